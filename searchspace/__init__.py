@@ -1,0 +1,1 @@
+"""The domain: search spaces, configurations, machines, networks, mappings; pure functions."""

@@ -1,0 +1,1 @@
+"""The REST service and the runtime that embeds coordinators and workers."""

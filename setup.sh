@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Prepares everything `make demo` (no argument) or `make test` (--test) needs: Debian packages,
+# the Python environment in .venv, the C++ build in build/. What is already there is left alone,
+# so a second run takes seconds.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+lists=(packages.debian)
+lock=requirements-dev.lock # the build itself needs nanobind, so one environment serves both
+[ "${1:-}" = --test ] && lists+=(packages-test.debian)
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+install_packages() {
+  local wanted missing=() package
+  wanted=$(cat "${lists[@]}" | sed 's/#.*//' | xargs)
+  for package in $wanted; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null && sudo -n true 2>/dev/null || [ -t 0 ] && command -v sudo >/dev/null ||
+      die "these packages are missing and cannot be installed from here; run as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  command -v apt-get >/dev/null || die "this is not Debian or Ubuntu; install the equivalents of: ${missing[*]}"
+  say "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+pick_python() {
+  local candidate
+  for candidate in "${HAMTUNE_PYTHON:-}" python3 python3.13 python3.12 python3.11; do
+    [ -n "$candidate" ] && command -v "$candidate" >/dev/null &&
+      "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' && { printf '%s' "$candidate"; return; }
+  done
+  die "Python 3.11 or newer is needed; set HAMTUNE_PYTHON to one"
+}
+
+make_environment() {
+  local stamp=.venv/.lock-digest digest
+  digest=$(sha256sum "$lock" | cut -d' ' -f1)
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && return
+  say "creating the Python environment from $lock"
+  rm -rf .venv
+  "$(pick_python)" -m venv .venv
+  # OpenTuner ships as a source archive: build it with the locked setuptools, not with a fetched one.
+  grep -A3 -E '^(setuptools|wheel)==' "$lock" | grep -E '^(setuptools|wheel)==|--hash' > .venv/build-tools.txt
+  .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r .venv/build-tools.txt
+  .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-build-isolation -r "$lock"
+  printf '%s' "$digest" > "$stamp"
+}
+
+build_native() {
+  [ -f build/build.ninja ] ||
+    cmake -S . -B build -G Ninja -DPython_EXECUTABLE="$PWD/.venv/bin/python" >build.log 2>&1 ||
+    { cat build.log >&2; die "cmake could not configure the C++ parts"; }
+  rm -f build.log
+  cmake --build build >build/build.log 2>&1 || { tail -50 build/build.log >&2; die "the C++ parts do not build (build/build.log)"; }
+}
+
+install_packages
+make_environment
+build_native

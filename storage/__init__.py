@@ -1,0 +1,1 @@
+"""Jobs, trials, attempts, events, evaluations and artifacts. The only room that knows SQL."""

@@ -1,0 +1,185 @@
+"""What storage hands out: immutable values, never ORM objects.
+
+Times are seconds since the epoch (UTC) as floats; durations are seconds; sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+__all__ = [
+    "ACTIVE_JOB_STATES",
+    "FINAL_JOB_STATES",
+    "FINAL_TRIAL_STATES",
+    "Application",
+    "Attempt",
+    "Evaluation",
+    "Event",
+    "Job",
+    "JobState",
+    "Machine",
+    "Outcome",
+    "Page",
+    "Trial",
+    "TrialState",
+]
+
+JobState = Literal[
+    "queued", "preparing", "running", "pausing", "paused",
+    "completed", "failed", "cancelling", "cancelled",
+]  # fmt: skip
+TrialState = Literal[
+    "pending", "running", "completed", "censored", "infeasible", "failed", "cancelled"
+]
+ACTIVE_JOB_STATES: tuple[JobState, ...] = (
+    "queued",
+    "preparing",
+    "running",
+    "pausing",
+    "cancelling",
+)
+FINAL_JOB_STATES: tuple[JobState, ...] = ("completed", "failed", "cancelled")
+FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
+    "completed", "censored", "infeasible", "failed", "cancelled",
+)  # fmt: skip
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[T]):
+    """One page of a listing; `cursor` fetches the next, None on the last."""
+
+    items: list[T]
+    cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Application:
+    """A trace to replay. `key` names what it was made from, so that it is captured once."""
+
+    id: str
+    name: str
+    kind: Literal["builtin", "trace"]
+    key: str
+    trace_sha256: str
+    ranks: int
+    summary: dict[str, Any]
+    created_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """A named machine description (canonical form of `searchspace.machine.Machine`)."""
+
+    id: str
+    name: str
+    sha256: str
+    description: dict[str, Any]
+    created_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A tuning job. `spec` is the job file in canonical form."""
+
+    id: str
+    name: str
+    state: JobState
+    spec: dict[str, Any]
+    seed: int
+    application_id: str | None
+    space: (
+        dict[str, Any] | None
+    )  # size, parameters, exclusions with their reasons; set when prepared
+    error: str | None
+    ended_because: (
+        str | None
+    )  # trials, evaluations, wall_seconds, cpu_seconds, target, patience, exhausted
+    lease_owner: str | None
+    lease_token: int
+    lease_expires_at: float | None
+    created_at: float
+    started_at: float | None
+    finished_at: float | None
+    active_seconds: float  # wall seconds under a coordinator, over all its leases
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One configuration of a job and what became of it."""
+
+    id: str
+    job_id: str
+    number: int  # 1, 2, ... in ask order
+    kind: Literal["baseline", "search"]
+    label: str | None  # the name of a baseline
+    configuration: dict[str, Any]
+    configuration_sha256: str
+    technique: str | None
+    state: TrialState
+    cutoff: float | None  # simulated seconds
+    value: float | None  # simulated seconds; a lower bound when censored
+    cached: bool
+    reason: dict[str, Any] | None  # {"kind", "message"} when infeasible or failed
+    result: dict[str, Any] | None  # rank finish times, link loads
+    cpu_seconds: float | None
+    wall_seconds: float | None
+    peak_rss_bytes: int | None
+    worker: str | None
+    created_at: float
+    started_at: float | None
+    finished_at: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One try at evaluating a trial. A lost worker's trial gets another."""
+
+    id: str
+    trial_id: str
+    job_id: str
+    number: int
+    state: Literal["dispatched", "running", "finished", "lost"]
+    worker: str | None
+    dispatched_at: float
+    heartbeat_at: float | None
+    finished_at: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What an evaluation came to; the common currency of workers, cache and trials."""
+
+    status: Literal["completed", "censored", "infeasible", "failed"]
+    value: float | None = None  # simulated seconds; the cutoff when censored
+    reason: dict[str, Any] | None = (
+        None  # {"kind": "memory" | "wall" | "crash" | ..., "message": str}
+    )
+    result: dict[str, Any] | None = None
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    peak_rss_bytes: int = 0
+    cached: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A cached outcome. `key` is the SHA-256 of all that determines it, except the cutoff."""
+
+    key: str
+    outcome: Outcome
+    cutoff: float | None
+    created_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """An entry of the append-only log; `id` grows and is the cursor of watchers."""
+
+    id: int
+    job_id: str
+    kind: str
+    data: dict[str, Any] = field(default_factory=dict)
+    at: float

@@ -1,0 +1,1 @@
+"""Evaluates configurations in SimGrid and captures traces; Celery tasks around both."""
