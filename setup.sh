@@ -21,14 +21,18 @@ install_packages() {
   [ ${#missing[@]} -eq 0 ] && return
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null && sudo -n true 2>/dev/null || [ -t 0 ] && command -v sudo >/dev/null ||
+    # Without a terminal sudo cannot ask for a password, so it must not need one.
+    command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; } ||
       die "these packages are missing and cannot be installed from here; run as root: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
   command -v apt-get >/dev/null || die "this is not Debian or Ubuntu; install the equivalents of: ${missing[*]}"
   say "installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  local log; log=$(mktemp)
+  { "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
+    { cat "$log" >&2; rm -f "$log"; die "apt-get could not install: ${missing[*]}"; }
+  rm -f "$log"
 }
 
 pick_python() {
