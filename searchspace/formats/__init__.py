@@ -1,0 +1,1 @@
+"""Readers and writers of the files that Hamtune exchanges: traces."""

@@ -1,0 +1,261 @@
+"""The container of a trace (`.ht`): header and compressed rank blocks (docs/trace-format.md)."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.operations import decode
+
+__all__ = [
+    "MAX_HEADER_BYTES",
+    "MAX_RANKS",
+    "MAX_TOTAL_BYTES",
+    "Block",
+    "RankFile",
+    "TraceHeader",
+    "read_header",
+    "read_operations",
+    "validate",
+    "write_trace",
+]
+
+MAGIC = b"HAMTRACE"
+VERSION = 1
+MAX_HEADER_BYTES = 8 << 20
+MAX_RANKS = 65_536
+MAX_TOTAL_BYTES = 2 << 30
+"""What all blocks together may inflate to."""
+
+_CHUNK = 1 << 20
+_FINALIZE = 15
+
+_Text = Annotated[str, Field(max_length=4096)]
+_Count = Annotated[int, Field(ge=1, le=MAX_TOTAL_BYTES)]
+
+
+class Block(BaseModel):
+    """What the header says of one rank's block: bytes in the file, inflated bytes, operations."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    compressed: _Count
+    bytes: _Count
+    operations: _Count
+
+
+class TraceHeader(BaseModel):
+    """The header of a trace.
+
+    Attributes:
+        ranks: Ranks of the captured run.
+        program: Name of the program, a plain name.
+        arguments: Its arguments.
+        captured_by: Recorder and MPI library, such as `smpi 3.32`.
+        host_speed: Flop/s with which measured seconds became flops; None when declared.
+        blocks: One per rank; `write_trace` fills them in.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    ranks: Annotated[int, Field(ge=1, le=MAX_RANKS)]
+    program: Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[^/\x00-\x1f\x7f]+$")]
+    arguments: tuple[_Text, ...] = ()
+    captured_by: _Text = ""
+    host_speed: Annotated[float, Field(gt=0)] | None = None
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True)
+class RankFile:
+    """Operations of one rank as a recorder left them: a file and how many it holds."""
+
+    path: Path
+    operations: int
+
+
+def write_trace(
+    path: Path, header: TraceHeader, rank_operations: Sequence[bytes | RankFile]
+) -> TraceHeader:
+    """Write a trace: the header with its blocks filled in, and the blocks.
+
+    Args:
+        path: The trace; it appears whole or not at all.
+        header: Its `blocks` are replaced.
+        rank_operations: The encoded operations of each rank, in memory or in a file.
+
+    Returns:
+        The header as written.
+
+    Raises:
+        InvalidInput: Another number of ranks than the header says, or more than 2 GiB in all.
+    """
+    if len(rank_operations) != header.ranks:
+        raise InvalidInput(f"{len(rank_operations)} blocks for {header.ranks} ranks")
+    blocks = []
+    with tempfile.TemporaryFile(dir=path.parent) as body:
+        for operations in rank_operations:
+            size = 0
+            start = body.tell()
+            stream = zlib.compressobj(6)
+            for chunk in _chunks(operations):
+                size += len(chunk)
+                body.write(stream.compress(chunk))
+            body.write(stream.flush())
+            count = (
+                operations.operations
+                if isinstance(operations, RankFile)
+                else sum(1 for _ in decode(operations))
+            )
+            blocks.append({"compressed": body.tell() - start, "bytes": size, "operations": count})
+        if sum(block["bytes"] for block in blocks) > MAX_TOTAL_BYTES:
+            raise InvalidInput("the run has more than 2 GiB of operations; capture a shorter run")
+        written = _parse_header({**header.model_dump(), "blocks": tuple(blocks)})
+        text = written.model_dump_json().encode()
+        if len(text) > MAX_HEADER_BYTES:
+            raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as out:
+            temporary = Path(out.name)
+            try:
+                out.write(MAGIC + struct.pack("<II", VERSION, len(text)) + text)
+                body.seek(0)
+                shutil.copyfileobj(body, out)
+                out.close()
+                temporary.chmod(0o644)
+                temporary.replace(path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+    return written
+
+
+def read_header(path: Path) -> TraceHeader:
+    """Read the header of a trace and check it against the size of the file.
+
+    Raises:
+        InvalidInput: Not a trace, another version, or a header that does not fit the file.
+    """
+    with _open(path) as file:
+        header, start = _read_header(file)
+        end = start + sum(block.compressed for block in header.blocks)
+        size = path.stat().st_size
+    if end != size:
+        raise InvalidInput(f"the trace is {size} bytes where its header says {end}: truncated?")
+    return header
+
+
+def validate(path: Path) -> TraceHeader:
+    """Check a trace as far as can be done without parsing operations.
+
+    Every block is inflated, in bounded memory, and must be as long as declared and end with the
+    finalize operation. Whether the operations make sense is the C++ reader's to say.
+
+    Raises:
+        InvalidInput: What is wrong, naming the rank.
+    """
+    header = read_header(path)
+    with _open(path) as file:
+        _read_header(file)
+        for rank, block in enumerate(header.blocks):
+            last = b""
+            for chunk in _inflate(file, block, rank):
+                last = chunk
+            if last[-1] != _FINALIZE:
+                raise InvalidInput(f"rank {rank} of the trace does not end with finalize")
+    return header
+
+
+def read_operations(path: Path, rank: int) -> bytes:
+    """Inflate the operations of one rank (for `searchspace.formats.operations.decode`).
+
+    Raises:
+        InvalidInput: The trace has no such rank or is damaged.
+    """
+    header = read_header(path)
+    if not 0 <= rank < header.ranks:
+        raise InvalidInput(f"the trace has ranks 0 to {header.ranks - 1}", field="rank")
+    with _open(path) as file:
+        _, start = _read_header(file)
+        file.seek(start + sum(block.compressed for block in header.blocks[:rank]))
+        return b"".join(_inflate(file, header.blocks[rank], rank))
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"cannot read the trace {path.name}: {error.strerror}") from error
+
+
+def _read_header(file: BinaryIO) -> tuple[TraceHeader, int]:
+    fixed = file.read(len(MAGIC) + 8)
+    if len(fixed) < len(MAGIC) + 8 or not fixed.startswith(MAGIC):
+        raise InvalidInput("this is not a Hamtune trace")
+    version, length = struct.unpack("<II", fixed[len(MAGIC) :])
+    if version != VERSION:
+        raise InvalidInput(f"the trace has version {version}; this Hamtune reads {VERSION}")
+    if length > MAX_HEADER_BYTES:
+        raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
+    text = file.read(length)
+    if len(text) != length:
+        raise InvalidInput("the trace ends inside its header")
+    return _parse_header(text), file.tell()
+
+
+def _parse_header(source: bytes | dict[str, object]) -> TraceHeader:
+    try:
+        header = (
+            TraceHeader.model_validate_json(source)
+            if isinstance(source, bytes)
+            else TraceHeader.model_validate(source)
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        place = f" at {where}" if where else ""
+        raise InvalidInput(f"the trace's header is wrong{place}: {first['msg']}") from error
+    if len(header.blocks) != header.ranks:
+        raise InvalidInput(
+            f"the trace's header lists {len(header.blocks)} blocks for {header.ranks} ranks"
+        )
+    if sum(block.bytes for block in header.blocks) > MAX_TOTAL_BYTES:
+        raise InvalidInput("the trace inflates to more than 2 GiB")
+    return header
+
+
+def _inflate(file: BinaryIO, block: Block, rank: int) -> Iterator[bytes]:
+    """Inflate the block at the file's position in chunks, never more than it declares."""
+    stream = zlib.decompressobj()
+    left, size = block.compressed, 0
+    try:
+        while size <= block.bytes and not stream.eof:
+            data = stream.unconsumed_tail or file.read(min(_CHUNK, left))
+            if not data:
+                break
+            left -= 0 if stream.unconsumed_tail else len(data)
+            chunk = stream.decompress(data, _CHUNK)
+            size += len(chunk)
+            if chunk:
+                yield chunk
+    except zlib.error as error:
+        raise InvalidInput(f"rank {rank} of the trace is damaged: {error}") from error
+    if size != block.bytes or left or not stream.eof or stream.unused_data:
+        raise InvalidInput(f"rank {rank} of the trace does not inflate to what its header says")
+
+
+def _chunks(operations: bytes | RankFile) -> Iterable[bytes]:
+    if not isinstance(operations, RankFile):
+        yield operations
+        return
+    with operations.path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
