@@ -1,0 +1,92 @@
+"""The kernels in C++: hop distances and routes of networks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from searchspace.kernels import _native
+
+__all__ = ["UNREACHABLE", "Routes", "aspl_diameter", "hop_distances", "routes"]
+
+UNREACHABLE = 0xFFFF
+"""The hop distance of two nodes without a path between them."""
+
+Edges = Sequence[tuple[int, int]]
+
+
+def _edge_array(edges: Edges) -> NDArray[np.uint32]:
+    return np.asarray(edges, dtype=np.uint32).reshape(-1, 2)
+
+
+def hop_distances(nodes: int, edges: Edges) -> NDArray[np.uint16]:
+    """Counts the hops of a shortest path between every two nodes.
+
+    Args:
+        nodes: How many nodes there are, at most 65,535.
+        edges: The edges (u, v) of a simple undirected graph, u < v < nodes.
+
+    Returns:
+        A symmetric matrix of shape (nodes, nodes); `UNREACHABLE` where there is no path.
+
+    Raises:
+        ValueError: The edges are not those of a simple graph, or there are too many nodes.
+    """
+    return _native.hop_distances(nodes, _edge_array(edges))
+
+
+def aspl_diameter(nodes: int, edges: Edges) -> tuple[float, int]:
+    """Finds the average shortest path length and the diameter, without the distance matrix.
+
+    Args:
+        nodes: How many nodes there are.
+        edges: The edges (u, v) of a simple undirected graph, u < v < nodes.
+
+    Returns:
+        The mean distance over all pairs of distinct nodes and the longest distance, in hops; the
+        mean is 0.0 for a single node.
+
+    Raises:
+        ValueError: The graph is not simple or not connected.
+    """
+    total, pairs, diameter = _native.distance_summary(nodes, _edge_array(edges))
+    if pairs != nodes * (nodes - 1):
+        raise ValueError("the network is not connected")
+    return (total / pairs if pairs else 0.0), diameter
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The routes between all nodes of a network, from `routes`."""
+
+    nodes: int
+    _first: NDArray[np.int64]
+    _edges: NDArray[np.uint32]
+    _forward: NDArray[np.uint8]
+
+    def path(self, source: int, target: int) -> list[tuple[int, bool]]:
+        """Lists the cables from source to target in travel order.
+
+        Returns:
+            For every hop the index of its edge (u, v), u < v, and whether it is crossed from u
+            to v; nothing when source and target are the same node.
+        """
+        pair = source * self.nodes + target
+        hops = slice(int(self._first[pair]), int(self._first[pair + 1]))
+        return list(zip(self._edges[hops].tolist(), map(bool, self._forward[hops]), strict=True))
+
+
+def routes(nodes: int, edges: Edges) -> Routes:
+    """Finds the minimal-hop routes under the tie rule `lowest-id`.
+
+    For s < t the route is the path from s to t in the breadth-first tree rooted at s whose search
+    visits neighbours in increasing id; the route from t to s is the same path backwards. The
+    simulator routes with the same code.
+
+    Raises:
+        ValueError: The graph is not simple or not connected.
+    """
+    return Routes(nodes, *_native.routes(nodes, _edge_array(edges)))

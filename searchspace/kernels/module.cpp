@@ -1,0 +1,10 @@
+// The Python module `searchspace.kernels._native`. Its typed face is `__init__.py` beside it.
+#include <nanobind/nanobind.h>
+
+void bind_distances(nanobind::module_& module);
+void bind_routes(nanobind::module_& module);
+
+NB_MODULE(_native, module) {
+  bind_distances(module);
+  bind_routes(module);
+}
