@@ -1,0 +1,67 @@
+#include "application.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../hamtune_app.h"
+
+int app_report(const AppResult *result)
+{
+  printf("%s %s: %d ranks\n", result->program, result->size, result->ranks);
+  printf("Time: %.6f s\n", result->seconds);
+  if (HAMTUNE_DECLARED) {
+    printf("Verification: none (computation was declared)\n");
+    return APP_OK;
+  }
+  if (result->seconds > 0.0)
+    printf("Rate: %.2f million operations/s\n", result->operations / result->seconds * 1e-6);
+  printf("Verification: %s\n", result->verified ? "successful" : "failed");
+  return result->verified ? APP_OK : APP_VERIFICATION_FAILED;
+}
+
+int app_wrong_use(const char *program, const char *format, ...)
+{
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", program);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+  }
+  MPI_Finalize();
+  return APP_WRONG_USE;
+}
+
+int app_class(int argc, char **argv)
+{
+  static const char classes[] = "SWAB";
+  if (argc != 2 || strlen(argv[1]) != 1)
+    return -1;
+  const char *found = strchr(classes, argv[1][0]);
+  return found == NULL ? -1 : (int)(found - classes);
+}
+
+int app_log2(int value)
+{
+  int exponent = 0;
+  if (value < 1 || (value & (value - 1)) != 0)
+    return -1;
+  while ((1 << exponent) < value)
+    exponent++;
+  return exponent;
+}
+
+void *app_allocate(size_t count, size_t size)
+{
+  void *memory = malloc(count > 0 ? count * size : size);
+  if (memory == NULL) {
+    fprintf(stderr, "out of memory: %zu bytes asked for\n", count * size);
+    MPI_Abort(MPI_COMM_WORLD, APP_VERIFICATION_FAILED);
+  }
+  return memory;
+}

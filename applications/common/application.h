@@ -1,0 +1,39 @@
+/* What the built-in programs share: arguments, errors, memory, the report at the end. */
+#ifndef HAMTUNE_APPLICATION_H
+#define HAMTUNE_APPLICATION_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit status of a program. */
+enum { APP_OK = 0, APP_VERIFICATION_FAILED = 1, APP_WRONG_USE = 2 };
+
+typedef struct {
+  const char *program;  /* "cg" */
+  const char *size;     /* class or extent, for people */
+  int ranks;
+  double seconds;       /* of the timed part, the slowest rank */
+  double operations;    /* of the timed part, as the benchmark's rules count them */
+  bool verified;        /* ignored when the computation was declared */
+} AppResult;
+
+/* Prints the report on the calling rank (call it on rank 0) and returns the exit status. */
+int app_report(const AppResult *result);
+
+/* Says on rank 0 what is wrong with the way the program was started, finalizes MPI and returns
+ * APP_WRONG_USE. Every rank calls it: arguments and rank counts are the same everywhere. */
+int app_wrong_use(const char *program, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The index in "SWAB" of the class given as the only argument; -1 if there is no such class. */
+int app_class(int argc, char **argv);
+
+/* log2(value) of a power of two, else -1. */
+int app_log2(int value);
+
+/* Memory for `count` items that is not touched: a declared run never pays for its arrays.
+ * Ends the run with a message when there is none. */
+void *app_allocate(size_t count, size_t size);
+
+#endif

@@ -1,0 +1,56 @@
+/* The one header that a program includes to declare its computation instead of doing it.
+ *
+ * Two builds come from one source:
+ *   real      (any MPI)                              blocks run, results are verified;
+ *   declared  (SMPI, -DHAMTUNE_DECLARE_FLOPS)        blocks are skipped and their cost is declared.
+ *
+ * A block is written once:
+ *
+ *     HAMTUNE_BLOCK(2.0 * n, dot = dot_product(n, x, y));
+ *
+ * Anything that message sizes depend on must stay outside such blocks. */
+#ifndef HAMTUNE_APP_H
+#define HAMTUNE_APP_H
+
+#ifdef HAMTUNE_DECLARE_FLOPS
+
+#include <smpi/smpi.h>
+#include <stddef.h>
+
+enum { HAMTUNE_DECLARED = 1 };
+
+/* Present when the Hamtune recorder is linked into the program. */
+extern void hamtune_record_flops(double flops) __attribute__((weak));
+
+static inline void hamtune_compute(double flops)
+{
+  if (flops <= 0.0)
+    return;
+  smpi_execute_flops(flops);
+  if (hamtune_record_flops != NULL)
+    hamtune_record_flops(flops);
+}
+
+#else
+
+enum { HAMTUNE_DECLARED = 0 };
+
+static inline void hamtune_compute(double flops)
+{
+  (void)flops;
+}
+
+#endif
+
+/* Runs the statement, or declares that it costs `flops` operations. The dead branch is compiled in
+ * both builds, so neither mode can rot. */
+#define HAMTUNE_BLOCK(flops, ...) \
+  do {                            \
+    if (HAMTUNE_DECLARED) {       \
+      hamtune_compute(flops);     \
+    } else {                      \
+      __VA_ARGS__;                \
+    }                             \
+  } while (0)
+
+#endif
