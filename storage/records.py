@@ -22,6 +22,7 @@ __all__ = [
     "Outcome",
     "Page",
     "Trial",
+    "TrialPoint",
     "TrialState",
 ]
 
@@ -104,6 +105,8 @@ class Job:
     started_at: float | None
     finished_at: float | None
     active_seconds: float  # wall seconds under a coordinator, over all its leases
+    cpu_seconds: float = 0.0  # of the simulator, over all finished evaluations
+    evaluations: int = 0  # finished evaluations that were simulated, not answered by the cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +126,27 @@ class Trial:
     value: float | None  # simulated seconds; a lower bound when censored
     cached: bool
     reason: dict[str, Any] | None  # {"kind", "message"} when infeasible or failed
-    result: dict[str, Any] | None  # rank finish times, link loads
+    result: dict[str, Any] | None  # rank finish times, link loads; left out of listings
     cpu_seconds: float | None
     wall_seconds: float | None
     peak_rss_bytes: int | None
     worker: str | None
     created_at: float
     started_at: float | None
+    finished_at: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialPoint:
+    """What a curve over all trials of a job needs of each."""
+
+    number: int
+    kind: Literal["baseline", "search"]
+    label: str | None
+    state: TrialState
+    value: float | None
+    cached: bool
+    cpu_seconds: float | None
     finished_at: float | None
 
 

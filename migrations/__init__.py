@@ -1,0 +1,1 @@
+"""Alembic revisions of the tables in `storage.models`."""

@@ -1,0 +1,186 @@
+"""Artifacts: files named by the SHA-256 of their bytes, on a disk or in an object store.
+
+Local stores are used in place. Remote ones (any URL that fsspec knows, such as S3) are read through
+a cache on the local disk that forgets what was used longest ago.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from searchspace.errors import InvalidInput
+from storage.errors import ArtifactDamaged, NotFound
+
+__all__ = ["Artifacts"]
+
+_CHUNK_BYTES = 1 << 20
+_CACHE_BYTES = 10 << 30
+
+
+class Artifacts:
+    """A store of artifacts. Safe for use by many threads and processes.
+
+    Args:
+        url: A directory, `file:///directory`, or an fsspec URL such as `s3://bucket/prefix`.
+        cache: Directory for copies of remote artifacts; by default one for this user under the
+            system's temporary directory.
+        cache_bytes: Size from which the cache forgets.
+
+    Raises:
+        InvalidInput: No file system is known for the URL.
+    """
+
+    def __init__(
+        self, url: str, *, cache: Path | None = None, cache_bytes: int = _CACHE_BYTES
+    ) -> None:
+        try:
+            self._files, self._root = fsspec.core.url_to_fs(url)
+        except (ValueError, ImportError) as error:
+            raise InvalidInput(f"cannot use {url} for artifacts: {error}") from None
+        self._is_local = isinstance(self._files, LocalFileSystem)
+        if self._is_local:
+            self._local = Path(self._root)
+        else:
+            self._local = cache or Path(tempfile.gettempdir()) / f"hamtune-artifacts-{os.getuid()}"
+        self._local.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._cache_bytes = cache_bytes
+        self._lock = threading.Lock()
+        self._verified: dict[str, tuple[int, int]] = {}
+
+    def put(self, source: Path | bytes) -> str:
+        """Store a file or bytes; storing the same again changes nothing.
+
+        Returns:
+            The SHA-256 that names it.
+        """
+        arriving, digest = self._receive(source)
+        try:
+            if self._is_local:
+                self._adopt(arriving, digest)
+            elif not self._files.exists(self._remote(digest)):
+                self._files.makedirs(self._files._parent(self._remote(digest)), exist_ok=True)
+                self._files.put_file(str(arriving), self._remote(digest))
+        finally:
+            arriving.unlink(missing_ok=True)
+        return digest
+
+    def path(self, digest: str) -> Path:
+        """A local file with the artifact's bytes, verified since it last changed. Do not write it.
+
+        Raises:
+            NotFound: There is no such artifact.
+            ArtifactDamaged: Its bytes have another digest.
+        """
+        self._check_name(digest)
+        path = self._path(digest)
+        if not self._is_local and not path.exists():
+            self._fetch(digest)
+        try:
+            self._verify(path, digest)
+            if not self._is_local:
+                os.utime(path)  # the time of last use orders what the cache forgets
+                self._verify(path, digest)
+        except FileNotFoundError:
+            raise NotFound(f"there is no artifact {digest}") from None
+        return path
+
+    def _receive(self, source: Path | bytes) -> tuple[Path, str]:
+        """Copy a source to a fresh file of this store, on disk for good, and digest it."""
+        handle, name = tempfile.mkstemp(prefix=".arriving-", dir=self._local)
+        digest = hashlib.sha256()
+        try:
+            with os.fdopen(handle, "wb") as written:
+                if isinstance(source, bytes):
+                    digest.update(source)
+                    written.write(source)
+                else:
+                    with source.open("rb") as read:
+                        while chunk := read.read(_CHUNK_BYTES):
+                            digest.update(chunk)
+                            written.write(chunk)
+                written.flush()
+                os.fsync(written.fileno())
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        return Path(name), digest.hexdigest()
+
+    def _fetch(self, digest: str) -> None:
+        handle, name = tempfile.mkstemp(prefix=".arriving-", dir=self._local)
+        arriving = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as written:
+                try:
+                    with self._files.open(self._remote(digest), "rb") as read:
+                        shutil.copyfileobj(read, written, _CHUNK_BYTES)
+                except FileNotFoundError:
+                    raise NotFound(f"there is no artifact {digest}") from None
+            if _sha256(arriving) != digest:
+                raise ArtifactDamaged(f"artifact {digest} was altered in its store; put it again")
+            self._adopt(arriving, digest)
+        finally:
+            arriving.unlink(missing_ok=True)
+        self._forget_oldest(keep=digest)
+
+    def _adopt(self, arriving: Path, digest: str) -> None:
+        """Give a complete file its name; readers see it whole or not at all."""
+        path = self._path(digest)
+        path.parent.mkdir(exist_ok=True)
+        arriving.chmod(0o444)
+        arriving.replace(path)
+        stat = path.stat()
+        with self._lock:
+            self._verified[digest] = (stat.st_size, stat.st_mtime_ns)
+
+    def _verify(self, path: Path, digest: str) -> None:
+        stat = path.stat()
+        seen = (stat.st_size, stat.st_mtime_ns)
+        with self._lock:
+            if self._verified.get(digest) == seen:
+                return
+        if _sha256(path) != digest:
+            if not self._is_local:
+                path.unlink(missing_ok=True)
+            raise ArtifactDamaged(f"artifact {digest} was altered on disk; put it again")
+        with self._lock:
+            self._verified[digest] = seen
+
+    def _forget_oldest(self, keep: str) -> None:
+        held: list[tuple[float, int, Path]] = []
+        for path in self._local.glob("??/*"):
+            try:
+                stat = path.stat()
+            except FileNotFoundError:  # another process forgot it
+                continue
+            held.append((stat.st_mtime, stat.st_size, path))
+        total = sum(size for _, size, _ in held)
+        for _, size, path in sorted(held):
+            if total <= self._cache_bytes:
+                break
+            if path != self._path(keep):
+                path.unlink(missing_ok=True)
+                total -= size
+
+    def _path(self, digest: str) -> Path:
+        return self._local / digest[:2] / digest[2:]
+
+    def _remote(self, digest: str) -> str:
+        return f"{self._root.rstrip('/')}/{digest[:2]}/{digest[2:]}"
+
+    @staticmethod
+    def _check_name(digest: str) -> None:
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+            raise NotFound("artifacts are named by the 64 hexadecimal digits of their SHA-256")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

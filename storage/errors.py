@@ -1,0 +1,27 @@
+"""What storage refuses, in words that its callers can show."""
+
+from __future__ import annotations
+
+from searchspace.errors import HamtuneError
+
+__all__ = ["ArtifactDamaged", "Conflict", "LeaseLost", "NotFound", "ReplayDiverged"]
+
+
+class NotFound(HamtuneError):
+    """Nothing is stored under that id."""
+
+
+class Conflict(HamtuneError):
+    """The request contradicts what is stored: an illegal change of state, a reused key."""
+
+
+class LeaseLost(HamtuneError):
+    """The writer no longer holds the job: its lease ended and another token was given out."""
+
+
+class ReplayDiverged(HamtuneError):
+    """A replay proposed another configuration than the one stored under the same number."""
+
+
+class ArtifactDamaged(HamtuneError):
+    """The bytes of an artifact do not have the digest that names it."""

@@ -1,0 +1,115 @@
+"""The evaluation cache: outcomes by the digest of all that determines them, except the cutoff.
+
+An answer is always what a fresh run with the asked cutoff would give, so that a trial has the same
+state and value whether it was simulated or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, cast
+
+from sqlalchemy.orm import Session
+
+from storage.database import Database, Repository
+from storage.models import EvaluationRow
+from storage.records import Outcome
+
+__all__ = ["Evaluations", "keep_outcome"]
+
+# Failures that every run meets. Limits of memory and wall time depend on the job and the host.
+_REPEATABLE_FAILURES = ("crash", "deadlock", "invalid")
+
+
+class Evaluations(Repository):
+    """The methods of `Storage` about the evaluation cache."""
+
+    def find_evaluation(self, key: str, cutoff: float | None) -> Outcome | None:
+        """What a run with this cutoff (simulated seconds, None for none) is known to come to.
+
+        A completed outcome above the cutoff answers as censored at it. A censored or failed one
+        answers only where its run went at least as far as the cutoff asked for.
+
+        Returns:
+            An outcome marked as cached, that costs nothing; None where a run is needed.
+        """
+        with self._database.reading() as session:
+            row = session.get(EvaluationRow, key)
+            return None if row is None else _answer(row, cutoff)
+
+    def put_evaluation(self, key: str, outcome: Outcome, cutoff: float | None) -> None:
+        """Keep the outcome of a run with this cutoff, unless what is kept answers more."""
+        with self._database.writing() as session:
+            keep_outcome(self._database, session, key, outcome, cutoff, self._database.now(session))
+
+
+def keep_outcome(
+    database: Database,
+    session: Session,
+    key: str,
+    outcome: Outcome,
+    cutoff: float | None,
+    now: float,
+) -> None:
+    """Keep an outcome within a transaction: the one stored, or this one if it answers more."""
+    if outcome.cached or not _is_repeatable(outcome):
+        return
+    values = {
+        "status": outcome.status,
+        "value": outcome.value,
+        "cutoff": cutoff,
+        "cpu_seconds": outcome.cpu_seconds,
+        "wall_seconds": outcome.wall_seconds,
+        "peak_rss_bytes": outcome.peak_rss_bytes,
+        "created_at": now,
+        "reason": outcome.reason,
+        "result": outcome.result,
+    }
+    if database.insert_new(session, EvaluationRow, {"key": key, **values}):
+        return
+    row = session.get_one(EvaluationRow, key, with_for_update=True)
+    if _answers_more(outcome, cutoff, row):
+        for name, value in values.items():
+            setattr(row, name, value)
+
+
+def _answers_more(outcome: Outcome, cutoff: float | None, row: EvaluationRow) -> bool:
+    further = row.cutoff is not None and (cutoff is None or cutoff > row.cutoff)
+    nearer = cutoff is not None and (row.cutoff is None or cutoff < row.cutoff)
+    if row.status == "censored":
+        return outcome.status != "censored" or further
+    return row.status == "failed" and outcome.status == "failed" and nearer
+
+
+def _is_repeatable(outcome: Outcome) -> bool:
+    if outcome.status != "failed":
+        return True
+    return outcome.reason is not None and outcome.reason.get("kind") in _REPEATABLE_FAILURES
+
+
+def _answer(row: EvaluationRow, cutoff: float | None) -> Outcome | None:
+    known = Outcome(
+        status=cast('Literal["completed", "censored", "infeasible", "failed"]', row.status),
+        value=row.value,
+        reason=row.reason,
+        result=row.result,
+        peak_rss_bytes=row.peak_rss_bytes,
+        cached=True,
+    )
+    match known.status:
+        case "completed":
+            assert known.value is not None
+            passes = cutoff is not None and known.value > cutoff
+            return _censored(known, cutoff) if passes else known
+        case "censored":
+            far_enough = row.cutoff is None or (cutoff is not None and cutoff <= row.cutoff)
+            return _censored(known, cutoff) if far_enough else None
+        case "failed":
+            # It failed before its cutoff; a nearer one might have stopped it first.
+            reaches = cutoff is None or (row.cutoff is not None and cutoff >= row.cutoff)
+            return known if reaches else None
+    return known
+
+
+def _censored(known: Outcome, cutoff: float | None) -> Outcome:
+    return replace(known, status="censored", value=cutoff, reason=None, result=None)

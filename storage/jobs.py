@@ -1,0 +1,200 @@
+"""Jobs: creation, listing, preparation, changes of state, deletion."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sqlalchemy import delete, select
+
+from storage.database import Repository
+from storage.errors import Conflict, NotFound
+from storage.identifiers import new_id
+from storage.job_rows import end_lease, job_event, job_record, lock_job, lock_leased_job
+from storage.models import EventRow, JobRow
+from storage.pagination import newest_first
+from storage.records import FINAL_JOB_STATES, Job, JobState, Page
+from storage.states import check_transition
+from storage.trial_rows import cancel_open
+
+__all__ = ["Jobs"]
+
+
+class Jobs(Repository):
+    """The methods of `Storage` about jobs."""
+
+    def create_job(
+        self,
+        *,
+        name: str,
+        spec: dict[str, Any],
+        seed: int,
+        application_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Job:
+        """Store a job, queued.
+
+        Args:
+            name: Name for people; need not be unique.
+            spec: The job file in canonical form.
+            seed: Seed of all random choices of the job.
+            application_id: The application, where it is known already.
+            idempotency_key: A repeated call with the same key returns the job of the first.
+
+        Raises:
+            Conflict: The key was used for a job with another specification.
+            NotFound: There is no such application.
+        """
+        with self._database.writing() as session:
+            identifier = new_id()
+            inserted = self._database.insert_new(
+                session,
+                JobRow,
+                {
+                    "id": identifier,
+                    "name": name,
+                    "state": "queued",
+                    "seed": seed,
+                    "application_id": application_id,
+                    "idempotency_key": idempotency_key,
+                    "created_at": self._database.now(session),
+                    "spec": spec,
+                    "lease_token": 0,
+                    "active_seconds": 0.0,
+                    "cpu_seconds": 0.0,
+                    "evaluations": 0,
+                },
+            )
+            if inserted:
+                row = session.get_one(JobRow, identifier)
+                self._database.note(session, row.id, "job", job_event(row, None))
+                return job_record(row)
+            row = session.scalars(
+                select(JobRow).where(JobRow.idempotency_key == idempotency_key)
+            ).one()
+            if (row.name, row.spec, row.seed) != (name, spec, seed):
+                raise Conflict(
+                    f"the idempotency key was used for job {row.id}, which differs;"
+                    " send another key for another job"
+                )
+            return job_record(row)
+
+    def get_job(self, job_id: str) -> Job:
+        """One job.
+
+        Raises:
+            NotFound: There is none with this id.
+        """
+        with self._database.reading() as session:
+            row = session.get(JobRow, job_id)
+            if row is None:
+                raise NotFound(f"there is no job {job_id}")
+            return job_record(row)
+
+    def list_jobs(
+        self,
+        *,
+        state: JobState | tuple[JobState, ...] | None = None,
+        name: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Job]:
+        """Jobs, newest first, of a state (or one of several) and of a name, where given.
+
+        Raises:
+            InvalidInput: The limit is out of range or the cursor is not one.
+        """
+        statement = select(JobRow)
+        if state is not None:
+            statement = statement.where(
+                JobRow.state.in_((state,) if isinstance(state, str) else state)
+            )
+        if name is not None:
+            statement = statement.where(JobRow.name == name)
+        with self._database.reading() as session:
+            return newest_first(
+                session, statement, JobRow.id, job_record, limit=limit, cursor=cursor
+            )
+
+    def set_job_prepared(self, job_id: str, *, application_id: str, space: dict[str, Any]) -> Job:
+        """Store what preparing a job found out; a second preparation changes nothing.
+
+        Raises:
+            NotFound: There is no such job.
+            Conflict: The job has ended meanwhile.
+        """
+        with self._database.writing() as session:
+            row = lock_job(session, job_id)
+            if row.state in FINAL_JOB_STATES:
+                raise Conflict(f"job {job_id} is {row.state}; it cannot be prepared")
+            if row.space is None:
+                row.application_id = application_id
+                row.space = space
+            return job_record(row)
+
+    def transition(
+        self,
+        job_id: str,
+        to: JobState,
+        *,
+        expected: tuple[JobState, ...] | None = None,
+        token: int | None = None,
+        error: str | None = None,
+        ended_because: str | None = None,
+    ) -> Job:
+        """Change the state of a job; a job that is in the state already is left as it is.
+
+        A job that pauses or ends gives its lease free; one that ends cancels its open trials.
+
+        Args:
+            job_id: The job.
+            to: The new state.
+            expected: The states from which the change is wanted; None for all that are legal.
+            token: The lease under which a coordinator writes; None for users and workers.
+            error: What went wrong, for a failed job.
+            ended_because: Which budget ended a completed job.
+
+        Raises:
+            NotFound: There is no such job.
+            Conflict: The change is not legal or not from an expected state.
+            LeaseLost: The token is not that of the job's lease.
+        """
+        with self._database.writing() as session:
+            if token is None:
+                row = lock_job(session, job_id)
+            else:
+                row = lock_leased_job(session, job_id, token)
+            previous = cast("JobState", row.state)
+            if previous == to:
+                return job_record(row)
+            check_transition(job_id, previous, to, expected)
+            now = self._database.now(session)
+            row.state = to
+            if error is not None:
+                row.error = error
+            if ended_because is not None:
+                row.ended_because = ended_because
+            if row.started_at is None and to in ("preparing", "running"):
+                row.started_at = now
+            if to in FINAL_JOB_STATES:
+                row.finished_at = now
+                cancel_open(self._database, session, job_id, now)
+            if to == "paused" or to in FINAL_JOB_STATES:
+                end_lease(row, now)
+            self._database.note(session, job_id, "job", job_event(row, previous))
+            return job_record(row)
+
+    def delete_job(self, job_id: str) -> None:
+        """Delete a paused or ended job with its trials and events; one last event says so.
+
+        Raises:
+            NotFound: There is no such job.
+            Conflict: The job is still at work.
+        """
+        with self._database.writing() as session:
+            row = lock_job(session, job_id)
+            if row.state != "paused" and row.state not in FINAL_JOB_STATES:
+                raise Conflict(f"job {job_id} is {row.state}; cancel it before deleting it")
+            session.execute(delete(EventRow).where(EventRow.job_id == job_id))
+            # Trials and attempts go with it, by the foreign keys' cascade.
+            session.execute(delete(JobRow).where(JobRow.id == job_id))
+            self._database.note(session, job_id, "job", {"state": "deleted", "previous": row.state})

@@ -1,0 +1,69 @@
+"""`Storage`: all that is kept, behind one object."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from storage import schema
+from storage.applications import Applications
+from storage.artifacts import Artifacts
+from storage.attempts import Attempts
+from storage.database import Database
+from storage.evaluations import Evaluations
+from storage.events import Events
+from storage.jobs import Jobs
+from storage.leases import Leases
+from storage.machines import Machines
+from storage.trials import Trials
+
+__all__ = ["Storage"]
+
+
+class Storage(Applications, Machines, Jobs, Leases, Trials, Attempts, Evaluations, Events):
+    """Database and artifacts. Synchronous; every call is a transaction; safe for many threads.
+
+    Example:
+        >>> storage = Storage.open("sqlite:////tmp/h/hamtune.db", "file:///tmp/h/artifacts")
+        >>> storage.upgrade()
+        >>> job = storage.create_job(name="cg", spec={}, seed=1)
+        >>> storage.get_job(job.id).state
+        'queued'
+    """
+
+    def __init__(self, database: Database, artifacts: Artifacts) -> None:
+        self._database = database
+        self._artifacts = artifacts
+
+    @classmethod
+    def open(cls, url: str, artifacts_url: str) -> Storage:
+        """Open a database and an artifact store; connects at first use.
+
+        Args:
+            url: `sqlite:///path` or `postgresql+psycopg://user@host/database`.
+            artifacts_url: `file:///directory` or another URL that fsspec knows.
+
+        Raises:
+            InvalidInput: One of the URLs cannot be used.
+        """
+        return cls(Database(url), Artifacts(artifacts_url))
+
+    def upgrade(self) -> None:
+        """Bring the tables to the newest revision."""
+        schema.upgrade(self._database)
+
+    def close(self) -> None:
+        """Close all connections; the object is of no use afterwards."""
+        self._database.close()
+
+    def put_artifact(self, source: Path | bytes) -> str:
+        """Store a file or bytes under the SHA-256 of the content, which is returned."""
+        return self._artifacts.put(source)
+
+    def artifact_path(self, sha256: str) -> Path:
+        """A local, verified, read-only file with the content of an artifact.
+
+        Raises:
+            NotFound: There is no such artifact.
+            ArtifactDamaged: Its bytes have another digest.
+        """
+        return self._artifacts.path(sha256)
