@@ -1,0 +1,83 @@
+/* The computation between MPI calls: declared by the program, or measured with the CPU clock of
+ * the thread and turned into flops with the speed that the capture gives. Recording is off unless
+ * the capture names a directory. */
+#include "recorder.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static bool active, measured;
+static double speed, since, flops;
+static int depth;
+
+static double thread_seconds(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void hamtune_enter(void)
+{
+  if (depth++ == 0 && measured)
+    flops += (thread_seconds() - since) * speed;
+}
+
+void hamtune_leave(void)
+{
+  if (--depth == 0 && measured)
+    since = thread_seconds();
+}
+
+bool hamtune_recording(const char *function, int result)
+{
+  if (!active || depth != 1)
+    return false;
+  if (result != MPI_SUCCESS) {
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0;
+    PMPI_Error_string(result, text, &length);
+    hamtune_refuse("%s failed (%s); only runs without MPI errors can be recorded", function, text);
+  }
+  return true;
+}
+
+void hamtune_add_flops(double amount)
+{
+  flops += amount;
+}
+
+bool hamtune_measures(void)
+{
+  return measured;
+}
+
+double hamtune_take_flops(void)
+{
+  const double taken = flops;
+  flops = 0;
+  return taken;
+}
+
+void hamtune_start_recording(void)
+{
+  const char *directory = getenv("HAMTUNE_RECORD_DIRECTORY");
+  if (directory == NULL)
+    return;
+  if (active)
+    hamtune_refuse("MPI_Init ran twice in one process: ranks must not share variables");
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  hamtune_open_output(directory, rank);
+  const char *host_speed = getenv("HAMTUNE_RECORD_HOST_SPEED");
+  measured = host_speed != NULL;
+  speed = measured ? strtod(host_speed, NULL) : 0;
+  active = true;
+}
+
+void hamtune_end_recording(void)
+{
+  put_operation(FINALIZE);
+  hamtune_close_output();
+  active = measured = false;
+}

@@ -1,0 +1,115 @@
+/* Entry points that calls.txt cannot describe, in C and in Fortran. */
+#include "recorder.h"
+
+void mpi_init_(MPI_Fint *ierr);
+void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr);
+void mpi_finalize_(MPI_Fint *ierr);
+double mpi_wtime_(void);
+void mpi_pcontrol_(MPI_Fint *level);
+
+static void initialised(int result)
+{
+  if (result == MPI_SUCCESS)
+    hamtune_start_recording();
+  hamtune_leave();
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+  hamtune_enter();
+  const int result = PMPI_Init(argc, argv);
+  initialised(result);
+  return result;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+  hamtune_enter();
+  const int result = PMPI_Init_thread(argc, argv, required, provided);
+  initialised(result);
+  return result;
+}
+
+void mpi_init_(MPI_Fint *ierr)
+{
+  static void (*binding)(MPI_Fint *);
+  *(void **)&binding = hamtune_f_binding("mpi_init_");
+  hamtune_enter();
+  binding(ierr);
+  initialised(*ierr);
+}
+
+void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr)
+{
+  static void (*binding)(MPI_Fint *, MPI_Fint *, MPI_Fint *);
+  *(void **)&binding = hamtune_f_binding("mpi_init_thread_");
+  hamtune_enter();
+  binding(required, provided, ierr);
+  initialised(*ierr);
+}
+
+static void finalising(void)
+{
+  hamtune_enter();
+  if (hamtune_recording("MPI_Finalize", MPI_SUCCESS))
+    hamtune_end_recording();
+}
+
+int MPI_Finalize(void)
+{
+  finalising();
+  const int result = PMPI_Finalize();
+  hamtune_leave();
+  return result;
+}
+
+void mpi_finalize_(MPI_Fint *ierr)
+{
+  static void (*binding)(MPI_Fint *);
+  *(void **)&binding = hamtune_f_binding("mpi_finalize_");
+  finalising();
+  binding(ierr);
+  hamtune_leave();
+}
+
+static void record_wtime(void)
+{
+  if (hamtune_recording("MPI_Wtime", MPI_SUCCESS))
+    put_operation(WTIME);
+}
+
+double MPI_Wtime(void)
+{
+  hamtune_enter();
+  record_wtime();
+  const double now = PMPI_Wtime();
+  hamtune_leave();
+  return now;
+}
+
+double mpi_wtime_(void)
+{
+  return MPI_Wtime();
+}
+
+static void record_pcontrol(int level)
+{
+  if (hamtune_recording("MPI_Pcontrol", MPI_SUCCESS)) {
+    put_operation(PCONTROL);
+    put_signed(level);
+  }
+}
+
+int MPI_Pcontrol(const int level, ...)
+{
+  hamtune_enter();
+  record_pcontrol(level);
+  const int result = PMPI_Pcontrol(level);
+  hamtune_leave();
+  return result;
+}
+
+void mpi_pcontrol_(MPI_Fint *level)
+{
+  MPI_Pcontrol(*level);
+}

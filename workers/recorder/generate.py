@@ -1,0 +1,223 @@
+"""Writes the recorder's entry points, C and Fortran, and its record prototypes from calls.txt.
+
+An entry point stops the computation clock, calls the MPI library, hands its arguments, as C
+handles, to the record function, and starts the clock again. A Fortran entry calls the library's
+own Fortran binding, so that sentinels and handle tables stay that library's business.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+BANNER = '/* Written by generate.py from calls.txt. */\n#include "recorder.h"\n'
+HANDLES = {
+    "MPI_Datatype": "PMPI_Type_f2c",
+    "MPI_Op": "PMPI_Op_f2c",
+    "MPI_Comm": "PMPI_Comm_f2c",
+    "MPI_Group": "PMPI_Group_f2c",
+    "MPI_Info": "PMPI_Info_f2c",
+    "MPI_Request": "PMPI_Request_f2c",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an MPI function: C base type, whether pointer or array, before-ness."""
+
+    base: str
+    name: str
+    pointer: bool
+    array: bool
+    before: bool
+
+    @property
+    def c(self) -> str:
+        """The parameter in the C entry point."""
+        return f"{self.base} {'*' if self.pointer else ''}{self.name}{'[]' if self.array else ''}"
+
+    @property
+    def fortran(self) -> str:
+        """The parameter in the Fortran entry point: everything is an address."""
+        if self.base.endswith("void"):
+            return f"{self.base} *{self.name}"
+        return f"MPI_Fint *{self.name}"
+
+    @property
+    def record(self) -> str:
+        """The parameter in the record function: values, and arrays of values."""
+        if self.base.endswith("void"):
+            return f"const void *{self.name}"
+        if self.array:
+            return f"const {self.base.removeprefix('const ')} *{self.name}"
+        return f"{self.base} {self.name}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """An MPI function and the record function that takes its arguments."""
+
+    record: str
+    name: str
+    parameters: tuple[Parameter, ...]
+    collective: bool
+    nonblocking: bool = False
+
+    @property
+    def many(self) -> str:
+        """The parameter that counts the requests of the call."""
+        names = [p.name for p in self.parameters]
+        return next(name for name in ("incount", "count") if name in names)
+
+
+def parse(text: str) -> list[Call]:
+    """Read calls.txt."""
+    calls = []
+    for line in text.splitlines():
+        match = re.fullmatch(r"(call|collective) +(\w+) +(\w+)\((.*)\)", line)
+        if match is None:
+            if line and not line.startswith("#"):
+                raise SystemExit(f"calls.txt: cannot read: {line}")
+            continue
+        kind, record, name, arguments = match.groups()
+        parameters = tuple(_parameter(argument) for argument in arguments.split(", "))
+        call = Call(record, name, parameters, kind == "collective")
+        calls.append(call)
+        if call.collective:
+            request = Parameter("MPI_Request", "request", pointer=True, array=False, before=False)
+            calls.append(Call(record, "I" + name.lower(), (*parameters, request), True, True))
+    return calls
+
+
+def _parameter(text: str) -> Parameter:
+    before = text.startswith("before ")
+    match = re.fullmatch(r"((?:const )?\w+) (\*?)(\w+)(\[\])?", text.removeprefix("before "))
+    assert match is not None, text
+    base, star, name, array = match.groups()
+    return Parameter(base, name, bool(star), bool(array), before)
+
+
+def prototypes(calls: list[Call]) -> str:
+    """The header of the record functions; a collective's last argument is null when blocking."""
+    seen = {}
+    for call in calls:
+        if call.nonblocking:
+            continue
+        parameters = [p.record for p in call.parameters]
+        if call.collective:
+            parameters.append("const MPI_Request *request")
+        seen[call.record] = f"void record_{call.record}({', '.join(parameters)});"
+    return "/* Written by generate.py from calls.txt. */\n#pragma once\n" + "\n".join(
+        ["#include <mpi.h>", "", *seen.values(), ""]
+    )
+
+
+def c_entry(call: Call) -> str:
+    """The C entry point of a call."""
+    before, arguments = [], []
+    for p in call.parameters:
+        if p.base == "MPI_Status":
+            length = call.many if p.array else "1"
+            ignore = "MPI_STATUSES_IGNORE" if p.array else "MPI_STATUS_IGNORE"
+            before.append(f"if ({p.name} == {ignore}) {p.name} = hamtune_statuses({length});")
+            arguments.append(p.name if p.array else f"*{p.name}")
+        elif p.before and p.array:
+            before.append(
+                f"const {p.base} *{p.name}_before = hamtune_requests({call.many}, {p.name});"
+            )
+            arguments.append(f"{p.name}_before")
+        elif p.before:
+            before.append(f"const {p.base} {p.name}_before = *{p.name};")
+            arguments.append(f"{p.name}_before")
+        else:
+            arguments.append(f"*{p.name}" if p.pointer and "void" not in p.base else p.name)
+    if call.collective:
+        arguments = [*arguments[:-1], "request"] if call.nonblocking else [*arguments, "NULL"]
+    passed = ", ".join(p.name for p in call.parameters)
+    return _entry(
+        f"int MPI_{call.name}({', '.join(p.c for p in call.parameters)})",
+        before,
+        f"const int result = PMPI_{call.name}({passed});",
+        f'if (hamtune_recording("MPI_{call.name}", result))\n'
+        f"    record_{call.record}({', '.join(arguments)});",
+        "return result;",
+    )
+
+
+def fortran_entry(call: Call) -> str:
+    """The Fortran entry point of a call, which converts for the record function only."""
+    before, after, arguments = [], [], []
+    for p in call.parameters:
+        base = p.base.removeprefix("const ")
+        if base == "void":
+            arguments.append(f"hamtune_f_buffer({p.name})")
+        elif base == "MPI_Status":
+            length = f"*{call.many}" if p.array else "1"
+            before.append(
+                f"if (hamtune_f_ignored({p.name})) {p.name} = hamtune_f_statuses({length});"
+            )
+            statuses = f"hamtune_f_received({length}, {p.name})"
+            arguments.append(statuses if p.array else f"*{statuses}")
+        elif p.before and p.array:
+            before.append(
+                f"const MPI_Request *{p.name}_before = hamtune_f_requests(*{call.many}, {p.name});"
+            )
+            arguments.append(f"{p.name}_before")
+        elif p.before:
+            before.append(f"const {base} {p.name}_before = {HANDLES[base]}(*{p.name});")
+            arguments.append(f"{p.name}_before")
+        elif base == "MPI_Datatype" and p.array:
+            which = 0 if p.name.startswith("send") else 1
+            arguments.append(f"hamtune_f_types({which}, PMPI_Comm_f2c(*comm), {p.name})")
+        elif p.name == "index":
+            arguments.append(f"hamtune_f_index(*{p.name})")
+        elif p.name == "indices":
+            arguments.append(f"hamtune_f_indices(*outcount, {p.name})")
+        elif base in HANDLES:
+            arguments.append(f"{HANDLES[base]}(*{p.name})")
+        else:
+            arguments.append(p.name if p.array else f"*{p.name}")
+    if call.nonblocking:
+        arguments.pop()
+        after.append("const MPI_Request started = PMPI_Request_f2c(*request);")
+    if call.collective:
+        arguments.append("&started" if call.nonblocking else "NULL")
+    name = f"mpi_{call.name.lower()}_"
+    types = [p.fortran.rsplit("*", 1)[0] + "*" for p in call.parameters] + ["MPI_Fint *"]
+    passed = ", ".join([*(p.name for p in call.parameters), "ierr"])
+    record = f"record_{call.record}({', '.join(arguments)});"
+    return _entry(
+        f"void {name}({', '.join([*(p.fortran for p in call.parameters), 'MPI_Fint *ierr'])})",
+        before,
+        f"static void (*binding)({', '.join(types)});\n"
+        f'  if (binding == NULL) *(void **)&binding = hamtune_f_binding("{name}");\n'
+        f"  binding({passed});",
+        f'if (hamtune_recording("MPI_{call.name}", *ierr)) {{\n'
+        f"    {' '.join([*after, record])}\n  }}",
+        None,
+    )
+
+
+def _entry(signature: str, before: list[str], invoke: str, record: str, result: str | None) -> str:
+    body = ["hamtune_enter();", *before, invoke, record, "hamtune_leave();"]
+    if result:
+        body.append(result)
+    return signature + "\n{\n" + "".join(f"  {line}\n" for line in body) + "}\n"
+
+
+def main() -> None:
+    """Write the three files: TABLE OUTPUT_DIRECTORY."""
+    table, output = Path(sys.argv[1]), Path(sys.argv[2])
+    calls = parse(table.read_text())
+    (output / "record_calls.h").write_text(prototypes(calls))
+    (output / "c_entries.c").write_text("\n".join([BANNER, *map(c_entry, calls)]))
+    fortran = "".join(re.sub(r"\n\{.*", ";\n", fortran_entry(call), flags=re.S) for call in calls)
+    (output / "fortran_entries.c").write_text(
+        "\n".join([BANNER, fortran, *map(fortran_entry, calls)])
+    )
+
+
+if __name__ == "__main__":
+    main()

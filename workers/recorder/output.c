@@ -1,0 +1,126 @@
+/* The operations of this rank, buffered and appended to its file. The file is opened for each
+ * flush only: a simulated run has more ranks than a process may have open files. */
+#include "recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 16, LARGEST_FIELD = 16 };
+
+static char folder[4096], path[4200];
+static uint8_t buffer[BUFFER];
+static size_t used;
+static uint64_t operations;
+
+static void append(const char *file, const void *data, size_t size)
+{
+  const int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  for (size_t done = 0; fd >= 0 && done < size;) {
+    const ssize_t written = write(fd, (const uint8_t *)data + done, size - done);
+    if (written < 0 && errno != EINTR) {
+      close(fd);
+      hamtune_refuse("cannot write the recording: %s", strerror(errno));
+    }
+    done += written > 0 ? (size_t)written : 0;
+  }
+  if (fd < 0)
+    hamtune_refuse("cannot write the recording: %s", strerror(errno));
+  close(fd);
+}
+
+static void flush(void)
+{
+  append(path, buffer, used);
+  used = 0;
+}
+
+static void put_double(double value)
+{
+  memcpy(buffer + used, &value, sizeof value);
+  used += sizeof value;
+}
+
+void hamtune_open_output(const char *directory, int rank)
+{
+  snprintf(folder, sizeof folder, "%s", directory);
+  snprintf(path, sizeof path, "%s/rank-%d.operations", directory, rank);
+  flush();
+}
+
+void hamtune_close_output(void)
+{
+  char end[4300], text[32];
+  flush();
+  snprintf(end, sizeof end, "%s.count", path);
+  const int length = snprintf(text, sizeof text, "%llu\n", (unsigned long long)operations);
+  append(end, text, (size_t)length);
+}
+
+void put_operation(int code)
+{
+  const double flops = hamtune_take_flops();
+  if (used + 2 * LARGEST_FIELD > BUFFER)
+    flush();
+  if (flops > 0) {
+    buffer[used++] = COMPUTE;
+    put_double(flops);
+    operations++;
+  }
+  buffer[used++] = (uint8_t)code;
+  operations++;
+}
+
+void put_number(uint64_t value)
+{
+  if (used + LARGEST_FIELD > BUFFER)
+    flush();
+  for (; value >= 0x80; value >>= 7)
+    buffer[used++] = (uint8_t)(value | 0x80);
+  buffer[used++] = (uint8_t)value;
+}
+
+void put_signed(int64_t value)
+{
+  put_number(value >= 0 ? (uint64_t)value << 1 : ((uint64_t)(-(value + 1)) << 1) + 1);
+}
+
+void put_peer(int rank)
+{
+  put_signed(rank == MPI_PROC_NULL ? -1 : rank == MPI_ANY_SOURCE ? -2 : rank);
+}
+
+void put_tag(int tag)
+{
+  put_signed(tag == MPI_ANY_TAG ? -1 : tag);
+}
+
+void put_size(MPI_Datatype datatype)
+{
+  int size = 0;
+  PMPI_Type_size(datatype, &size);
+  put_number((uint64_t)size);
+}
+
+void hamtune_refuse(const char *format, ...)
+{
+  char reason[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(reason, sizeof reason, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "hamtune-recorder: %s\n", reason);
+  char file[4200];
+  snprintf(file, sizeof file, "%s/refused", folder);
+  const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd >= 0) {
+    /* The capture falls back on the line above when even this cannot be written. */
+    const ssize_t written = write(fd, reason, strlen(reason));
+    (void)written;
+    close(fd);
+  }
+  hamtune_abort();
+}

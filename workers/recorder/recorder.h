@@ -1,0 +1,129 @@
+/* The recorder: what an MPI program asks of MPI, and how much it computes between calls, as the
+ * operations of docs/trace-format.md, one file a rank.
+ *
+ * Entry points (generated, and entries.c) call the record functions (record.c), which write through
+ * output.c and number handles through handles.c. Only smpi.c knows which MPI library runs; a rank
+ * has its own copy of all variables, by privatisation or by being a process. */
+#ifndef HAMTUNE_RECORDER_H
+#define HAMTUNE_RECORDER_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record_calls.h"
+
+enum operation {
+  COMPUTE = 1,
+  SEND,
+  SSEND,
+  RECV,
+  ISEND,
+  ISSEND,
+  IRECV,
+  SENDRECV,
+  WAIT,
+  WAITALL,
+  MATCH,
+  PROBE,
+  WTIME,
+  PCONTROL,
+  FINALIZE,
+  REQUEST_FREE,
+  COMM_DUP = 20,
+  COMM_SPLIT,
+  COMM_CREATE,
+  CART_CREATE,
+  CART_SUB,
+  COMM_FREE,
+  BARRIER = 32,
+  BCAST,
+  REDUCE,
+  ALLREDUCE,
+  GATHER,
+  SCATTER,
+  ALLGATHER,
+  ALLTOALL,
+  GATHERV,
+  SCATTERV,
+  ALLGATHERV,
+  ALLTOALLV,
+  ALLTOALLW,
+  REDUCE_SCATTER,
+  REDUCE_SCATTER_BLOCK,
+  SCAN,
+  EXSCAN,
+  NONBLOCKING = 64
+};
+
+/* clock.c: the computation between calls. Entry points run between enter and leave, which nest. */
+void hamtune_enter(void);
+void hamtune_leave(void);
+/* Whether this entry point records: the outermost one of an active recorder. An MPI error ends the
+ * run, because a replay could not end in the same error. */
+bool hamtune_recording(const char *function, int result);
+void hamtune_add_flops(double flops);
+/* Flops since the last operation, which becomes a compute operation before the next one. */
+double hamtune_take_flops(void);
+bool hamtune_measures(void);
+void hamtune_start_recording(void);
+void hamtune_end_recording(void);
+
+/* output.c */
+void hamtune_open_output(const char *directory, int rank);
+void hamtune_close_output(void);
+void put_operation(int code);
+void put_number(uint64_t value);
+void put_signed(int64_t value);
+void put_peer(int rank);
+void put_tag(int tag);
+void put_size(MPI_Datatype datatype);
+/* Leaves the reason where the capture finds it, says it, and ends the whole run. */
+_Noreturn void hamtune_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* handles.c: communicators and open requests by their numbers in the trace. */
+struct open_request {
+  MPI_Request handle;
+  int64_t slot;       /* -1: a persistent request that is not active */
+  int start;          /* operation that starts a persistent request, 0 for others */
+  bool detached;      /* a buffered send: nobody waits for it */
+  bool wildcard;      /* a receive from any source or with any tag */
+  int count, size, peer, tag;
+  uint64_t comm;
+};
+uint64_t hamtune_communicator(MPI_Comm comm);
+void hamtune_new_communicator(MPI_Comm comm);
+void hamtune_forget_communicator(MPI_Comm comm);
+struct open_request *hamtune_new_request(MPI_Request handle);
+struct open_request *hamtune_find_request(MPI_Request handle);
+void hamtune_forget_request(struct open_request *request);
+int64_t hamtune_take_slot(void);
+void hamtune_free_slot(int64_t slot);
+
+/* scratch.c: memory of the current call, valid until the next call asks for the same kind. */
+MPI_Status *hamtune_statuses(int count);
+MPI_Request *hamtune_requests(int count, const MPI_Request *requests);
+
+/* fortran.c: what Fortran hands over, as C sees it. */
+void *hamtune_f_binding(const char *name);
+const void *hamtune_f_buffer(const void *buffer);
+bool hamtune_f_ignored(const MPI_Fint *status);
+MPI_Fint *hamtune_f_statuses(int count);
+const MPI_Status *hamtune_f_received(int count, const MPI_Fint *statuses);
+const MPI_Request *hamtune_f_requests(int count, const MPI_Fint *requests);
+const MPI_Datatype *hamtune_f_types(int which, MPI_Comm comm, const MPI_Fint *types);
+int hamtune_f_index(MPI_Fint index);
+const int *hamtune_f_indices(MPI_Fint count, const MPI_Fint *indices);
+
+/* smpi.c */
+struct fortran_layout {
+  const void *in_place, *status_ignore, *statuses_ignore;
+  int status_size, source, tag; /* in integers */
+};
+struct fortran_layout hamtune_fortran(void);
+_Noreturn void hamtune_abort(void);
+/* A program that declares its flops calls this beside smpi_execute_flops (hamtune_app.h). */
+void hamtune_record_flops(double flops);
+
+#endif
