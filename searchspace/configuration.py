@@ -16,6 +16,8 @@ __all__ = ["DEFAULTS", "Configuration", "Value", "canonical_json", "sha256_of"]
 Scalar: TypeAlias = str | int | float | bool
 Value: TypeAlias = Scalar | tuple[Scalar, ...]
 
+_DEEPEST_GROUP = 8
+
 DEFAULTS: dict[str, Scalar] = {
     "ordering": "original",
     "mapping": "by-order",
@@ -116,6 +118,8 @@ class Configuration(Mapping[str, Value]):
 
 
 def _flatten(obj: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    if prefix.count(".") > _DEEPEST_GROUP:
+        raise InvalidInput(f"groups are nested more than {_DEEPEST_GROUP} deep")
     for name, value in obj.items():
         if not isinstance(name, str):
             raise InvalidInput(f"{name!r} is not a parameter name")
