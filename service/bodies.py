@@ -1,0 +1,111 @@
+"""Request bodies: read with a limit while they arrive, JSON or YAML by content type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from typing import Any, NoReturn
+
+from fastapi import Request
+
+from searchspace.units import format_size
+from service.problems import ProblemError
+
+__all__ = [
+    "JSON_TYPES",
+    "YAML_TYPES",
+    "limited",
+    "media_type",
+    "parse_json",
+    "read_text",
+    "too_large",
+]
+
+JSON_TYPES = ("application/json",)
+YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
+
+
+def media_type(request: Request) -> str:
+    """The media type of the body without its parameters, in lower case."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
+    """The body in chunks, as long as it stays within `limit` bytes.
+
+    The declared length only serves to refuse early: what arrives is counted.
+
+    Raises:
+        ProblemError: 413, the body is larger.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit:
+        too_large(limit)
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            too_large(limit)
+        yield chunk
+
+
+async def read_text(request: Request, limit: int) -> tuple[str, str]:
+    """The body as text, and its format: `json` or `yaml`.
+
+    Raises:
+        ProblemError: 413 too large, 415 neither JSON nor YAML, 400 not UTF-8.
+    """
+    given = media_type(request)
+    if given not in JSON_TYPES + YAML_TYPES:
+        raise ProblemError(
+            415,
+            f"content type {given or '(none)'} is not accepted here; "
+            "send application/json or application/yaml",
+            headers={"Accept": ", ".join(JSON_TYPES + YAML_TYPES)},
+        )
+    content = bytearray()
+    async for chunk in limited(request, limit):
+        content += chunk
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ProblemError(
+            400, f"the body is not UTF-8 text (byte {error.start} cannot be read)"
+        ) from None
+    return text, "json" if given in JSON_TYPES else "yaml"
+
+
+def parse_json(text: str) -> Any:
+    """Parse strict JSON: no NaN, no infinities, no key twice.
+
+    Raises:
+        ProblemError: 400 with where and what.
+    """
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise ProblemError(
+            400, f"not JSON: {error.msg} at line {error.lineno} column {error.colno}"
+        ) from None
+    except RecursionError:
+        raise ProblemError(400, "not acceptable JSON: nested too deeply") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ProblemError(400, f"not JSON: {name} is not a number that JSON knows")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ProblemError(400, f"not acceptable JSON: the key {key!r} is there twice")
+            seen.add(key)
+    return result
+
+
+def too_large(limit: int) -> NoReturn:
+    """Refuse a body larger than `limit` bytes (413)."""
+    raise ProblemError(413, f"the body is larger than the {format_size(limit)} accepted here")

@@ -1,0 +1,1 @@
+"""The events of a job, stored and as they happen."""

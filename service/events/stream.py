@@ -1,0 +1,76 @@
+"""A job's events as Server-Sent Events (HTML standard, section 9.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+
+from fastapi.concurrency import run_in_threadpool
+
+from service.events.feed import EventFeed
+from storage.errors import NotFound
+from storage.records import FINAL_JOB_STATES, Event
+from storage.storage import Storage
+
+__all__ = ["HEARTBEAT_SECONDS", "encode", "stream"]
+
+HEARTBEAT_SECONDS = 10.0
+PAGE = 500
+RETRY_MILLISECONDS = 1000
+
+
+def encode(event: Event) -> bytes:
+    """One event on the wire: its id is the cursor to come back with."""
+    data = json.dumps(
+        {
+            "id": event.id,
+            "job_id": event.job_id,
+            "kind": event.kind,
+            "at": event.at,
+            "data": event.data,
+        },
+        separators=(",", ":"),
+    )
+    return f"id: {event.id}\nevent: {event.kind}\ndata: {data}\n\n".encode()
+
+
+async def stream(
+    storage: Storage,
+    feed: EventFeed,
+    job_id: str,
+    after: int,
+    *,
+    heartbeat: float = HEARTBEAT_SECONDS,
+) -> AsyncGenerator[bytes]:
+    """The job's events after `after`, then new ones as they come, until the job is final.
+
+    Every event is sent once and in order. In silence a comment goes out every `heartbeat`
+    seconds, so that proxies keep the connection and a dead one is noticed.
+    """
+    yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
+    cursor = after
+    async with feed.watch(storage, job_id) as wake:
+        while not feed.closed:
+            wake.clear()
+            # The state is read before the events: what led to a final state is then among them.
+            ending = await run_in_threadpool(_is_over, storage, job_id)
+            while page := await run_in_threadpool(
+                storage.events_after, cursor, job_id=job_id, limit=PAGE
+            ):
+                for event in page:
+                    yield encode(event)
+                cursor = page[-1].id
+            if ending:
+                return
+            try:
+                await asyncio.wait_for(wake.wait(), heartbeat)
+            except TimeoutError:
+                yield b": still here\n\n"
+
+
+def _is_over(storage: Storage, job_id: str) -> bool:
+    try:
+        return storage.get_job(job_id).state in FINAL_JOB_STATES
+    except NotFound:  # deleted while it was watched
+        return True

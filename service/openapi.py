@@ -1,0 +1,114 @@
+"""What the OpenAPI description says of every operation: examples, and the errors it can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+
+from service.bodies import JSON_TYPES, YAML_TYPES
+from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX, Problem
+
+__all__ = ["answers", "body", "describe"]
+
+_DETAILS = {
+    400: "not JSON: Expecting value at line 1 column 1",
+    404: "there is no job 0k3v9m2x7q1zt8ab",
+    409: "job 0k3v9m2x7q1zt8ab is completed; it cannot be paused",
+    413: "the body is larger than the 1 MiB accepted here",
+    415: "content type text/plain is not accepted here; send application/json or application/yaml",
+    422: "budget.trials: 0 is not above 0",
+    500: "the server failed; its log tells why under incident 5f0c2a9be1d3",
+}
+
+
+def answers(
+    example: Any,
+    *errors: int,
+    status: int = 200,
+    description: str = "Done.",
+    media: str = "application/json",
+    headers: Mapping[str, str] | None = None,
+) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route.
+
+    Args:
+        example: The body of the successful response.
+        errors: Statuses of the problems it can answer beside it.
+        status: Status of the successful response.
+        description: What the successful response tells.
+        media: Its content type.
+        headers: Its further headers, with what they mean.
+    """
+    responses: dict[int | str, dict[str, Any]] = {
+        status: {"description": description, "content": {media: {"example": example}}}
+    }
+    if headers:
+        responses[status]["headers"] = {
+            name: {"description": meaning, "schema": {"type": "string"}}
+            for name, meaning in headers.items()
+        }
+    for error in (*errors, 500):
+        responses[error] = _problem(error)
+    return responses
+
+
+def body(
+    schema: Mapping[str, Any], examples: Mapping[str, Any], *, required: bool = True
+) -> dict[str, Any]:
+    """The `openapi_extra` of a route that reads JSON or YAML by itself.
+
+    Args:
+        schema: JSON schema of the document.
+        examples: Documents by what they show.
+        required: Whether there must be a body.
+    """
+    shown = {
+        name.lower().replace(" ", "-"): {"summary": name, "value": value}
+        for name, value in examples.items()
+    }
+    content = {"schema": dict(schema), "examples": shown}
+    return {
+        "requestBody": {
+            "required": required,
+            "content": dict.fromkeys((JSON_TYPES[0], YAML_TYPES[0]), content),
+        }
+    }
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document of `app`, made once."""
+    if app.openapi_schema is None:
+        document = FastAPI.openapi(app)
+        schemas = document["components"]["schemas"]
+        # FastAPI describes its own form of validation errors, which this service never sends.
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(problem.pop("$defs"))
+        schemas["Problem"] = problem
+        for schema in list(schemas.values()):
+            # Definitions nested in the schemas that routes bring along become shared ones.
+            schemas.update(schema.pop("$defs", {}))
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def _problem(status: int) -> dict[str, Any]:
+    kind, title = KINDS[status]
+    example: dict[str, Any] = {
+        "type": TYPE_PREFIX + kind,
+        "title": title,
+        "status": status,
+        "detail": _DETAILS[status],
+        "instance": "/api/v1/jobs",
+    }
+    if status == 422:
+        example["errors"] = [{"field": "budget.trials", "message": "0 is not above 0"}]
+    return {
+        "description": f"{title}.",
+        "content": {
+            MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "example": example}
+        },
+    }

@@ -1,0 +1,96 @@
+"""Where the service keeps its things and what it accepts, from the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from searchspace.errors import InvalidInput
+from searchspace.units import parse_size
+
+__all__ = ["Settings"]
+
+DEFAULT_UPLOAD_LIMIT = 512 * 1024 * 1024
+DEFAULT_BODY_LIMIT = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a process of the service needs to know before it starts.
+
+    Args:
+        data: The data directory: database, artifacts and lock of the embedded mode.
+        database_url: `sqlite:///path` or `postgresql+psycopg://...`.
+        artifacts_url: Where traces are stored, as fsspec spells it.
+        broker_url: The Celery broker; None runs workers and coordinator in this process.
+        concurrency: Evaluations at once in an embedded pool; None means one a core.
+        upload_limit: Largest trace archive accepted, in bytes.
+        body_limit: Largest JSON or YAML body accepted, in bytes.
+    """
+
+    data: Path
+    database_url: str
+    artifacts_url: str
+    broker_url: str | None = None
+    concurrency: int | None = None
+    upload_limit: int = DEFAULT_UPLOAD_LIMIT
+    body_limit: int = DEFAULT_BODY_LIMIT
+
+    @property
+    def embedded(self) -> bool:
+        """Whether workers and coordinator live in this process."""
+        return self.broker_url is None
+
+    @classmethod
+    def under(cls, data: Path) -> Settings:
+        """Settings of an embedded service that keeps everything below `data`."""
+        return cls.from_environment({"HAMTUNE_DATA": str(data)})
+
+    @classmethod
+    def from_environment(
+        cls, environment: Mapping[str, str] | None = None, *, data: Path | None = None
+    ) -> Settings:
+        """Read `HAMTUNE_*`; what is not set lies under the data directory.
+
+        Args:
+            environment: Taken instead of the process's own.
+            data: Taken instead of `HAMTUNE_DATA`.
+
+        Raises:
+            InvalidInput: A variable holds something unusable; the message names it.
+        """
+        values = os.environ if environment is None else environment
+        home = data or Path(values.get("HAMTUNE_DATA") or "~/.local/share/hamtune")
+        home = home.expanduser().absolute()
+        return cls(
+            data=home,
+            database_url=values.get("HAMTUNE_DATABASE_URL") or f"sqlite:///{home / 'hamtune.db'}",
+            artifacts_url=values.get("HAMTUNE_ARTIFACTS_URL") or (home / "artifacts").as_uri(),
+            broker_url=values.get("HAMTUNE_BROKER_URL") or None,
+            concurrency=_positive(values, "HAMTUNE_CONCURRENCY"),
+            upload_limit=_size(values, "HAMTUNE_UPLOAD_LIMIT", DEFAULT_UPLOAD_LIMIT),
+        )
+
+
+def _positive(values: Mapping[str, str], name: str) -> int | None:
+    text = values.get(name)
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise InvalidInput(f"{text!r} is not a whole number above zero", field=name)
+    return int(text)
+
+
+def _size(values: Mapping[str, str], name: str, default: int) -> int:
+    text = values.get(name)
+    if not text:
+        return default
+    try:
+        size = parse_size(text)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=name) from error
+    if size < 1:
+        raise InvalidInput(f"{text!r} is not a size above zero, such as 512MiB", field=name)
+    return size

@@ -1,0 +1,56 @@
+from pathlib import Path
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from service.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HAMTUNE_UPLOAD_LIMIT", "much"),
+        ("HAMTUNE_UPLOAD_LIMIT", "0"),
+        ("HAMTUNE_CONCURRENCY", "0"),
+        ("HAMTUNE_CONCURRENCY", "two"),
+        ("HAMTUNE_CONCURRENCY", "²"),
+    ],
+)
+def test_an_unusable_variable_is_named(name: str, value: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Settings.from_environment({name: value})
+    assert caught.value.field == name
+
+
+def test_everything_lies_under_the_data_directory_by_default(tmp_path: Path) -> None:
+    settings = Settings.under(tmp_path)
+    assert settings.embedded
+    assert settings.database_url == f"sqlite:///{tmp_path}/hamtune.db"
+    assert settings.artifacts_url == f"file://{tmp_path}/artifacts"
+    assert settings.upload_limit == 512 * 2**20
+
+
+def test_urls_of_the_environment_win_and_a_broker_ends_the_embedded_mode() -> None:
+    settings = Settings.from_environment(
+        {
+            "HAMTUNE_DATA": "/srv/hamtune",
+            "HAMTUNE_DATABASE_URL": "postgresql+psycopg://db/hamtune",
+            "HAMTUNE_BROKER_URL": "redis://broker/0",
+            "HAMTUNE_ARTIFACTS_URL": "s3://traces",
+            "HAMTUNE_UPLOAD_LIMIT": "2GiB",
+            "HAMTUNE_CONCURRENCY": "3",
+        }
+    )
+    assert settings == Settings(
+        data=Path("/srv/hamtune"),
+        database_url="postgresql+psycopg://db/hamtune",
+        broker_url="redis://broker/0",
+        artifacts_url="s3://traces",
+        upload_limit=2 * 2**30,
+        concurrency=3,
+    )
+    assert not settings.embedded
+
+
+def test_the_data_directory_asked_for_wins_over_the_environment(tmp_path: Path) -> None:
+    assert Settings.from_environment({"HAMTUNE_DATA": "/srv"}, data=tmp_path).data == tmp_path

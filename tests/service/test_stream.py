@@ -1,0 +1,169 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.events.feed import EventFeed
+from service.events.stream import stream
+from storage.storage import Storage
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[Storage]:
+    opened = Storage.open(f"sqlite:///{tmp_path}/test.db", (tmp_path / "artifacts").as_uri())
+    opened.upgrade()
+    yield opened
+    opened.close()
+
+
+def job_in(storage: Storage) -> str:
+    return storage.create_job(name="test", spec={}, seed=1).id
+
+
+def parse(chunk: bytes) -> dict[str, Any] | None:
+    for line in chunk.decode().splitlines():
+        if line.startswith("data: "):
+            return dict(json.loads(line.removeprefix("data: ")))
+    return None
+
+
+async def read(chunks: AsyncIterator[bytes], count: int) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = []
+    while len(events) < count:
+        event = parse(await asyncio.wait_for(anext(chunks), 30))
+        if event is not None:
+            events.append(event)
+    return events
+
+
+def test_an_event_carries_its_id_and_kind(storage: Storage) -> None:
+    job = job_in(storage)
+    storage.transition(job, "cancelled")
+
+    async def watch() -> list[bytes]:
+        return [chunk async for chunk in stream(storage, EventFeed(), job, 0)]
+
+    retry, first, second = asyncio.run(watch())
+    assert retry.startswith(b"retry: ")
+    identifier, kind, data, *end = first.decode().split("\n")
+    event = json.loads(data.removeprefix("data: "))
+    assert identifier == f"id: {event['id']}"
+    assert kind == "event: job"
+    assert end == ["", ""]
+    assert event["job_id"] == job
+    last = parse(second)
+    assert last is not None
+    assert last["data"]["state"] == "cancelled"
+
+
+def test_a_watcher_that_comes_back_sees_every_event_once_and_in_order(storage: Storage) -> None:
+    job, other = job_in(storage), job_in(storage)
+    feed = EventFeed()
+
+    async def watch() -> list[Any]:
+        seen: list[Any] = []
+        cursor = 0
+        for visit in range(4):
+            chunks = stream(storage, feed, job, cursor)
+            for number in range(3):
+                storage.append_event(other, "message", {"noise": number})
+                storage.append_event(job, "message", {"number": 3 * visit + number})
+            # The first visit also sees that the job was created.
+            for event in await read(chunks, 4 if visit == 0 else 3):
+                seen.append(event["data"].get("number"))
+                cursor = event["id"]
+            await chunks.aclose()
+        return seen
+
+    assert asyncio.run(watch()) == [None, *range(12)]
+
+
+def test_events_reach_all_watchers_as_they_come_and_the_end_ends_them(storage: Storage) -> None:
+    job = job_in(storage)
+    feed = EventFeed()
+
+    async def collect() -> list[int]:
+        chunks = [chunk async for chunk in stream(storage, feed, job, 0)]
+        return [event["id"] for event in map(parse, chunks) if event is not None]
+
+    async def act() -> None:
+        for number in range(20):
+            storage.append_event(job, "message", {"number": number})
+            await asyncio.sleep(0.01)
+        storage.transition(job, "cancelled")
+
+    async def watch() -> list[list[int]]:
+        *seen, _ = await asyncio.wait_for(
+            asyncio.gather(*(collect() for _ in range(20)), act()), 60
+        )
+        return seen
+
+    seen = asyncio.run(watch())
+    expected = [event.id for event in storage.events_after(0, job_id=job)]
+    assert len(expected) == 22
+    assert seen == [expected] * 20
+
+
+def test_silence_is_broken_by_comments(storage: Storage) -> None:
+    job = job_in(storage)
+
+    async def watch() -> bytes:
+        chunks = stream(storage, EventFeed(), job, storage.last_event_id(), heartbeat=0.01)
+        await anext(chunks)
+        comment = await asyncio.wait_for(anext(chunks), 30)
+        await chunks.aclose()
+        return comment
+
+    assert asyncio.run(watch()).startswith(b": ")
+
+
+def test_closing_the_feed_ends_the_stream(storage: Storage) -> None:
+    job = job_in(storage)
+    feed = EventFeed()
+
+    async def watch() -> None:
+        chunks = stream(storage, feed, job, 0)
+        await read(chunks, 1)
+        feed.close()
+        with pytest.raises(StopAsyncIteration):
+            await asyncio.wait_for(anext(chunks), 30)
+
+    asyncio.run(watch())
+
+
+def test_deleting_the_job_ends_the_stream(storage: Storage) -> None:
+    job = job_in(storage)
+    storage.transition(job, "paused")
+
+    async def watch() -> list[dict[str, Any]]:
+        chunks = stream(storage, EventFeed(), job, 0)
+        await read(chunks, 2)
+        storage.delete_job(job)
+        return [event async for event in _events(chunks)]
+
+    (last,) = asyncio.run(watch())
+    assert last["data"]["state"] == "deleted"
+
+
+async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    async for chunk in chunks:
+        event = parse(chunk)
+        if event is not None:
+            yield event
+
+
+def test_nobody_watching_means_no_polling(storage: Storage) -> None:
+    job = job_in(storage)
+    storage.transition(job, "cancelled")
+    feed = EventFeed()
+
+    async def watch() -> int:
+        async for _ in stream(storage, feed, job, 0):
+            pass
+        await asyncio.sleep(0)
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(watch()) == 1
