@@ -8,7 +8,8 @@
  *
  *     HAMTUNE_BLOCK(2.0 * n, dot = dot_product(n, x, y));
  *
- * Anything that message sizes depend on must stay outside such blocks. */
+ * Where message sizes depend on what is computed, HAMTUNE_NEEDED(flops, statement) runs the
+ * statement in both builds and declares it too. */
 #ifndef HAMTUNE_APP_H
 #define HAMTUNE_APP_H
 
@@ -51,6 +52,12 @@ static inline void hamtune_compute(double flops)
     } else {                      \
       __VA_ARGS__;                \
     }                             \
+  } while (0)
+
+#define HAMTUNE_NEEDED(flops, ...) \
+  do {                             \
+    hamtune_compute(flops);        \
+    __VA_ARGS__;                   \
   } while (0)
 
 #endif
