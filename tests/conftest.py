@@ -1,0 +1,53 @@
+"""What tests of several rooms share: real servers, started once where a test asks for them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from tests import servers
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """An empty database of a real PostgreSQL server."""
+    with servers.postgresql() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A real Redis server."""
+    with servers.redis() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def create_database(postgresql_url: str) -> Callable[[], str]:
+    """Makes a fresh, empty database in the server; returns its URL."""
+    address = make_url(postgresql_url)
+
+    def create() -> str:
+        name = f"test_{next(_numbers)}"
+        conninfo = (
+            f"host={address.host} port={address.port} user={address.username} dbname=postgres"
+        )
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE template0".encode())
+        return address.set(database=name).render_as_string(hide_password=False)
+
+    return create
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests that need a server in one process, so that each is started once."""
+    for item in items:
+        names = set(getattr(item, "fixturenames", ()))
+        if names & {"postgresql_url", "redis_url"}:
+            item.add_marker(pytest.mark.xdist_group("servers"))

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from storage.errors import NotFound
+from storage.records import Application
+from storage.storage import Storage
+
+
+def add(storage: Storage, key: str = "builtin:cg:A:64", name: str = "cg") -> Application:
+    return storage.add_application(
+        name=name,
+        kind="builtin",
+        key=key,
+        trace_sha256="0" * 64,
+        ranks=64,
+        summary={"calls": {"MPI_Send": 12}},
+    )
+
+
+def test_an_application_is_found_by_the_key_of_what_it_was_made_from(storage: Storage) -> None:
+    added = add(storage)
+
+    assert storage.find_application("builtin:cg:A:64") == added
+    assert storage.get_application(added.id) == added
+    assert added.summary == {"calls": {"MPI_Send": 12}}
+    assert storage.find_application("builtin:cg:B:64") is None
+
+
+def test_a_key_keeps_its_first_application(storage: Storage) -> None:
+    first = add(storage, name="first")
+
+    assert add(storage, name="second") == first
+
+
+def test_workers_that_capture_at_once_agree_on_one_application(storage: Storage) -> None:
+    start = threading.Barrier(4)
+
+    def add_after_start(name: str) -> Application:
+        start.wait()
+        return add(storage, name=name)
+
+    with ThreadPoolExecutor(4) as pool:
+        added = list(pool.map(add_after_start, "abcd"))
+
+    assert len({application.id for application in added}) == 1
+    assert len(storage.list_applications().items) == 1
+
+
+def test_applications_are_listed_by_pages(storage: Storage) -> None:
+    ids = [add(storage, key=f"k{n}").id for n in range(3)]
+
+    first = storage.list_applications(limit=2)
+    second = storage.list_applications(limit=2, cursor=first.cursor)
+
+    assert [a.id for page in (first, second) for a in page.items] == ids[::-1]
+
+
+def test_an_application_that_does_not_exist_is_named(storage: Storage) -> None:
+    with pytest.raises(NotFound, match="no application x"):
+        storage.get_application("x")

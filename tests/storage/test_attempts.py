@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from storage.errors import Conflict, LeaseLost, NotFound
+from storage.records import Outcome, Trial
+from storage.storage import Storage
+
+Propose = Callable[..., Trial]
+DONE = Outcome(status="completed", value=1.5, cpu_seconds=2.0)
+
+
+def test_an_attempt_takes_its_trial_from_pending_to_its_outcome(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    trial = propose(1)
+
+    attempt = storage.open_attempt(trial.id, token)
+    taken = storage.begin_attempt(attempt.id, "worker-1")
+    assert taken is not None
+    begun, running, job = taken
+    settled = storage.finish_attempt(attempt.id, DONE)
+
+    assert attempt.state == "dispatched"
+    assert (begun.state, begun.worker, begun.trial_id) == ("running", "worker-1", trial.id)
+    assert (running.state, running.worker, job.id) == ("running", "worker-1", job_id)
+    assert settled
+    finished = storage.get_trial(job_id, 1)
+    assert (finished.state, finished.value, finished.worker) == ("completed", 1.5, "worker-1")
+    assert finished.started_at is not None
+    assert finished.finished_at is not None
+    assert storage.open_attempts(job_id) == []
+
+
+def test_a_trial_has_one_open_attempt_at_most(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    trial = propose(1)
+
+    first = storage.open_attempt(trial.id, token)
+    again = storage.open_attempt(trial.id, token)
+
+    assert again == first
+    assert storage.open_attempts(job_id) == [first]
+
+
+def test_an_attempt_is_begun_once_however_often_its_message_arrives(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    attempt = storage.open_attempt(propose(1).id, running_job[1])
+    start = threading.Barrier(4)
+
+    def begin(worker: str) -> bool:
+        start.wait()
+        return storage.begin_attempt(attempt.id, worker) is not None
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(begin, "abcd")) == 1
+
+
+def test_messages_that_name_no_attempt_are_stale(storage: Storage) -> None:
+    for identifier in ("nosuchjob-1-1", "nonsense", "", "a-b-c"):
+        assert storage.begin_attempt(identifier, "worker") is None
+        assert not storage.heartbeat(identifier)
+        assert not storage.finish_attempt(identifier, DONE)
+        assert not storage.release_attempt(identifier)
+
+
+def test_finishing_is_idempotent(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    attempt = storage.open_attempt(propose(1).id, token)
+    storage.begin_attempt(attempt.id, "worker")
+    start = threading.Barrier(4)
+
+    def finish(value: float) -> bool:
+        start.wait()
+        return storage.finish_attempt(
+            attempt.id, Outcome(status="completed", value=value, cpu_seconds=1.0)
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        settled = list(pool.map(finish, [1.0, 2.0, 3.0, 4.0]))
+
+    assert sum(settled) == 1
+    assert storage.get_trial(job_id, 1).value == [1.0, 2.0, 3.0, 4.0][settled.index(True)]
+    assert storage.evaluations_spent(job_id) == 1
+    assert storage.cpu_seconds_spent(job_id) == 1.0
+    finished = [e for e in storage.events_after(0) if e.data["state"] == "completed"]
+    assert len(finished) == 1
+
+
+def test_a_silent_attempt_is_lost_and_its_trial_gets_another(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    trial = propose(1)
+    first = storage.open_attempt(trial.id, token)
+    storage.begin_attempt(first.id, "dead")
+
+    (lost,) = storage.expire_attempts(job_id, token, 0.0)
+
+    assert (lost.id, lost.state) == (first.id, "lost")
+    assert storage.get_trial(job_id, 1).state == "pending"
+    second = storage.open_attempt(trial.id, token)
+    assert (second.number, second.trial_id) == (2, trial.id)
+    assert storage.begin_attempt(first.id, "late") is None
+    assert storage.begin_attempt(second.id, "alive") is not None
+
+
+def test_the_outcome_of_a_lost_attempt_is_dropped(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    trial = propose(1)
+    first = storage.open_attempt(trial.id, token)
+    storage.begin_attempt(first.id, "slow")
+    storage.expire_attempts(job_id, token, 0.0)
+    second = storage.open_attempt(trial.id, token)
+    storage.begin_attempt(second.id, "fast")
+
+    assert not storage.heartbeat(first.id)
+    assert not storage.finish_attempt(first.id, DONE, evaluation_key="a" * 64)
+    assert storage.find_evaluation("a" * 64, None) is None
+    assert storage.finish_attempt(second.id, Outcome(status="completed", value=2.5))
+    assert storage.get_trial(job_id, 1).value == 2.5
+
+
+def test_an_attempt_with_a_heartbeat_is_kept(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    attempt = storage.open_attempt(propose(1).id, token)
+    storage.begin_attempt(attempt.id, "worker")
+
+    assert storage.heartbeat(attempt.id)
+    assert storage.expire_attempts(job_id, token, 60.0) == []
+
+
+def test_attempts_that_wait_in_a_queue_may_be_given_longer(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    waiting = storage.open_attempt(propose(1).id, token)
+
+    assert storage.expire_attempts(job_id, token, 0.0, dispatched_older_than_seconds=60.0) == []
+    assert [attempt.id for attempt in storage.expire_attempts(job_id, token, 0.0)] == [waiting.id]
+
+
+def test_workers_finish_across_a_change_of_coordinator(
+    storage: Storage, propose: Propose, running_job: tuple[str, int]
+) -> None:
+    job_id, token = running_job
+    attempt = storage.open_attempt(propose(1).id, token)
+    storage.begin_attempt(attempt.id, "worker")
+    storage.release_lease(job_id, token)
+    taken = storage.acquire_lease("another", 60.0, job_id)
+    assert taken is not None
+
+    assert storage.finish_attempt(attempt.id, DONE)
+
+    with pytest.raises(LeaseLost):
+        storage.open_attempt(f"{job_id}-1", token)
+    with pytest.raises(Conflict, match="is completed; it needs no attempt"):
+        storage.open_attempt(f"{job_id}-1", taken.lease_token)
+
+
+def test_a_worker_that_stops_hands_its_attempt_back(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    trial = propose(1)
+    attempt = storage.open_attempt(trial.id, token)
+    storage.begin_attempt(attempt.id, "stopping")
+
+    assert storage.release_attempt(attempt.id)
+
+    assert storage.get_trial(job_id, 1).state == "pending"
+    assert not storage.finish_attempt(attempt.id, DONE)
+    assert storage.open_attempt(trial.id, token).number == 2
+
+
+def test_an_attempt_needs_a_trial(storage: Storage, running_job: tuple[str, int]) -> None:
+    job_id, token = running_job
+    for identifier in (f"{job_id}-9", "nonsense"):
+        with pytest.raises(NotFound):
+            storage.open_attempt(identifier, token)
+
+
+def test_expiry_and_finish_race_to_one_outcome(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    for number in range(1, 11):
+        attempt = storage.open_attempt(propose(number).id, token)
+        storage.begin_attempt(attempt.id, "worker")
+        start = threading.Barrier(2)
+
+        def expire(start: threading.Barrier = start) -> int:
+            start.wait()
+            return len(storage.expire_attempts(job_id, token, 0.0))
+
+        def finish(start: threading.Barrier = start, identifier: str = attempt.id) -> bool:
+            start.wait()
+            return storage.finish_attempt(identifier, DONE)
+
+        with ThreadPoolExecutor(2) as pool:
+            expired, finished = pool.submit(expire), pool.submit(finish)
+            assert expired.result() + finished.result() == 1
+        state = storage.get_trial(job_id, number).state
+        assert state == ("completed" if finished.result() else "pending")

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from storage.errors import Conflict, LeaseLost, NotFound
+from storage.storage import Storage
+
+SPEC = {"name": "cg-64", "budget": {"trials": 100}}
+
+
+def test_a_created_job_is_queued_and_can_be_read_again(storage: Storage) -> None:
+    job = storage.create_job(name="cg-64", spec=SPEC, seed=7)
+
+    assert (job.state, job.name, job.spec, job.seed) == ("queued", "cg-64", SPEC, 7)
+    assert job.lease_owner is None
+    assert storage.get_job(job.id) == job
+
+
+def test_a_job_that_does_not_exist_is_named_in_the_error(storage: Storage) -> None:
+    with pytest.raises(NotFound, match="there is no job nosuchjob"):
+        storage.get_job("nosuchjob")
+
+
+def test_the_same_idempotency_key_and_specification_give_the_same_job(storage: Storage) -> None:
+    first = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    again = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+
+    assert again == first
+    assert len(storage.list_jobs().items) == 1
+    assert len(storage.events_after(0)) == 1
+
+
+def test_an_idempotency_key_cannot_name_two_different_jobs(storage: Storage) -> None:
+    storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+
+    with pytest.raises(Conflict, match="idempotency key was used"):
+        storage.create_job(name="cg-64", spec={"name": "other"}, seed=1, idempotency_key="k")
+
+
+def test_jobs_are_listed_newest_first_page_by_page(storage: Storage) -> None:
+    jobs = [storage.create_job(name=f"job-{n}", spec=SPEC, seed=n) for n in range(5)]
+    newest_first = [job.id for job in reversed(jobs)]
+
+    first = storage.list_jobs(limit=2)
+    storage.create_job(name="late", spec=SPEC, seed=9)  # must not shift the pages that follow
+    second = storage.list_jobs(limit=2, cursor=first.cursor)
+    third = storage.list_jobs(limit=2, cursor=second.cursor)
+
+    pages = [first, second, third]
+    assert [job.id for page in pages for job in page.items] == newest_first
+    assert third.cursor is None
+
+
+def test_the_last_page_has_no_cursor_even_when_it_is_full(storage: Storage) -> None:
+    for n in range(2):
+        storage.create_job(name=f"job-{n}", spec=SPEC, seed=n)
+
+    assert storage.list_jobs(limit=2).cursor is None
+
+
+def test_jobs_are_filtered_by_state_and_name(storage: Storage) -> None:
+    one = storage.create_job(name="one", spec=SPEC, seed=1)
+    two = storage.create_job(name="two", spec=SPEC, seed=1)
+    storage.transition(two.id, "paused")
+
+    assert [job.id for job in storage.list_jobs(state="paused").items] == [two.id]
+    assert [job.id for job in storage.list_jobs(state=("paused", "queued")).items] == [
+        two.id,
+        one.id,
+    ]
+    assert [job.id for job in storage.list_jobs(name="one").items] == [one.id]
+
+
+@pytest.mark.parametrize("limit", [0, 1001])
+def test_a_page_has_a_size_within_limits(storage: Storage, limit: int) -> None:
+    with pytest.raises(InvalidInput, match=r"limit: .* use 1 to 1000"):
+        storage.list_jobs(limit=limit)
+
+
+def test_a_made_up_cursor_is_refused(storage: Storage) -> None:
+    with pytest.raises(InvalidInput, match="cursor: use the cursor that the previous page gave"):
+        storage.list_jobs(cursor="'; --")
+
+
+def test_a_job_goes_from_queued_to_completed(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+    leased = storage.acquire_lease("coordinator", 60.0)
+    assert leased is not None
+    token = leased.lease_token
+
+    preparing = storage.transition(job.id, "preparing", token=token)
+    storage.transition(job.id, "running", token=token)
+    ended = storage.transition(job.id, "completed", token=token, ended_because="trials")
+
+    assert preparing.started_at is not None
+    assert ended.finished_at is not None
+    assert (ended.state, ended.ended_because) == ("completed", "trials")
+    assert ended.lease_owner is None
+    assert [event.data["state"] for event in storage.events_after(0, job_id=job.id)] == [
+        "queued",
+        "preparing",
+        "running",
+        "completed",
+    ]
+
+
+def test_a_failed_job_says_why(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+
+    failed = storage.transition(job.id, "failed", error="the trace is empty")
+
+    assert failed.error == "the trace is empty"
+    assert storage.events_after(0)[-1].data["error"] == "the trace is empty"
+
+
+def test_an_illegal_change_of_state_is_a_conflict_in_plain_words(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+    storage.transition(job.id, "cancelled")
+
+    with pytest.raises(Conflict, match=f"job {job.id} is cancelled; it cannot be paused"):
+        storage.transition(job.id, "pausing")
+
+
+def test_a_change_from_an_unexpected_state_is_a_conflict(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+
+    with pytest.raises(Conflict, match="is queued"):
+        storage.transition(job.id, "failed", expected=("preparing",))
+
+
+def test_a_change_to_the_present_state_changes_nothing(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+    storage.transition(job.id, "paused")
+    seen = storage.last_event_id()
+
+    assert storage.transition(job.id, "paused", expected=("queued",)).state == "paused"
+    assert storage.last_event_id() == seen
+
+
+def test_the_first_preparation_of_a_job_counts(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+    application = storage.add_application(
+        name="cg", kind="builtin", key="cg", trace_sha256="0" * 64, ranks=4, summary={}
+    )
+
+    storage.set_job_prepared(job.id, application_id=application.id, space={"size": 12})
+    storage.set_job_prepared(job.id, application_id=application.id, space={"size": 13})
+
+    prepared = storage.get_job(job.id)
+    assert (prepared.application_id, prepared.space) == (application.id, {"size": 12})
+
+
+def test_a_job_that_ended_cannot_be_prepared(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+    storage.transition(job.id, "cancelled")
+
+    with pytest.raises(Conflict, match="is cancelled; it cannot be prepared"):
+        storage.set_job_prepared(job.id, application_id="a", space={})
+
+
+def test_deleting_a_job_takes_its_trials_and_events_and_leaves_a_last_event(
+    storage: Storage, running_job: tuple[str, int]
+) -> None:
+    job_id, token = running_job
+    storage.propose_trial(
+        job_id,
+        token,
+        number=1,
+        kind="search",
+        label=None,
+        configuration={},
+        configuration_sha256="0" * 64,
+        technique=None,
+        cutoff=None,
+    )
+    storage.open_attempt(f"{job_id}-1", token)
+    storage.transition(job_id, "failed", token=token, error="given up")
+    before = storage.last_event_id()
+
+    storage.delete_job(job_id)
+
+    with pytest.raises(NotFound):
+        storage.get_job(job_id)
+    assert storage.list_trials(job_id) == []
+    (last,) = storage.events_after(0, job_id=job_id)
+    assert last.id > before
+    assert last.data == {"state": "deleted", "previous": "failed"}
+    with pytest.raises(LeaseLost):
+        storage.renew_lease(job_id, token, 60.0)
+
+
+def test_a_job_at_work_cannot_be_deleted(storage: Storage, running_job: tuple[str, int]) -> None:
+    with pytest.raises(Conflict, match="is running; cancel it before deleting it"):
+        storage.delete_job(running_job[0])

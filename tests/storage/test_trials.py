@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from storage.errors import NotFound, ReplayDiverged
+from storage.records import Outcome, Trial
+from storage.storage import Storage
+
+Propose = Callable[..., Trial]
+
+
+def completed(value: float, *, cpu_seconds: float = 2.0) -> Outcome:
+    return Outcome(
+        status="completed",
+        value=value,
+        result={"rank_finish_times": [value, value / 2]},
+        cpu_seconds=cpu_seconds,
+        wall_seconds=2.5,
+        peak_rss_bytes=1 << 20,
+    )
+
+
+def test_a_proposed_trial_is_pending(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    trial = propose(1, cutoff=0.5)
+
+    assert (trial.state, trial.number, trial.cutoff) == ("pending", 1, 0.5)
+    assert trial.configuration == {"ordering": "original", "topology_seed": 1}
+    assert storage.get_trial(running_job[0], 1) == trial
+
+
+def test_proposing_a_number_again_returns_the_stored_trial_with_its_outcome(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    storage.settle_trial(propose(1).id, running_job[1], completed(0.5))
+
+    again = propose(1)
+
+    assert (again.state, again.value) == ("completed", 0.5)
+    assert again.result == {"rank_finish_times": [0.5, 0.25]}
+
+
+def test_a_replay_that_proposes_another_configuration_is_an_error(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    propose(1)
+
+    with pytest.raises(ReplayDiverged, match="trial 1 of job"):
+        storage.propose_trial(
+            *running_job,
+            number=1,
+            kind="search",
+            label=None,
+            configuration={"ordering": "hamorder"},
+            configuration_sha256="f" * 64,
+            technique=None,
+            cutoff=None,
+        )
+
+
+def test_a_settled_trial_keeps_its_first_outcome(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    trial = propose(1)
+
+    storage.settle_trial(trial.id, token, completed(0.5))
+    again = storage.settle_trial(trial.id, token, completed(0.25))
+
+    assert again.value == 0.5
+    assert storage.evaluations_spent(job_id) == 1
+
+
+def test_settling_takes_the_trial_from_the_worker_that_holds_it(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    trial = propose(1)
+    attempt = storage.open_attempt(trial.id, token)
+    storage.begin_attempt(attempt.id, "worker")
+
+    storage.settle_trial(trial.id, token, Outcome(status="failed", reason={"kind": "lost"}))
+
+    assert not storage.finish_attempt(attempt.id, completed(0.5))
+    assert storage.get_trial(job_id, 1).state == "failed"
+
+
+def test_a_trial_that_does_not_exist_is_named(
+    storage: Storage, running_job: tuple[str, int]
+) -> None:
+    job_id, token = running_job
+    with pytest.raises(NotFound, match="no trial 9"):
+        storage.get_trial(job_id, 9)
+    for identifier in (f"{job_id}-9", "nonsense", f"{job_id}-x"):
+        with pytest.raises(NotFound):
+            storage.settle_trial(identifier, token, completed(1.0))
+
+
+def test_trials_are_listed_by_number_and_filtered_by_state(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    for number in (1, 2, 3, 4):
+        propose(number)
+    for number in (2, 4):
+        storage.settle_trial(f"{job_id}-{number}", token, completed(float(number)))
+
+    assert [trial.number for trial in storage.list_trials(job_id, limit=3)] == [1, 2, 3]
+    assert [trial.number for trial in storage.list_trials(job_id, after=3)] == [4]
+    assert [trial.number for trial in storage.list_trials(job_id, state="completed")] == [2, 4]
+    assert [trial.number for trial in storage.open_trials(job_id)] == [1, 3]
+    with pytest.raises(InvalidInput):
+        storage.list_trials(job_id, limit=0)
+
+
+def test_listings_leave_the_results_out(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    storage.settle_trial(propose(1).id, token, completed(0.5))
+
+    assert storage.list_trials(job_id)[0].result is None
+    assert storage.get_trial(job_id, 1).result is not None
+
+
+def test_the_best_trial_is_the_first_of_the_lowest_completed_values(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    assert storage.best_trial(job_id) is None
+    outcomes = [
+        completed(3.0),
+        completed(1.0),
+        completed(1.0),
+        Outcome(status="censored", value=0.5),
+        Outcome(status="failed", reason={"kind": "crash"}),
+    ]
+    for number, outcome in enumerate(outcomes, start=1):
+        storage.settle_trial(propose(number).id, token, outcome)
+
+    best = storage.best_trial(job_id)
+
+    assert best is not None
+    assert (best.number, best.value) == (2, 1.0)
+    assert best.result is not None
+
+
+def test_budgets_count_what_was_simulated(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    outcomes = [
+        completed(3.0, cpu_seconds=2.0),
+        Outcome(status="censored", value=1.0, cpu_seconds=0.5),
+        Outcome(status="failed", reason={"kind": "crash"}, cpu_seconds=0.25),
+        Outcome(status="infeasible", reason={"kind": "infeasible"}),
+        Outcome(status="completed", value=2.0, cached=True),
+    ]
+    for number, outcome in enumerate(outcomes, start=1):
+        storage.settle_trial(propose(number).id, token, outcome)
+    propose(6)
+
+    assert storage.trial_counts(job_id) == {
+        "completed": 2,
+        "censored": 1,
+        "failed": 1,
+        "infeasible": 1,
+        "pending": 1,
+    }
+    assert storage.cpu_seconds_spent(job_id) == 2.75
+    assert storage.evaluations_spent(job_id) == 3
+    assert storage.get_job(job_id).evaluations == 3
+    with pytest.raises(NotFound):
+        storage.cpu_seconds_spent("nosuchjob")
+
+
+def test_points_tell_what_a_curve_needs(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    for number in (1, 2, 3):
+        storage.settle_trial(propose(number).id, token, completed(1.0 / number))
+
+    points = storage.trial_points(job_id, after=1)
+
+    assert [(point.number, point.value, point.state) for point in points] == [
+        (2, 0.5, "completed"),
+        (3, 1.0 / 3, "completed"),
+    ]
+    assert all(point.cpu_seconds == 2.0 and point.finished_at for point in points)
+
+
+def test_cancelling_takes_open_trials_only(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    storage.settle_trial(propose(1).id, token, completed(1.0))
+    attempt = storage.open_attempt(propose(2).id, token)
+    storage.begin_attempt(attempt.id, "worker")
+    propose(3)
+
+    assert storage.cancel_open_trials(job_id, token) == 2
+
+    assert [trial.state for trial in storage.list_trials(job_id)] == [
+        "completed",
+        "cancelled",
+        "cancelled",
+    ]
+    assert not storage.heartbeat(attempt.id)
+    assert not storage.finish_attempt(attempt.id, completed(0.5))
+
+
+def test_a_job_that_ends_has_no_open_trials(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    propose(1)
+
+    storage.transition(job_id, "completed", token=token, ended_because="target")
+
+    assert storage.open_trials(job_id) == []
+
+
+def test_the_numbers_of_a_result_come_back_exactly(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    result = {"rank_finish_times": [[0.1 + 0.2, 1e-300, 123456789.123456789]], "link_loads": []}
+    outcome = Outcome(status="completed", value=0.1 + 0.2, result=result)
+
+    storage.settle_trial(propose(1, cutoff=1 / 3).id, token, outcome)
+
+    trial = storage.get_trial(job_id, 1)
+    assert (trial.value, trial.cutoff, trial.result) == (0.1 + 0.2, 1 / 3, result)
