@@ -1,0 +1,48 @@
+"""Algorithms of MPI_Alltoall in SMPI."""
+
+from __future__ import annotations
+
+from searchspace.collectives.algorithm import Algorithm, collective
+from searchspace.collectives.rules import mesh_2d, mesh_3d, power_of_two
+from searchspace.collectives.tables import decision_tables
+
+__all__ = ["ALLTOALL"]
+
+ALLTOALL = collective(
+    "alltoall",
+    "every rank sends a block of its own to every rank",
+    [
+        Algorithm("basic_linear", "all blocks at once, non-blocking"),
+        Algorithm("bruck", "log2(ranks) rounds of combined blocks; for short messages"),
+        Algorithm("2dmesh", "along the rows, then the columns of a 2-D mesh of ranks", (mesh_2d,)),
+        Algorithm("3dmesh", "along the three dimensions of a 3-D mesh of ranks", (mesh_3d,)),
+        Algorithm(
+            "rdb", "recursive doubling of all data; its memory grows with the cube of the ranks"
+        ),
+        Algorithm("pair", "ranks - 1 rounds of exchange with rank XOR round", (power_of_two,)),
+        Algorithm(
+            "pair_light_barrier",
+            "pair with a light barrier between the rounds",
+            (power_of_two,),
+        ),
+        Algorithm(
+            "pair_mpi_barrier", "pair with an MPI barrier between the rounds", (power_of_two,)
+        ),
+        Algorithm(
+            "pair_one_barrier", "pair with one barrier before the first round", (power_of_two,)
+        ),
+        Algorithm(
+            "pair_rma",
+            "pair with one-sided puts",
+            withheld="gives wrong data from about 250 elements on",
+        ),
+        Algorithm("ring", "ranks - 1 rounds: to rank + round, from rank - round"),
+        Algorithm("ring_light_barrier", "ring with a light barrier between the rounds"),
+        Algorithm("ring_mpi_barrier", "ring with an MPI barrier between the rounds"),
+        Algorithm("ring_one_barrier", "ring with one barrier before the first round"),
+        Algorithm(
+            "mvapich2_scatter_dest", "a few non-blocking exchanges at a time, as in MVAPICH2"
+        ),
+        *decision_tables(),
+    ],
+)
