@@ -1,0 +1,55 @@
+"""The `G.edges` format: one undirected edge `u v` a line, nodes counted from 0, `#` comments."""
+
+from __future__ import annotations
+
+from searchspace.errors import InvalidInput
+from searchspace.graph import Graph
+
+__all__ = ["read_edge_list", "write_edge_list"]
+
+MAX_NODES = 1 << 20
+
+
+def read_edge_list(text: str, *, nodes: int | None = None) -> Graph:
+    """Read a graph.
+
+    Args:
+        text: The file's content.
+        nodes: Number of nodes; the highest named node plus one when not given.
+
+    Raises:
+        InvalidInput: A line is not two node numbers, an edge is a loop or stands twice, or a node
+            is out of range; the message names the line.
+    """
+    edges: dict[tuple[int, int], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2 or not all(word.isascii() and word.isdigit() for word in words):
+            raise InvalidInput(
+                f"line {number} of the edge list is not 'u v' (two node numbers from 0): "
+                f"{line.strip()[:60]!r}"
+            )
+        low, high = sorted((int(words[0]), int(words[1])))
+        if low == high:
+            raise InvalidInput(f"line {number} of the edge list joins node {low} to itself")
+        if high >= (nodes if nodes is not None else MAX_NODES):
+            limit = nodes if nodes is not None else MAX_NODES
+            raise InvalidInput(
+                f"line {number} of the edge list names node {high}; the last one can be {limit - 1}"
+            )
+        if (low, high) in edges:
+            raise InvalidInput(
+                f"line {number} of the edge list repeats the edge of line {edges[low, high]}"
+            )
+        edges[low, high] = number
+    if not edges and nodes is None:
+        raise InvalidInput("the edge list is empty")
+    count = nodes if nodes is not None else 1 + max(high for _, high in edges)
+    return Graph(nodes=count, edges=tuple(sorted(edges)))
+
+
+def write_edge_list(graph: Graph) -> str:
+    """The text of a graph, edges in ascending order."""
+    return "".join(f"{u} {v}\n" for u, v in graph.edges)
