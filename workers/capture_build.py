@@ -1,0 +1,91 @@
+"""Turns source files into a program with the recorder in it, for SMPI."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from searchspace.errors import InvalidInput
+from workers.capture_sandbox import CaptureFailed, Sandbox
+
+__all__ = ["RECORDER", "WRAPPERS", "build", "is_recording", "split_command"]
+
+_ROOT = Path(__file__).resolve().parent.parent
+RECORDER = _ROOT / "build/workers/recorder"
+"""Where CMake leaves the recorder."""
+WRAPPERS = _ROOT / "workers/recorder/wrappers"
+
+_COMPILERS = {
+    ".c": "hamtune-mpicc",
+    ".cc": "hamtune-mpicxx",
+    ".cpp": "hamtune-mpicxx",
+    ".cxx": "hamtune-mpicxx",
+    ".C": "hamtune-mpicxx",
+    ".f90": "hamtune-mpif90",
+    ".F90": "hamtune-mpif90",
+    ".f": "hamtune-mpif77",
+    ".F": "hamtune-mpif77",
+}
+# The linker's language is the last of these that a source is written in.
+_LINK_ORDER = ("hamtune-mpicc", "hamtune-mpicxx", "hamtune-mpif77", "hamtune-mpif90")
+# Only a program with the recorder in it holds the name of the recorder's variable.
+_MARK = b"HAMTUNE_RECORD_DIRECTORY"
+
+
+def split_command(command: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Split a command into leading source files and the arguments after them.
+
+    A command whose first word is no source file is a program: no sources, all words.
+    """
+    sources = 0
+    while sources < len(command) and Path(command[sources]).suffix in _COMPILERS:
+        sources += 1
+    return [Path(word) for word in command[:sources]], list(command[sources:])
+
+
+def is_recording(program: Path) -> bool:
+    """Whether a program has the recorder in it."""
+    return _MARK in program.read_bytes()
+
+
+def build(sandbox: Sandbox, sources: Sequence[Path], flags: Sequence[str], name: str) -> Path:
+    """Compile and link sources in the sandbox's workspace.
+
+    Args:
+        sandbox: Must be able to read the sources' directories, the wrappers and the recorder.
+        sources: In the order of compilation (Fortran modules first).
+        flags: For every compilation and for the link.
+        name: Of the program.
+
+    Returns:
+        The program.
+
+    Raises:
+        InvalidInput: A source cannot be read.
+        CaptureFailed: A compiler failed.
+    """
+    objects = []
+    compilers = []
+    for number, source in enumerate(sources):
+        if not source.is_file():
+            raise InvalidInput(f"there is no source file {source}", field="command")
+        compiler = _COMPILERS[source.suffix]
+        compilers.append(compiler)
+        include = f"-I{source.resolve().parent}"
+        target = f"{number}-{source.stem}.o"
+        # SMPI's Fortran compilers write beside the source.
+        path = source.resolve()
+        if compiler in ("hamtune-mpif77", "hamtune-mpif90"):
+            path = Path(shutil.copy(source, sandbox.workspace))
+        compilation = [str(WRAPPERS / compiler), "-c", "-O2", *flags, include, str(path)]
+        if sandbox.run([*compilation, "-o", target]):
+            raise CaptureFailed(f"{source.name} does not compile", sandbox.log())
+        objects.append(target)
+    linker = max(compilers, key=_LINK_ORDER.index)
+    libraries = ["-lstdc++"] if "hamtune-mpicxx" in compilers else []
+    program = sandbox.workspace / name
+    link = [str(WRAPPERS / linker), *objects, "-o", str(program), *flags, *libraries, "-lm"]
+    if sandbox.run(link, {"HAMTUNE_RECORDER": str(RECORDER / "hamtune_recorder.o")}):
+        raise CaptureFailed(f"{name} does not link", sandbox.log())
+    return program
