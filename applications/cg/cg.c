@@ -34,28 +34,22 @@ static const Problem problems[] = {
     {"B", 75000, 13, 75, 60.0, 22.712745482631},
 };
 
-/* A stretch of consecutive indices. */
-typedef struct {
-  int first;
-  int count;
-} Range;
-
 /* One exchange of a row sum: partial sums leave from `send`, the partner's arrive for `receive`. */
 typedef struct {
   int partner;
-  Range send;
-  Range receive;
+  AppRange send;
+  AppRange receive;
 } Step;
 
 /* The rank's place in the grid of ranks and whom it talks to. */
 typedef struct {
   int rank;
   int ranks;
-  Range rows;
-  Range columns;
+  AppRange rows;
+  AppRange columns;
   int steps; /* log2 of the ranks in a row of the grid */
   Step sum[MAX_STEPS];
-  Range transpose_send; /* within the rank's rows */
+  AppRange transpose_send; /* within the rank's rows */
   int transpose_partner;
 } Grid;
 
@@ -74,21 +68,12 @@ typedef struct {
 
 /* ---- distribution ---- */
 
-/* Part `index` when `order` items are cut into `parts`; the first parts are one longer. */
-static Range cut(int order, int parts, int index)
-{
-  int base = order / parts;
-  int longer = order % parts;
-  Range range = {index * base + (index < longer ? index : longer), base + (index < longer)};
-  return range;
-}
-
 /* Half of a range; the first half is the longer one. */
-static Range half(Range whole, int second)
+static AppRange half(AppRange whole, int second)
 {
   int front = (whole.count + 1) / 2;
-  Range first_half = {whole.first, front};
-  Range second_half = {whole.first + front, whole.count - front};
+  AppRange first_half = {whole.first, front};
+  AppRange second_half = {whole.first + front, whole.count - front};
   return second ? second_half : first_half;
 }
 
@@ -104,14 +89,14 @@ static Grid make_grid(int order, int rank, int ranks)
   int column = rank % width;
   int odd = rank % 2;
   grid.steps = app_log2(width);
-  grid.rows = cut(order, height, row);
-  Range all = {0, grid.rows.count};
+  grid.rows = app_cut(order, height, row);
+  AppRange all = {0, grid.rows.count};
   if (width == height) {
-    grid.columns = cut(order, width, column);
+    grid.columns = app_cut(order, width, column);
     grid.transpose_send = all;
     grid.transpose_partner = column * height + row;
   } else {
-    grid.columns = half(cut(order, width / 2, column / 2), odd);
+    grid.columns = half(app_cut(order, width / 2, column / 2), odd);
     grid.transpose_send = half(all, odd);
     grid.transpose_partner = 2 * ((column / 2) * height + row) + odd;
   }
@@ -157,7 +142,7 @@ static int make_sparse_vector(const Problem *problem, int center, uint64_t *stat
   return count;
 }
 
-static int inside(Range range, int index)
+static int inside(AppRange range, int index)
 {
   return index >= range.first && index < range.first + range.count;
 }

@@ -46,6 +46,14 @@ int app_class(int argc, char **argv)
   return found == NULL ? -1 : (int)(found - classes);
 }
 
+AppRange app_cut(int total, int parts, int index)
+{
+  int base = total / parts;
+  int longer = total % parts;
+  AppRange range = {index * base + (index < longer ? index : longer), base + (index < longer)};
+  return range;
+}
+
 int app_log2(int value)
 {
   int exponent = 0;

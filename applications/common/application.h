@@ -29,6 +29,15 @@ int app_wrong_use(const char *program, const char *format, ...)
 /* The index in "SWAB" of the class given as the only argument; -1 if there is no such class. */
 int app_class(int argc, char **argv);
 
+/* A stretch of consecutive indices. */
+typedef struct {
+  int first;
+  int count;
+} AppRange;
+
+/* Part `index` when `total` items are cut into `parts`; the first parts are one longer. */
+AppRange app_cut(int total, int parts, int index);
+
 /* log2(value) of a power of two, else -1. */
 int app_log2(int value);
 
