@@ -6,18 +6,27 @@ full bandwidth; crossing it takes the latency of the cable and of the switch tha
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
 from searchspace.configuration import sha256_of
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.units import parse_bandwidth, parse_duration, parse_speed
+from searchspace.validation import Description, check, field_error
 
-__all__ = ["Machine", "ModelFactors", "NetworkDescription"]
+__all__ = ["Machine", "ModelFactors", "NetworkDescription", "parse_machine"]
 
 MAX_NODES = 16_384
 MAX_CORES = 1_024
@@ -36,9 +45,13 @@ def _quantity(parse: Callable[[Any], float], *, positive: bool) -> BeforeValidat
     return BeforeValidator(read)
 
 
-Speed = Annotated[float, _quantity(parse_speed, positive=True)]
-Bandwidth = Annotated[float, _quantity(parse_bandwidth, positive=True)]
-Latency = Annotated[float, _quantity(parse_duration, positive=False)]
+def _schema(example: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": ["number", "string"], "examples": [example]})
+
+
+Speed = Annotated[float, _quantity(parse_speed, positive=True), _schema("100Gf")]
+Bandwidth = Annotated[float, _quantity(parse_bandwidth, positive=True), _schema("40Gbps")]
+Latency = Annotated[float, _quantity(parse_duration, positive=False), _schema("60ns")]
 
 _BOUNDARY = re.compile(r"(\d+):(\d*\.?\d+(?:[eE][+-]?\d+)?)")
 
@@ -74,78 +87,91 @@ def _read_factors(value: Any) -> str:
 Factors = Annotated[str, BeforeValidator(_read_factors)]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ModelFactors(_Frozen):
-    """Factors on the user's bandwidth and latency by message size, from measurements.
-
-    Attributes:
-        bandwidth_factor: `bytes:factor;...`: from that message size on, bandwidth x factor.
-        latency_factor: The same for latencies.
-    """
+class ModelFactors(Description):
+    """Factors on the bandwidths and latencies of the machine by message size, from measurements."""
 
     bandwidth_factor: Factors
+    """`bytes:factor;...`: from that message size on, bandwidths are multiplied by the factor."""
     latency_factor: Factors
+    """The same for latencies."""
 
 
-class NetworkDescription(_Frozen):
-    """A network that exists: its cables, each a pair of node numbers."""
+class NetworkDescription(Description):
+    """A network that exists."""
 
     edges: list[tuple[int, int]] = Field(min_length=1)
+    """The cables: pairs of node numbers, from 0 on."""
 
 
-class Machine(_Frozen):
-    """A machine description. Quantities may be written with units and are kept in SI units.
+def _model_kind(value: Any) -> str:
+    return "<name>" if isinstance(value, str) else "<factors>"
 
-    Attributes:
-        nodes: Hosts, each with its switch.
-        degree: Cables a node of the random networks; not needed when `topology` is given.
-        host_speed: flop/s of one core.
-        cores_per_host: Ranks that one host can run.
-        link_bandwidth: Bytes/s of a cable, each way.
-        link_latency: Seconds of a cable.
-        switch_latency: Seconds of a switch; every hop enters one.
-        switch_bandwidth: Bytes/s that a switch can forward in all; None for no limit.
-        loopback_bandwidth: Bytes/s between ranks of one host.
-        loopback_latency: Seconds between ranks of one host.
-        model: What SMPI multiplies bandwidths and latencies with, by message size: its own
-            calibration (`smpi-default`), nothing (`plain`), or given factors.
-        tie_rule: Which of several shortest routes is used; see `searchspace.kernels.routes`.
-        topology: The cables of a network that exists; None to leave the network open.
+
+class Machine(Description):
+    """A machine. Quantities may be written with units; they are kept in SI units.
+
+    Example:
+        >>> machine = parse_machine({"nodes": 64, "degree": 6, "host_speed": "100Gf",
+        ...                          "link_bandwidth": "40Gbps", "switch_latency": "60ns"})
+        >>> machine.link_bandwidth
+        5000000000.0
     """
 
     nodes: int = Field(ge=1, le=MAX_NODES)
+    """Hosts, each with its switch."""
     degree: int | None = Field(default=None, ge=1)
+    """Cables a node of the random networks; taken from `topology` when that is given."""
     host_speed: Speed
+    """flop/s of one core."""
     cores_per_host: int = Field(default=1, ge=1, le=MAX_CORES)
+    """How many ranks one host can run."""
     link_bandwidth: Bandwidth
+    """Bytes/s of a cable, each way."""
     link_latency: Latency = 0.0
+    """Seconds of a cable."""
     switch_latency: Latency = 0.0
+    """Seconds of a switch; every hop enters one."""
     switch_bandwidth: Bandwidth | None = None
+    """Bytes/s that a switch forwards in all; null for no limit."""
     loopback_bandwidth: Bandwidth = 10e9
+    """Bytes/s between ranks of one host."""
     loopback_latency: Latency = 0.0
-    model: Literal["smpi-default", "plain"] | ModelFactors = "smpi-default"
+    """Seconds between ranks of one host."""
+    model: Annotated[
+        Annotated[Literal["smpi-default", "plain"], Tag("<name>")]
+        | Annotated[ModelFactors, Tag("<factors>")],
+        Discriminator(_model_kind),
+    ] = "smpi-default"
+    """What SMPI multiplies bandwidths and latencies by, depending on the message size: its own
+    calibration (`smpi-default`), nothing (`plain`), or given factors."""
     tie_rule: Literal["lowest-id"] = "lowest-id"
+    """Which of several shortest routes is used: that of a breadth-first search in order of ids."""
     topology: NetworkDescription | None = None
+    """The network, when it exists already; null to leave it open."""
 
     @model_validator(mode="after")
     def _check_network(self) -> Machine:
         try:
             network = self.given_network
         except InvalidInput as error:
-            raise ValueError(f"topology.edges: {error.message}") from error
+            raise field_error(error.message, "topology.edges") from error
         if network is not None and not network.connected:
-            raise ValueError("topology.edges: the network is not connected")
+            raise field_error("the network is not connected", "topology.edges")
         return self
 
-    @property
+    @functools.cached_property
     def given_network(self) -> Graph | None:
         """The network that exists, or None when the network is open."""
         if self.topology is None:
             return None
         return Graph.from_edges(self.nodes, self.topology.edges)
+
+    @property
+    def random_degree(self) -> int | None:
+        """Cables a node of the random networks: `degree`, or that of the given network."""
+        if self.degree is None and self.given_network is not None:
+            return max(self.given_network.degrees)
+        return self.degree
 
     @property
     def cores(self) -> int:
@@ -160,7 +186,16 @@ class Machine(_Frozen):
             description["topology"] = {"edges": [list(edge) for edge in network.edges]}
         return description
 
-    @property
+    @functools.cached_property
     def sha256(self) -> str:
         """The identity of the machine, in hexadecimal."""
         return sha256_of(self.canonical())
+
+
+def parse_machine(document: Any) -> Machine:
+    """Reads a machine from plain data.
+
+    Raises:
+        InvalidInput: It does not describe a machine; names the field and what is allowed.
+    """
+    return check(Machine, document)

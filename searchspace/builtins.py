@@ -1,0 +1,184 @@
+"""The built-in programs: their parameters and the ranks that each can use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from searchspace.errors import InvalidInput
+
+__all__ = ["BUILTINS", "Builtin", "BuiltinRun", "validate"]
+
+CLASSES = ("S", "W", "A", "B")
+
+
+@dataclass(frozen=True)
+class Builtin:
+    """A built-in program.
+
+    Attributes:
+        name: Its name in job files.
+        description: One line for people.
+        read_parameters: Completes and checks the parameters, everything but the ranks.
+        ranks_obstacle: Says why the program cannot use so many ranks with these parameters.
+    """
+
+    name: str
+    description: str
+    read_parameters: Callable[[Mapping[str, Any]], dict[str, str | int]]
+    ranks_obstacle: Callable[[Mapping[str, str | int], int], str | None]
+
+
+@dataclass(frozen=True)
+class BuiltinRun:
+    """A built-in program with its parameters and ranks.
+
+    Attributes:
+        program: A key of `BUILTINS`.
+        parameters: Every parameter of the program (`{"class": "A"}`, `{"n": 1000}`).
+        ranks: How many ranks run it.
+    """
+
+    program: str
+    parameters: dict[str, str | int]
+    ranks: int
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the program is given on its command line."""
+        return tuple(str(value) for value in self.parameters.values())
+
+    @property
+    def key(self) -> str:
+        """Names the run: equal for equal runs (`cg:class=A:ranks=64`)."""
+        parameters = [f"{name}={value}" for name, value in self.parameters.items()]
+        return ":".join((self.program, *parameters, f"ranks={self.ranks}"))
+
+
+def _read_class(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+    _refuse_unknown(parameters, ("class",))
+    allowed = ", ".join(CLASSES)
+    if "class" not in parameters:
+        raise InvalidInput(f"is required; allowed: {allowed}", field="class")
+    if parameters["class"] not in CLASSES:
+        raise InvalidInput(
+            f"unknown class '{parameters['class']}'; allowed: {allowed}", field="class"
+        )
+    return {"class": parameters["class"]}
+
+
+def _read_order(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+    _refuse_unknown(parameters, ("n",))
+    n = parameters.get("n", 1000)
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= 65_536:
+        raise InvalidInput(f"must be a whole number from 1 to 65536, not {n!r}", field="n")
+    return {"n": n}
+
+
+def _refuse_unknown(parameters: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    for name in parameters:
+        if name not in allowed:
+            known = ", ".join(("builtin", "ranks", *allowed))
+            raise InvalidInput(f"unknown field; allowed: {known}", field=name)
+
+
+def _power_of_two_up_to(limits: Mapping[str, int]) -> Callable[..., str | None]:
+    """Makes the rule of the NAS benchmarks: 2^k ranks, and a piece of the problem for each."""
+
+    def obstacle(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+        limit = limits[str(parameters["class"])]
+        if ranks & (ranks - 1) == 0 and ranks <= limit:
+            return None
+        return f"class {parameters['class']} needs a power of two up to {limit}, not {ranks}"
+
+    return obstacle
+
+
+def _square(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+    side = math.isqrt(ranks)
+    if side * side != ranks:
+        return f"must be a square number, not {ranks}"
+    if side > int(parameters["n"]):
+        return f"must be at most n x n, with n = {parameters['n']}, not {ranks}"
+    return None
+
+
+def _power_below(number: int) -> int:
+    return 1 << (number.bit_length() - 1)
+
+
+BUILTINS: dict[str, Builtin] = {
+    program.name: program
+    for program in (
+        Builtin(
+            "cg",
+            "NPB CG: conjugate gradient, point-to-point on rows and columns of ranks",
+            _read_class,
+            # Every rank holds at least one row of the matrix.
+            _power_of_two_up_to(
+                {
+                    c: _power_below(n)
+                    for c, n in zip(CLASSES, (1400, 7000, 14000, 75000), strict=True)
+                }
+            ),
+        ),
+        Builtin(
+            "ft",
+            "NPB FT: three-dimensional Fourier transform, all-to-all",
+            _read_class,
+            # A grid of nz x nz ranks is the last that cuts the planes.
+            _power_of_two_up_to(
+                {c: nz * nz for c, nz in zip(CLASSES, (64, 32, 128, 256), strict=True)}
+            ),
+        ),
+        Builtin(
+            "is",
+            "NPB IS: integer sort in buckets, all-to-all of unequal parts",
+            _read_class,
+            # The limits of the benchmark itself, so that no rank is left without buckets.
+            _power_of_two_up_to(dict(zip(CLASSES, (128, 1024, 1024, 1024), strict=True))),
+        ),
+        Builtin(
+            "mg",
+            "NPB MG: multigrid, halo exchange on a 3-D grid of ranks",
+            _read_class,
+            # At least one point of the finest grid a rank.
+            _power_of_two_up_to(
+                {c: side**3 for c, side in zip(CLASSES, (32, 128, 256, 256), strict=True)}
+            ),
+        ),
+        Builtin(
+            "mm",
+            "matrix product (SUMMA), broadcasts along rows and columns of ranks",
+            _read_order,
+            _square,
+        ),
+    )
+}
+
+
+def validate(program: str, parameters: Mapping[str, Any], ranks: int) -> BuiltinRun:
+    """Checks a run of a built-in program.
+
+    Args:
+        program: A key of `BUILTINS`.
+        parameters: `class` for the NAS benchmarks, `n` (default 1000) for `mm`.
+        ranks: How many ranks run it.
+
+    Raises:
+        InvalidInput: No such program, class or parameter, or ranks that it cannot use.
+    """
+    if program not in BUILTINS:
+        raise InvalidInput(
+            f"unknown program '{program}'; allowed: {', '.join(BUILTINS)}", field="builtin"
+        )
+    builtin = BUILTINS[program]
+    complete = builtin.read_parameters(parameters)
+    if ranks < 1:
+        raise InvalidInput(f"must be at least 1, not {ranks}", field="ranks")
+    reason = builtin.ranks_obstacle(complete, ranks)
+    if reason is not None:
+        raise InvalidInput(reason, field="ranks")
+    return BuiltinRun(program, complete, ranks)

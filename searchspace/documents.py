@@ -1,0 +1,88 @@
+"""Reading YAML and JSON documents from people and from the network, as plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from typing import Any
+
+import yaml
+
+from searchspace.errors import InvalidInput
+
+__all__ = ["LARGEST_DOCUMENT", "read_document"]
+
+LARGEST_DOCUMENT = 2**20
+"""Bytes of the largest document that is read."""
+
+
+def read_document(text: str | bytes) -> Any:
+    """Reads a JSON or YAML document: mappings, lists, strings, numbers, booleans, null.
+
+    Raises:
+        InvalidInput: It is larger than 1 MiB, not text, not JSON or YAML, names a key twice, or
+            uses what no description needs: aliases, tags, NaN.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError:
+            raise InvalidInput("the document is not UTF-8 text") from None
+    if len(text.encode(errors="surrogatepass")) > LARGEST_DOCUMENT:
+        raise InvalidInput("the document is larger than 1 MiB")
+    try:
+        # JSON first: it is nearly a subset of YAML, but numbers like 1e-3 are not.
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except json.JSONDecodeError:
+        return _read_yaml(text)
+    except RecursionError:
+        raise InvalidInput("the document is nested too deeply") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInput("is given twice", field=twice)
+    return values
+
+
+def _refuse_constant(name: str) -> None:
+    raise InvalidInput(f"{name} is not a number")
+
+
+def _read_yaml(text: str) -> Any:
+    try:
+        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise InvalidInput(f"{place}{error.problem or 'not YAML'}") from None
+    except yaml.YAMLError:
+        raise InvalidInput("the document is not YAML text") from None
+    except RecursionError:
+        raise InvalidInput("the document is nested too deeply") from None
+    except ValueError as error:
+        raise InvalidInput(f"the document holds a value that cannot be read: {error}") from None
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A safe loader without aliases (which can blow a small file up) and without repeated keys."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.get_mark()
+            raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            name = str(key.value)
+            if name in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"'{name}' is given twice", problem_mark=key.start_mark
+                )
+            seen.add(name)
+        return super().construct_mapping(node, deep)

@@ -1,0 +1,246 @@
+"""From a configuration and a machine to what the simulator is asked to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.configuration import DEFAULTS, Configuration, sha256_of
+from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.graph import Graph
+from searchspace.machine import Machine, ModelFactors
+from searchspace.mapping import map_ranks
+from searchspace.ordering import order
+from searchspace.topology import FAMILIES, generate, obstacle
+
+__all__ = [
+    "GIVEN",
+    "Infeasible",
+    "Resolved",
+    "collective_obstacle",
+    "complete",
+    "evaluation_key",
+    "resolve",
+]
+
+GIVEN = "given"
+"""The topology of a machine whose network exists."""
+
+_COLLECTIVE = "collectives."
+_NAMES = ("topology", "topology_seed", "ordering", "mapping", "mpi")
+
+
+class Infeasible(HamtuneError):
+    """A configuration that cannot be run, and why."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A configuration on a machine, ready to be simulated.
+
+    Attributes:
+        machine: The machine.
+        network: The network after ordering: node i is host i.
+        rank_hosts: The host of each rank.
+        options: SimGrid's options, everything that decides the result.
+    """
+
+    machine: Machine
+    network: Graph
+    rank_hosts: tuple[int, ...]
+    options: Mapping[str, str]
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts there are."""
+        return self.network.nodes
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """The cables, as pairs of hosts."""
+        return self.network.edges
+
+    def simulator_request(self) -> dict[str, Any]:
+        """Returns the `platform`, `applications` and `options` of a request to the simulator."""
+        machine = self.machine
+        return {
+            "platform": {
+                "hosts": self.hosts,
+                "cores": machine.cores_per_host,
+                "host_speed": machine.host_speed,
+                "edges": [list(edge) for edge in self.edges],
+                "link_bandwidth": machine.link_bandwidth,
+                "link_latency": machine.link_latency,
+                "switch_latency": machine.switch_latency,
+                "switch_bandwidth": machine.switch_bandwidth,
+                "loopback_bandwidth": machine.loopback_bandwidth,
+                "loopback_latency": machine.loopback_latency,
+                "tie_rule": machine.tie_rule,
+            },
+            "applications": [{"trace": 0, "hosts": list(self.rank_hosts), "start": 0.0}],
+            "options": dict(self.options),
+        }
+
+
+def complete(configuration: Configuration, machine: Machine) -> Configuration:
+    """Adds what a configuration leaves to defaults and drops what does not count.
+
+    Two configurations that mean the same run have the same complete form.
+
+    Raises:
+        InvalidInput: It has an unknown parameter, or names no topology and the machine has none.
+    """
+    values: dict[str, Any] = dict(configuration)
+    for name in values:
+        if name.removeprefix(_COLLECTIVE) not in COLLECTIVES and name not in _NAMES:
+            known = ", ".join((*_NAMES, *(_COLLECTIVE + c for c in COLLECTIVES)))
+            raise InvalidInput(f"unknown parameter; allowed: {known}", field=name)
+    if "topology" not in values:
+        if machine.given_network is None:
+            raise InvalidInput(f"is required; allowed: {', '.join(FAMILIES)}", field="topology")
+        values["topology"] = GIVEN
+    values = DEFAULTS | values
+    family = FAMILIES.get(str(values["topology"]))
+    if family is None or not family.uses_seed:
+        del values["topology_seed"]
+    defaults = [n for n, v in values.items() if n.startswith(_COLLECTIVE) and v == DEFAULT]
+    for name in defaults:
+        del values[name]
+    return Configuration(values)
+
+
+def resolve(
+    configuration: Configuration,
+    machine: Machine,
+    ranks: int,
+    *,
+    collectives: Iterable[str] = (),
+) -> Resolved:
+    """Builds the network, places the ranks and sets the options of a configuration.
+
+    Args:
+        configuration: Missing parameters mean what `complete` says.
+        machine: Where it runs.
+        ranks: Of the application.
+        collectives: The collectives that the application calls on all ranks; what the MPI
+            implementation would choose for these is checked too.
+
+    Raises:
+        InvalidInput: A parameter or value that does not exist, or more ranks than cores.
+        Infeasible: A topology or an algorithm that these nodes or ranks do not allow.
+    """
+    chosen = complete(configuration, machine)
+    network = _network(chosen, machine)
+    ordered = network.relabel(_in_field("ordering", order, str(chosen["ordering"]), network))
+    rank_hosts = _in_field(
+        "mapping", map_ranks, str(chosen["mapping"]), ranks, machine.nodes, machine.cores_per_host
+    )
+    options = {"network/model": "SMPI", **_model_options(machine)}
+    mpi = str(chosen["mpi"])
+    if mpi not in (*SELECTORS, DEFAULT):
+        allowed = ", ".join((*SELECTORS, DEFAULT))
+        raise InvalidInput(f"unknown MPI implementation '{mpi}'; allowed: {allowed}", field="mpi")
+    if mpi != DEFAULT:
+        options["smpi/coll-selector"] = mpi
+    called = set(collectives)
+    for name in COLLECTIVES:
+        algorithm = str(chosen.get(_COLLECTIVE + name, DEFAULT))
+        if algorithm != DEFAULT:
+            options[f"smpi/{name}"] = algorithm
+        elif name not in called:
+            continue
+        reason = collective_obstacle(name, algorithm, mpi, ranks, rank_hosts)
+        if reason is not None:
+            raise Infeasible(f"{_COLLECTIVE}{name}: {reason}")
+    return Resolved(machine, ordered, rank_hosts, dict(sorted(options.items())))
+
+
+def collective_obstacle(
+    collective: str, algorithm: str, mpi: str, ranks: int, rank_hosts: tuple[int, ...] | None
+) -> str | None:
+    """Says why an algorithm, or an MPI implementation's choice, cannot be used, or returns None.
+
+    Args:
+        collective: A key of `COLLECTIVES`.
+        algorithm: Name of an algorithm, or `default` for the choice of `mpi`.
+        mpi: One of `SELECTORS`, or `default` for SMPI's own choice.
+        ranks: Size of the communicator.
+        rank_hosts: The host of each of its ranks; None when unknown.
+
+    Raises:
+        InvalidInput: The collective has no such algorithm.
+    """
+    algorithms = COLLECTIVES[collective].algorithms
+    name = mpi if algorithm == DEFAULT else algorithm
+    if name == DEFAULT:
+        return None
+    if name not in algorithms:
+        offered = ", ".join((DEFAULT, *(a.name for a in algorithms.values() if a.offered)))
+        raise InvalidInput(
+            f"unknown algorithm '{name}'; allowed: {offered}", field=_COLLECTIVE + collective
+        )
+    reason = algorithms[name].invalid(ranks, rank_hosts)
+    return f"{name} {reason}" if reason else None
+
+
+def _network(chosen: Configuration, machine: Machine) -> Graph:
+    topology = str(chosen["topology"])
+    if topology == GIVEN:
+        if machine.given_network is None:
+            raise InvalidInput("the machine has no network of its own", field="topology")
+        return machine.given_network
+    if topology not in FAMILIES:
+        allowed = ", ".join((*FAMILIES, GIVEN))
+        raise InvalidInput(f"unknown topology '{topology}'; allowed: {allowed}", field="topology")
+    reason = obstacle(topology, machine.nodes, degree=machine.random_degree)
+    if reason is not None:
+        raise Infeasible(f"topology: {topology}: {reason}")
+    seed = chosen.get("topology_seed", 0)
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise InvalidInput("must be a whole number from 0 on", field="topology_seed")
+    return generate(topology, machine.nodes, degree=machine.random_degree, seed=seed)
+
+
+def _in_field(field: str, function: Any, *arguments: Any) -> Any:
+    """Calls a function, so that its errors name the field."""
+    try:
+        return function(*arguments)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=field) from None
+
+
+def _model_options(machine: Machine) -> dict[str, str]:
+    """Returns SimGrid's factors of bandwidths and latencies by message size."""
+    if isinstance(machine.model, ModelFactors):
+        factors = machine.model
+    elif machine.model == "plain":
+        factors = ModelFactors(bandwidth_factor="0:1", latency_factor="0:1")
+    else:
+        return {}
+    return {
+        "smpi/bw-factor": factors.bandwidth_factor,
+        "smpi/lat-factor": factors.latency_factor,
+    }
+
+
+def evaluation_key(
+    trace_sha256: str, machine: Machine, configuration: Configuration, simulator_version: str
+) -> str:
+    """Returns the SHA-256 of everything that decides the result of an evaluation.
+
+    Args:
+        trace_sha256: Identity of the trace.
+        machine: The machine, with its model factors and tie rule.
+        configuration: The configuration; what it leaves to defaults is filled in first.
+        simulator_version: Version of our simulator and of SimGrid.
+    """
+    return sha256_of(
+        {
+            "trace": trace_sha256,
+            "machine": machine.canonical(),
+            "configuration": complete(configuration, machine).to_dict(),
+            "simulator": simulator_version,
+        }
+    )
