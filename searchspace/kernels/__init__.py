@@ -1,16 +1,28 @@
-"""The kernels in C++: hop distances and routes of networks."""
+"""The kernels in C++: hop distances and routes of networks, reading of traces."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from searchspace.errors import InvalidInput
 from searchspace.kernels import _native
 
-__all__ = ["UNREACHABLE", "Routes", "aspl_diameter", "hop_distances", "routes"]
+__all__ = [
+    "UNREACHABLE",
+    "Routes",
+    "TraceSummary",
+    "aspl_diameter",
+    "hop_distances",
+    "routes",
+    "trace_summary",
+    "traffic_matrix",
+]
 
 UNREACHABLE = 0xFFFF
 """The hop distance of two nodes without a path between them."""
@@ -90,3 +102,68 @@ def routes(nodes: int, edges: Edges) -> Routes:
         ValueError: The graph is not simple or not connected.
     """
     return Routes(nodes, *_native.routes(nodes, _edge_array(edges)))
+
+
+class TraceSummary(TypedDict):
+    """What a trace holds, in numbers.
+
+    Attributes:
+        ranks: Ranks of the captured run.
+        program: Its program.
+        arguments: The program's arguments.
+        captured_by: Recorder and MPI library.
+        host_speed: Flop/s with which measured seconds became flops; None when declared.
+        operations: Operations in the file, over all ranks.
+        calls: How often each operation was called, over all ranks, without computations; the
+            non-blocking forms of collectives begin with `i`.
+        messages: Point-to-point messages.
+        bytes: Payload bytes of these.
+        pairs: Unordered pairs of ranks that exchange messages.
+        least_partners: Ranks that the rank with the fewest partners exchanges messages with.
+        most_partners: The same of the rank with the most.
+        flops: Computed by all ranks together.
+    """
+
+    ranks: int
+    program: str
+    arguments: list[str]
+    captured_by: str
+    host_speed: float | None
+    operations: int
+    calls: dict[str, int]
+    messages: int
+    bytes: int
+    pairs: int
+    least_partners: int
+    most_partners: int
+    flops: float
+
+
+def trace_summary(path: Path) -> TraceSummary:
+    """Read a trace, checking all of it, and sum up what it holds.
+
+    Raises:
+        InvalidInput: The file is no trace, or one that cannot be replayed.
+    """
+    try:
+        return cast(TraceSummary, _native.trace_summary(str(path)))
+    except RuntimeError as error:
+        raise InvalidInput(str(error)) from error
+
+
+def traffic_matrix(path: Path) -> NDArray[np.int64]:
+    """Read a trace and add up the payload of its point-to-point messages.
+
+    Collectives are left out: which messages they become depends on the algorithm.
+
+    Returns:
+        Bytes that rank i of the world sends to rank j, shape (ranks, ranks).
+
+    Raises:
+        InvalidInput: The file is no trace, one that cannot be replayed, or has more than 16,384
+            ranks.
+    """
+    try:
+        return _native.traffic_matrix(str(path))
+    except RuntimeError as error:
+        raise InvalidInput(str(error)) from error

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -6,3 +8,5 @@ def distance_summary(nodes: int, edges: NDArray[np.uint32]) -> tuple[int, int, i
 def routes(
     nodes: int, edges: NDArray[np.uint32]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]: ...
+def trace_summary(path: str) -> dict[str, Any]: ...
+def traffic_matrix(path: str) -> NDArray[np.int64]: ...

@@ -3,8 +3,10 @@
 
 void bind_distances(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
+void bind_trace(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
   bind_distances(module);
   bind_routes(module);
+  bind_trace(module);
 }

@@ -1,0 +1,22 @@
+// Decodes the operations of one rank.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "searchspace/kernels/trace.hpp"
+
+namespace hamtune {
+
+struct DecodedRank {
+  RankTrace trace;               // without its communicators
+  std::uint64_t operations = 0;  // in the block, before merging
+};
+
+/// Decodes an inflated block, checking what can be checked without the other ranks: bounds, codes,
+/// ranges of numbers, requests, communicator numbers, and that `finalize` is last.
+///
+/// Throws TraceError naming the operation.
+DecodedRank decode_rank(const std::vector<std::uint8_t>& block);
+
+}  // namespace hamtune

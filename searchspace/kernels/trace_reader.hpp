@@ -1,0 +1,23 @@
+// Reads traces (docs/trace-format.md) that may be damaged or hostile.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "searchspace/kernels/trace.hpp"
+
+namespace hamtune {
+
+/// A file that is no trace, or one that cannot be replayed; the message is one plain line.
+class TraceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads a whole trace and checks it: every operation lies in its block, every communicator, peer,
+/// root and request exists, and ranks agree on the communicators they create.
+///
+/// Throws TraceError.
+Trace read_trace(const std::string& path);
+
+}  // namespace hamtune

@@ -1,0 +1,72 @@
+#include "searchspace/kernels/trace_summary.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "searchspace/kernels/trace_reader.hpp"
+
+namespace hamtune {
+
+namespace {
+
+constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB
+
+bool sends(Code code) {
+  return code == Code::send || code == Code::ssend || code == Code::isend ||
+         code == Code::issend || code == Code::sendrecv;
+}
+
+/// Calls `visit(sender, receiver, bytes)` for every message, with ranks of the world.
+template <typename Visit>
+void for_each_message(const Trace& trace, Visit visit) {
+  for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
+    const RankTrace& operations = trace.ranks[rank];
+    for (const Operation& operation : operations.operations) {
+      if (!sends(operation.code) || operation.peer == kNoPeer) continue;
+      const Members& members = *operations.communicators[operation.communicator];
+      visit(rank, std::size_t{members[static_cast<std::size_t>(operation.peer)]},
+            std::int64_t{operation.count} * operation.type_size);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> traffic_matrix(const Trace& trace) {
+  const std::size_t ranks = trace.ranks.size();
+  if (ranks > kMaxMatrixRanks)
+    throw TraceError("traffic matrices have at most " + std::to_string(kMaxMatrixRanks) + " ranks");
+  std::vector<std::int64_t> bytes(ranks * ranks, 0);
+  for_each_message(trace, [&](std::size_t sender, std::size_t receiver, std::int64_t size) {
+    bytes[sender * ranks + receiver] += size;
+  });
+  return bytes;
+}
+
+TraceSummary summarize(const Trace& trace) {
+  TraceSummary summary;
+  for (const RankTrace& rank : trace.ranks) {
+    for (const Operation& operation : rank.operations)
+      if (operation.code != Code::compute && operation.code != Code::finalize)
+        ++summary.calls[operation_name(operation.code, operation.nonblocking)];
+    for (const double flops : rank.flops) summary.flops += flops;
+  }
+  std::vector<std::set<std::size_t>> partners(trace.ranks.size());
+  for_each_message(trace, [&](std::size_t sender, std::size_t receiver, std::int64_t size) {
+    ++summary.messages;
+    summary.bytes += static_cast<std::uint64_t>(size);
+    if (sender == receiver) return;
+    partners[sender].insert(receiver);
+    partners[receiver].insert(sender);
+  });
+  summary.least_partners = partners.front().size();
+  for (const auto& others : partners) {
+    summary.pairs += others.size();
+    summary.least_partners = std::min<std::uint64_t>(summary.least_partners, others.size());
+    summary.most_partners = std::max<std::uint64_t>(summary.most_partners, others.size());
+  }
+  summary.pairs /= 2;
+  return summary;
+}
+
+}  // namespace hamtune
