@@ -20,10 +20,11 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from searchspace.errors import InvalidInput
+from storage.errors import Unavailable
 from storage.models import Base, EventRow
 
 __all__ = ["Database", "Repository"]
@@ -55,7 +56,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session for reads: one snapshot on SQLite, read committed on PostgreSQL."""
-        with Session(self._reader, expire_on_commit=False) as session:
+        with _plainly(), Session(self._reader, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
@@ -65,7 +66,11 @@ class Database:
         On SQLite it holds the write lock from its start, so that what it read is still true when
         it writes. On PostgreSQL the repositories lock rows, the job's always first.
         """
-        with Session(self._writer, expire_on_commit=False) as session, session.begin():
+        with (
+            _plainly(),
+            Session(self._writer, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             noted: list[EventRow] = session.info.setdefault("events", [])
             yield session
             if noted:
@@ -124,6 +129,16 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """Say in plain words that the database is away; the driver's words are logged by its server."""
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        line = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason"
+        raise Unavailable(f"the database cannot be used now: {line}") from error
 
 
 class Repository:

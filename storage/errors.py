@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from searchspace.errors import HamtuneError
 
-__all__ = ["ArtifactDamaged", "Conflict", "LeaseLost", "NotFound", "ReplayDiverged"]
+__all__ = [
+    "ArtifactDamaged",
+    "Conflict",
+    "LeaseLost",
+    "NotFound",
+    "ReplayDiverged",
+    "Unavailable",
+]
 
 
 class NotFound(HamtuneError):
@@ -25,3 +32,7 @@ class ReplayDiverged(HamtuneError):
 
 class ArtifactDamaged(HamtuneError):
     """The bytes of an artifact do not have the digest that names it."""
+
+
+class Unavailable(HamtuneError):
+    """The database cannot be reached, is busy for too long, or has no room; try again later."""

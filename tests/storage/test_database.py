@@ -7,6 +7,7 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from storage.database import Database
+from storage.errors import Unavailable
 from storage.storage import Storage
 
 
@@ -30,6 +31,17 @@ def test_the_directory_of_a_sqlite_file_is_made(tmp_path: Path) -> None:
     storage.close()
 
     assert (tmp_path / "a/b/hamtune.db").exists()
+
+
+def test_a_database_that_is_away_is_said_to_be_so(tmp_path: Path) -> None:
+    for url in (
+        "postgresql+psycopg://hamtune@127.0.0.1:1/hamtune",
+        f"sqlite:///{tmp_path}/without-tables.db",
+    ):
+        storage = Storage.open(url, str(tmp_path / "artifacts"))
+        with pytest.raises(Unavailable, match="the database cannot be used now: "):
+            storage.last_event_id()
+        storage.close()
 
 
 def test_a_failed_transaction_leaves_nothing(storage: Storage) -> None:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import text
 
 from searchspace.errors import InvalidInput
 from storage.records import Outcome, Trial
@@ -95,10 +95,10 @@ def test_a_watcher_never_passes_over_an_event_that_is_committed_late(storage: St
         waits = random.Random(writer)
         for n in range(appended):
             with storage._database.writing() as session:
-                storage._database.note(session, "j", "message", {"n": writer * appended + n})
-                # Work between the start of a transaction and its commit, as transitions have.
-                session.execute(text("SELECT 1"))
-                threading.Event().wait(waits.random() / 200)
+                row = storage._database.note(session, "j", "message", {"n": writer * appended + n})
+                storage._database._append_events(session, [row])
+                session.info["events"].clear()
+                time.sleep(waits.random() / 200)  # the id is drawn, the commit comes late
 
     watcher = threading.Thread(target=watch)
     watcher.start()
