@@ -68,6 +68,10 @@ def _message(error: ErrorDetails) -> str:
     if kind == "literal_error":
         allowed = context["expected"].replace("'", "").replace(" or ", ", ")
         return f"unknown value {given}; allowed: {allowed}"
+    if kind == "too_short":
+        return f"must list at least {context['min_length']}"
+    if kind == "string_too_short":
+        return "must not be empty"
     if kind == "value_error":
         return str(context["error"])
     if kind in ("model_type", "dict_type", "model_attributes_type"):

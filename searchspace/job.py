@@ -1,0 +1,34 @@
+"""Reading jobs: the one entry for job files and for jobs that arrive over the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from searchspace.documents import read_document
+from searchspace.errors import InvalidInput
+from searchspace.jobspace import BuiltSpace, build_space
+from searchspace.jobspec import JobSpec, Reference
+from searchspace.validation import check
+
+__all__ = ["BuiltSpace", "JobSpec", "build_space", "load_job"]
+
+
+def load_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:
+    """Reads a job and checks all that can be checked without its application and stored machine.
+
+    Args:
+        document: YAML or JSON text, or what is in it.
+
+    Raises:
+        InvalidInput: It is not a job that can be run; one line that names the field and what is
+            allowed there.
+    """
+    if isinstance(document, str | bytes):
+        document = read_document(document)
+    if not isinstance(document, Mapping):
+        raise InvalidInput("a job is a group of fields: name, application, machine, search, budget")
+    spec = check(JobSpec, dict(document))
+    if spec.known_ranks is not None and not isinstance(spec.machine, Reference):
+        build_space(spec, spec.known_ranks)
+    return spec

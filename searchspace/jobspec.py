@@ -1,0 +1,339 @@
+"""The fields of a job file: what to tune, on which machine, over which space, for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from searchspace import builtins
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.errors import InvalidInput
+from searchspace.machine import Machine
+from searchspace.mapping import MAPPINGS
+from searchspace.ordering import ORDERINGS
+from searchspace.platform import GIVEN
+from searchspace.topology import FAMILIES
+from searchspace.units import parse_duration, parse_size
+from searchspace.validation import Description, field_error
+
+__all__ = [
+    "ALL",
+    "Budget",
+    "BuiltinApplication",
+    "JobSpec",
+    "Limits",
+    "Reference",
+    "Search",
+    "TopologyChoice",
+    "TraceApplication",
+]
+
+ALL = "all"
+"""Every algorithm of a collective that works."""
+
+MOST_INSTANCES = 10_000
+MOST_IN_FLIGHT = 1_024
+
+
+def _read_seconds(value: Any) -> float:
+    try:
+        seconds = parse_duration(value)
+    except InvalidInput as error:
+        raise ValueError(error.message) from error
+    if seconds == 0:
+        raise ValueError("must be greater than 0")
+    return seconds
+
+
+def _read_bytes(value: Any) -> int:
+    try:
+        size = parse_size(value)
+    except InvalidInput as error:
+        raise ValueError(error.message) from error
+    if size == 0:
+        raise ValueError("must be greater than 0")
+    return size
+
+
+Seconds = Annotated[
+    float,
+    BeforeValidator(_read_seconds),
+    WithJsonSchema({"type": ["number", "string"], "examples": ["10min"]}),
+]
+Bytes = Annotated[
+    int,
+    BeforeValidator(_read_bytes),
+    WithJsonSchema({"type": ["integer", "string"], "examples": ["4GiB"]}),
+]
+
+
+class BuiltinApplication(Description):
+    """A program of ours, captured when the job is prepared. Its parameters stand beside these."""
+
+    # The parameters differ by program; `builtins` knows them.
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, str | int] = Field(init=False)
+
+    builtin: str
+    """Name of the program."""
+    ranks: int
+    """How many ranks run it."""
+
+    @model_validator(mode="after")
+    def _check_run(self) -> BuiltinApplication:
+        try:
+            run = self.run
+        except InvalidInput as error:
+            raise field_error(error.message, error.field) from error
+        self.__pydantic_extra__.update(run.parameters)
+        return self
+
+    @property
+    def run(self) -> builtins.BuiltinRun:
+        """The program with all its parameters and ranks."""
+        return builtins.validate(self.builtin, self.__pydantic_extra__, self.ranks)
+
+
+class TraceApplication(Description):
+    """A captured program."""
+
+    trace: str = Field(min_length=1)
+    """Path of the trace, relative to the job file."""
+
+
+class Reference(Description):
+    """Something that the service stores."""
+
+    id: str = Field(min_length=1)
+    """Its id."""
+
+
+def _application_kind(value: Any) -> str | None:
+    names = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+    return next((f"<{kind}>" for kind in ("builtin", "trace", "id") if kind in names), None)
+
+
+Application = Annotated[
+    Annotated[BuiltinApplication, Tag("<builtin>")]
+    | Annotated[TraceApplication, Tag("<trace>")]
+    | Annotated[Reference, Tag("<id>")],
+    Discriminator(
+        _application_kind,
+        custom_error_type="field_error",
+        custom_error_message="must name one of: builtin, trace, id",
+        custom_error_context={"name": None},
+    ),
+]
+
+
+def _machine_kind(value: Any) -> str:
+    referred = isinstance(value, Reference) or (isinstance(value, Mapping) and "id" in value)
+    return "<id>" if referred else "<machine>"
+
+
+class TopologyChoice(Description):
+    """Several networks of one family, told apart by their seeds."""
+
+    family: str
+    """Name of a topology family that uses a seed."""
+    instances: int = Field(default=1, ge=1, le=MOST_INSTANCES)
+    """How many: their seeds are the job's seed and the numbers that follow."""
+
+    @model_validator(mode="after")
+    def _check_family(self) -> TopologyChoice:
+        seeded = [name for name, family in FAMILIES.items() if family.uses_seed]
+        if self.family not in seeded:
+            raise field_error(
+                f"unknown family '{self.family}'; allowed: {', '.join(seeded)}", "family"
+            )
+        return self
+
+
+def _topology_kind(value: Any) -> str:
+    return "<name>" if isinstance(value, str) else "<family>"
+
+
+TopologyItem = Annotated[
+    Annotated[str, Tag("<name>")] | Annotated[TopologyChoice, Tag("<family>")],
+    Discriminator(_topology_kind),
+]
+
+
+def _listed(value: Any) -> Any:
+    """Lets a single choice stand for a list of one."""
+    return [value] if isinstance(value, str | Mapping) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+
+
+class Search(Description):
+    """The space: what the job chooses from. What is not listed stays at its default."""
+
+    topology: (
+        Annotated[list[TopologyItem], BeforeValidator(_listed), Field(min_length=1)] | None
+    ) = None
+    """Topology families, `{family: random, instances: 8}`, or `given` for the machine's own
+    network, which is the default where there is one."""
+    ordering: Names = Field(default_factory=lambda: ["original"])
+    """Ordering methods."""
+    mapping: Names = Field(default_factory=lambda: ["by-order"])
+    """Mapping methods."""
+    mpi: Names = Field(default_factory=lambda: [DEFAULT])
+    """MPI implementations whose choice of algorithms is imitated; `default` is SMPI's own."""
+    collectives: dict[str, Names] = Field(default_factory=dict)
+    """Algorithms by collective: names, `default` for what the MPI implementation chooses, or `all`
+    for that and every algorithm that works."""
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Search:
+        topologies = [t.family if isinstance(t, TopologyChoice) else t for t in self.topology or ()]
+        _check_choices("topology", topologies, (*FAMILIES, GIVEN))
+        _check_choices("ordering", self.ordering, tuple(ORDERINGS))
+        _check_choices("mapping", self.mapping, tuple(MAPPINGS))
+        _check_choices("mpi", self.mpi, (*SELECTORS, DEFAULT))
+        for name, algorithms in self.collectives.items():
+            if name not in COLLECTIVES:
+                raise field_error(
+                    f"unknown collective; allowed: {', '.join(COLLECTIVES)}", f"collectives.{name}"
+                )
+            catalogue = COLLECTIVES[name].algorithms
+            for algorithm in algorithms:
+                if algorithm in catalogue and not catalogue[algorithm].offered:
+                    reason = catalogue[algorithm].withheld
+                    raise field_error(
+                        f"algorithm '{algorithm}' is not offered: it {reason}",
+                        f"collectives.{name}",
+                    )
+            offered = [a.name for a in catalogue.values() if a.offered]
+            _check_choices(
+                f"collectives.{name}", algorithms, (ALL, DEFAULT, *offered), what="algorithm"
+            )
+        return self
+
+
+def _check_choices(
+    field: str, chosen: list[str], allowed: tuple[str, ...], *, what: str | None = None
+) -> None:
+    for index, name in enumerate(chosen):
+        if name not in allowed:
+            raise field_error(
+                f"unknown {what or field} '{name}'; allowed: {', '.join(allowed)}", field
+            )
+        if name in chosen[:index]:
+            raise field_error(f"'{name}' is listed twice", field)
+
+
+class Budget(Description):
+    """When to stop, whichever comes first. The job also ends when its space is exhausted."""
+
+    trials: int | None = Field(default=None, gt=0)
+    """Trials in all, baselines included."""
+    evaluations: int | None = Field(default=None, gt=0)
+    """Distinct configurations simulated."""
+    wall_seconds: Seconds | None = None
+    """Seconds of the clock under a coordinator."""
+    cpu_seconds: Seconds | None = None
+    """CPU seconds of the simulator."""
+    target: Seconds | None = None
+    """A simulated time that is good enough."""
+    patience: int | None = Field(default=None, gt=0)
+    """Trials without a new best."""
+
+    @model_validator(mode="after")
+    def _check_some_limit(self) -> Budget:
+        limits = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if not limits:
+            allowed = ", ".join(type(self).model_fields)
+            raise field_error(f"must set at least one of: {allowed}")
+        return self
+
+
+class Limits(Description):
+    """What one evaluation may take; past it, the trial has failed."""
+
+    memory: Bytes = 4 * 2**30
+    """Bytes of memory."""
+    wall_seconds: Seconds = 600.0
+    """Seconds of the clock."""
+
+
+class JobSpec(Description):
+    """A tuning job.
+
+    Example:
+        >>> spec = searchspace.job.load_job('''
+        ... name: cg-16
+        ... application: {builtin: cg, class: S, ranks: 16}
+        ... machine: {nodes: 16, degree: 4, host_speed: 100Gf, link_bandwidth: 40Gbps}
+        ... search: {topology: [random, torus-2d], ordering: [original, hamorder]}
+        ... budget: {trials: 20}
+        ... ''')
+        >>> spec.budget.trials
+        20
+    """
+
+    name: str = Field(min_length=1, max_length=200)
+    """A name for people."""
+    application: Application
+    """What runs: `{builtin: cg, class: A, ranks: 64}`, `{trace: t.ht}`, or `{id: ...}`."""
+    machine: Annotated[
+        Annotated[Machine, Tag("<machine>")] | Annotated[Reference, Tag("<id>")],
+        Discriminator(_machine_kind),
+    ]
+    """Where it runs: a machine description, or `{id: ...}`."""
+    search: Search
+    """What to choose from."""
+    budget: Budget
+    """When to stop."""
+    seed: int = Field(default=0, ge=0, lt=2**31)
+    """Decides every random choice of the job."""
+    batch: int = Field(default=4, ge=1, le=MOST_IN_FLIGHT)
+    """Trials in flight; part of the job, so that its outcome does not depend on the workers."""
+    cutoff_factor: float | None = Field(default=1.0, gt=0, allow_inf_nan=False)
+    """A simulation stops at this many times the best value so far; null to let all finish."""
+    techniques: list[Annotated[str, Field(min_length=1)]] | None = Field(default=None, min_length=1)
+    """Search techniques of OpenTuner; null for those that suit the space."""
+    limits: Limits = Limits()
+    """What one evaluation may take."""
+
+    @field_validator("name")
+    @classmethod
+    def _check_printable(cls, name: str) -> str:
+        if not name.isprintable() or name != name.strip():
+            raise ValueError("must be one line of printable text without spaces around it")
+        return name
+
+    @property
+    def described_machine(self) -> Machine:
+        """The machine.
+
+        Raises:
+            InvalidInput: The job only refers to one.
+        """
+        if isinstance(self.machine, Reference):
+            raise InvalidInput("a machine description is needed in its place", field="machine.id")
+        return self.machine
+
+    @property
+    def known_ranks(self) -> int | None:
+        """The ranks of the application, where the job itself says so."""
+        return self.application.ranks if isinstance(self.application, BuiltinApplication) else None
+
+    def canonical(self) -> dict[str, Any]:
+        """Returns the job as JSON in one form that `load_job` reads back: every field, SI units."""
+        document = self.model_dump(mode="json", by_alias=True)
+        if isinstance(self.machine, Machine):
+            document["machine"] = self.machine.canonical()
+        return document
