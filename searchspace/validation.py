@@ -59,23 +59,27 @@ def _path(error: ErrorDetails) -> str | None:
     return ".".join(parts) or None
 
 
+_PHRASES = {
+    "missing": "is required",
+    "literal_error": "unknown value {given}; allowed: {expected}",
+    "too_short": "must list at least {min_length}",
+    "string_too_short": "must not be empty",
+    "value_error": "{error}",
+    "model_type": "must be a group of fields, not {given}",
+    "model_attributes_type": "must be a group of fields, not {given}",
+    "dict_type": "must be a group of fields, not {given}",
+    _FIELD_ERROR: "{message}",
+}
+"""What we say of pydantic's kinds of errors; {given} is the input."""
+
+
 def _message(error: ErrorDetails) -> str:
-    kind, context = error["type"], error.get("ctx", {})
     given = repr(error["input"])
     given = given if len(given) <= 60 else f"{given[:57]}..."
-    if kind == "missing":
-        return "is required"
-    if kind == "literal_error":
-        allowed = context["expected"].replace("'", "").replace(" or ", ", ")
-        return f"unknown value {given}; allowed: {allowed}"
-    if kind == "too_short":
-        return f"must list at least {context['min_length']}"
-    if kind == "string_too_short":
-        return "must not be empty"
-    if kind == "value_error":
-        return str(context["error"])
-    if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"must be a group of fields, not {given}"
+    context = {"message": error["msg"], **error.get("ctx", {}), "given": given}
+    if "expected" in context:
+        context["expected"] = str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    if error["type"] in _PHRASES:
+        return _PHRASES[error["type"]].format_map(context)
     text = error["msg"].replace("Input should be", "must be").replace("Input should", "must")
-    text = text.partition(", unable to parse")[0]
-    return text if kind == _FIELD_ERROR else f"{text}, not {given}"
+    return f"{text.partition(', unable to parse')[0]}, not {given}"
