@@ -1,0 +1,18 @@
+"""OpenTuner is imported here once, so that no test is left with the formatter it puts in place."""
+
+import logging
+
+import pytest
+
+_formatter = logging.Formatter
+import opentuner.search.technique  # noqa: E402, F401
+
+logging.Formatter = _formatter  # type: ignore[misc]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patched_opentuner() -> None:
+    """OpenTuner as its process has it."""
+    from tuner import opentuner_patches
+
+    opentuner_patches.apply()

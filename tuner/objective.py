@@ -1,0 +1,59 @@
+"""What OpenTuner is told of a trial, and what later trials are measured against.
+
+The objective is the simulated makespan in seconds, to be minimised.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from storage.records import Trial
+from tuner.session import Status
+
+__all__ = ["Told", "cutoff", "told"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A result as the search takes it.
+
+    Attributes:
+        value: The objective of a completed trial, None for all others: the lower bound of a
+            censored trial is not told, since it is better than the values of worse trials that ran
+            to their end, and next to the incumbent's.
+        status: What became of the trial.
+    """
+
+    value: float | None
+    status: Status
+
+
+def told(trial: Trial) -> Told:
+    """What to tell of a finished trial.
+
+    A completed trial whose value is not a finite number is told as failed.
+
+    Raises:
+        ValueError: The trial has no outcome.
+    """
+    match trial.state:
+        case "completed":
+            if trial.value is None or not math.isfinite(trial.value):
+                return Told(None, "failed")
+            return Told(trial.value, "completed")
+        case "censored" | "failed" | "infeasible":
+            return Told(None, trial.state)
+    raise ValueError(f"trial {trial.number} is {trial.state}; there is nothing to tell")
+
+
+def cutoff(best: float | None, factor: float | None) -> float | None:
+    """The simulated seconds at which a trial may be stopped as no better than the incumbent.
+
+    Args:
+        best: The value of the incumbent, if there is one.
+        factor: Multiplies it; None never stops a trial.
+    """
+    if best is None or factor is None or best <= 0.0:
+        return None
+    return best * factor

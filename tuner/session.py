@@ -1,0 +1,187 @@
+"""`TunerSession`: ask and tell over OpenTuner, which runs in a child process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from searchspace.space import SearchSpace
+from tuner import parameters
+from tuner.errors import SearchProcessFailed
+from tuner.techniques import choose
+
+__all__ = ["Proposal", "Status", "TunerSession"]
+
+Status = Literal["completed", "censored", "failed", "infeasible"]
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What OpenTuner wants to be evaluated.
+
+    Attributes:
+        id: For `tell`.
+        values: A value for every parameter of the space, also for those that do not count.
+        technique: Which technique wants it.
+    """
+
+    id: int
+    values: dict[str, Any]
+    technique: str
+
+
+class TunerSession:
+    """One search by OpenTuner, in a child process that dies with this one. Not for several threads.
+
+    The same seed and the same tells between the same asks give the same proposals, on every
+    machine and in every process: this is what replay rests on. Any number of proposals may be open.
+
+    Args:
+        space: What to search.
+        seed: Of all random choices.
+        techniques: Names as in `tuner.techniques`; None for a choice by the kinds of parameters.
+
+    Raises:
+        InvalidInput: A technique is unknown or does not suit the space.
+        SearchProcessFailed: The process did not start.
+    """
+
+    def __init__(
+        self, space: SearchSpace, seed: int, techniques: Sequence[str] | None = None
+    ) -> None:
+        names = choose(parameters.kinds(space), techniques)
+        self._constants = parameters.constants(space)
+        varied = parameters.describe(space)
+        self._nothing_varies = not varied
+        # A file rather than a pipe: nobody has to read it for the process to go on.
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tuner.opentuner_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            env={**os.environ, "PYTHONPATH": _search_path()},
+            cwd=tempfile.gettempdir(),
+            # Ctrl-C goes to the whole terminal; only the coordinator is to act on it.
+            start_new_session=True,
+            text=True,
+        )
+        self._request({"do": "open", "seed": seed, "parameters": varied, "techniques": list(names)})
+
+    def ask(self) -> Proposal | None:
+        """The next proposal; None where OpenTuner has none until it is told more, or for good.
+
+        Raises:
+            SearchProcessFailed: The process failed.
+        """
+        if self._nothing_varies:
+            return None
+        answer = self._request({"do": "ask"})
+        if answer["id"] is None:
+            return None
+        return Proposal(answer["id"], {**self._constants, **answer["values"]}, answer["technique"])
+
+    def tell(self, proposal_id: int, value: float | None, status: Status) -> None:
+        """Tell the result of a proposal, once.
+
+        Args:
+            proposal_id: Of an open proposal.
+            value: The objective of a completed trial; None for the others.
+            status: What became of it. A result that is not `completed` never becomes the best and
+                loses every comparison.
+
+        Raises:
+            ValueError: The value is missing, superfluous or not finite.
+            SearchProcessFailed: The process failed.
+        """
+        _check(value, status)
+        self._send({"do": "tell", "id": proposal_id, "value": value, "status": status})
+
+    def inject(self, values: Mapping[str, Any], value: float | None, status: Status) -> None:
+        """Tell a result that OpenTuner did not ask for.
+
+        Args:
+            values: A value for every varied parameter (`tuner.parameters.complete_values`).
+            value: As for `tell`.
+            status: As for `tell`.
+
+        Raises:
+            ValueError: As for `tell`.
+            SearchProcessFailed: The process failed.
+        """
+        _check(value, status)
+        if not self._nothing_varies:
+            request = {"do": "inject", "values": dict(values), "value": value, "status": status}
+            self._send(request)
+
+    def close(self) -> None:
+        """End the process."""
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+        self._process.kill()
+        self._process.wait()
+        self._complaints.close()
+
+    def __enter__(self) -> TunerSession:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _request(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._send(request)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise self._failure()
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise SearchProcessFailed(f"the search failed: {answer['error']}")
+        return answer
+
+    def _send(self, request: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(request, allow_nan=False) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._failure() from None
+
+    def _failure(self) -> SearchProcessFailed:
+        status = self._process.wait()
+        self._complaints.seek(0)
+        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        last = lines[-1] if lines else "it said nothing"
+        return SearchProcessFailed(f"the search process ended with status {status}: {last}")
+
+
+def _search_path() -> str:
+    inherited = os.environ.get("PYTHONPATH")
+    return f"{_ROOT}{os.pathsep}{inherited}" if inherited else str(_ROOT)
+
+
+def _check(value: float | None, status: Status) -> None:
+    if status == "completed":
+        if value is None or not math.isfinite(value):
+            raise ValueError(f"a completed trial has a finite value, not {value}")
+    elif value is not None:
+        raise ValueError(f"a trial that is {status} has no value to tell")
