@@ -27,6 +27,7 @@ _COMPILERS = {
     ".f": "hamtune-mpif77",
     ".F": "hamtune-mpif77",
 }
+_FORTRAN = ("hamtune-mpif77", "hamtune-mpif90")
 # The linker's language is the last of these that a source is written in.
 _LINK_ORDER = ("hamtune-mpicc", "hamtune-mpicxx", "hamtune-mpif77", "hamtune-mpif90")
 # Only a program with the recorder in it holds the name of the recorder's variable.
@@ -72,13 +73,14 @@ def build(sandbox: Sandbox, sources: Sequence[Path], flags: Sequence[str], name:
             raise InvalidInput(f"there is no source file {source}", field="command")
         compiler = _COMPILERS[source.suffix]
         compilers.append(compiler)
-        include = f"-I{source.resolve().parent}"
         target = f"{number}-{source.stem}.o"
-        # SMPI's Fortran compilers write beside the source.
-        path = source.resolve()
-        if compiler in ("hamtune-mpif77", "hamtune-mpif90"):
+        path, switches = source.resolve(), [*flags, f"-I{source.resolve().parent}"]
+        if compiler in _FORTRAN:
+            # SMPI's Fortran compilers write beside the source, and its MPI_STATUS_IGNORE and
+            # MPI_IN_PLACE are procedures where a program also passes arrays.
             path = Path(shutil.copy(source, sandbox.workspace))
-        compilation = [str(WRAPPERS / compiler), "-c", "-O2", *flags, include, str(path)]
+            switches += ["-fallow-argument-mismatch", "-w"]
+        compilation = [str(WRAPPERS / compiler), "-c", "-O2", *switches, str(path)]
         if sandbox.run([*compilation, "-o", target]):
             raise CaptureFailed(f"{source.name} does not compile", sandbox.log())
         objects.append(target)

@@ -1,0 +1,44 @@
+"""Runs one of the small programs and shows what each rank recorded."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from searchspace.formats.operations import Operation, decode
+from searchspace.formats.trace import read_operations, validate
+from workers.capture import capture
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+Recorded = list[list[str]]
+
+
+def line(operation: Operation) -> str:
+    """An operation as text: its name and the fields that are not zero or empty."""
+    shown = [operation.name]
+    for field, value in operation.fields.items():
+        if isinstance(value, (int, float)):
+            if value:
+                shown.append(
+                    f"{field}={value:g}" if isinstance(value, float) else f"{field}={value}"
+                )
+        elif value:
+            shown.append(f"{field}={','.join(map(str, value))}")
+    return " ".join(shown)
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Callable[..., Recorded]:
+    """Capture programs by file name and return the operations of each rank as lines."""
+
+    def run(*command: str, ranks: int = 2) -> Recorded:
+        words = [str(PROGRAMS / word) if (PROGRAMS / word).exists() else word for word in command]
+        trace = tmp_path / "recorded.ht"
+        capture(words, ranks, trace, declared_flops=True)
+        header = validate(trace)
+        operations = [list(decode(read_operations(trace, rank))) for rank in range(ranks)]
+        assert [block.operations for block in header.blocks] == [len(ops) for ops in operations]
+        return [[line(operation) for operation in ops] for ops in operations]
+
+    return run

@@ -1,0 +1,6 @@
+      SUBROUTINE SHARE(N)
+      INCLUDE 'mpif.h'
+      INTEGER N, IERR
+      REAL X(10)
+      CALL MPI_BCAST(X, N, MPI_REAL, 0, MPI_COMM_WORLD, IERR)
+      END
