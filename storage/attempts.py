@@ -7,11 +7,11 @@ from typing import Literal, cast
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
+from storage.database import Database, Repository
 from storage.errors import Conflict, NotFound
 from storage.evaluations import keep_outcome
 from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, trial_id
-from storage.job_rows import job_record, lock_leased_job
+from storage.job_rows import find_and_lock_job, job_record, lock_leased_job
 from storage.models import AttemptRow, JobRow, TrialRow
 from storage.records import Attempt, Job, Outcome, Trial
 from storage.trial_rows import (
@@ -42,7 +42,7 @@ class Attempts(Repository):
             raise NotFound(f"there is no trial {identifier}")
         job_id, number = parts
         with self._database.writing() as session:
-            lock_leased_job(session, job_id, token)
+            lock_leased_job(self._database, session, job_id, token)
             state = session.scalars(
                 select(TrialRow.state).where(TrialRow.job_id == job_id, TrialRow.number == number)
             ).one_or_none()
@@ -76,7 +76,7 @@ class Attempts(Repository):
             lost or finished, or its job is gone.
         """
         with self._database.writing() as session:
-            rows = _lock_open(session, identifier)
+            rows = _lock_open(self._database, session, identifier)
             if rows is None or rows[1].state != "dispatched":
                 return None
             job, attempt, trial = rows
@@ -99,7 +99,7 @@ class Attempts(Repository):
             alive = session.execute(
                 update(AttemptRow)
                 .where(_is(parts), AttemptRow.state == "running")
-                .values(heartbeat_at=self._database.now(session))
+                .values(heartbeat_at=self._database.clock())
                 .returning(AttemptRow.number)
             )
             return alive.first() is not None
@@ -119,7 +119,7 @@ class Attempts(Repository):
             given up as lost, changes nothing.
         """
         with self._database.writing() as session:
-            rows = _lock_open(session, identifier)
+            rows = _lock_open(self._database, session, identifier, whole=False)
             if rows is None:
                 return False
             job, attempt, trial = rows
@@ -134,7 +134,7 @@ class Attempts(Repository):
     def release_attempt(self, identifier: str) -> bool:
         """Hand an attempt back undone (its worker stops): its trial is pending again at once."""
         with self._database.writing() as session:
-            rows = _lock_open(session, identifier)
+            rows = _lock_open(self._database, session, identifier, whole=False)
             if rows is None:
                 return False
             _, attempt, trial = rows
@@ -179,7 +179,7 @@ class Attempts(Repository):
         if dispatched_older_than_seconds is None:
             dispatched_older_than_seconds = older_than_seconds
         with self._database.writing() as session:
-            lock_leased_job(session, job_id, token)
+            lock_leased_job(self._database, session, job_id, token)
             now = self._database.now(session)
             silent = session.scalars(
                 select(AttemptRow)
@@ -207,12 +207,14 @@ class Attempts(Repository):
             return [_record(attempt) for attempt in silent]
 
 
-def _lock_open(session: Session, identifier: str) -> tuple[JobRow, AttemptRow, TrialRow] | None:
+def _lock_open(
+    database: Database, session: Session, identifier: str, *, whole: bool = True
+) -> tuple[JobRow, AttemptRow, TrialRow] | None:
     """The rows of an open attempt at an open trial, the job locked; None for any other."""
     parts = split_attempt_id(identifier)
     if parts is None:
         return None
-    job = session.get(JobRow, parts[0], with_for_update=True)
+    job = find_and_lock_job(database, session, parts[0], whole=whole)
     if job is None:
         return None
     found = session.execute(

@@ -10,12 +10,16 @@ from typing import Any
 
 from sqlalchemy import (
     URL,
+    ColumnElement,
     Connection,
+    Double,
     Engine,
     Table,
+    cast,
     create_engine,
     event,
     func,
+    literal,
     make_url,
     select,
 )
@@ -108,13 +112,17 @@ class Database:
         session.add_all(noted)
         session.flush()
 
-    def now(self, session: Session) -> float:
+    def clock(self) -> ColumnElement[float]:
         """Seconds since the epoch, by the one clock that all writers of this database share."""
         if self.is_sqlite:
-            return time.time()
-        return float(
-            session.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one()
-        )
+            return literal(time.time())
+        return cast(func.extract("epoch", func.clock_timestamp()), Double)
+
+    def now(self, session: Session) -> float:
+        """The time of a transaction, by `clock`; a statement that read it has left it here."""
+        if "now" not in session.info:
+            session.info["now"] = session.execute(select(self.clock())).scalar_one()
+        return float(session.info["now"])
 
     def insert_new(self, session: Session, model: type[Base], values: Mapping[str, Any]) -> bool:
         """Insert a row unless a unique key of it is taken; whether it was inserted."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, defer
 
+from storage.database import Database
 from storage.errors import LeaseLost, NotFound
 from storage.models import JobRow
 from storage.records import Job, JobState
@@ -13,6 +15,7 @@ from storage.records import Job, JobState
 __all__ = [
     "count_active_time",
     "end_lease",
+    "find_and_lock_job",
     "job_event",
     "job_record",
     "lock_job",
@@ -20,7 +23,10 @@ __all__ = [
 ]
 
 
-def lock_job(session: Session, job_id: str) -> JobRow:
+_WITHOUT_DOCUMENTS = (defer(JobRow.spec), defer(JobRow.space))
+
+
+def lock_job(database: Database, session: Session, job_id: str) -> JobRow:
     """A job's row, locked until the transaction ends (SQLite holds the whole database anyway).
 
     Every writing transaction about a job takes this lock before any other, so none deadlocks.
@@ -28,24 +34,47 @@ def lock_job(session: Session, job_id: str) -> JobRow:
     Raises:
         NotFound: There is no such job.
     """
-    row = session.get(JobRow, job_id, with_for_update=True)
+    row = find_and_lock_job(database, session, job_id)
     if row is None:
         raise NotFound(f"there is no job {job_id}")
     return row
 
 
-def lock_leased_job(session: Session, job_id: str, token: int) -> JobRow:
+def lock_leased_job(
+    database: Database, session: Session, job_id: str, token: int, *, whole: bool = False
+) -> JobRow:
     """A job's row, locked, for a writer that says it holds the lease.
 
     Raises:
         LeaseLost: The lease was released or given to another, or the job is gone.
     """
-    row = session.get(JobRow, job_id, with_for_update=True)
+    row = find_and_lock_job(database, session, job_id, whole=whole)
     if row is None:
         raise LeaseLost(f"job {job_id} was deleted")
     if row.lease_token != token or row.lease_owner is None:
         raise LeaseLost(f"the lease {token} of job {job_id} has ended")
     return row
+
+
+def find_and_lock_job(
+    database: Database, session: Session, job_id: str, *, whole: bool = True
+) -> JobRow | None:
+    """A job's row, locked, and the time of the transaction in one statement.
+
+    Args:
+        database: Whose clock tells the time.
+        session: Of a writing transaction.
+        job_id: The job.
+        whole: Whether the specification and the space are read as well.
+    """
+    statement = select(JobRow, database.clock()).where(JobRow.id == job_id).with_for_update()
+    if not whole:
+        statement = statement.options(*_WITHOUT_DOCUMENTS)
+    found = session.execute(statement).one_or_none()
+    if found is None:
+        return None
+    session.info["now"] = found[1]
+    return found[0]
 
 
 def end_lease(row: JobRow, now: float) -> None:

@@ -123,7 +123,7 @@ class Jobs(Repository):
             Conflict: The job has ended meanwhile.
         """
         with self._database.writing() as session:
-            row = lock_job(session, job_id)
+            row = lock_job(self._database, session, job_id)
             if row.state in FINAL_JOB_STATES:
                 raise Conflict(f"job {job_id} is {row.state}; it cannot be prepared")
             if row.space is None:
@@ -160,9 +160,9 @@ class Jobs(Repository):
         """
         with self._database.writing() as session:
             if token is None:
-                row = lock_job(session, job_id)
+                row = lock_job(self._database, session, job_id)
             else:
-                row = lock_leased_job(session, job_id, token)
+                row = lock_leased_job(self._database, session, job_id, token, whole=True)
             previous = cast("JobState", row.state)
             if previous == to:
                 return job_record(row)
@@ -191,7 +191,7 @@ class Jobs(Repository):
             Conflict: The job is still at work.
         """
         with self._database.writing() as session:
-            row = lock_job(session, job_id)
+            row = lock_job(self._database, session, job_id)
             if row.state != "paused" and row.state not in FINAL_JOB_STATES:
                 raise Conflict(f"job {job_id} is {row.state}; cancel it before deleting it")
             session.execute(delete(EventRow).where(EventRow.job_id == job_id))

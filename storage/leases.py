@@ -9,9 +9,9 @@ from __future__ import annotations
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
+from storage.database import Database, Repository
 from storage.errors import LeaseLost
-from storage.job_rows import count_active_time, end_lease, job_record
+from storage.job_rows import count_active_time, end_lease, find_and_lock_job, job_record
 from storage.models import JobRow
 from storage.records import ACTIVE_JOB_STATES, Job
 
@@ -64,7 +64,7 @@ class Leases(Repository):
             LeaseLost: Another holds the job, or it was deleted.
         """
         with self._database.writing() as session:
-            row = _lock(session, job_id, token)
+            row = _lock(self._database, session, job_id, token)
             if row.lease_owner is not None:
                 now = self._database.now(session)
                 count_active_time(row, now)
@@ -75,15 +75,15 @@ class Leases(Repository):
         """Give a job free for other coordinators; a lease that ended already is left alone."""
         with self._database.writing() as session:
             try:
-                row = _lock(session, job_id, token)
+                row = _lock(self._database, session, job_id, token)
             except LeaseLost:
                 return
             if row.lease_owner is not None:
                 end_lease(row, self._database.now(session))
 
 
-def _lock(session: Session, job_id: str, token: int) -> JobRow:
-    row = session.get(JobRow, job_id, with_for_update=True)
+def _lock(database: Database, session: Session, job_id: str, token: int) -> JobRow:
+    row = find_and_lock_job(database, session, job_id)
     if row is None or row.lease_token != token:
         raise LeaseLost(f"the lease {token} of job {job_id} has ended")
     return row

@@ -49,7 +49,7 @@ class Trials(Repository):
             ReplayDiverged: Another configuration is stored under this number.
         """
         with self._database.writing() as session:
-            lock_leased_job(session, job_id, token)
+            lock_leased_job(self._database, session, job_id, token)
             row = session.get(TrialRow, (job_id, number), options=[undefer(TrialRow.result)])
             if row is None:
                 row = TrialRow(
@@ -83,7 +83,7 @@ class Trials(Repository):
         """
         job_id, number = _split(identifier)
         with self._database.writing() as session:
-            job = lock_leased_job(session, job_id, token)
+            job = lock_leased_job(self._database, session, job_id, token)
             row = session.get(TrialRow, (job_id, number))
             if row is None:
                 raise NotFound(f"there is no trial {identifier}")
@@ -108,7 +108,7 @@ class Trials(Repository):
             LeaseLost: The token is not that of the job's lease.
         """
         with self._database.writing() as session:
-            lock_leased_job(session, job_id, token)
+            lock_leased_job(self._database, session, job_id, token)
             return cancel_open(self._database, session, job_id, self._database.now(session))
 
     def get_trial(self, job_id: str, number: int) -> Trial:
