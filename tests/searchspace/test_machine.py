@@ -1,0 +1,94 @@
+"""Machine descriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from searchspace.machine import parse_machine
+
+HU: dict[str, Any] = {
+    "nodes": 64,
+    "degree": 6,
+    "host_speed": "100Gf",
+    "link_bandwidth": "40Gbps",
+    "switch_latency": "60ns",
+    "switch_bandwidth": "10Pbps",
+}
+
+
+def test_units_are_read_and_defaults_filled_in() -> None:
+    machine = parse_machine(HU)
+    assert machine.host_speed == 100e9
+    assert machine.link_bandwidth == 5e9
+    assert machine.switch_latency == 60e-9
+    assert machine.cores == 64
+    assert (machine.model, machine.tie_rule) == ("smpi-default", "lowest-id")
+
+
+def test_the_same_machine_in_other_words_has_the_same_identity() -> None:
+    machine = parse_machine(HU)
+    other = parse_machine(
+        HU | {"host_speed": 1e11, "link_bandwidth": "5GBps", "link_latency": "0us"}
+    )
+    assert other.sha256 == machine.sha256
+    assert parse_machine(machine.canonical()) == machine
+    assert parse_machine(HU | {"model": "plain"}).sha256 != machine.sha256
+
+
+def test_a_given_network_is_brought_into_one_form() -> None:
+    ring = parse_machine(HU | {"nodes": 3, "topology": {"edges": [[2, 0], [1, 0], [2, 1]]}})
+    assert ring.canonical()["topology"] == {"edges": [[0, 1], [0, 2], [1, 2]]}
+    assert parse_machine(ring.canonical()).sha256 == ring.sha256
+
+
+def test_the_degree_of_a_given_network_serves_random_ones() -> None:
+    document = {k: v for k, v in HU.items() if k != "degree"} | {"nodes": 3}
+    assert parse_machine(document).random_degree is None
+    path = parse_machine(document | {"topology": {"edges": [[0, 1], [1, 2]]}})
+    assert path.random_degree == 2
+
+
+def test_model_factors() -> None:
+    model = {"bandwidth_factor": "65536:0.9; 0:0.5", "latency_factor": 2}
+    canonical = parse_machine(HU | {"model": model}).canonical()["model"]
+    assert canonical == {"bandwidth_factor": "0:0.5;65536:0.9", "latency_factor": "0:2.0"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"nodes": 0}, "nodes: must be greater than or equal to 1, not 0"),
+        ({"nodes": 10**9}, "nodes: must be less than or equal to 16384"),
+        ({"host_sped": 1}, "host_sped: unknown field; allowed: nodes, degree, host_speed"),
+        ({"host_speed": "100GHz"}, "host_speed: '100GHz' has an unknown unit of speed; allowed: f"),
+        ({"link_bandwidth": 0}, "link_bandwidth: must be greater than 0"),
+        ({"switch_latency": "-1ns"}, "switch_latency: '-1ns' is not a duration"),
+        ({"model": "quick"}, "model: unknown value 'quick'; allowed: smpi-default, plain"),
+        ({"model": {"bandwidth_factor": 1}}, "model.latency_factor: is required"),
+        (
+            {"model": {"bandwidth_factor": "1", "latency_factor": 1}},
+            "model.bandwidth_factor: '1' is not 'bytes:factor'",
+        ),
+        (
+            {"model": {"bandwidth_factor": "9:1", "latency_factor": 1}},
+            "must begin at message size 0",
+        ),
+        ({"tie_rule": "any"}, "tie_rule: unknown value 'any'; allowed: lowest-id"),
+        ({"topology": {"edges": []}}, "topology.edges: must list at least 1"),
+        ({"topology": {"edges": [[0, 64]]}}, "topology.edges: edge .0, 64. names a node outside"),
+        ({"topology": {"edges": [[0, 1]]}}, "topology.edges: the network is not connected"),
+        ({"topology": [[0, 1]]}, "topology: must be a group of fields"),
+    ],
+)
+def test_refuses(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        parse_machine(HU | change)
+
+
+@pytest.mark.parametrize("field", ["nodes", "host_speed", "link_bandwidth"])
+def test_what_must_be_given(field: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{field}: is required"):
+        parse_machine({name: value for name, value in HU.items() if name != field})
