@@ -247,6 +247,7 @@ def _record(row: AttemptRow) -> Attempt:
         id=attempt_id(row.job_id, row.trial_number, row.number),
         trial_id=trial_id(row.job_id, row.trial_number),
         job_id=row.job_id,
+        trial_number=row.trial_number,
         number=row.number,
         state=cast('Literal["dispatched", "running", "finished", "lost"]', row.state),
         worker=row.worker,

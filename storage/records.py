@@ -157,6 +157,7 @@ class Attempt:
     id: str
     trial_id: str
     job_id: str
+    trial_number: int
     number: int
     state: Literal["dispatched", "running", "finished", "lost"]
     worker: str | None
