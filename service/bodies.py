@@ -7,7 +7,10 @@ from collections.abc import AsyncGenerator
 from typing import Any, NoReturn
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 
+from searchspace import documents
+from searchspace.errors import InvalidInput
 from searchspace.units import format_size
 from service.problems import ProblemError
 
@@ -17,6 +20,8 @@ __all__ = [
     "limited",
     "media_type",
     "parse_json",
+    "parse_yaml",
+    "read_document",
     "read_text",
     "too_large",
 ]
@@ -73,6 +78,42 @@ async def read_text(request: Request, limit: int) -> tuple[str, str]:
             400, f"the body is not UTF-8 text (byte {error.start} cannot be read)"
         ) from None
     return text, "json" if given in JSON_TYPES else "yaml"
+
+
+async def read_document(request: Request, limit: int, *, optional: bool = False) -> Any:
+    """The body as plain values: what JSON or YAML holds.
+
+    Args:
+        request: Its content type says which of the two.
+        limit: Largest body in bytes.
+        optional: Without a body, answer None.
+
+    Raises:
+        ProblemError: 413 too large, 415 neither JSON nor YAML, 400 malformed.
+    """
+    if optional and "content-type" not in request.headers and await _is_empty(request):
+        return None
+    text, form = await read_text(request, limit)
+    return await run_in_threadpool(parse_json if form == "json" else parse_yaml, text)
+
+
+async def _is_empty(request: Request) -> bool:
+    async for chunk in request.stream():
+        if chunk:
+            return False
+    return True
+
+
+def parse_yaml(text: str) -> Any:
+    """Parse YAML as the command line does: no aliases, no tags, no key twice.
+
+    Raises:
+        ProblemError: 400 with where and what.
+    """
+    try:
+        return documents.read_document(text)
+    except InvalidInput as error:
+        raise ProblemError(400, f"not acceptable YAML: {error}") from None
 
 
 def parse_json(text: str) -> Any:

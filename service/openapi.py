@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX, Problem
 
 __all__ = ["answers", "body", "describe"]
 
+_KEPT = "x-example"
+
 _DETAILS = {
     400: "not JSON: Expecting value at line 1 column 1",
     404: "there is no job 0k3v9m2x7q1zt8ab",
@@ -20,6 +23,7 @@ _DETAILS = {
     415: "content type text/plain is not accepted here; send application/json or application/yaml",
     422: "budget.trials: 0 is not above 0",
     500: "the server failed; its log tells why under incident 5f0c2a9be1d3",
+    503: "the database cannot be used now: connection refused",
 }
 
 
@@ -42,14 +46,14 @@ def answers(
         headers: Its further headers, with what they mean.
     """
     responses: dict[int | str, dict[str, Any]] = {
-        status: {"description": description, "content": {media: {"example": example}}}
+        status: {"description": description, "content": {media: _kept(example)}}
     }
     if headers:
         responses[status]["headers"] = {
             name: {"description": meaning, "schema": {"type": "string"}}
             for name, meaning in headers.items()
         }
-    for error in (*errors, 500):
+    for error in (*errors, 500, 503):
         responses[error] = _problem(error)
     return responses
 
@@ -65,14 +69,16 @@ def body(
         required: Whether there must be a body.
     """
     shown = {
-        name.lower().replace(" ", "-"): {"summary": name, "value": value}
+        name.lower().replace(" ", "-"): _kept(value, summary=name)
         for name, value in examples.items()
     }
-    content = {"schema": dict(schema), "examples": shown}
     return {
         "requestBody": {
             "required": required,
-            "content": dict.fromkeys((JSON_TYPES[0], YAML_TYPES[0]), content),
+            "content": {
+                media: {"schema": dict(schema), "examples": shown}
+                for media in (JSON_TYPES[0], YAML_TYPES[0])
+            },
         }
     }
 
@@ -86,13 +92,27 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-        schemas.update(problem.pop("$defs"))
-        schemas["Problem"] = problem
-        for schema in list(schemas.values()):
-            # Definitions nested in the schemas that routes bring along become shared ones.
-            schemas.update(schema.pop("$defs", {}))
+        schemas.update(problem.pop("$defs"), Problem=problem)
+        for item in document["paths"].values():
+            for operation in item.values():
+                for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+                    for content in part.get("content", {}).values():
+                        schemas.update(content.get("schema", {}).pop("$defs", {}))
+                        _restore(content, "example")
+                        for example in content.get("examples", {}).values():
+                            _restore(example, "value")
         app.openapi_schema = document
     return app.openapi_schema
+
+
+def _kept(example: Any, **beside: Any) -> dict[str, Any]:
+    """An example as text: FastAPI drops what is null on its way into the document."""
+    return {**beside, _KEPT: json.dumps(example)}
+
+
+def _restore(place: dict[str, Any], name: str) -> None:
+    if _KEPT in place:
+        place[name] = json.loads(place.pop(_KEPT))
 
 
 def _problem(status: int) -> dict[str, Any]:

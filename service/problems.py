@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from searchspace.errors import HamtuneError, InvalidInput
-from storage.errors import Conflict, NotFound
+from storage.errors import Conflict, NotFound, Unavailable
 
 __all__ = [
     "KINDS",
@@ -40,6 +40,7 @@ KINDS = {
     415: ("unsupported-media-type", "This content type is not accepted here"),
     422: ("invalid", "Something in the request cannot be used"),
     500: ("server-failed", "The server failed"),
+    503: ("unavailable", "The service cannot work just now"),
 }
 """Type and title of the problems by status; they must not change with Python's phrases."""
 
@@ -141,6 +142,9 @@ def _hamtune_error(request: Request, error: Exception) -> JSONResponse:
             return problem_response(request, 404, str(error))
         case Conflict():
             return problem_response(request, 409, str(error))
+        case Unavailable():
+            log.warning("%s %s: %s", request.method, request.url.path, error)
+            return problem_response(request, 503, str(error), headers={"Retry-After": "1"})
     return _unexpected(request, error)
 
 

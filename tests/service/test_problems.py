@@ -9,12 +9,13 @@ from service import problems
 from service.bodies import parse_json, read_text
 from service.origin import SameOrigin
 from service.problems import ProblemError
-from storage.errors import Conflict, NotFound
+from storage.errors import Conflict, NotFound, Unavailable
 
 ERRORS: dict[str, Exception] = {
     "invalid": InvalidInput("use 1 or more", field="budget.trials"),
     "missing": NotFound("there is no job x"),
     "conflict": Conflict("job x is completed"),
+    "away": Unavailable("the database cannot be used now: connection refused"),
     "own": ProblemError(413, "too much", headers={"Retry-After": "1"}),
     "ours": HamtuneError("the disk /secret is full"),
     "bug": ZeroDivisionError("secret"),
@@ -49,6 +50,7 @@ def client() -> TestClient:
         ("/fail/invalid", 422, "invalid", "budget.trials: use 1 or more"),
         ("/fail/missing", 404, "not-found", "there is no job x"),
         ("/fail/conflict", 409, "conflict", "job x is completed"),
+        ("/fail/away", 503, "unavailable", "the database cannot be used now: "),
         ("/fail/own", 413, "too-large", "too much"),
         ("/count?limit=many", 422, "invalid", "query.limit: "),
         ("/nowhere", 404, "not-found", "there is nothing at /nowhere"),

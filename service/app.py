@@ -1,0 +1,124 @@
+"""The REST service as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel
+
+from service import problems
+from service.applications.endpoints import router as applications
+from service.events.endpoints import router as events
+from service.events.feed import EventFeed
+from service.exports.endpoints import router as exports
+from service.jobs.endpoints import router as jobs
+from service.machines.endpoints import router as machines
+from service.openapi import answers, describe
+from service.origin import SameOrigin
+from service.reference import reference_page
+from service.runtime import Runtime
+from service.trials.endpoints import router as trials
+from service.version import VERSION
+
+__all__ = ["create_app"]
+
+PREFIX = "/api/v1"
+DESCRIPTION = """\
+Tunes MPI applications and the networks they run on, in simulation.
+
+A *job* names an *application* (a built-in program or an uploaded trace), a *machine*, a search
+space and a budget. Its *trials* are configurations evaluated in SimGrid; the best one is exported.
+
+Times are seconds; points in time are seconds since the epoch (UTC). Every error is
+`application/problem+json` (RFC 9457). Listings are pages: pass a page's `cursor` to get the next.
+"""
+TAGS = [
+    {"name": "jobs", "description": "Tuning jobs and their life."},
+    {"name": "trials", "description": "The configurations that a job tried."},
+    {"name": "events", "description": "What happens in a job, as it happens."},
+    {"name": "exports", "description": "The best configuration as files."},
+    {"name": "applications", "description": "Traces that configurations replay."},
+    {"name": "machines", "description": "Machine descriptions that jobs refer to."},
+    {"name": "service", "description": "The service itself."},
+]
+
+
+class Health(BaseModel):
+    """Whether the service can do its work."""
+
+    status: str
+    version: str
+
+
+def create_app(runtime: Runtime, *, hosts: Sequence[str] | None = None) -> FastAPI:
+    """The application over a runtime.
+
+    Args:
+        runtime: If it is not started, the application's lifespan starts and stops it.
+        hosts: Host names under which it may be addressed; None for any.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if runtime.started:
+            yield
+            return
+        await run_in_threadpool(runtime.start)
+        try:
+            yield
+        finally:
+            app.state.feed.close()
+            await run_in_threadpool(runtime.stop)
+
+    app = _Described(
+        title="Hamtune",
+        version=VERSION,
+        description=DESCRIPTION,
+        openapi_url=f"{PREFIX}/openapi.json",
+        openapi_tags=TAGS,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.runtime = runtime
+    app.state.feed = EventFeed()
+    problems.install(app)
+    app.add_middleware(SameOrigin, hosts=hosts)
+    api = APIRouter(prefix=PREFIX)
+    for router in (applications, machines, jobs, trials, events, exports):
+        api.include_router(router)
+    app.include_router(api)
+    _add_own_routes(app, runtime)
+    return app
+
+
+class _Described(FastAPI):
+    """FastAPI whose description holds what `service.openapi` adds."""
+
+    def openapi(self) -> dict[str, Any]:
+        return describe(self)
+
+
+def _add_own_routes(app: FastAPI, runtime: Runtime) -> None:
+    @app.get(
+        "/healthz",
+        tags=["service"],
+        operation_id="health",
+        summary="Check the service",
+        response_model=Health,
+        responses=answers({"status": "ok", "version": VERSION}, description="The service works."),
+    )
+    def health() -> Health:
+        """Answers 200 when the service runs and its database can be read."""
+        runtime.storage.last_event_id()
+        return Health(status="ok", version=VERSION)
+
+    @app.get(f"{PREFIX}/docs", include_in_schema=False)
+    def docs() -> HTMLResponse:
+        return HTMLResponse(reference_page(app.openapi()))

@@ -1,0 +1,1 @@
+"""Applications: traces, uploaded or captured."""

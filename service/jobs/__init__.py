@@ -1,0 +1,1 @@
+"""Jobs: creation, life, results."""

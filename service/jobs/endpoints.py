@@ -1,0 +1,239 @@
+"""Tuning jobs: creation, listing, life, results."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from searchspace.job import JobSpec
+from service.bodies import read_document
+from service.dependencies import SettingsDependency, StorageDependency
+from service.jobs import service
+from service.jobs.schemas import EXAMPLE, SPEC_EXAMPLE, JobPage, JobView
+from service.openapi import answers, body
+from service.parameters import Cursor, JobId, Limit
+from storage.records import JobState
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=255,
+        pattern=r"^[ -~]+$",
+        description="Of the client's choosing. Repeating a request with its key answers the job "
+        "of the first; the key with another job is refused (409).",
+    ),
+]
+_PAUSED = {**EXAMPLE, "state": "pausing"}
+_CANCELLED = {**EXAMPLE, "state": "cancelling"}
+_QUEUED = {
+    **EXAMPLE,
+    "state": "queued",
+    "space": None,
+    "started_at": None,
+    "active_seconds": 0.0,
+    "progress": {"trials": {}, "finished": 0, "evaluations": 0, "cpu_seconds": 0.0, "best": None},
+}
+
+
+@router.post(
+    "",
+    operation_id="create_job",
+    summary="Create a job",
+    status_code=201,
+    response_model=JobView,
+    responses=answers(
+        _QUEUED,
+        400,
+        409,
+        413,
+        415,
+        422,
+        status=201,
+        description="The job, queued.",
+        headers={"Location": "Where the job is."},
+    ),
+    openapi_extra=body(
+        JobSpec.model_json_schema(ref_template="#/components/schemas/{model}"),
+        {
+            "Tune a built-in program": SPEC_EXAMPLE,
+            "Tune an uploaded trace on a stored machine": {
+                **SPEC_EXAMPLE,
+                "application": {"id": "0k3v9m2x7q1zt8aa"},
+                "machine": {"id": "0k3v9m2x7q1zt8ac"},
+            },
+        },
+    ),
+)
+async def create_job(
+    request: Request,
+    response: Response,
+    storage: StorageDependency,
+    settings: SettingsDependency,
+    idempotency_key: IdempotencyKey = None,
+) -> JobView:
+    """Check a job file, as JSON or YAML, and queue it.
+
+    The application is a built-in program or the id of an uploaded trace; a path is refused, since
+    paths of the client mean nothing here. The machine is described in place or by its id.
+    """
+    document = await read_document(request, settings.body_limit)
+    view = await run_in_threadpool(_create, storage, document, idempotency_key)
+    response.headers["Location"] = f"{request.url.path}/{view.id}"
+    return view
+
+
+@router.get(
+    "",
+    operation_id="list_jobs",
+    summary="List jobs",
+    response_model=JobPage,
+    responses=answers(
+        {"items": [EXAMPLE], "cursor": None}, 422, description="A page of jobs, newest first."
+    ),
+)
+def list_jobs(
+    storage: StorageDependency,
+    state: Annotated[
+        list[JobState] | None, Query(description="Only jobs in this state; may be repeated.")
+    ] = None,
+    name: Annotated[
+        str | None, Query(max_length=200, pattern=r"^[^\x00]*$", description="Only this name.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> JobPage:
+    """Jobs, newest first, with their progress."""
+    page = storage.list_jobs(
+        state=None if state is None else tuple(state), name=name, limit=limit, cursor=cursor
+    )
+    return JobPage(items=[JobView.of(job, storage) for job in page.items], cursor=page.cursor)
+
+
+@router.get(
+    "/{job_id}",
+    operation_id="get_job",
+    summary="Show a job",
+    response_model=JobView,
+    responses=answers(EXAMPLE, 404, 422, description="The job."),
+)
+def get_job(job_id: JobId, storage: StorageDependency) -> JobView:
+    """One job with its job file, its space and its progress."""
+    return JobView.of(storage.get_job(job_id), storage)
+
+
+@router.delete(
+    "/{job_id}",
+    operation_id="delete_job",
+    summary="Delete a job",
+    status_code=204,
+    responses={
+        204: {"description": "The job is gone."},
+        **{
+            status: answer
+            for status, answer in answers(None, 404, 409, 422).items()
+            if status != 200
+        },
+    },
+)
+def delete_job(job_id: JobId, storage: StorageDependency) -> None:
+    """Delete a paused or ended job with its trials and events. Cancel one that is at work first."""
+    storage.delete_job(job_id)
+
+
+@router.post(
+    "/{job_id}/pause",
+    operation_id="pause_job",
+    summary="Pause a job",
+    response_model=JobView,
+    responses=answers(
+        _PAUSED, 404, 409, 422, description="The job, paused or pausing; evaluations may yet end."
+    ),
+)
+def pause_job(job_id: JobId, storage: StorageDependency) -> JobView:
+    """Stop asking for trials. Those being evaluated are finished; nothing is lost."""
+    return JobView.of(service.pause(storage, job_id), storage)
+
+
+@router.post(
+    "/{job_id}/resume",
+    operation_id="resume_job",
+    summary="Resume a job",
+    response_model=JobView,
+    responses=answers(_QUEUED, 404, 409, 422, description="The job, queued again or at work."),
+)
+def resume_job(job_id: JobId, storage: StorageDependency) -> JobView:
+    """Let a paused job go on where it stopped. Its outcome is that of a job never paused."""
+    return JobView.of(service.resume(storage, job_id), storage)
+
+
+@router.post(
+    "/{job_id}/cancel",
+    operation_id="cancel_job",
+    summary="Cancel a job",
+    response_model=JobView,
+    responses=answers(_CANCELLED, 404, 409, 422, description="The job, cancelled or about to be."),
+)
+def cancel_job(job_id: JobId, storage: StorageDependency) -> JobView:
+    """End a job for good. Its trials, best configuration and exports stay."""
+    return JobView.of(service.cancel(storage, job_id), storage)
+
+
+@router.post(
+    "/{job_id}/clone",
+    operation_id="clone_job",
+    summary="Clone a job",
+    status_code=201,
+    response_model=JobView,
+    responses=answers(
+        {**_QUEUED, "id": "0k3v9m2x7q1zt8bc"},
+        400,
+        404,
+        409,
+        413,
+        415,
+        422,
+        status=201,
+        description="The new job, queued.",
+        headers={"Location": "Where the new job is."},
+    ),
+    openapi_extra=body(
+        {"type": "object"},
+        {
+            "Another seed and a larger budget": {"seed": 2, "budget": {"trials": 400}},
+            "Without its patience": {"budget": {"patience": None}},
+        },
+        required=False,
+    ),
+)
+async def clone_job(
+    job_id: JobId,
+    request: Request,
+    response: Response,
+    storage: StorageDependency,
+    settings: SettingsDependency,
+    idempotency_key: IdempotencyKey = None,
+) -> JobView:
+    """Queue a new job with the job file of another, changed by the body if there is one.
+
+    The body is a merge patch (RFC 7396): fields given replace those of the job file, null removes
+    a field. Trials are not copied, but evaluations that were done answer from the cache.
+    """
+    changes = await read_document(request, settings.body_limit, optional=True)
+    view = await run_in_threadpool(_clone, storage, job_id, changes, idempotency_key)
+    response.headers["Location"] = f"{request.url.path.rsplit('/', 2)[0]}/{view.id}"
+    return view
+
+
+def _create(storage: StorageDependency, document: Any, key: str | None) -> JobView:
+    return JobView.of(service.create(storage, document, key), storage)
+
+
+def _clone(storage: StorageDependency, job_id: str, changes: Any, key: str | None) -> JobView:
+    return JobView.of(service.clone(storage, job_id, changes, key), storage)

@@ -1,0 +1,150 @@
+"""What can be done with jobs: create, clone, pause, resume, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from searchspace.errors import InvalidInput
+from searchspace.job import build_space, load_job
+from searchspace.jobspec import Reference, TraceApplication
+from storage.errors import Conflict, NotFound
+from storage.records import Job, JobState
+from storage.storage import Storage
+from tuner import techniques
+
+__all__ = ["cancel", "clone", "create", "merge", "pause", "resume"]
+
+T = TypeVar("T")
+
+
+def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
+    """Check a job file and queue the job.
+
+    What the file refers to by id is looked up now, so that a job that is accepted can be run.
+
+    Args:
+        storage: Where the job goes.
+        document: The job file as plain values.
+        idempotency_key: Of the client's choosing; see `Storage.create_job`.
+
+    Raises:
+        InvalidInput: The job file cannot be used; the message is the one of the command line.
+        Conflict: The key was used for another job.
+    """
+    spec = load_job(document)
+    # The coordinator would refuse unknown techniques too, but only when the job is at work.
+    techniques.choose((), spec.techniques)
+    application = None
+    if isinstance(spec.application, TraceApplication):
+        raise InvalidInput(
+            "paths mean nothing to the service; upload the trace to /api/v1/applications and "
+            "give its id",
+            field="application.trace",
+        )
+    if isinstance(spec.application, Reference):
+        application = _known(storage.get_application, spec.application, "application.id")
+    if isinstance(spec.machine, Reference):
+        machine = _known(storage.get_machine, spec.machine, "machine.id")
+        spec = load_job({**spec.canonical(), "machine": machine.description})
+    if application is not None:
+        build_space(spec, application.ranks, application.summary["calls"])
+    return storage.create_job(
+        name=spec.name,
+        spec=spec.canonical(),
+        seed=spec.seed,
+        application_id=None if application is None else application.id,
+        idempotency_key=idempotency_key,
+    )
+
+
+def _known(look_up: Callable[[str], T], reference: Reference, field: str) -> T:
+    """What a job file refers to; something unknown is a wrong field of it, not a wrong address."""
+    if not reference.id.isascii() or not reference.id.isprintable():
+        raise InvalidInput(f"{reference.id!r} is not an id", field=field)
+    try:
+        return look_up(reference.id)
+    except NotFound as error:
+        raise InvalidInput(str(error), field=field) from None
+
+
+def clone(storage: Storage, job_id: str, changes: Any, idempotency_key: str | None) -> Job:
+    """Queue a job with the job file of another, changed by a merge patch.
+
+    Raises:
+        NotFound: There is no such job.
+        InvalidInput: The changed job file cannot be used.
+        Conflict: The key was used for another job.
+    """
+    spec = storage.get_job(job_id).spec
+    if changes is None:
+        changes = {}
+    if not isinstance(changes, dict):
+        raise InvalidInput("the changes must be an object of job file fields")
+    return create(storage, merge(spec, changes), idempotency_key)
+
+
+def merge(target: Any, patch: Any) -> Any:
+    """Apply a merge patch (RFC 7396, section 2) and return the result."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge(merged.get(name), value)
+    return merged
+
+
+def pause(storage: Storage, job_id: str) -> Job:
+    """Stop asking for trials; a job that is paused or pausing is left as it is.
+
+    Raises:
+        NotFound: There is no such job.
+        Conflict: The job has ended or is being cancelled.
+    """
+    return _first_possible(
+        storage, job_id, ("paused", ("queued",)), ("pausing", ("preparing", "running"))
+    )
+
+
+def resume(storage: Storage, job_id: str) -> Job:
+    """Let a job go on; one that is queued or at work is left as it is.
+
+    Raises:
+        NotFound: There is no such job.
+        Conflict: The job has ended or is being cancelled.
+    """
+    job = storage.get_job(job_id)
+    if job.state in ("preparing", "running"):
+        return job
+    return storage.transition(job_id, "queued", expected=("paused", "pausing"))
+
+
+def cancel(storage: Storage, job_id: str) -> Job:
+    """End a job; a job that is cancelled or being cancelled is left as it is.
+
+    Raises:
+        NotFound: There is no such job.
+        Conflict: The job has ended otherwise.
+    """
+    return _first_possible(
+        storage,
+        job_id,
+        ("cancelled", ("queued", "paused")),
+        ("cancelling", ("preparing", "running", "pausing")),
+    )
+
+
+def _first_possible(
+    storage: Storage, job_id: str, *changes: tuple[JobState, tuple[JobState, ...]]
+) -> Job:
+    """Make the first change that starts at the job's state, which others may change meanwhile."""
+    *others, last = changes
+    for to, expected in others:
+        try:
+            return storage.transition(job_id, to, expected=expected)
+        except Conflict:
+            continue
+    return storage.transition(job_id, last[0], expected=last[1])

@@ -1,0 +1,68 @@
+"""Machines as REST shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from storage.records import Machine
+
+__all__ = ["EXAMPLE", "REQUEST_EXAMPLE", "MachinePage", "MachineView"]
+
+REQUEST_EXAMPLE: dict[str, Any] = {
+    "name": "hu-64",
+    "machine": {
+        "nodes": 64,
+        "degree": 6,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "switch_latency": "60ns",
+        "switch_bandwidth": "10Pbps",
+        "model": "smpi-default",
+    },
+}
+
+EXAMPLE: dict[str, Any] = {
+    "id": "0k3v9m2x7q1zt8ac",
+    "name": "hu-64",
+    "sha256": "3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea",
+    "machine": {
+        "nodes": 64,
+        "degree": 6,
+        "host_speed": 1e11,
+        "link_bandwidth": 5e9,
+        "switch_latency": 6e-8,
+        "switch_bandwidth": 1.25e15,
+        "model": "smpi-default",
+    },
+    "created_at": 1790000000.0,
+}
+
+
+class MachineView(BaseModel):
+    """A machine description under a name, to be used by jobs as `machine: {id: ...}`."""
+
+    id: str
+    name: str
+    sha256: str = Field(description="SHA-256 of the canonical description.")
+    machine: dict[str, Any] = Field(description="The canonical description, in SI base units.")
+    created_at: float = Field(description="Seconds since the epoch.")
+
+    @classmethod
+    def of(cls, machine: Machine) -> MachineView:
+        """The view of a stored machine."""
+        return cls(
+            id=machine.id,
+            name=machine.name,
+            sha256=machine.sha256,
+            machine=machine.description,
+            created_at=machine.created_at,
+        )
+
+
+class MachinePage(BaseModel):
+    """A page of machines, newest first."""
+
+    items: list[MachineView]
+    cursor: str | None = Field(description="Fetches the next page; null on the last.")

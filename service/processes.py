@@ -1,0 +1,150 @@
+"""The processes of the service: everything in one, or API, coordinator and workers apart."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from searchspace.errors import HamtuneError, InvalidInput
+from service.app import create_app
+from service.binding import LOOPBACK_NAMES, check_host
+from service.runtime import Runtime, coordinator_for, open_storage
+from service.settings import Settings
+from workers.celery_app import make_app
+from workers.embedded import EmbeddedPool
+
+__all__ = ["run_api", "run_coordinator", "run_worker", "serve"]
+
+GRACE_SECONDS = 5
+
+log = logging.getLogger("hamtune.service")
+
+
+def serve(
+    runtime: Runtime, host: str, port: int, *, on_ready: Callable[[str], None] | None = None
+) -> None:
+    """Serve a started runtime over HTTP until SIGINT or SIGTERM.
+
+    Args:
+        runtime: Started; the caller stops it.
+        host: Address to listen on; only loopback, as there is no authentication yet.
+        port: Port to listen on; 0 takes a free one.
+        on_ready: Called with the URL once requests are answered.
+
+    Raises:
+        InvalidInput: The address is not loopback or the port is out of range.
+        HamtuneError: The port is taken.
+    """
+    check_host(host)
+    listener = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{listener.getsockname()[1]}"
+    app = create_app(runtime, hosts=LOOPBACK_NAMES)
+    configuration = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    with listener:
+        _Server(configuration, app, lambda: on_ready and on_ready(url)).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that tells when it is ready, and ends event streams before it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.state.feed.close()
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise InvalidInput(f"{port} is not a port; use 0 to 65535", field="port")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise HamtuneError(f"cannot listen on {host} port {port}: {error.strerror}") from None
+
+
+def run_api(
+    settings: Settings, host: str, port: int, *, on_ready: Callable[[str], None] | None = None
+) -> None:
+    """Serve the REST interface alone; coordinators and workers run elsewhere.
+
+    Raises:
+        InvalidInput: There is no broker URL, or the address cannot be used.
+    """
+    _need_broker(settings)
+    with Runtime(settings) as runtime:
+        serve(runtime, host, port, on_ready=on_ready)
+
+
+def run_coordinator(settings: Settings) -> None:
+    """Drive jobs until SIGINT or SIGTERM; any number of coordinators may run.
+
+    Raises:
+        InvalidInput: There is no broker URL.
+    """
+    broker = _need_broker(settings)
+    stop = _stop_on_signals()
+    storage = open_storage(settings)
+    try:
+        coordinator_for(storage, make_app(broker)).serve(stop)
+    finally:
+        storage.close()
+
+
+def run_worker(settings: Settings, *, concurrency: int | None = None) -> None:
+    """Evaluate trials until SIGINT or SIGTERM; any number of workers may run.
+
+    Raises:
+        InvalidInput: There is no broker URL.
+    """
+    broker = _need_broker(settings)
+    stop = _stop_on_signals()
+    storage = open_storage(settings)
+    try:
+        with EmbeddedPool(make_app(broker), concurrency or settings.concurrency, storage=storage):
+            stop.wait()
+    finally:
+        storage.close()
+
+
+def _stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+
+    def set_stop(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, set_stop)
+    return stop
+
+
+def _need_broker(settings: Settings) -> str:
+    if settings.broker_url is None:
+        raise InvalidInput(
+            "separate processes meet at a broker: set HAMTUNE_BROKER_URL, such as "
+            "redis://localhost:6379/0, or run everything in one process with `hamtune up`",
+        )
+    return settings.broker_url

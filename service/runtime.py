@@ -1,0 +1,126 @@
+"""What runs behind the service: storage always; workers and coordinator when embedded."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from contextlib import ExitStack
+from types import TracebackType
+
+from celery import Celery
+
+from service.datalock import DataLock
+from service.settings import Settings
+from storage.storage import Storage
+from tuner.coordinator import Coordinator
+from workers.celery_app import make_app
+from workers.embedded import EmbeddedPool
+
+__all__ = ["Runtime", "coordinator_for", "open_storage"]
+
+log = logging.getLogger("hamtune.service")
+
+
+class Runtime:
+    """Storage and, when the settings have no broker, a pool of workers and a coordinator.
+
+    Jobs that an earlier process left unfinished go on when an embedded runtime starts.
+
+    Args:
+        settings: Where things are.
+        run: Whether to run jobs; by default if the settings are embedded. False leaves that to
+            another process and only opens the storage.
+
+    Example:
+        >>> with Runtime(Settings.under(Path("data"))) as runtime:
+        ...     runtime.storage.list_jobs()
+    """
+
+    def __init__(self, settings: Settings, *, run: bool | None = None) -> None:
+        self.settings = settings
+        self._run = settings.embedded if run is None else run
+        self._storage: Storage | None = None
+        self._resources = ExitStack()
+
+    @property
+    def started(self) -> bool:
+        """Whether it is at work."""
+        return self._storage is not None
+
+    @property
+    def storage(self) -> Storage:
+        """The open storage."""
+        assert self._storage is not None, "the runtime is not started"
+        return self._storage
+
+    def start(self) -> None:
+        """Open the storage, bring its tables up to date, and go to work.
+
+        Raises:
+            DataDirectoryInUse: Another embedded runtime works on the data directory.
+        """
+        with ExitStack() as started:
+            if self._run:
+                started.enter_context(DataLock(self.settings.data))
+            self._storage = open_storage(self.settings)
+            started.callback(self._storage.close)
+            if self._run:
+                self._start_workers(started)
+            self._resources = started.pop_all()
+
+    def stop(self) -> None:
+        """Stop cleanly: open trials stay open and go on at the next start."""
+        self._resources.close()
+        self._storage = None
+
+    def _start_workers(self, started: ExitStack) -> None:
+        app = make_app("memory://")
+        pool = EmbeddedPool(app, self.settings.concurrency, storage=self.storage)
+        pool.start()
+        started.callback(pool.stop)
+        stop = threading.Event()
+        coordinator = coordinator_for(self.storage, app)
+        thread = threading.Thread(
+            target=coordinator.serve, args=(stop,), name="coordinator", daemon=True
+        )
+        thread.start()
+
+        def end() -> None:
+            stop.set()
+            thread.join()
+
+        started.callback(end)
+
+    def __enter__(self) -> Runtime:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def open_storage(settings: Settings) -> Storage:
+    """Open the storage that the settings name, its tables brought up to date."""
+    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    try:
+        storage.upgrade()
+    except BaseException:
+        storage.close()
+        raise
+    return storage
+
+
+def coordinator_for(storage: Storage, app: Celery) -> Coordinator:
+    """A coordinator that dispatches through Celery; its name tells host and process."""
+
+    def dispatch(task: str, identifier: str) -> None:
+        app.send_task(task, args=(identifier,))
+
+    return Coordinator(storage, dispatch, f"{socket.gethostname()}-{os.getpid()}")

@@ -1,0 +1,70 @@
+"""The trials of a job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from service.dependencies import StorageDependency
+from service.openapi import answers
+from service.parameters import JobId
+from service.trials.schemas import DETAIL_EXAMPLE, EXAMPLE, TrialDetail, TrialPage, TrialView
+from storage.records import TrialState
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/jobs/{job_id}/trials", tags=["trials"])
+
+_LARGEST_NUMBER = 2**31 - 1
+
+After = Annotated[
+    int, Query(ge=0, le=_LARGEST_NUMBER, description="Only trials with a higher number.")
+]
+PageLimit = Annotated[int, Query(ge=1, le=500, description="Trials in a page.")]
+State = Annotated[TrialState | None, Query(description="Only trials in this state.")]
+
+
+@router.get(
+    "",
+    operation_id="list_trials",
+    summary="List trials",
+    response_model=TrialPage,
+    responses=answers(
+        {"items": [EXAMPLE], "cursor": 17}, 404, 422, description="A page of trials by number."
+    ),
+)
+def list_trials(
+    job_id: JobId,
+    storage: StorageDependency,
+    after: After = 0,
+    limit: PageLimit = 100,
+    state: State = None,
+) -> TrialPage:
+    """Trials in the order of asking, without what the simulator measured beside the time.
+
+    To go on, pass the page's `cursor` as `after`.
+    """
+    storage.get_job(job_id)
+    trials = storage.list_trials(job_id, state=state, after=after, limit=limit + 1)
+    page = trials[:limit]
+    return TrialPage(
+        items=[TrialView.of(trial) for trial in page],
+        cursor=page[-1].number if len(trials) > limit else None,
+    )
+
+
+@router.get(
+    "/{number}",
+    operation_id="get_trial",
+    summary="Show a trial",
+    response_model=TrialDetail,
+    responses=answers(DETAIL_EXAMPLE, 404, 422, description="The trial, measurements included."),
+)
+def get_trial(
+    job_id: JobId,
+    number: Annotated[int, Path(ge=1, le=_LARGEST_NUMBER, description="The trial's number.")],
+    storage: StorageDependency,
+) -> TrialDetail:
+    """One trial with the finish time of every rank and the load of every link."""
+    return TrialDetail.model_validate(storage.get_trial(job_id, number), from_attributes=True)

@@ -1,0 +1,122 @@
+"""Trials as REST shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from storage.records import Trial, TrialState
+
+__all__ = [
+    "BEST_EXAMPLE",
+    "DETAIL_EXAMPLE",
+    "EXAMPLE",
+    "BestView",
+    "TrialDetail",
+    "TrialPage",
+    "TrialView",
+]
+
+_CONFIGURATION: dict[str, Any] = {
+    "topology": "torus-3d",
+    "ordering": "hamorder",
+    "mapping": "by-order",
+    "mpi": "mpich",
+    "collectives": {"allreduce": "rdb"},
+}
+
+EXAMPLE: dict[str, Any] = {
+    "number": 17,
+    "kind": "search",
+    "label": None,
+    "state": "completed",
+    "value": 0.0712,
+    "cutoff": 0.0755,
+    "cached": False,
+    "configuration": _CONFIGURATION,
+    "configuration_sha256": "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730",
+    "technique": "UniformGreedyMutation",
+    "reason": None,
+    "cpu_seconds": 1.21,
+    "wall_seconds": 1.24,
+    "peak_rss_bytes": 19_300_352,
+    "worker": "node7-4121",
+    "created_at": 1790000010.0,
+    "started_at": 1790000010.1,
+    "finished_at": 1790000011.4,
+}
+
+DETAIL_EXAMPLE: dict[str, Any] = {
+    **EXAMPLE,
+    "result": {"rank_finish_times": [[0.0711, 0.0712]], "link_loads": [[1048576, 1048576]]},
+}
+
+BEST_EXAMPLE: dict[str, Any] = {
+    "configuration": _CONFIGURATION,
+    "value": 0.0712,
+    "trial": 17,
+    "baseline": 0.0840,
+    "speedup": 1.18,
+    "baselines": {"torus-3d": 0.0840, "mesh-3d": 0.0912},
+    "initial": 0.0840,
+}
+
+
+class TrialView(BaseModel):
+    """One configuration of a job and what became of it."""
+
+    number: int = Field(description="1, 2, ... in the order of asking.")
+    kind: Literal["baseline", "search"]
+    label: str | None = Field(description="The name of a baseline.")
+    state: TrialState
+    value: float | None = Field(
+        description="Simulated seconds; a lower bound when the state is censored."
+    )
+    cutoff: float | None = Field(description="Simulated seconds at which the run was stopped.")
+    cached: bool = Field(description="Whether an earlier evaluation answered.")
+    configuration: dict[str, Any]
+    configuration_sha256: str
+    technique: str | None = Field(description="The technique of OpenTuner that proposed it.")
+    reason: dict[str, Any] | None = Field(
+        description="`kind` and `message` when it is infeasible or failed."
+    )
+    cpu_seconds: float | None
+    wall_seconds: float | None
+    peak_rss_bytes: int | None
+    worker: str | None
+    created_at: float = Field(description="Seconds since the epoch, as all `..._at`.")
+    started_at: float | None
+    finished_at: float | None
+
+    @classmethod
+    def of(cls, trial: Trial) -> TrialView:
+        """The view of a stored trial."""
+        return cls.model_validate(trial, from_attributes=True)
+
+
+class TrialDetail(TrialView):
+    """A trial with what the simulator measured beside the simulated time."""
+
+    result: dict[str, Any] | None = Field(
+        description="`rank_finish_times` (seconds) and `link_loads` (bytes both ways)."
+    )
+
+
+class TrialPage(BaseModel):
+    """A page of trials by number."""
+
+    items: list[TrialView]
+    cursor: int | None = Field(description="To be passed as `after`; null on the last page.")
+
+
+class BestView(BaseModel):
+    """The incumbent, beside the baselines it has to beat."""
+
+    configuration: dict[str, Any]
+    value: float = Field(description="Simulated seconds.")
+    trial: int
+    baseline: float | None = Field(description="Simulated seconds of the best baseline.")
+    speedup: float | None = Field(description="`baseline / value`.")
+    baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
+    initial: float | None = Field(description="Simulated seconds of the first completed trial.")

@@ -1,0 +1,116 @@
+"""A service over a real storage in which nothing runs: tests put trials in by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from searchspace.configuration import Configuration
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import TraceHeader, write_trace
+from service.app import create_app
+from service.runtime import Runtime
+from service.settings import Settings
+from storage.records import Outcome
+from storage.storage import Storage
+
+SPEC: dict[str, Any] = {
+    "name": "cg-16",
+    "application": {"builtin": "cg", "class": "S", "ranks": 16},
+    "machine": {
+        "nodes": 16,
+        "degree": 4,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "switch_latency": "60ns",
+    },
+    "search": {"topology": ["random", "torus-2d"], "ordering": ["original", "hamorder"]},
+    "budget": {"trials": 20},
+    "seed": 1,
+}
+
+
+@pytest.fixture
+def spec() -> dict[str, Any]:
+    """A job file that is accepted."""
+    return {**SPEC}
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
+    """Storage in an empty directory; uploads up to 64 KiB."""
+    settings = replace(Settings.under(tmp_path / "data"), upload_limit=64 * 1024)
+    with Runtime(settings, run=False) as started:
+        yield started
+
+
+@pytest.fixture
+def storage(runtime: Runtime) -> Storage:
+    """The storage behind the client."""
+    return runtime.storage
+
+
+@pytest.fixture
+def client(runtime: Runtime) -> TestClient:
+    """A client of the service; failures of the server are answers, as over a network."""
+    return TestClient(create_app(runtime), raise_server_exceptions=False)
+
+
+@pytest.fixture
+def create_job(client: TestClient) -> Callable[..., str]:
+    """Creates a job with the given changes to its file; answers its id."""
+
+    def create(**changes: Any) -> str:
+        response = client.post("/api/v1/jobs", json={**SPEC, **changes})
+        assert response.status_code == 201, response.text
+        return str(response.json()["id"])
+
+    return create
+
+
+@pytest.fixture
+def add_trials(storage: Storage) -> Callable[..., None]:
+    """Gives a job trials with the outcomes told, as a coordinator would."""
+
+    def add(job_id: str, *outcomes: Outcome | None, baselines: tuple[str, ...] = ()) -> None:
+        job = storage.acquire_lease("test", 600.0, job_id)
+        assert job is not None
+        if job.state == "queued":
+            storage.transition(job_id, "running", token=job.lease_token)
+        for number, outcome in enumerate(outcomes, start=1):
+            label = baselines[number - 1] if number <= len(baselines) else None
+            configuration = Configuration({"topology": "random", "topology_seed": number})
+            trial = storage.propose_trial(
+                job_id,
+                job.lease_token,
+                number=number,
+                kind="search" if label is None else "baseline",
+                label=label,
+                configuration=configuration.to_dict(),
+                configuration_sha256=configuration.sha256,
+                technique=None if label else "PureRandom",
+                cutoff=None,
+            )
+            if outcome is not None:
+                storage.settle_trial(trial.id, job.lease_token, outcome)
+        storage.release_lease(job_id, job.lease_token)
+
+    return add
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A trace of two ranks that compute and meet."""
+    path = tmp_path / "pair.ht"
+    operations = (
+        encode("compute", flops=1e6)
+        + encode("allreduce", comm=0, count=8, size=8, flags=0)
+        + encode("finalize")
+    )
+    write_trace(path, TraceHeader(ranks=2, program="pair"), [operations, operations])
+    return path

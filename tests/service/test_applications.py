@@ -1,0 +1,228 @@
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from service.app import create_app
+from service.runtime import Runtime
+
+URL = "/api/v1/applications"
+RAW = {"Content-Type": "application/octet-stream"}
+
+
+def archive_with_bad_paths() -> bytes:
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w") as packed:
+        packed.writestr("../../etc/passwd", "root")
+    return content.getvalue()
+
+
+def bomb() -> bytes:
+    """A header that declares little over a block that inflates to much."""
+    block = zlib.compress(b"\0" * 10_000_000)
+    header = (
+        b'{"ranks": 1, "program": "bomb", "blocks": '
+        b'[{"compressed": %d, "bytes": 10, "operations": 1}]}' % len(block)
+    )
+    return (
+        b"HAMTRACE" + (1).to_bytes(4, "little") + len(header).to_bytes(4, "little") + header + block
+    )
+
+
+def program_with_a_path(trace: bytes) -> bytes:
+    return trace.replace(b'"program":"pair"', b'"program":"../p"')
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory for temporary files; nothing may be left in it."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    yield directory
+    assert list(directory.iterdir()) == []
+
+
+def stored_files(runtime: Runtime) -> list[Path]:
+    return [path for path in (runtime.settings.data / "artifacts").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"HAMTRACE",
+        b"#!/bin/sh\nrm -rf /\n",
+        archive_with_bad_paths(),
+        bomb(),
+    ],
+    ids=["empty", "only the magic", "foreign", "zip with bad paths", "bomb"],
+)
+def test_what_is_no_trace_is_refused_and_leaves_nothing(
+    client: TestClient, runtime: Runtime, scratch: Path, content: bytes
+) -> None:
+    response = client.post(URL, content=content, headers=RAW)
+    assert response.status_code == 422, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["errors"][0]["field"] == "trace"
+    assert stored_files(runtime) == []
+    assert client.get(URL).json()["items"] == []
+
+
+@pytest.mark.parametrize("end", [10, 20, 100, -1])
+def test_a_truncated_trace_is_refused(
+    client: TestClient, runtime: Runtime, scratch: Path, trace: Path, end: int
+) -> None:
+    response = client.post(URL, content=trace.read_bytes()[:end], headers=RAW)
+    assert response.status_code == 422
+    assert stored_files(runtime) == []
+
+
+def test_damaged_and_hostile_traces_are_refused(
+    client: TestClient, runtime: Runtime, scratch: Path, trace: Path
+) -> None:
+    good = trace.read_bytes()
+    for content in (good + b"\0", good[:-3] + b"\0\0\0", program_with_a_path(good)):
+        assert content != good
+        assert client.post(URL, content=content, headers=RAW).status_code == 422
+    assert stored_files(runtime) == []
+
+
+@pytest.mark.parametrize(
+    "declared", [None, "70000", "10"], ids=["chunked", "declared", "declared too small"]
+)
+def test_a_large_upload_is_refused_whatever_length_it_declares(
+    client: TestClient, runtime: Runtime, scratch: Path, declared: str | None
+) -> None:
+    headers = RAW if declared is None else {**RAW, "Content-Length": declared}
+    response = client.post(URL, content=iter([b"x" * 7000] * 10), headers=headers)
+    assert response.status_code == 413
+    assert response.json()["detail"] == "the body is larger than the 64 KiB accepted here"
+    assert stored_files(runtime) == []
+
+
+def test_a_large_form_is_refused(client: TestClient, runtime: Runtime, scratch: Path) -> None:
+    for size in (64 * 1024 + 1, 200_000):
+        response = client.post(URL, files={"trace": ("t.ht", b"x" * size)})
+        assert response.status_code == 413
+    assert stored_files(runtime) == []
+
+
+@pytest.mark.parametrize("given", ["application/json", "text/plain", None])
+def test_other_content_types_are_refused(client: TestClient, given: str | None) -> None:
+    headers = {} if given is None else {"Content-Type": given}
+    response = client.post(URL, content=b"{}", headers=headers)
+    assert response.status_code == 415
+    assert response.headers["accept"] == "application/octet-stream, multipart/form-data"
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"files": {"file": ("t.ht", b"x")}}, "file"),
+        ({"files": {"name": ("t.ht", b"x")}}, "trace"),
+        ({"data": {"trace": "text"}, "files": {"name": ("t.ht", b"x")}}, "trace"),
+    ],
+)
+def test_a_form_without_the_trace_names_the_field(
+    client: TestClient, scratch: Path, form: dict[str, Any], field: str
+) -> None:
+    response = client.post(URL, **form)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == field
+
+
+@pytest.mark.parametrize("content_type", ["multipart/form-data", "multipart/form-data; boundary=x"])
+def test_a_broken_form_is_refused(client: TestClient, scratch: Path, content_type: str) -> None:
+    response = client.post(
+        URL,
+        content=b'--x\r\nContent-Disposition: form-data; name="trace"; filename="t"\r\n\r\nab',
+        headers={"Content-Type": content_type},
+    )
+    assert response.status_code in (400, 422)
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_a_name_that_cannot_be_shown_is_refused(client: TestClient, trace: Path) -> None:
+    for name in ("a\x00b", "x" * 201, "  "):
+        response = client.post(URL, params={"name": name}, content=trace.read_bytes(), headers=RAW)
+        assert response.status_code == 422
+        assert response.json()["errors"][0]["field"] == "name"
+
+
+def test_an_unknown_application_is_not_found(client: TestClient) -> None:
+    response = client.get(f"{URL}/nothing")
+    assert response.status_code == 404
+    assert response.json()["detail"] == "there is no application nothing"
+
+
+def test_a_trace_is_stored_under_its_hash(
+    client: TestClient, runtime: Runtime, scratch: Path, trace: Path
+) -> None:
+    response = client.post(URL, content=trace.read_bytes(), headers=RAW)
+    assert response.status_code == 201
+    application = response.json()
+    assert application["name"] == "pair"
+    assert application["kind"] == "trace"
+    assert application["ranks"] == 2
+    assert application["summary"]
+    stored = runtime.storage.artifact_path(application["trace_sha256"])
+    assert stored.read_bytes() == trace.read_bytes()
+    assert client.get(response.headers["location"]).json() == application
+
+
+def test_a_form_does_the_same_and_may_name_it(
+    client: TestClient, scratch: Path, trace: Path
+) -> None:
+    response = client.post(
+        URL, files={"trace": ("t.ht", trace.read_bytes())}, data={"name": "my pair"}
+    )
+    assert response.status_code == 201, response.text
+    assert response.json()["name"] == "my pair"
+
+
+def test_the_same_trace_is_stored_once(client: TestClient, trace: Path) -> None:
+    first = client.post(URL, content=trace.read_bytes(), headers=RAW)
+    again = client.post(URL, params={"name": "again"}, content=trace.read_bytes(), headers=RAW)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json() == first.json()
+    assert again.headers["location"] == first.headers["location"]
+
+
+def test_applications_are_listed_by_pages(client: TestClient, runtime: Runtime) -> None:
+    for number in range(5):
+        runtime.storage.add_application(
+            name=f"app{number}",
+            kind="builtin",
+            key=f"key{number}",
+            trace_sha256="0" * 64,
+            ranks=2,
+            summary={},
+        )
+    names, cursor = [], None
+    for _ in range(3):
+        page = client.get(URL, params={"limit": 2, **({"cursor": cursor} if cursor else {})}).json()
+        names += [item["name"] for item in page["items"]]
+        cursor = page["cursor"]
+    assert cursor is None
+    assert names == ["app4", "app3", "app2", "app1", "app0"]
+    for query in ({"limit": 0}, {"limit": "all"}, {"cursor": "x y"}, {"cursor": "short"}):
+        assert client.get(URL, params=query).status_code == 422
+
+
+def test_nothing_is_left_when_the_client_goes_away(
+    runtime: Runtime, scratch: Path, trace: Path
+) -> None:
+    def breaking() -> Iterator[bytes]:
+        yield trace.read_bytes()[:50]
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        TestClient(create_app(runtime)).post(URL, content=breaking(), headers=RAW)
+    assert stored_files(runtime) == []

@@ -1,0 +1,378 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from fastapi.testclient import TestClient
+
+from searchspace.errors import InvalidInput
+from searchspace.job import load_job
+from service.jobs.service import merge
+from storage.records import JobState, Outcome
+from storage.storage import Storage
+
+URL = "/api/v1/jobs"
+
+
+def changed(spec: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The job file with one field replaced (dotted path)."""
+    result: dict[str, Any] = json.loads(json.dumps(spec))
+    *groups, name = path.split(".")
+    place = result
+    for group in groups:
+        place = place[group]
+    place[name] = value
+    return result
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("name", ""),
+        ("colour", "red"),
+        ("application.class", "Z"),
+        ("application.ranks", 15),
+        ("application.ranks", 64),
+        ("machine.host_speed", "100 parsecs"),
+        ("machine.degree", 16),
+        ("search.topology", ["moebius"]),
+        ("search.topology", []),
+        ("search.collectives", {"allreduce": ["magic"]}),
+        ("budget", {}),
+        ("budget.trials", 0),
+        ("seed", -1),
+    ],
+)
+def test_a_wrong_job_file_is_refused_in_the_words_of_the_command_line(
+    client: TestClient, spec: dict[str, Any], path: str, value: Any
+) -> None:
+    document = changed(spec, path, value)
+    with pytest.raises(InvalidInput) as caught:
+        load_job(document)
+    response = client.post(URL, json=document)
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["detail"] == str(caught.value)
+    if caught.value.field:
+        assert problem["errors"] == [{"field": caught.value.field, "message": caught.value.message}]
+    assert client.get(URL).json()["items"] == []
+
+
+def test_paths_of_the_server_are_nobodys_business(
+    client: TestClient, spec: dict[str, Any], trace: Path
+) -> None:
+    response = client.post(URL, json={**spec, "application": {"trace": str(trace)}})
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == "application.trace"
+    assert "upload the trace" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("noun", ["application", "machine"])
+@pytest.mark.parametrize("identifier", ["nothing", "a\x00b", "ü"])
+def test_a_reference_to_nothing_is_a_wrong_field(
+    client: TestClient, spec: dict[str, Any], noun: str, identifier: str
+) -> None:
+    response = client.post(URL, json={**spec, noun: {"id": identifier}})
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == f"{noun}.id"
+
+
+def test_an_unknown_technique_is_refused(client: TestClient, spec: dict[str, Any]) -> None:
+    response = client.post(URL, json={**spec, "techniques": ["Divination"]})
+    assert response.status_code == 422
+    assert "allowed: " in response.json()["detail"]
+
+
+@pytest.mark.parametrize("content", ["{", "[1, 2", '{"name": Infinity}'])
+def test_malformed_json_is_refused(client: TestClient, content: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    response = client.post(URL, content=content, headers=headers)
+    assert response.status_code == 400
+
+
+@pytest.mark.parametrize("document", [False, [], "job", 7])
+def test_what_is_no_object_is_refused(client: TestClient, document: Any) -> None:
+    assert client.post(URL, json=document).status_code == 422
+
+
+def test_a_job_file_over_the_limit_is_refused(client: TestClient) -> None:
+    response = client.post(
+        URL, content=b" " * (2**20 + 1), headers={"Content-Type": "application/json"}
+    )
+    assert response.status_code == 413
+
+
+def test_another_job_under_the_same_key_is_refused(
+    client: TestClient, spec: dict[str, Any]
+) -> None:
+    headers = {"Idempotency-Key": "abc"}
+    assert client.post(URL, json=spec, headers=headers).status_code == 201
+    response = client.post(URL, json={**spec, "seed": 2}, headers=headers)
+    assert response.status_code == 409
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb"])
+def test_a_key_that_cannot_be_kept_is_refused(
+    client: TestClient, spec: dict[str, Any], key: str
+) -> None:
+    assert client.post(URL, json=spec, headers={"Idempotency-Key": key}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "nothing"),
+        ("DELETE", "nothing"),
+        ("POST", "nothing/pause"),
+        ("POST", "nothing/resume"),
+        ("POST", "nothing/cancel"),
+        ("POST", "nothing/clone"),
+        ("GET", "nothing/trials"),
+        ("GET", "nothing/trials/1"),
+        ("GET", "nothing/best"),
+        ("GET", "nothing/convergence"),
+        ("GET", "nothing/events"),
+        ("GET", "nothing/exports/json"),
+    ],
+)
+def test_an_unknown_job_is_not_found(client: TestClient, method: str, path: str) -> None:
+    response = client.request(method, f"{URL}/{path}")
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "nothing" in response.json()["detail"]
+
+
+def test_an_id_that_no_database_could_hold_is_refused(client: TestClient) -> None:
+    assert client.get(f"{URL}/a%00b").status_code == 422
+
+
+@pytest.mark.parametrize("query", ["state=asleep", "limit=201", "cursor=%00", "name=%00"])
+def test_a_wrong_filter_is_refused(client: TestClient, query: str) -> None:
+    assert client.get(f"{URL}?{query}").status_code == 422
+
+
+def test_a_job_is_created_from_json_and_from_yaml(client: TestClient, spec: dict[str, Any]) -> None:
+    response = client.post(URL, json=spec)
+    assert response.status_code == 201
+    job = response.json()
+    assert job["state"] == "queued"
+    assert job["spec"] == load_job(spec).canonical()
+    assert job["progress"] == {
+        "trials": {}, "finished": 0, "evaluations": 0, "cpu_seconds": 0.0, "best": None,
+    }  # fmt: skip
+    assert client.get(response.headers["location"]).json() == job
+    again = client.post(
+        URL, content=yaml.safe_dump(spec), headers={"Content-Type": "application/yaml"}
+    ).json()
+    assert again["id"] != job["id"]
+    assert again["spec"] == job["spec"]
+
+
+def test_a_repeated_request_with_its_key_creates_one_job(
+    client: TestClient, spec: dict[str, Any]
+) -> None:
+    headers = {"Idempotency-Key": "abc"}
+    first, second = (client.post(URL, json=spec, headers=headers).json() for _ in range(2))
+    assert first == second
+    assert len(client.get(URL).json()["items"]) == 1
+
+
+def test_a_job_may_refer_to_an_uploaded_trace_and_a_stored_machine(
+    client: TestClient, spec: dict[str, Any], trace: Path
+) -> None:
+    application = client.post(
+        "/api/v1/applications",
+        content=trace.read_bytes(),
+        headers={"Content-Type": "application/octet-stream"},
+    ).json()
+    machine = client.post("/api/v1/machines", json={"name": "m", "machine": spec["machine"]}).json()
+    response = client.post(
+        URL,
+        json={**spec, "application": {"id": application["id"]}, "machine": {"id": machine["id"]}},
+    )
+    assert response.status_code == 201, response.text
+    job = response.json()
+    assert job["application_id"] == application["id"]
+    # The job holds the machine itself, so that what it means cannot change.
+    assert job["spec"]["machine"] == machine["machine"]
+
+
+def test_jobs_are_listed_by_pages_newest_first(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    ids = [create_job(name=f"job {number}") for number in range(5)]
+    found, cursor = [], None
+    for _ in range(3):
+        query = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        page = client.get(URL, params=query).json()
+        found += [job["id"] for job in page["items"]]
+        cursor = page["cursor"]
+    assert cursor is None
+    assert found == ids[::-1]
+
+
+def test_jobs_are_filtered_by_state_and_name(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    first, second = create_job(name="a"), create_job(name="b")
+    client.post(f"{URL}/{second}/cancel")
+
+    def ids(query: str) -> list[str]:
+        return [job["id"] for job in client.get(f"{URL}?{query}").json()["items"]]
+
+    assert ids("state=queued") == [first]
+    assert ids("state=queued&state=cancelled") == [second, first]
+    assert ids("name=b") == [second]
+    assert ids("name=c") == []
+
+
+def test_progress_tells_trials_costs_and_the_incumbent(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = create_job()
+    add_trials(
+        job_id,
+        Outcome(status="completed", value=2.0, cpu_seconds=0.5),
+        Outcome(status="completed", value=1.5, cpu_seconds=0.25),
+        Outcome(status="censored", value=1.5, cpu_seconds=0.25),
+        Outcome(status="completed", value=1.75, cached=True),
+        None,
+    )
+    job = client.get(f"{URL}/{job_id}").json()
+    assert job["state"] == "running"
+    assert job["progress"] == {
+        "trials": {"completed": 3, "censored": 1, "pending": 1},
+        "finished": 4,
+        "evaluations": 3,
+        "cpu_seconds": 1.0,
+        "best": {"trial": 2, "value": 1.5},
+    }
+
+
+def put_in_state(storage: Storage, job_id: str, state: JobState) -> None:
+    paths: dict[JobState, tuple[JobState, ...]] = {
+        "queued": (),
+        "preparing": ("preparing",),
+        "running": ("running",),
+        "pausing": ("running", "pausing"),
+        "paused": ("paused",),
+        "completed": ("running", "completed"),
+        "failed": ("failed",),
+        "cancelling": ("running", "cancelling"),
+        "cancelled": ("cancelled",),
+    }
+    for step in paths[state]:
+        storage.transition(job_id, step)
+
+
+@pytest.mark.parametrize(
+    ("state", "pause", "resume", "cancel", "delete"),
+    [
+        ("queued", "paused", "queued", "cancelled", 409),
+        ("preparing", "pausing", "preparing", "cancelling", 409),
+        ("running", "pausing", "running", "cancelling", 409),
+        ("pausing", "pausing", "queued", "cancelling", 409),
+        ("paused", "paused", "queued", "cancelled", 204),
+        ("completed", 409, 409, 409, 204),
+        ("failed", 409, 409, 409, 204),
+        ("cancelling", 409, 409, "cancelling", 409),
+        ("cancelled", 409, 409, "cancelled", 204),
+    ],
+)
+def test_what_can_be_done_depends_on_the_state(
+    client: TestClient,
+    storage: Storage,
+    create_job: Callable[..., str],
+    state: JobState,
+    pause: object,
+    resume: object,
+    cancel: object,
+    delete: int,
+) -> None:
+    for action, expected in (("pause", pause), ("resume", resume), ("cancel", cancel)):
+        job_id = create_job()
+        put_in_state(storage, job_id, state)
+        for _ in range(2):  # asking twice is as good as once
+            response = client.post(f"{URL}/{job_id}/{action}")
+            if expected == 409:
+                assert response.status_code == 409
+                assert state in response.json()["detail"]
+            else:
+                assert response.json()["state"] == expected
+    job_id = create_job()
+    put_in_state(storage, job_id, state)
+    assert client.delete(f"{URL}/{job_id}").status_code == delete
+    assert client.get(f"{URL}/{job_id}").status_code == (404 if delete == 204 else 200)
+
+
+def test_a_clone_is_a_new_job_with_the_same_file(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    original = client.get(f"{URL}/{create_job()}").json()
+    response = client.post(f"{URL}/{original['id']}/clone")
+    assert response.status_code == 201
+    clone = response.json()
+    assert clone["id"] != original["id"]
+    assert clone["spec"] == original["spec"]
+    assert clone["state"] == "queued"
+    assert client.get(response.headers["location"]).json() == clone
+
+
+def test_a_clone_may_be_changed(client: TestClient, create_job: Callable[..., str]) -> None:
+    original = create_job(budget={"trials": 20, "patience": 5})
+    clone = client.post(
+        f"{URL}/{original}/clone",
+        json={"name": "longer", "budget": {"trials": 400, "patience": None}},
+        headers={"Idempotency-Key": "k"},
+    ).json()
+    assert clone["name"] == "longer"
+    assert clone["spec"]["budget"]["trials"] == 400
+    assert clone["spec"]["budget"]["patience"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ({"json": {"budget": {"trials": 0}}}, 422),
+        ({"json": {"budget": None}}, 422),
+        ({"json": [1]}, 422),
+        ({"json": {"application": {"trace": "/etc/passwd"}}}, 422),
+        ({"content": b"seed: 2"}, 415),
+        ({"content": b"{", "headers": {"Content-Type": "application/json"}}, 400),
+    ],
+)
+def test_a_clone_with_wrong_changes_is_refused(
+    client: TestClient, create_job: Callable[..., str], arguments: dict[str, Any], status: int
+) -> None:
+    original = create_job()
+    response = client.post(f"{URL}/{original}/clone", **arguments)
+    assert response.status_code == status, response.text
+    assert len(client.get(URL).json()["items"]) == 1
+
+
+# The examples of RFC 7396, appendix A.
+@pytest.mark.parametrize(
+    ("target", "patch", "result"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        (["a", "b"], ["c", "d"], ["c", "d"]),
+        ({"a": "b"}, ["c"], ["c"]),
+        ({"a": "foo"}, None, None),
+        ({"a": "foo"}, "bar", "bar"),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ],
+)
+def test_merge_patches(target: Any, patch: Any, result: Any) -> None:
+    assert merge(target, patch) == result

@@ -1,0 +1,78 @@
+from collections.abc import Callable
+
+import pytest
+from fastapi.testclient import TestClient
+
+from storage.records import Outcome
+
+URL = "/api/v1/jobs"
+DONE = Outcome(
+    status="completed",
+    value=1.0,
+    result={"rank_finish_times": [[1.0, 0.9]], "link_loads": [[8, 8]]},
+    cpu_seconds=0.5,
+)
+FAILED = Outcome(status="failed", reason={"kind": "crash", "message": "signal 11"})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "trials?limit=0",
+        "trials?limit=501",
+        "trials?after=-1",
+        "trials?after=9999999999999999999999",
+        "trials?state=lost",
+        "trials/0",
+        "trials/first",
+        "trials/9999999999999999999999",
+    ],
+)
+def test_wrong_parameters_are_refused(
+    client: TestClient, create_job: Callable[..., str], path: str
+) -> None:
+    response = client.get(f"{URL}/{create_job()}/{path}")
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_a_trial_that_was_not_asked_yet_is_not_found(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    assert client.get(f"{URL}/{create_job()}/trials/1").status_code == 404
+
+
+def test_trials_are_listed_in_the_order_of_asking(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = create_job()
+    add_trials(job_id, *[DONE] * 5)
+    first = client.get(f"{URL}/{job_id}/trials", params={"limit": 2}).json()
+    assert [trial["number"] for trial in first["items"]] == [1, 2]
+    rest = client.get(f"{URL}/{job_id}/trials", params={"after": first["cursor"]}).json()
+    assert [trial["number"] for trial in rest["items"]] == [3, 4, 5]
+    assert rest["cursor"] is None
+
+
+def test_trials_are_filtered_by_state(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = create_job()
+    add_trials(job_id, DONE, FAILED, DONE, None)
+    failed = client.get(f"{URL}/{job_id}/trials", params={"state": "failed"}).json()
+    assert [trial["number"] for trial in failed["items"]] == [2]
+    assert failed["items"][0]["reason"] == {"kind": "crash", "message": "signal 11"}
+    assert "result" not in failed["items"][0]
+
+
+def test_one_trial_shows_what_was_measured(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = create_job()
+    add_trials(job_id, DONE, baselines=("random original default",))
+    trial = client.get(f"{URL}/{job_id}/trials/1").json()
+    assert trial["result"] == DONE.result
+    assert trial["value"] == 1.0
+    assert trial["kind"] == "baseline"
+    assert trial["label"] == "random original default"
+    assert trial["configuration"] == {"topology": "random", "topology_seed": 1}
