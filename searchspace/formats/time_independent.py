@@ -1,0 +1,188 @@
+"""Our traces as the time-independent traces that `smpirun -replay` of SimGrid reads.
+
+The stock format knows less than ours: collectives of all ranks only, plain datatypes, requests
+named by (source, target, tag). What it cannot express is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from searchspace.errors import HamtuneError
+from searchspace.formats.operations import Operation, Value
+
+__all__ = ["NotConvertible", "time_independent"]
+
+BYTE = 6
+DATATYPES = {1: BYTE, 2: 3, 4: 1, 8: 0, 16: 43}
+"""SMPI's id of a datatype by its bytes: BYTE, SHORT, INT, DOUBLE, COMPLEX16."""
+WTIME_SECONDS = "1e-08"
+"""What SMPI charges for a call of MPI_Wtime (its option `smpi/wtime`)."""
+
+WORLD = 0
+PROC_NULL = -1
+NOT_COMMUTATIVE = 2
+SEND_SLOT, RECEIVE_SLOT = -1, -2
+"""Slots of the two halves of a sendrecv; those of requests count from 0."""
+
+Fields = Mapping[str, Value]
+Words = Sequence[Any]
+
+
+class NotConvertible(HamtuneError):
+    """The trace holds what a stock time-independent trace cannot express."""
+
+
+def time_independent(rank: int, operations: Iterable[Operation]) -> Iterator[str]:
+    """The lines of one rank.
+
+    Args:
+        rank: Whose operations they are.
+        operations: All operations of the rank.
+
+    Raises:
+        NotConvertible: An operation that the stock format does not know; the message names it.
+    """
+    yield f"{rank} init\n"
+    requests = _Requests(rank)
+    for operation in _with_matches(operations):
+        for words in _words(operation, requests):
+            yield f"{rank} {' '.join(map(str, words))}\n"
+    yield f"{rank} finalize\n"
+
+
+def _words(operation: Operation, requests: _Requests) -> Iterator[Words]:
+    fields = operation.fields
+    if fields.get("comm", WORLD) != WORLD:
+        raise NotConvertible("it uses other communicators than MPI_COMM_WORLD")
+    match operation.name:
+        case "compute":
+            yield "compute", repr(fields["flops"])
+        case "wtime":
+            yield "sleep", WTIME_SECONDS
+        case "send" | "recv" if fields["peer"] != PROC_NULL:
+            yield operation.name, _known(fields["peer"]), fields["tag"], *_bytes(fields)
+        case "isend" | "irecv":
+            yield from requests.start(operation.name, fields)
+        case "sendrecv":
+            # The stock action has no tags; a send and a receive that are waited for are the same.
+            yield from requests.start("isend", _half(fields, SEND_SLOT, "to", "send"))
+            yield from requests.start("irecv", _half(fields, RECEIVE_SLOT, "from", "recv"))
+            yield from requests.wait([SEND_SLOT, RECEIVE_SLOT])
+        case "wait":
+            yield from requests.wait([_int(fields["slot"])])
+        case "waitall":
+            yield from requests.wait(_ints(fields["slots"]))
+        case "send" | "recv" | "match" | "pcontrol" | "finalize":
+            return
+        case _:
+            yield _collective(operation)
+
+
+def _collective(operation: Operation) -> Words:
+    fields = operation.fields
+    if _int(fields.get("flags", 0)) & NOT_COMMUTATIVE:
+        raise NotConvertible("a reduction has an operator that does not commute")
+    root = (fields["root"],) if "root" in fields else ()
+    words: Words
+    match operation.name:
+        case "barrier":
+            words = ()
+        case "bcast":
+            words = fields["count"], *root, _datatype(fields["size"])
+        case "reduce" | "allreduce" | "scan" | "exscan":
+            words = fields["count"], 0, *root, _datatype(fields["size"])
+        case "gather" | "scatter" | "allgather" | "alltoall":
+            words = fields["send_count"], fields["recv_count"], *root, *_datatypes(fields)
+        case "allgatherv":
+            words = fields["send_count"], *_ints(fields["recv_counts"]), *_datatypes(fields)
+        case "alltoallv":
+            sent, received = _ints(fields["send_counts"]), _ints(fields["recv_counts"])
+            words = sum(sent), *sent, sum(received), *received, *_datatypes(fields)
+        case "reduce_scatter":
+            words = *_ints(fields["counts"]), 0, _datatype(fields["size"])
+        case _:
+            raise NotConvertible(f"it has the operation {operation.name}")
+    return operation.name.replace("_", ""), *words
+
+
+class _Requests:
+    """The open requests of a rank: our slots, and the keys that the stock format waits by."""
+
+    def __init__(self, rank: int) -> None:
+        self._rank = rank
+        self._started = 0
+        self._open: dict[int, tuple[int, tuple[int, int, int] | None]] = {}
+
+    def start(self, name: str, fields: Fields) -> Iterator[Words]:
+        peer, tag = _known(fields["peer"]), _int(fields["tag"])
+        key = (self._rank, peer, tag) if name == "isend" else (peer, self._rank, tag)
+        self._open[_int(fields["slot"])] = self._started, None if peer == PROC_NULL else key
+        self._started += 1
+        if peer != PROC_NULL:
+            yield name, peer, tag, *_bytes(fields)
+
+    def wait(self, slots: Sequence[int]) -> Iterator[Words]:
+        """Wait for the requests, oldest first, so that equal keys stay in order."""
+        for slot in sorted(slots, key=lambda slot: self._open[slot]):
+            started, key = self._open.pop(slot)
+            if key is None:
+                continue
+            if any(key == other and age < started for age, other in self._open.values()):
+                raise NotConvertible(
+                    "it waits for messages with equal partner and tag out of order"
+                )
+            yield "wait", *key
+
+
+def _with_matches(operations: Iterable[Operation]) -> Iterator[Operation]:
+    """The operations, with receives from any source naming what they got.
+
+    The trace tells it in a `match` that follows the receive.
+    """
+    listed = list(operations)
+    receives: dict[int, int] = {}
+    for index, operation in enumerate(listed):
+        if operation.name == "irecv":
+            receives[_int(operation.fields["slot"])] = index
+        elif operation.name == "match":
+            at = receives[_int(operation.fields["slot"])]
+            listed[at] = Operation("irecv", {**listed[at].fields, **operation.fields})
+    yield from listed
+
+
+def _half(fields: Fields, slot: int, peer: str, half: str) -> Fields:
+    return {"slot": slot, "peer": fields[peer]} | {
+        name: fields[f"{half}_{name}"] for name in ("tag", "count", "size")
+    }
+
+
+def _known(peer: Value) -> int:
+    if _int(peer) < PROC_NULL:
+        raise NotConvertible("it receives from any source without saying from which")
+    return _int(peer)
+
+
+def _bytes(fields: Fields) -> tuple[int, int]:
+    return _int(fields["count"]) * _int(fields["size"]), BYTE
+
+
+def _datatypes(fields: Fields) -> tuple[int, int]:
+    return _datatype(fields["send_size"]), _datatype(fields["recv_size"])
+
+
+def _datatype(size: Value) -> int:
+    if size not in DATATYPES:
+        raise NotConvertible(f"a collective uses a datatype of {size} bytes")
+    return DATATYPES[_int(size)]
+
+
+def _int(value: Value) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _ints(value: Value) -> list[int]:
+    assert isinstance(value, Sequence)
+    return list(value)

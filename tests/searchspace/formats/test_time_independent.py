@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from searchspace.formats.operations import Operation, decode, encode
+from searchspace.formats.time_independent import NotConvertible, time_independent
+
+
+def lines(*operations: tuple[str, dict[str, Any]]) -> list[str]:
+    data = b"".join(encode(name, **fields) for name, fields in operations)
+    return [line.strip() for line in time_independent(1, decode(data))][1:-1]
+
+
+def message(peer: int, tag: int = 5, **more: int) -> dict[str, int]:
+    return {"peer": peer, "tag": tag, "count": 10, "size": 8} | more
+
+
+def test_messages_are_written_in_bytes() -> None:
+    assert lines(("compute", {"flops": 1.5e9}), ("send", message(0)), ("recv", message(2))) == [
+        "1 compute 1500000000.0",
+        "1 send 0 5 80 6",
+        "1 recv 2 5 80 6",
+    ]
+
+
+def test_requests_are_waited_for_by_source_target_and_tag() -> None:
+    assert lines(
+        ("irecv", message(0, slot=0)),
+        ("isend", message(2, tag=7, slot=1)),
+        ("waitall", {"slots": [1, 0]}),
+    ) == ["1 irecv 0 5 80 6", "1 isend 2 7 80 6", "1 wait 0 1 5", "1 wait 1 2 7"]
+
+
+def test_a_receive_from_any_source_names_what_it_got() -> None:
+    assert lines(
+        ("irecv", message(-2, tag=-1, slot=0)),
+        ("match", {"slot": 0, "peer": 3, "tag": 9}),
+        ("wait", {"slot": 0}),
+    ) == ["1 irecv 3 9 80 6", "1 wait 3 1 9"]
+
+
+def test_a_sendrecv_is_a_send_and_a_receive_that_are_waited_for() -> None:
+    exchange = {
+        "to": 0, "send_tag": 1, "send_count": 3, "send_size": 4,
+        "from": 2, "recv_tag": 2, "recv_count": 5, "recv_size": 4,
+    }  # fmt: skip
+
+    assert lines(("sendrecv", exchange)) == [
+        "1 isend 0 1 12 6",
+        "1 irecv 2 2 20 6",
+        "1 wait 1 0 1",
+        "1 wait 2 1 2",
+    ]
+
+
+def test_messages_to_nobody_leave_nothing() -> None:
+    assert (
+        lines(
+            ("send", message(-1)),
+            ("irecv", message(-1, slot=0)),
+            ("wait", {"slot": 0}),
+            ("pcontrol", {"level": 1}),
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "line"),
+    [
+        ("barrier", {}, "barrier"),
+        ("bcast", {"root": 2, "count": 4, "size": 8}, "bcast 4 2 0"),
+        ("reduce", {"root": 2, "count": 4, "size": 4}, "reduce 4 0 2 1"),
+        ("allreduce", {"count": 4, "size": 16}, "allreduce 4 0 43"),
+        (
+            "gather",
+            {"root": 1, "send_count": 3, "send_size": 2, "recv_count": 3, "recv_size": 2},
+            "gather 3 3 1 3 3",
+        ),
+        (
+            "alltoall",
+            {"send_count": 3, "send_size": 1, "recv_count": 3, "recv_size": 1},
+            "alltoall 3 3 6 6",
+        ),
+        (
+            "alltoallv",
+            {"send_size": 4, "recv_size": 4, "send_counts": [1, 2], "recv_counts": [5, 6]},
+            "alltoallv 3 1 2 11 5 6 1 1",
+        ),
+        (
+            "allgatherv",
+            {"send_count": 2, "send_size": 8, "recv_size": 8, "recv_counts": [1, 2]},
+            "allgatherv 2 1 2 0 0",
+        ),
+        ("reduce_scatter", {"size": 8, "counts": [3, 4]}, "reducescatter 3 4 0 0"),
+        ("wtime", {}, "sleep 1e-08"),
+    ],
+)
+def test_collectives(name: str, fields: dict[str, Any], line: str) -> None:
+    assert lines((name, fields)) == [f"1 {line}"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "reason"),
+    [
+        ([("comm_split", {"color": 1})], "comm_split"),
+        ([("bcast", {"comm": 2, "size": 8})], "other communicators"),
+        ([("send", {**message(0), "comm": 1})], "other communicators"),
+        ([("iallreduce", {"size": 8})], "iallreduce"),
+        ([("bcast", {"size": 24})], "24 bytes"),
+        ([("allreduce", {"size": 8, "flags": 2})], "does not commute"),
+        ([("irecv", message(-2, slot=0))], "any source"),
+        (
+            [
+                ("irecv", message(0, slot=0)),
+                ("irecv", message(0, slot=1)),
+                ("wait", {"slot": 1}),
+            ],
+            "out of order",
+        ),
+    ],
+)
+def test_what_the_format_cannot_express_is_named(
+    operations: list[tuple[str, dict[str, Any]]], reason: str
+) -> None:
+    with pytest.raises(NotConvertible, match=reason):
+        lines(*operations)
+
+
+def test_every_line_begins_with_the_rank() -> None:
+    assert list(time_independent(3, [Operation("finalize", {})])) == ["3 init\n", "3 finalize\n"]
