@@ -1,0 +1,54 @@
+"""The built-in programs and the ranks they can use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from searchspace.builtins import BUILTINS, validate
+from searchspace.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("program", "parameters", "ranks", "key"),
+    [
+        ("cg", {"class": "A"}, 64, "cg:class=A:ranks=64"),
+        ("ft", {"class": "W"}, 1024, "ft:class=W:ranks=1024"),
+        ("is", {"class": "S"}, 1, "is:class=S:ranks=1"),
+        ("mg", {"class": "B"}, 512, "mg:class=B:ranks=512"),
+        ("mm", {}, 36, "mm:n=1000:ranks=36"),
+        ("mm", {"n": 64}, 16, "mm:n=64:ranks=16"),
+    ],
+)
+def test_a_run_has_all_parameters_and_a_key(
+    program: str, parameters: dict[str, Any], ranks: int, key: str
+) -> None:
+    run = validate(program, parameters, ranks)
+    assert run.key == key
+    assert validate(program, run.parameters, ranks) == run
+
+
+@pytest.mark.parametrize(
+    ("program", "parameters", "ranks", "message"),
+    [
+        ("lu", {}, 4, "builtin: unknown program 'lu'; allowed: cg, ft, is, mg, mm"),
+        ("cg", {}, 4, "class: is required; allowed: S, W, A, B"),
+        ("cg", {"class": "C"}, 4, "class: unknown class 'C'; allowed: S, W, A, B"),
+        ("cg", {"class": "S", "n": 5}, 4, "n: unknown field; allowed: builtin, ranks, class"),
+        ("mm", {"class": "S"}, 4, "class: unknown field; allowed: builtin, ranks, n"),
+        ("mm", {"n": "many"}, 4, "n: must be a whole number from 1"),
+        ("mm", {"n": 2}, 9, "ranks: must be at most n x n"),
+        ("mm", {}, 8, "ranks: must be a square number, not 8"),
+        ("ft", {"class": "S"}, 12, "ranks: class S needs a power of two up to 4096, not 12"),
+        ("is", {"class": "S"}, 256, "ranks: class S needs a power of two up to 128, not 256"),
+        ("mg", {"class": "S"}, 0, "ranks: must be at least 1, not 0"),
+    ],
+)
+def test_refuses(program: str, parameters: dict[str, Any], ranks: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        validate(program, parameters, ranks)
+
+
+def test_every_program_is_described() -> None:
+    assert all(program.description for program in BUILTINS.values())

@@ -1,0 +1,64 @@
+"""Reading YAML and JSON from strangers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from searchspace.documents import LARGEST_DOCUMENT, read_document
+from searchspace.errors import InvalidInput
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(PLAIN.filter(lambda value: value not in (float("inf"), float("-inf"))))
+def test_json_is_read_as_it_is(value: object) -> None:
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:
+        return
+    assert read_document(text) == value
+
+
+def test_yaml_and_json_say_the_same() -> None:
+    yaml = "name: cg-64 # a comment\nsearch: {mpi: [mpich, ompi]}\nbudget:\n  target: 1e-3\n"
+    document = {"name": "cg-64", "search": {"mpi": ["mpich", "ompi"]}, "budget": {"target": "1e-3"}}
+    assert read_document(yaml) == document
+    assert read_document(json.dumps(document).encode()) == document
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"\xff\xfe", "not UTF-8"),
+        ("#" * (LARGEST_DOCUMENT + 1), "larger than 1 MiB"),
+        ("a: &x [1]\nb: *x", "line 2, column 6: aliases are not allowed"),
+        ("a: 1\na: 2", "line 2, column 1: 'a' is given twice"),
+        ('{"a": 1, "a": 2}', "a: is given twice"),
+        ('{"a": NaN}', "NaN is not a number"),
+        ("a: [1, 2", "line 1, column 9"),
+        ("!!python/object/apply:os.system [ls]", "could not determine a constructor"),
+        ("[" * 100_000, "nested too deeply"),
+        ("- " * 50_000, "nested too deeply"),
+        ("a: 2020-13-45", "cannot be read"),
+        ("\x00", "not YAML text"),
+    ],
+)
+def test_refuses(text: str | bytes, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_document(text)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        read_document(text)
+    except InvalidInput as error:
+        assert "\n" not in str(error)

@@ -1,0 +1,282 @@
+"""Job files: what they may say, and what they are told when they say something else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from searchspace.job import build_space, load_job
+from searchspace.jobspec import JobSpec
+
+FROM_THE_MANUAL = """
+name: cg-64
+application: {builtin: cg, class: A, ranks: 64}     # or {trace: t.ht}
+machine: {nodes: 64, degree: 6, host_speed: 100Gf, link_bandwidth: 40Gbps, switch_latency: 60ns,
+          switch_bandwidth: 10Pbps, model: smpi-default}
+search:
+  topology: [random, torus-3d, mesh-3d]
+  ordering: [original, hamorder]
+  mapping: [by-order]
+  mpi: [mpich, ompi, mvapich2]
+  collectives: {alltoall: all, allreduce: all, allgather: all, bcast: all}
+budget: {trials: 100}
+seed: 1
+"""
+
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "application": {"builtin": "cg", "class": "S", "ranks": 16},
+    "machine": {"nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"},
+    "search": {"topology": ["random", "torus-2d"]},
+    "budget": {"trials": 5},
+}
+
+
+def small(**change: Any) -> dict[str, Any]:
+    """The small job with some fields changed; `machine__nodes=4` changes one inside a group."""
+    document = copy.deepcopy(SMALL)
+    for name, value in change.items():
+        *groups, last = name.split("__")
+        target = document
+        for group in groups:
+            target = target[group]
+        target[last] = value
+    return document
+
+
+def test_the_job_of_the_manual() -> None:
+    spec = load_job(FROM_THE_MANUAL)
+    assert spec.known_ranks == 64
+    assert spec.described_machine.switch_latency == 60e-9
+    assert (spec.seed, spec.batch, spec.cutoff_factor) == (1, 4, 1.0)
+    assert (spec.limits.memory, spec.limits.wall_seconds) == (4 * 2**30, 600.0)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        FROM_THE_MANUAL,
+        small(),
+        small(application={"builtin": "mm", "ranks": 16}),
+        small(application={"trace": "t.ht"}, machine={"id": "0k3v9m2x7q1zt8ac"}),
+        small(application={"id": "0k3v9m2x7q1zt8ac"}, cutoff_factor=None, techniques=["a"]),
+        small(search__topology=[{"family": "random", "instances": 8}]),
+        small(budget={"wall_seconds": "10min", "target": "1.5ms", "patience": 20}),
+    ],
+)
+def test_the_canonical_form_reads_back(document: Any) -> None:
+    spec = load_job(document)
+    canonical = json.loads(json.dumps(spec.canonical()))
+    assert load_job(canonical) == spec
+    assert load_job(canonical).canonical() == canonical
+    assert set(canonical) == set(JobSpec.model_fields)
+
+
+def test_one_choice_needs_no_list() -> None:
+    spec = load_job(
+        small(search={"topology": "torus-2d", "mpi": "ompi", "ordering": ["original", "hamorder"]})
+    )
+    assert spec.search.topology == ["torus-2d"]
+    assert spec.search.mpi == ["ompi"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"typo": 1}, "typo: unknown field; allowed: name, application, machine, search"),
+        ({"name": ""}, "name: must not be empty"),
+        ({"name": "a\nb"}, "name: must be one line"),
+        ({"application": {}}, "application: must name one of: builtin, trace, id"),
+        ({"application": "cg"}, "application: must name one of: builtin, trace, id"),
+        (
+            {"application__typo": 1},
+            "application.typo: unknown field; allowed: builtin, ranks, class",
+        ),
+        ({"application__builtin": "lu"}, "application.builtin: unknown program 'lu'; allowed: cg"),
+        ({"application__class": "Z"}, "application.class: unknown class 'Z'; allowed: S, W, A, B"),
+        ({"application__ranks": 15}, "application.ranks: class S needs a power of two"),
+        ({"application__ranks": 32}, "application.ranks: 32 ranks do not fit on 16 hosts"),
+        ({"machine__nodes": "few"}, "machine.nodes: must be a valid integer, not 'few'"),
+        ({"machine__host_speed": "1GHz"}, "machine.host_speed: '1GHz' has an unknown unit"),
+        ({"machine__nodes": 17, "machine__degree": 3}, "random: nodes x degree must be even"),
+        ({"machine__degree": 16}, r"random: the degree \(16\) must be less than the number of"),
+        ({"search": {}}, "search.topology: is required; allowed: random, mesh-2d"),
+        ({"search__topology": []}, "search.topology: must list at least 1"),
+        ({"search__topology": ["ring"]}, "search.topology: unknown topology 'ring'; allowed: ran"),
+        ({"search__topology": ["given"]}, "given: machine.topology does not give a network"),
+        (
+            {"search__topology": ["mesh-3d"], "machine__nodes": 26},
+            "search.topology: mesh-3d: 26 is",
+        ),
+        ({"search__topology": ["random", "random"]}, "search.topology: 'random' is listed twice"),
+        (
+            {"search__topology": [{"family": "mesh-2d", "instances": 2}]},
+            "search.topology.0.family: unknown family 'mesh-2d'; allowed: random",
+        ),
+        ({"search__topology": ["random"]}, "search: nothing to tune: .*; use hamtune evaluate"),
+        ({"search__mpi": ["lam"]}, "search.mpi: unknown mpi 'lam'; allowed: mpich, ompi"),
+        (
+            {"search__mapping": ["best"]},
+            "search.mapping: unknown mapping 'best'; allowed: by-order",
+        ),
+        (
+            {"search__collectives": {"alltoall": ["brock"]}},
+            "search.collectives.alltoall: unknown algorithm 'brock'; allowed: all, default, basic",
+        ),
+        (
+            {"search__collectives": {"alltoall": "pair_rma"}},
+            "search.collectives.alltoall: algorithm 'pair_rma' is not offered: it gives wrong data",
+        ),
+        (
+            {"search__collectives": {"bcast": "SMP_linear"}},
+            "search.collectives.bcast: SMP_linear needs hosts with more than one rank",
+        ),
+        ({"search__collectives": {"alltol": "all"}}, "search.collectives.alltol: unknown collecti"),
+        ({"budget": {}}, "budget: must set at least one of: trials, evaluations, wall_seconds"),
+        ({"budget__trials": 0}, "budget.trials: must be greater than 0, not 0"),
+        ({"budget": {"wall_seconds": "0s"}}, "budget.wall_seconds: must be greater than 0"),
+        ({"batch": 0}, "batch: must be greater than or equal to 1"),
+        ({"cutoff_factor": 0}, "cutoff_factor: must be greater than 0"),
+        ({"limits": {"memory": "4 floppies"}}, "limits.memory: '4 floppies' has an unknown unit"),
+    ],
+)
+def test_bad_jobs_are_told_field_and_remedy(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as caught:
+        load_job(small(**change))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_machine_by_its_id_is_checked_when_it_is_known() -> None:
+    spec = load_job(small(machine={"id": "0k3v9m2x7q1zt8ac"}))
+    with pytest.raises(InvalidInput, match=r"machine\.id"):
+        build_space(spec, 16)
+    placed = load_job(spec.canonical() | {"machine": SMALL["machine"]})
+    assert build_space(placed, 16).space.size == 2
+
+
+def test_the_space_of_the_manual() -> None:
+    built = build_space(load_job(FROM_THE_MANUAL), 64)
+    by_name = {parameter.name: parameter for parameter in built.space.parameters}
+    assert list(by_name) == [
+        "topology", "topology_seed", "ordering", "mapping", "mpi", "collectives.alltoall",
+        "collectives.allreduce", "collectives.allgather", "collectives.bcast",
+    ]  # fmt: skip
+    collectives = [
+        by_name[f"collectives.{c}"].size for c in ("alltoall", "allreduce", "allgather", "bcast")
+    ]
+    product = 3 * 2 * 1 * 3
+    for size in collectives:
+        product *= size
+    assert built.space.size == product
+    assert built.space.constraints == ()
+
+
+def test_instances_of_a_family_are_seeds() -> None:
+    document = small(search__topology=[{"family": "random", "instances": 8}, "torus-2d"], seed=5)
+    built = build_space(load_job(document), 16)
+    seeds = {c.get("topology_seed") for c in built.space.enumerate()}
+    assert seeds == {None, *range(5, 13)}
+    assert built.space.size == 9
+
+
+def test_collectives_that_are_never_called_are_left_out_and_reported() -> None:
+    document = small(search__collectives={"bcast": "all", "alltoall": "all"})
+    built = build_space(load_job(document), 16, ["send", "bcast", "reduce_scatter_block"])
+    names = [parameter.name for parameter in built.space.parameters]
+    assert "collectives.bcast" in names
+    assert "collectives.alltoall" not in names
+    assert {
+        "parameter": "collectives.alltoall",
+        "value": None,
+        "reason": "the application never calls it",
+    } in built.excluded
+    assert built.describe()["excluded"] == built.excluded
+
+
+def test_all_leaves_out_what_cannot_work_and_says_why() -> None:
+    document = small(application={"trace": "t.ht"}, search__collectives={"alltoall": ["all"]})
+    built = build_space(load_job(document), 6)
+    parameter = next(p for p in built.space.parameters if p.name == "collectives.alltoall")
+    assert {"default", "bruck", "ring"} <= set(parameter.every())
+    assert not {"pair", "pair_rma", "mpich"} & set(parameter.every())
+    assert {
+        "parameter": "collectives.alltoall",
+        "value": "pair",
+        "reason": "needs a power of two ranks, not 6",
+    } in built.excluded
+
+
+def test_an_algorithm_that_works_with_some_mappings_is_kept_with_a_constraint() -> None:
+    document = small(
+        machine__cores_per_host=4,
+        search__mapping=["packed", "round-robin"],
+        search__collectives={"bcast": ["SMP_linear", "NTSL"]},
+    )
+    built = build_space(load_job(document), 16)
+    reasons = {
+        built.space.infeasible(c): (c["mapping"], c["collectives.bcast"])
+        for c in built.space.enumerate()
+    }
+    broken = (
+        "collectives.bcast = SMP_linear, mapping = round-robin: "
+        "SMP_linear needs hosts with more than one rank"
+    )
+    assert set(reasons) == {None, broken}
+    assert reasons[broken] == ("round-robin", "SMP_linear")
+
+
+def test_a_space_without_anything_that_runs_is_refused() -> None:
+    document = small(
+        application={"trace": "t.ht"},
+        search={
+            "topology": ["random", "torus-2d"],
+            "mpi": ["impi"],
+            "collectives": {"bcast": "default"},
+        },
+    )
+    with pytest.raises(InvalidInput, match=r"no configuration of this space can be run: .*SMP_lin"):
+        build_space(load_job(document), 7)
+
+
+def test_baselines_are_meshes_tori_and_the_first_network_with_each_implementation() -> None:
+    built = build_space(load_job(FROM_THE_MANUAL), 64, ["bcast", "barrier"])
+    assert [label for label, _ in built.baselines] == [
+        "mesh-2d", "mesh-3d", "torus-2d", "torus-3d",
+        "random original mpich", "random original ompi", "random original mvapich2",
+    ]  # fmt: skip
+    configurations = dict(built.baselines)
+    assert configurations["random original ompi"].to_dict() == {
+        "topology": "random",
+        "topology_seed": 1,
+        "ordering": "original",
+        "mapping": "by-order",
+        "mpi": "ompi",
+        "collectives": {"bcast": "default"},
+    }
+    # A baseline that lies in the space is the same configuration there.
+    torus = configurations["torus-3d"]
+    assert built.space.canonicalise(torus) == torus
+
+
+def test_baselines_that_do_not_exist_or_repeat_are_left_out() -> None:
+    document = small(
+        machine__nodes=14,
+        application__ranks=8,
+        search={"topology": "torus-2d", "mpi": ["ompi", "mpich"]},
+    )
+    labels = [label for label, _ in build_space(load_job(document), 8).baselines]
+    assert labels == ["mesh-2d", "torus-2d", "torus-2d original mpich"]
+
+
+def test_a_given_network_is_searched_and_compared_with() -> None:
+    edges = [[n, (n + 1) % 16] for n in range(16)]
+    document = small(
+        machine__topology={"edges": edges}, search={"ordering": ["original", "hamorder"]}
+    )
+    built = build_space(load_job(document), 16)
+    assert next(built.space.enumerate())["topology"] == "given"
+    assert built.baselines[-1][0] == "given original default"

@@ -1,0 +1,149 @@
+"""From configurations to what the simulator runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from searchspace.configuration import Configuration
+from searchspace.errors import InvalidInput
+from searchspace.machine import Machine, parse_machine
+from searchspace.ordering import order
+from searchspace.platform import Infeasible, complete, evaluation_key, resolve
+from searchspace.topology import generate
+
+
+def machine(**change: Any) -> Machine:
+    document = {
+        "nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps",
+        "switch_latency": "60ns",
+    }  # fmt: skip
+    return parse_machine(document | change)
+
+
+def configuration(**values: Any) -> Configuration:
+    return Configuration.from_json(values)
+
+
+def test_a_full_configuration() -> None:
+    chosen = configuration(
+        topology="random",
+        topology_seed=3,
+        ordering="hamorder",
+        mapping="round-robin",
+        mpi="ompi",
+        collectives={"alltoall": "bruck", "bcast": "default"},
+    )
+    resolved = resolve(chosen, machine(cores_per_host=2), 32)
+    network = generate("random", 16, degree=4, seed=3)
+    assert resolved.network == network.relabel(order("hamorder", network))
+    assert resolved.rank_hosts == tuple(rank % 16 for rank in range(32))
+    assert dict(resolved.options) == {
+        "network/model": "SMPI",
+        "smpi/alltoall": "bruck",
+        "smpi/coll-selector": "ompi",
+    }
+
+
+def test_the_request_to_the_simulator() -> None:
+    resolved = resolve(configuration(topology="torus-2d"), machine(), 16)
+    request = resolved.simulator_request()
+    assert request["platform"] == {
+        "hosts": 16,
+        "cores": 1,
+        "host_speed": 100e9,
+        "edges": [list(edge) for edge in generate("torus-2d", 16).edges],
+        "link_bandwidth": 5e9,
+        "link_latency": 0.0,
+        "switch_latency": 60e-9,
+        "switch_bandwidth": None,
+        "loopback_bandwidth": 10e9,
+        "loopback_latency": 0.0,
+        "tie_rule": "lowest-id",
+    }
+    assert request["applications"] == [{"trace": 0, "hosts": list(range(16)), "start": 0.0}]
+    assert request["options"] == {"network/model": "SMPI"}
+
+
+def test_the_model_factors_are_options() -> None:
+    plain = resolve(configuration(topology="mesh-2d"), machine(model="plain"), 4).options
+    assert (plain["smpi/bw-factor"], plain["smpi/lat-factor"]) == ("0:1.0", "0:1.0")
+    factors = {"bandwidth_factor": "0:0.5;1000:0.9", "latency_factor": 2}
+    measured = resolve(configuration(topology="mesh-2d"), machine(model=factors), 4).options
+    assert measured["smpi/bw-factor"] == "0:0.5;1000:0.9"
+
+
+def test_a_given_network_is_the_default_topology() -> None:
+    ring = machine(nodes=3, topology={"edges": [[0, 1], [1, 2], [0, 2]]})
+    assert resolve(configuration(), ring, 3).edges == ((0, 1), (0, 2), (1, 2))
+    assert complete(configuration(), ring)["topology"] == "given"
+
+
+@pytest.mark.parametrize(
+    ("values", "ranks", "message"),
+    [
+        ({}, 4, "topology: is required; allowed: random, mesh-2d"),
+        ({"topology": "ring"}, 4, "topology: unknown topology 'ring'; allowed: random"),
+        ({"topology": "given"}, 4, "topology: the machine has no network of its own"),
+        ({"topology": "random", "topology_seed": -1}, 4, "topology_seed: must be a whole"),
+        ({"topology": "random", "order": "original"}, 4, "order: unknown parameter; allowed:"),
+        ({"topology": "random", "ordering": "best"}, 4, "ordering: unknown ordering 'best'"),
+        ({"topology": "random", "mapping": "best"}, 4, "mapping: unknown mapping 'best'"),
+        ({"topology": "random", "mpi": "lam"}, 4, "mpi: unknown MPI implementation 'lam'"),
+        ({"topology": "random"}, 17, "mapping: 17 ranks do not fit on 16 hosts of 1 cores"),
+        (
+            {"topology": "random", "collectives": {"alltoall": "brock"}},
+            4,
+            "collectives.alltoall: unknown algorithm 'brock'; allowed: default, basic_linear",
+        ),
+        (
+            {"topology": "random", "collectives": {"alltol": "bruck"}},
+            4,
+            "collectives.alltol: unknown parameter",
+        ),
+    ],
+)
+def test_refuses(values: dict[str, Any], ranks: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        resolve(configuration(**values), machine(), ranks)
+
+
+def test_what_exists_but_cannot_run_is_infeasible() -> None:
+    with pytest.raises(Infeasible, match="topology: mesh-2d: 13 is not a product of 2 extents"):
+        resolve(configuration(topology="mesh-2d"), machine(nodes=13), 4)
+    pair = configuration(topology="random", collectives={"alltoall": "pair"})
+    with pytest.raises(Infeasible, match=r"collectives\.alltoall: pair needs a power of two ranks"):
+        resolve(pair, machine(), 6)
+    wrong = configuration(topology="random", collectives={"alltoall": "pair_rma"})
+    with pytest.raises(Infeasible, match="gives wrong data"):
+        resolve(wrong, machine(), 4)
+
+
+def test_the_choice_of_an_implementation_is_checked_for_collectives_that_are_called() -> None:
+    intel = configuration(topology="random", mpi="impi")
+    assert resolve(intel, machine(), 7).options["smpi/coll-selector"] == "impi"
+    with pytest.raises(Infeasible, match=r"collectives\.bcast: impi may choose SMP_linear"):
+        resolve(intel, machine(), 7, collectives=["bcast"])
+
+
+def test_equal_runs_have_equal_keys_and_others_do_not() -> None:
+    def key(values: dict[str, Any], trace: str = "t", version: str = "1", **change: Any) -> str:
+        return evaluation_key(trace, machine(**change), configuration(**values), version)
+
+    short = {"topology": "random"}
+    full = {
+        "topology": "random", "topology_seed": 0, "ordering": "original", "mapping": "by-order",
+        "mpi": "default", "collectives": {"alltoall": "default"},
+    }  # fmt: skip
+    assert key(short) == key(full)
+    assert key({"topology": "torus-2d", "topology_seed": 5}) == key({"topology": "torus-2d"})
+    others = [
+        key(short, trace="u"),
+        key(short, version="2"),
+        key(short, model="plain"),
+        key(short, degree=6),
+        key(short | {"topology_seed": 1}),
+        key(short | {"collectives": {"alltoall": "bruck"}}),
+    ]
+    assert len({key(short), *others}) == 7
