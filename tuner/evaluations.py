@@ -1,0 +1,131 @@
+"""Having trials evaluated: attempts dispatched to workers, and given up when nobody is heard of."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from storage.errors import Conflict
+from storage.messages import EVALUATE
+from storage.records import Attempt, Outcome, Trial
+from storage.storage import Storage
+from tuner.lease import Lease
+
+__all__ = ["Dispatch", "Evaluations", "Silence"]
+
+Dispatch = Callable[[str, str], None]
+"""Sends a task (`storage.messages`) with the id of what it is about to a worker."""
+
+log = logging.getLogger("hamtune.tuner")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silence:
+    """How long a coordinator waits for signs of life.
+
+    Attributes:
+        running_seconds: Since the last heartbeat of a running attempt, until it is lost.
+        dispatched_seconds: Since an attempt was dispatched, until it is dispatched anew; its
+            message may well wait in a long queue.
+        preparing_seconds: Since a preparation was asked for, until it is asked for again.
+        losses: How many workers a trial may lose until it has failed: it may be what kills them.
+    """
+
+    running_seconds: float = 30.0
+    dispatched_seconds: float = 600.0
+    preparing_seconds: float = 900.0
+    losses: int = 3
+
+
+class Evaluations:
+    """The attempts at a job's trials, under a lease.
+
+    Args:
+        storage: Where attempts are kept.
+        dispatch: Sends tasks to workers.
+        lease: Under which the job is driven.
+        silence: When workers are given up.
+    """
+
+    def __init__(
+        self, storage: Storage, dispatch: Dispatch, lease: Lease, silence: Silence
+    ) -> None:
+        self._storage = storage
+        self._dispatch = dispatch
+        self._lease = lease
+        self._silence = silence
+        self._losses: Counter[str] = Counter()  # by trial, under this lease
+        self._unsent: dict[str, Trial] = {}  # whose message the broker did not take
+
+    def take_over(self, *, orphaned: bool) -> None:
+        """Give up what an earlier coordinator left that nobody works on.
+
+        Args:
+            orphaned: Whether its workers died with it. A wrong yes costs evaluations, not results:
+                what the workers still send is dropped.
+
+        Raises:
+            LeaseLost: Another coordinator holds the job.
+        """
+        if orphaned:
+            self._storage.expire_attempts(self._lease.job.id, self._lease.token, 0.0)
+        else:
+            self._expire()
+
+    def begin(self, trial: Trial) -> None:
+        """Have a trial evaluated, unless that is under way.
+
+        Raises:
+            LeaseLost: Another coordinator holds the job.
+        """
+        try:
+            attempt = self._storage.open_attempt(trial.id, self._lease.token)
+        except Conflict:
+            return  # a worker of an earlier coordinator has just finished it
+        if attempt.state != "dispatched":
+            return
+        try:
+            # Perhaps once more: an earlier message may be lost, and a second one does no harm.
+            self._dispatch(EVALUATE, attempt.id)
+        except Exception as error:  # whatever a broker raises when it is away
+            log.warning("attempt %s could not be sent, trying again: %s", attempt.id, error)
+            self._unsent[trial.id] = trial
+
+    def tend(self) -> None:
+        """Begin again what was not sent, lost, or handed back.
+
+        Raises:
+            LeaseLost: Another coordinator holds the job.
+        """
+        unsent, self._unsent = self._unsent, {}
+        for trial in unsent.values():
+            self.begin(trial)
+        for attempt in self._expire():
+            if attempt.heartbeat_at is not None:
+                self._losses[attempt.trial_id] += 1
+        attended = {attempt.trial_id for attempt in self._storage.open_attempts(self._lease.job.id)}
+        for trial in self._storage.open_trials(self._lease.job.id):
+            if trial.id in attended:
+                continue
+            if self._losses[trial.id] < self._silence.losses:
+                self.begin(trial)
+            else:
+                self._fail(trial)
+
+    def _expire(self) -> list[Attempt]:
+        lost = self._storage.expire_attempts(
+            self._lease.job.id,
+            self._lease.token,
+            self._silence.running_seconds,
+            dispatched_older_than_seconds=self._silence.dispatched_seconds,
+        )
+        for attempt in lost:
+            log.warning("nothing was heard of attempt %s (worker %s)", attempt.id, attempt.worker)
+        return lost
+
+    def _fail(self, trial: Trial) -> None:
+        message = f"{self._silence.losses} workers in a row were lost while they evaluated it"
+        outcome = Outcome(status="failed", reason={"kind": "lost", "message": message})
+        self._storage.settle_trial(trial.id, self._lease.token, outcome)

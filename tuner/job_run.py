@@ -1,0 +1,178 @@
+"""One coordinator's work on one job: its states, from wherever it stands to its end or pause."""
+
+from __future__ import annotations
+
+import logging
+import time
+from threading import Event
+
+from storage.errors import Conflict
+from storage.messages import PREPARE
+from storage.records import FINAL_JOB_STATES, Job, JobState
+from storage.storage import Storage
+from tuner.evaluations import Dispatch, Evaluations, Silence
+from tuner.job_space import read_job, space_of
+from tuner.lease import Lease
+from tuner.search import Search
+from tuner.trial_loop import PAUSED, TrialLoop
+
+__all__ = ["JobRun", "Stopped"]
+
+_POLL_SECONDS = (0.002, 0.05)
+_RESEND_SECONDS = 1.0
+
+log = logging.getLogger("hamtune.tuner")
+
+
+class Stopped(Exception):
+    """The coordinator is stopping, or the job is in a state that is not its to leave."""
+
+
+class _Cancelled(Exception):
+    """The job is to be cancelled."""
+
+
+class JobRun:
+    """Drives one job.
+
+    Args:
+        storage: Where the job is.
+        dispatch: Sends tasks to workers.
+        lease: Under which the job is driven.
+        stop: When set, the work ends as soon as it can; the job stays as it is.
+        silence: When workers are given up.
+        orphaned: Whether the workers of earlier coordinators are dead for certain.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        dispatch: Dispatch,
+        lease: Lease,
+        stop: Event,
+        *,
+        silence: Silence,
+        orphaned: bool,
+    ) -> None:
+        self._storage = storage
+        self._dispatch = dispatch
+        self._lease = lease
+        self._stop = stop
+        self._silence = silence
+        self._orphaned = orphaned
+
+    def run(self) -> None:
+        """Drive the job until it is paused or has ended.
+
+        Raises:
+            Stopped: The coordinator is stopping.
+            LeaseLost: Another coordinator holds the job.
+            HamtuneError: The job cannot go on.
+        """
+        try:
+            if self._prepare():
+                self._tune()
+        except _Cancelled:
+            self._transition("cancelled", "cancelling")
+
+    def _tune(self) -> None:
+        evaluations = Evaluations(self._storage, self._dispatch, self._lease, self._silence)
+        evaluations.take_over(orphaned=self._orphaned)
+        job = self._lease.job
+        spec = read_job(self._storage, job)
+        built = space_of(self._storage, job, spec)
+        with Search(built.space, spec.seed, spec.techniques) as search:
+            loop = TrialLoop(
+                self._storage,
+                self._lease,
+                evaluations,
+                spec,
+                built,
+                search,
+                look=self._look_running,
+                wait=self._stop.wait,
+            )
+            while not self._ended(loop):
+                self._look(now=True)
+
+    def _ended(self, loop: TrialLoop) -> bool:
+        """Run the loop and store how it ended; False where a user interfered just then."""
+        end = loop.run()
+        if end == PAUSED:
+            return self._transition("paused", "pausing")
+        failure = loop.ledger.failure()
+        if failure is not None or end == "hopeless":
+            return self._transition("failed", "running", "pausing", error=failure)
+        return self._transition("completed", "running", "pausing", ended_because=end)
+
+    def _prepare(self) -> bool:
+        """Bring the job to where it has a space and runs; False where it was paused before."""
+        asked: float | None = None
+        delay, longest = _POLL_SECONDS
+        while True:
+            job = self._look(now=True)
+            if job.space is not None:
+                # One that is to pause may have trials in flight: those are seen to first.
+                if job.state in ("running", "pausing") or self._transition("running", job.state):
+                    return True
+            elif job.state == "pausing":
+                if self._transition("paused", "pausing"):
+                    return False
+            elif job.state == "queued":
+                self._transition("preparing", "queued")
+            else:
+                clock = time.monotonic()
+                if asked is None or clock - asked >= self._silence.preparing_seconds:
+                    asked = clock if self._asked_to_prepare(job) else None
+                self._stop.wait(delay)
+                delay = min(2 * delay, longest)
+
+    def _asked_to_prepare(self, job: Job) -> bool:
+        try:
+            self._dispatch(PREPARE, job.id)
+        except Exception as error:  # whatever a broker raises when it is away
+            log.warning("job %s could not be sent to be prepared: %s", job.id, error)
+            self._stop.wait(_RESEND_SECONDS)
+            return False
+        return True
+
+    def _look(self, *, now: bool = False) -> Job:
+        """The job, unless the work on it is over."""
+        if self._stop.is_set():
+            raise Stopped
+        job = self._lease.look(now=now)
+        if job.state == "cancelling":
+            raise _Cancelled
+        if job.state == "paused" or job.state in FINAL_JOB_STATES:
+            raise Stopped
+        return job
+
+    def _look_running(self) -> Job:
+        """The job while its trials run; one that was resumed before it had paused runs on."""
+        job = self._look()
+        if job.state == "queued":
+            self._transition("running", "queued")
+            job = self._look(now=True)
+        return job
+
+    def _transition(
+        self,
+        to: JobState,
+        *expected: JobState,
+        error: str | None = None,
+        ended_because: str | None = None,
+    ) -> bool:
+        """Change the job's state; False where a user changed it meanwhile."""
+        try:
+            self._storage.transition(
+                self._lease.job.id,
+                to,
+                expected=expected,
+                token=self._lease.token,
+                error=error,
+                ended_because=ended_because,
+            )
+        except Conflict as conflict:
+            log.info("%s", conflict)
+            return False
+        return True

@@ -1,0 +1,51 @@
+"""What a prepared job searches, built from what is stored of it."""
+
+from __future__ import annotations
+
+from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
+from searchspace.jobspec import Reference
+from storage.records import Job
+from storage.storage import Storage
+from tuner.parameters import point_of
+
+__all__ = ["baselines_inside", "read_job", "space_of"]
+
+
+def read_job(storage: Storage, job: Job) -> JobSpec:
+    """The specification of a job with its machine's description in it.
+
+    Raises:
+        InvalidInput: The stored specification is not valid.
+        NotFound: It refers to a machine that is not stored.
+    """
+    spec = load_job(job.spec)
+    if isinstance(spec.machine, Reference):
+        machine = storage.get_machine(spec.machine.id)
+        spec = load_job({**spec.canonical(), "machine": machine.description})
+    return spec
+
+
+def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
+    """The space and the baselines of a prepared job.
+
+    Args:
+        storage: Where its application is.
+        job: The job.
+        spec: From `read_job`.
+
+    Raises:
+        InvalidInput: The application does not fit the machine.
+        NotFound: The application is gone.
+    """
+    assert job.application_id is not None, f"job {job.id} is not prepared"
+    application = storage.get_application(job.application_id)
+    return build_space(spec, application.ranks, application.summary["calls"])
+
+
+def baselines_inside(built: BuiltSpace) -> frozenset[str]:
+    """The labels of the baselines that are points of the space, and so may be a job's best."""
+    return frozenset(
+        label
+        for label, configuration in built.baselines
+        if point_of(built.space, configuration) is not None
+    )

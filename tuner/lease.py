@@ -1,0 +1,64 @@
+"""A coordinator's hold on one job: renewed in time, checked often, given back."""
+
+from __future__ import annotations
+
+import time
+
+from storage.errors import LeaseLost, NotFound
+from storage.records import Job
+from storage.storage import Storage
+
+__all__ = ["Lease"]
+
+_RENEWALS = 3  # in the time that a lease lasts
+_LOOK_SECONDS = 0.1
+
+
+class Lease:
+    """The lease of a job, held by one thread.
+
+    Args:
+        storage: Where it is kept.
+        job: The job as `Storage.acquire_lease` returned it.
+        seconds: How long the lease lasts unless renewed.
+    """
+
+    def __init__(self, storage: Storage, job: Job, seconds: float) -> None:
+        self._storage = storage
+        self._seconds = seconds
+        self._renewed = self._looked = time.monotonic()
+        self.token = job.lease_token
+        self.job = job
+
+    def look(self, *, now: bool = False) -> Job:
+        """The job as it stands, at most a tenth of a second old; renews the lease where it is due.
+
+        Args:
+            now: Read it afresh.
+
+        Raises:
+            LeaseLost: Another coordinator holds the job, or it was deleted.
+        """
+        clock = time.monotonic()
+        if clock - self._renewed >= self._seconds / _RENEWALS:
+            self.job = self._storage.renew_lease(self.job.id, self.token, self._seconds)
+            self._renewed = self._looked = clock
+        elif now or clock - self._looked >= _LOOK_SECONDS:
+            try:
+                self.job = self._storage.get_job(self.job.id)
+            except NotFound as error:
+                raise LeaseLost(str(error)) from error
+            self._looked = clock
+        if self.job.lease_token != self.token:
+            raise LeaseLost(f"the lease {self.token} of job {self.job.id} has ended")
+        return self.job
+
+    @property
+    def active_seconds(self) -> float:
+        """Wall seconds that the job has been under a coordinator until now."""
+        # Stored up to the last renewal, or a little further: the excess is below a renewal period.
+        return self.job.active_seconds + (time.monotonic() - self._renewed)
+
+    def release(self) -> None:
+        """Give the job free."""
+        self._storage.release_lease(self.job.id, self.token)
