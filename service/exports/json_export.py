@@ -1,0 +1,55 @@
+"""The format `json`: everything that says what the best configuration is, in one document."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from service.exports.result import ExportFile, Result
+
+__all__ = ["document", "export_json"]
+
+
+def export_json(result: Result) -> list[ExportFile]:
+    """The document as `result.json`."""
+    text = json.dumps(document(result), indent=2, allow_nan=False) + "\n"
+    return [ExportFile(name="result.json", content=text.encode())]
+
+
+def document(result: Result) -> dict[str, Any]:
+    """The best configuration, the network and options it resolves to, and what it was won with."""
+    baselines = {trial.label or f"trial {trial.number}": trial.value for trial in result.baselines}
+    best_baseline = min((value for value in baselines.values() if value is not None), default=None)
+    return {
+        "job": {
+            "id": result.job.id,
+            "name": result.job.name,
+            "state": result.job.state,
+            "seed": result.job.seed,
+            "spec": result.job.spec,
+        },
+        "trial": result.trial.number,
+        "value": result.value,
+        "unit": "simulated seconds",
+        "baseline": best_baseline,
+        "speedup": None if best_baseline is None else best_baseline / result.value,
+        "baselines": baselines,
+        "configuration": result.trial.configuration,
+        "configuration_sha256": result.trial.configuration_sha256,
+        "machine": result.machine.canonical(),
+        "network": {
+            "nodes": result.machine.nodes,
+            "edges": [list(edge) for edge in result.resolved.edges],
+            "tie_rule": result.machine.tie_rule,
+        },
+        "rank_hosts": list(result.resolved.rank_hosts),
+        "options": dict(result.resolved.options),
+        "application": {
+            "name": result.application.name,
+            "kind": result.application.kind,
+            "ranks": result.application.ranks,
+            "trace_sha256": result.application.trace_sha256,
+            "summary": result.application.summary,
+        },
+        "versions": result.versions,
+    }

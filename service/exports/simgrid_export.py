@@ -1,0 +1,168 @@
+"""The format `simgrid`: what plain smpirun needs to rerun the best configuration."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from searchspace.formats.operations import decode
+from searchspace.formats.simgrid_xml import hostfile, platform_xml
+from searchspace.formats.time_independent import NotConvertible, time_independent
+from searchspace.formats.trace import TraceHeader, read_header, read_operations
+from service.exports.result import ExportFile, Result
+from workers.capture import APPLICATIONS
+
+__all__ = ["export_simgrid"]
+
+REPLAY = Path(__file__).with_name("replay.c")
+
+RUN_SH = """\
+#!/bin/sh
+# Reruns the best configuration of Hamtune's job {job} with plain smpirun.
+# Usage: ./run.sh{usage}
+set -eu
+{prepare}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+smpirun -np {ranks} -platform "$here/platform.xml" -hostfile "$here/hostfile" \\
+{options}
+  --cfg=smpi/display-timing:yes --log=root.fmt:%.15r@%m%n \\
+  {command} >"$log" 2>&1 || {{ cat "$log" >&2; exit 1; }}
+simulated=$(sed -n 's/^\\([0-9.]*\\)@Simulated time: .*/\\1/p' "$log")
+[ -n "$simulated" ] || {{ cat "$log" >&2; exit 1; }}
+echo "simulated time: $simulated s"
+echo "found by Hamtune: {value!r} s"
+"""
+
+HERE = 'here=$(cd "$(dirname "$0")" && pwd)'
+
+README = """\
+The best configuration of Hamtune's job {job} ({id}), trial {trial}.
+Simulated time {value!r} s, found with {versions}.
+
+platform.xml  the network as a SimGrid platform: {hosts} hosts, {cables} cables, every route
+hostfile      the host of every rank, in rank order
+run.sh        reruns the configuration and prints the simulated time; needs SimGrid, 3.32 or later
+{application}
+
+Options of SimGrid, as they stand in run.sh:
+{options}
+"""
+
+
+@dataclass(frozen=True)
+class _Application:
+    """How the application is rerun: files, a command of the shell to make it, one to run it."""
+
+    files: list[ExportFile]
+    prepare: str
+    command: str
+    note: str
+    options: dict[str, str]
+    usage: str = ""
+
+
+def export_simgrid(result: Result) -> list[ExportFile]:
+    """Platform, hostfile, the application and the script that reruns them."""
+    application = _application(result)
+    options = {**result.resolved.options, **application.options}
+    name = " ".join(result.job.name.split())
+    script = RUN_SH.format(
+        job=name,
+        usage=application.usage,
+        prepare=application.prepare,
+        ranks=result.application.ranks,
+        options="\n".join(
+            f"  {shlex.quote(f'--cfg={option}:{value}')} \\" for option, value in options.items()
+        ),
+        command=application.command,
+        value=result.value,
+    )
+    readme = README.format(
+        job=name,
+        id=result.job.id,
+        trial=result.trial.number,
+        value=result.value,
+        versions=", ".join(f"{part} {version}" for part, version in result.versions.items()),
+        hosts=result.resolved.hosts,
+        cables=len(result.resolved.edges),
+        application=application.note,
+        options="\n".join(f"  {option} = {value}" for option, value in options.items()),
+    )
+    return [
+        ExportFile(name="README.txt", content=readme.encode()),
+        ExportFile(name="platform.xml", content=platform_xml(result.resolved).encode()),
+        ExportFile(name="hostfile", content=hostfile(result.resolved).encode()),
+        ExportFile(name="run.sh", content=script.encode(), executable=True),
+        *application.files,
+    ]
+
+
+def _application(result: Result) -> _Application:
+    header = read_header(result.trace)
+    if result.application.kind == "builtin":
+        return _builtin(header)
+    try:
+        return _stock_trace(result.trace, header)
+    except NotConvertible as reason:
+        return _program_of_the_user(header, reason)
+
+
+def _builtin(header: TraceHeader) -> _Application:
+    sources = [
+        APPLICATIONS / "hamtune_app.h",
+        *sorted((APPLICATIONS / "common").glob("*.[ch]")),
+        *sorted((APPLICATIONS / header.program).glob("*.[ch]")),
+    ]
+    files = [
+        ExportFile(name=f"application/{path.relative_to(APPLICATIONS)}", content=path.read_bytes())
+        for path in sources
+    ]
+    compiled = " ".join(shlex.quote(file.name) for file in files if file.name.endswith(".c"))
+    program = shlex.quote(header.program)
+    line = f"smpicc -O2 -DHAMTUNE_DECLARE_FLOPS -Iapplication {compiled} -lm -o {program}"
+    return _Application(
+        files,
+        prepare=f'{HERE}\ncd "$here"\n{line}',
+        command=shlex.join([f"./{header.program}", *header.arguments]),
+        note=f"application/  the program's sources, which run.sh compiles with\n              {line}",
+        options={"smpi/simulate-computation": "no"},
+    )
+
+
+def _stock_trace(trace: Path, header: TraceHeader) -> _Application:
+    names = [f"trace/rank-{rank}.txt" for rank in range(header.ranks)]
+    files = [ExportFile(name="replay.c", content=REPLAY.read_bytes())]
+    for rank, name in enumerate(names):
+        lines = time_independent(rank, decode(read_operations(trace, rank)))
+        files.append(ExportFile(name=name, content="".join(lines).encode()))
+    listing = "".join(f"{name}\n" for name in names)
+    files.append(ExportFile(name="trace/ranks.txt", content=listing.encode()))
+    return _Application(
+        files,
+        prepare=f'{HERE}\ncd "$here"\nsmpicc -O2 replay.c -o replay',
+        command="./replay trace",
+        note="trace/        the trace in SimGrid's time-independent format\n"
+        "replay.c      plays it as an MPI program; SimGrid's own player (smpirun -replay\n"
+        "              trace/ranks.txt) crashes on several algorithms of collectives",
+        options={"smpi/simulate-computation": "no"},
+    )
+
+
+def _program_of_the_user(header: TraceHeader, reason: NotConvertible) -> _Application:
+    speed = header.host_speed
+    return _Application(
+        files=[],
+        prepare=f'[ $# -gt 0 ] || {{ echo "usage: run.sh PROGRAM [ARGUMENT]..." >&2; exit 2; }}\n'
+        f"{HERE}",
+        command='"$@"',
+        note="\nThe application is not here: its trace cannot be written in SimGrid's format, since\n"
+        f"{reason}. Give run.sh the program, compiled with smpicc. SimGrid\n"
+        "then measures anew what it computes, and the time differs from Hamtune's by that.",
+        # As the capture did, unless the program declares what it computes.
+        options={"smpi/simulate-computation": "no"}
+        if speed is None
+        else {"smpi/host-speed": f"{speed!r}f"},
+        usage=" PROGRAM [ARGUMENT]...",
+    )
