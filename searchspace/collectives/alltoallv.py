@@ -12,7 +12,7 @@ ALLTOALLV = collective(
     "alltoallv",
     "every rank sends a block of its own, of any size, to every rank",
     [
-        Algorithm("bruck", "all blocks at once, a few at a time"),
+        Algorithm("bruck", "non-blocking exchange with a few partners at a time"),
         Algorithm("pair", "ranks - 1 rounds of exchange with rank XOR round", (power_of_two,)),
         Algorithm(
             "pair_light_barrier",

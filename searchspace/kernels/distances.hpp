@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,61 +11,78 @@
 
 namespace hamtune {
 
-/// Breadth-first searches from 64 x kWords sources at once.
+inline unsigned population_count(std::uint64_t word) {
+  return static_cast<unsigned>(__builtin_popcountll(word));
+}
+
+/// Breadth-first searches from 64 x Words sources at once.
 ///
 /// Every node keeps one bit a source: set when that source has reached it. One level of all the
-/// searches is then, for every node, the OR of its neighbours' bits, a handful of word
+/// searches is then, for every node, the OR of its neighbours' bits: a handful of word
 /// instructions that the compiler turns into vector ones.
+template <std::size_t Words>
 class BatchSearch {
  public:
-  static constexpr std::size_t kWords = 4;
-  static constexpr std::size_t kSources = 64 * kWords;
+  static constexpr std::size_t kSources = 64 * Words;
+  using Bits = std::array<std::uint64_t, Words>;
 
   explicit BatchSearch(const Adjacency& adjacency)
       : adjacency_(adjacency), reached_(adjacency.nodes()), next_(adjacency.nodes()) {}
 
   /// Searches from the nodes first, first + 1, ... (at most kSources of them, up to the last node)
-  /// and calls visit(level, node, fresh): `fresh` holds the bits of the sources for which `node`
-  /// is `level` >= 1 hops away. Calls come level by level.
+  /// and calls visit(level, node, fresh, count): `fresh` holds the bits of the `count` > 0 sources
+  /// for which `node` is `level` >= 1 hops away. Calls come level by level.
   template <typename Visit>
-  void run(Node first, Visit&& visit) {
-    const auto nodes = static_cast<Node>(adjacency_.nodes());
-    const auto sources = static_cast<Node>(std::min<std::size_t>(kSources, nodes - first));
+  void run(std::size_t first, Visit&& visit) {
+    const std::size_t nodes = adjacency_.nodes();
+    const std::size_t sources = std::min(kSources, nodes - first);
     std::fill(reached_.begin(), reached_.end(), Bits{});
-    for (Node source = 0; source < sources; ++source)
-      reached_[first + source].word[source / 64] |= std::uint64_t{1} << (source % 64);
+    for (std::size_t source = 0; source < sources; ++source)
+      reached_[first + source][source / 64] |= std::uint64_t{1} << (source % 64);
 
+    std::uint64_t missing = static_cast<std::uint64_t>(sources) * (nodes - 1);
     bool grew = true;
-    for (unsigned level = 1; grew; ++level) {
+    for (unsigned level = 1; grew && missing > 0; ++level) {
       grew = false;
       for (Node node = 0; node < nodes; ++node) {
-        const Bits& before = reached_[node];
-        Bits after = before;
+        Bits after = reached_[node];
         for (const Neighbor* n = adjacency_.begin(node); n != adjacency_.end(node); ++n)
-          for (std::size_t w = 0; w < kWords; ++w) after.word[w] |= reached_[n->node].word[w];
+          for (std::size_t w = 0; w < Words; ++w) after[w] |= reached_[n->node][w];
         next_[node] = after;
 
-        Bits fresh;
-        std::uint64_t any = 0;
-        for (std::size_t w = 0; w < kWords; ++w) any |= fresh.word[w] = after.word[w] & ~before.word[w];
-        if (any != 0) {
-          grew = true;
-          visit(level, node, fresh.word);
+        unsigned count = 0;
+        for (std::size_t w = 0; w < Words; ++w) {
+          after[w] &= ~reached_[node][w];
+          count += population_count(after[w]);
         }
+        if (count == 0) continue;
+        grew = true;
+        missing -= count;
+        visit(level, node, after, count);
       }
       reached_.swap(next_);
     }
   }
 
  private:
-  struct alignas(32) Bits {
-    std::uint64_t word[kWords] = {};
-  };
-
   const Adjacency& adjacency_;
   std::vector<Bits> reached_;
   std::vector<Bits> next_;
 };
+
+/// Calls search(BatchSearch<Words>&) with as many sources a batch as suit the number of nodes.
+template <typename Search>
+void with_batches(const Adjacency& adjacency, Search&& search) {
+  const auto run = [&](auto batch) { search(batch); };
+  if (adjacency.nodes() <= 64)
+    run(BatchSearch<1>(adjacency));
+  else if (adjacency.nodes() <= 128)
+    run(BatchSearch<2>(adjacency));
+  else if (adjacency.nodes() <= 256)
+    run(BatchSearch<4>(adjacency));
+  else
+    run(BatchSearch<8>(adjacency));
+}
 
 /// Distances summed over all ordered pairs of nodes that reach each other.
 struct DistanceSummary {
@@ -73,23 +91,17 @@ struct DistanceSummary {
   unsigned diameter = 0;    // the longest of these distances
 };
 
-inline unsigned population_count(std::uint64_t word) {
-  return static_cast<unsigned>(__builtin_popcountll(word));
-}
-
 inline DistanceSummary summarize_distances(const Adjacency& adjacency) {
   DistanceSummary summary;
-  BatchSearch search(adjacency);
-  for (std::size_t first = 0; first < adjacency.nodes(); first += BatchSearch::kSources) {
-    search.run(static_cast<Node>(first),
-               [&](unsigned level, Node, const std::uint64_t (&fresh)[BatchSearch::kWords]) {
-                 std::uint64_t count = 0;
-                 for (const std::uint64_t word : fresh) count += population_count(word);
-                 summary.sum += count * level;
-                 summary.pairs += count;
-                 summary.diameter = std::max(summary.diameter, level);
-               });
-  }
+  with_batches(adjacency, [&](auto& search) {
+    for (std::size_t first = 0; first < adjacency.nodes(); first += search.kSources) {
+      search.run(first, [&](unsigned level, Node, const auto&, unsigned count) {
+        summary.sum += std::uint64_t{count} * level;
+        summary.pairs += count;
+        summary.diameter = std::max(summary.diameter, level);
+      });
+    }
+  });
   return summary;
 }
 
@@ -100,18 +112,18 @@ inline std::vector<std::uint16_t> hop_distances(const Adjacency& adjacency) {
   const std::size_t nodes = adjacency.nodes();
   std::vector<std::uint16_t> distances(nodes * nodes, kUnreachable);
   for (std::size_t node = 0; node < nodes; ++node) distances[node * nodes + node] = 0;
-  BatchSearch search(adjacency);
-  for (std::size_t first = 0; first < nodes; first += BatchSearch::kSources) {
-    search.run(static_cast<Node>(first),
-               [&](unsigned level, Node node, const std::uint64_t (&fresh)[BatchSearch::kWords]) {
-                 // Distances are symmetric, so the row of `node` is written instead of its column.
-                 std::uint16_t* const row = distances.data() + node * nodes + first;
-                 for (std::size_t w = 0; w < BatchSearch::kWords; ++w)
-                   for (std::uint64_t rest = fresh[w]; rest != 0; rest &= rest - 1)
-                     row[64 * w + static_cast<std::size_t>(__builtin_ctzll(rest))] =
-                         static_cast<std::uint16_t>(level);
-               });
-  }
+  with_batches(adjacency, [&](auto& search) {
+    for (std::size_t first = 0; first < nodes; first += search.kSources) {
+      search.run(first, [&](unsigned level, Node node, const auto& fresh, unsigned) {
+        // Distances are symmetric, so the row of `node` is written instead of its column.
+        std::uint16_t* const row = distances.data() + node * nodes + first;
+        for (std::size_t w = 0; w < fresh.size(); ++w)
+          for (std::uint64_t rest = fresh[w]; rest != 0; rest &= rest - 1)
+            row[64 * w + static_cast<std::size_t>(__builtin_ctzll(rest))] =
+                static_cast<std::uint16_t>(level);
+      });
+    }
+  });
   return distances;
 }
 
