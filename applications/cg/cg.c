@@ -1,7 +1,7 @@
 /* CG: smallest eigenvalue of a sparse symmetric matrix by inverse power iteration, each step solved
  * approximately with 25 iterations of conjugate gradients.
  *
- * Specification: NAS Parallel Benchmarks, RNR-94-007, section 2.5; distribution over a grid of
+ * Specification: NAS Parallel Benchmarks, RNR-94-007, kernel CG; distribution over a grid of
  * ranks and message pattern as in the MPI version of NPB 3.3.1. See docs/applications/cg.md. */
 #include <math.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* The pseudorandom numbers of the NAS Parallel Benchmarks (RNR-94-007, section 2.3):
+/* The pseudorandom numbers of the NAS Parallel Benchmarks (RNR-94-007):
  * x' = a x mod 2^46, scaled into (0, 1). */
 #ifndef HAMTUNE_NPB_RANDOM_H
 #define HAMTUNE_NPB_RANDOM_H

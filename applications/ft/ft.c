@@ -1,6 +1,6 @@
 /* FT: a diffusion equation on a periodic box, solved with three-dimensional Fourier transforms.
  *
- * Specification: NAS Parallel Benchmarks, RNR-94-007, section 2.6; layouts over ranks and message
+ * Specification: NAS Parallel Benchmarks, RNR-94-007, kernel FT; layouts over ranks and message
  * pattern as in the MPI version of NPB 3.3.1. See docs/applications/ft.md. */
 #include <math.h>
 #include <mpi.h>

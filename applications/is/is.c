@@ -1,6 +1,6 @@
 /* IS: ranking of integer keys by a bucket sort.
  *
- * Specification: NAS Parallel Benchmarks, RNR-94-007, section 2.7; redistribution of buckets and
+ * Specification: NAS Parallel Benchmarks, RNR-94-007, kernel IS; redistribution of buckets and
  * message pattern as in the MPI version of NPB 3.3.1. See docs/applications/is.md. */
 #include <mpi.h>
 #include <stdlib.h>

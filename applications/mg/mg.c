@@ -1,6 +1,6 @@
 /* MG: V-cycles of a multigrid method for a discrete Poisson equation on a periodic cube.
  *
- * Specification: NAS Parallel Benchmarks, RNR-94-007, section 2.4; distribution over a grid of
+ * Specification: NAS Parallel Benchmarks, RNR-94-007, kernel MG; distribution over a grid of
  * ranks and message pattern as in the MPI version of NPB 3.3.1. See docs/applications/mg.md. */
 #include <math.h>
 #include <mpi.h>
