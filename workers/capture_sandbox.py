@@ -14,7 +14,7 @@ from pathlib import Path
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace import MAX_TOTAL_BYTES
 
-__all__ = ["CaptureFailed", "Limits", "Sandbox"]
+__all__ = ["CaptureFailed", "Limits", "Sandbox", "confinement_problem"]
 
 _LOG_LINES = 25
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -62,7 +62,8 @@ class Sandbox:
         workspace: The working and temporary directory of the commands.
         readable: Directories and files outside the system that they may read.
         limits: For each command.
-        confined: Whether bubblewrap shuts the commands in; limits and clean-up hold either way.
+        confined: Whether bubblewrap shuts the commands in. Limits hold either way; so does the end
+            of all processes, but for those that leave their session when not confined.
     """
 
     workspace: Path
@@ -80,7 +81,7 @@ class Sandbox:
             CaptureFailed: It did not end in time, or bubblewrap cannot run here.
         """
         if self.confined:
-            reason = _why_not_confined()
+            reason = confinement_problem()
             if reason:
                 raise CaptureFailed(
                     f"bubblewrap cannot shut programs in here ({reason}); "
@@ -111,6 +112,11 @@ class Sandbox:
         text = self._log_path.read_bytes()[-65536:].decode(errors="replace")
         text = text.replace(f"{self.workspace}/", "").replace(str(self.workspace), ".")
         return "\n".join(text.splitlines()[-_LOG_LINES:])
+
+    def printed(self, text: str) -> bool:
+        """Whether the commands printed this text."""
+        with self._log_path.open(errors="replace") as log:
+            return any(text in line for line in log)
 
     @property
     def _log_path(self) -> Path:
@@ -169,7 +175,8 @@ def _simgrid_outside_usr() -> list[str]:
 
 
 @cache
-def _why_not_confined() -> str | None:
+def confinement_problem() -> str | None:
+    """Why bubblewrap cannot shut programs in on this machine; None when it can."""
     if shutil.which("bwrap") is None:
         return "bwrap is not installed"
     trial = subprocess.run(

@@ -162,7 +162,7 @@ def test_the_sandbox_hides_other_files_and_makes_the_system_read_only(tmp_path: 
 def test_where_bubblewrap_cannot_run_the_switch_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capture_sandbox, "_why_not_confined", lambda: "no user namespaces")
+    monkeypatch.setattr(capture_sandbox, "confinement_problem", lambda: "no user namespaces")
     with pytest.raises(CaptureFailed, match=r"\(no user namespaces\).*--no-sandbox"):
         fail("status", tmp_path / "t.ht")
 

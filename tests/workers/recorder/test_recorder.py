@@ -47,9 +47,9 @@ def test_requests_and_every_way_to_complete_them(record: Record) -> None:
         irecv peer=1 tag=3 count=1 size=4
         waitall slots=1,0
         irecv peer=1 tag=4 count=1 size=4
-        irecv slot=1 peer=1 tag=5 count=1 size=4
         wait
-        wait slot=1
+        irecv peer=1 tag=5 count=1 size=4
+        wait
         irecv peer=1 tag=6 count=1 size=4
         waitall slots=0
         irecv peer=1 tag=7 count=1 size=4

@@ -32,8 +32,8 @@ int main(int argc, char **argv)
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); /* all are */
 
   receive(0, 4);
-  receive(1, 5);
   MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+  receive(1, 5);
   MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
   MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE); /* MPI_UNDEFINED */
 
