@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from searchspace.collectives import COLLECTIVES, DEFAULT
+from searchspace.collectives import COLLECTIVES, DEFAULT, collectives_of
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
 from searchspace.jobspec import ALL, JobSpec, TopologyChoice
@@ -22,9 +22,6 @@ __all__ = ["BASELINE_TOPOLOGIES", "BuiltSpace", "build_space"]
 
 BASELINE_TOPOLOGIES = ("mesh-2d", "mesh-3d", "torus-2d", "torus-3d")
 """The networks that every result is compared with, where the nodes allow them."""
-
-_CALLS = {"reduce_scatter_block": "reduce_scatter"}
-"""Calls that use the algorithm of another collective in SMPI."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ def build_space(
         )
     topologies = _topologies(spec, machine)
     choices = _CollectiveChoices(spec, machine, ranks)
-    called = None if used_collectives is None else {_CALLS.get(c, c) for c in used_collectives}
+    called = None if used_collectives is None else collectives_of(used_collectives)
     collectives: list[Parameter] = []
     for name in COLLECTIVES:  # in our order: the order of the job's keys may get lost in storage
         if name not in spec.search.collectives:

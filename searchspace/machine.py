@@ -91,7 +91,7 @@ class ModelFactors(Description):
     """Factors on the bandwidths and latencies of the machine by message size, from measurements."""
 
     bandwidth_factor: Factors
-    """`bytes:factor;...`: from that message size on, bandwidths are multiplied by the factor."""
+    """`bytes:factor;...`: above that message size, bandwidths are multiplied by the factor."""
     latency_factor: Factors
     """The same for latencies."""
 

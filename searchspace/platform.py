@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, collectives_of
 from searchspace.configuration import DEFAULTS, Configuration, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
@@ -124,8 +124,8 @@ def resolve(
         configuration: Missing parameters mean what `complete` says.
         machine: Where it runs.
         ranks: Of the application.
-        collectives: The collectives that the application calls on all ranks; what the MPI
-            implementation would choose for these is checked too.
+        collectives: What the application calls (the calls of a trace's summary); what the MPI
+            implementation would choose for its collectives is checked too.
 
     Raises:
         InvalidInput: A parameter or value that does not exist, or more ranks than cores.
@@ -144,7 +144,7 @@ def resolve(
         raise InvalidInput(f"unknown MPI implementation '{mpi}'; allowed: {allowed}", field="mpi")
     if mpi != DEFAULT:
         options["smpi/coll-selector"] = mpi
-    called = set(collectives)
+    called = collectives_of(collectives)
     for name in COLLECTIVES:
         algorithm = str(chosen.get(_COLLECTIVE + name, DEFAULT))
         if algorithm != DEFAULT:
