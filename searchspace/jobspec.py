@@ -273,7 +273,8 @@ class JobSpec(Description):
     """A tuning job.
 
     Example:
-        >>> spec = searchspace.job.load_job('''
+        >>> from searchspace.job import load_job
+        >>> spec = load_job('''
         ... name: cg-16
         ... application: {builtin: cg, class: S, ranks: 16}
         ... machine: {nodes: 16, degree: 4, host_speed: 100Gf, link_bandwidth: 40Gbps}
