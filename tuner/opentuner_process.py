@@ -5,10 +5,10 @@ are harmless here. Speaks JSON lines on standard input and output, and ends when
 so it cannot outlive the process that started it.
 
 Requests and their answers:
-    {"do": "open", "seed", "parameters", "techniques"}  {"opened": true}
+    {"do": "open", "seed", "parameters", "techniques"}  none
     {"do": "ask"}                                       {"id", "values", "technique"}, {"id": null}
-    {"do": "tell", "id", "value", "status"}             no answer
-    {"do": "inject", "values", "value", "status"}       no answer
+    {"do": "tell", "id", "value", "status"}             none
+    {"do": "inject", "values", "value", "status"}       none
 A failure is answered {"error": message}, and the process ends.
 """
 
@@ -69,16 +69,15 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         request = json.loads(line)
         if request["do"] == "open":
             conversation = _Conversation(request)
-            answer = {"opened": True}
         elif conversation is None:
             raise ValueError("the first request must be 'open'")
         elif request["do"] == "ask":
-            answer = conversation.ask()
+            answers.write(json.dumps(conversation.ask()) + "\n")
+            answers.flush()
+        elif request["do"] == "tell":
+            conversation.tell(request)
         else:
-            getattr(conversation, request["do"])(request)
-            continue
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+            conversation.inject(request)
 
 
 def main() -> None:

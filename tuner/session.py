@@ -78,17 +78,21 @@ class TunerSession:
             start_new_session=True,
             text=True,
         )
-        self._request({"do": "open", "seed": seed, "parameters": varied, "techniques": list(names)})
+        # Not waited for: baselines can be evaluated while OpenTuner is imported.
+        self._send({"do": "open", "seed": seed, "parameters": varied, "techniques": list(names)})
 
     def ask(self) -> Proposal | None:
         """The next proposal; None where OpenTuner has none until it is told more, or for good.
+
+        The first one waits for the process to start, about a second.
 
         Raises:
             SearchProcessFailed: The process failed.
         """
         if self._nothing_varies:
             return None
-        answer = self._request({"do": "ask"})
+        self._send({"do": "ask"})
+        answer = self._answer()
         if answer["id"] is None:
             return None
         return Proposal(answer["id"], {**self._constants, **answer["values"]}, answer["technique"])
@@ -147,8 +151,7 @@ class TunerSession:
     ) -> None:
         self.close()
 
-    def _request(self, request: dict[str, Any]) -> dict[str, Any]:
-        self._send(request)
+    def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:

@@ -1,11 +1,13 @@
 """OpenTuner is imported here once, so that no test is left with the formatter it puts in place."""
 
 import logging
+import warnings
 
 import pytest
 
 _formatter = logging.Formatter
-import opentuner.search.technique  # noqa: E402, F401
+with warnings.catch_warnings(action="ignore"):
+    import opentuner.search.technique  # noqa: F401
 
 logging.Formatter = _formatter  # type: ignore[misc]
 

@@ -1,0 +1,189 @@
+"""Evaluators for tests of the coordinator: threads that answer attempts by an analytic objective.
+
+Run as a program (`python -m tests.tuner.analytic DIRECTORY JOB WORKERS`), it drives a stored job in
+a process of its own, for tests to kill.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from searchspace.job import build_space, load_job
+from storage.messages import EVALUATE, PREPARE
+from storage.records import Job, Outcome, Trial
+from storage.storage import Storage
+from tuner.coordinator import Coordinator
+from tuner.evaluations import Silence
+
+SPEC: dict[str, Any] = {
+    "name": "analytic",
+    "application": {"builtin": "cg", "class": "S", "ranks": 16},
+    "machine": {"nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"},
+    "search": {
+        "topology": [{"family": "random", "instances": 6}, "torus-2d"],
+        "ordering": ["original", "hamorder"],
+        "mpi": ["mpich", "ompi"],
+        "collectives": {"alltoall": "all", "allreduce": "all"},
+    },
+    "budget": {"trials": 40},
+    "seed": 3,
+}
+CALLS = {"alltoall": 1, "allreduce": 1, "allgather": 1, "scatter": 1}
+
+Objective = Callable[[Mapping[str, Any]], Outcome]
+
+
+def open_storage(directory: Path) -> Storage:
+    storage = Storage.open(f"sqlite:///{directory}/hamtune.db", str(directory / "artifacts"))
+    storage.upgrade()
+    return storage
+
+
+def create_job(storage: Storage, **changes: Any) -> Job:
+    """A queued job; the analytic evaluators prepare it when they are asked to."""
+    spec = load_job({**SPEC, **changes})
+    return storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+
+
+def simulated(configuration: Mapping[str, Any]) -> Outcome:
+    """Seconds that each choice contributes, by its digest; one in nine choices crashes."""
+    parts = {
+        name: int.from_bytes(hashlib.sha256(f"{name}={value}".encode()).digest()[:2], "big")
+        for name, value in _flat(configuration)
+    }
+    if sum(parts.values()) % 9 == 0:
+        return Outcome(
+            status="failed",
+            reason={"kind": "crash", "message": "SMPI aborted"},
+            cpu_seconds=0.25,
+        )
+    return Outcome(
+        status="completed",
+        value=1.0 + sum(part / 65536 for part in parts.values()),
+        cpu_seconds=0.5,
+    )
+
+
+def _flat(configuration: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+    for name, value in configuration.items():
+        if isinstance(value, Mapping):
+            pairs += _flat(value, f"{prefix}{name}.")
+        else:
+            pairs.append((prefix + name, value))
+    return pairs
+
+
+def censored(outcome: Outcome, cutoff: float | None) -> Outcome:
+    """What a simulator that stops at the cutoff answers."""
+    if cutoff is None or outcome.value is None or outcome.value <= cutoff:
+        return outcome
+    return Outcome(status="censored", value=cutoff, cpu_seconds=outcome.cpu_seconds)
+
+
+class Evaluators:
+    """Worker threads; `dispatch` is what the coordinator is given.
+
+    Args:
+        storage: The storage of the coordinator.
+        workers: How many threads; 0 takes messages and never answers.
+        objective: From a configuration to its outcome without cutoff.
+        delay: The longest an evaluation takes; each takes a random part of it.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        workers: int = 1,
+        objective: Objective = simulated,
+        delay: float = 0.0,
+    ) -> None:
+        self.storage = storage
+        self.objective = objective
+        self.sent: list[tuple[str, str]] = []
+        self._delay = delay
+        self._random = random.Random()
+        self._messages: queue.SimpleQueue[tuple[str, str] | None] = queue.SimpleQueue()
+        self._threads = [threading.Thread(target=self._work) for _ in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    def dispatch(self, task: str, identifier: str) -> None:
+        self.sent.append((task, identifier))
+        self._messages.put((task, identifier))
+
+    def evaluated(self) -> int:
+        return sum(task == EVALUATE for task, _ in self.sent)
+
+    def close(self) -> None:
+        for _ in self._threads:
+            self._messages.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def __enter__(self) -> Evaluators:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _work(self) -> None:
+        while (message := self._messages.get()) is not None:
+            task, identifier = message
+            if task == PREPARE:
+                prepare(self.storage, identifier)
+            else:
+                self._evaluate(identifier)
+
+    def _evaluate(self, attempt_id: str) -> None:
+        begun = self.storage.begin_attempt(attempt_id, threading.current_thread().name)
+        if begun is None:
+            return
+        trial: Trial = begun[1]
+        time.sleep(self._random.random() * self._delay)
+        outcome = censored(self.objective(trial.configuration), trial.cutoff)
+        self.storage.finish_attempt(attempt_id, outcome)
+
+
+def prepare(storage: Storage, job_id: str) -> None:
+    """What a worker does to prepare a job, with an application that needs no capture."""
+    spec = load_job(storage.get_job(job_id).spec)
+    application = storage.add_application(
+        name="cg",
+        kind="builtin",
+        key="cg",
+        trace_sha256="0" * 64,
+        ranks=16,
+        summary={"calls": CALLS},
+    )
+    space = build_space(spec, application.ranks, CALLS).describe()
+    storage.set_job_prepared(job_id, application_id=application.id, space=space)
+
+
+def main() -> None:
+    directory, job_id, workers = sys.argv[1:]
+    storage = open_storage(Path(directory))
+    while (job := storage.acquire_lease("killable", 0.5, job_id)) is None:
+        time.sleep(0.02)
+    with Evaluators(storage, int(workers), delay=0.03) as evaluators:
+        coordinator = Coordinator(
+            storage,
+            evaluators.dispatch,
+            "killable",
+            embedded=True,
+            lease_seconds=0.5,
+            silence=Silence(running_seconds=5.0),
+        )
+        coordinator.run_job(job)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,564 @@
+"""Jobs driven over a real storage by evaluator threads: the same trials whatever happens."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage.messages import EVALUATE, PREPARE
+from storage.records import Job, Outcome
+from storage.storage import Storage
+from tests.tuner.analytic import (
+    SPEC,
+    Evaluators,
+    create_job,
+    open_storage,
+    prepare,
+    simulated,
+)
+from tuner.coordinator import Coordinator
+from tuner.evaluations import Silence
+
+ROOT = Path(__file__).resolve().parents[2]
+
+OUTSIDE = {"mesh-2d", "mesh-3d", "torus-3d"}
+"""The baselines of the standard job that its space does not contain."""
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[Storage]:
+    opened = open_storage(tmp_path)
+    yield opened
+    opened.close()
+
+
+def drive(
+    storage: Storage, job: Job, evaluators: Evaluators, *, embedded: bool = True, **options: Any
+) -> Job:
+    """Take the job, run it in this thread, and return it as it then stands."""
+    leased = storage.acquire_lease("test", 10.0, job.id)
+    assert leased is not None
+    coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=embedded, **options)
+    coordinator.run_job(leased)
+    return storage.get_job(job.id)
+
+
+def run(storage: Storage, *, workers: int = 2, delay: float = 0.0, **changes: Any) -> Job:
+    with Evaluators(storage, workers, delay=delay) as evaluators:
+        return drive(storage, create_job(storage, **changes), evaluators)
+
+
+def essence(storage: Storage, job: Job) -> list[tuple[Any, ...]]:
+    """What must be equal in two runs of a job."""
+    return [
+        (t.number, t.kind, t.label, t.configuration_sha256, t.technique, t.cutoff, t.state, t.value)
+        for t in storage.list_trials(job.id)
+    ]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
+    """The trials of the standard job, run by one worker at a time."""
+    storage = open_storage(tmp_path_factory.mktemp("undisturbed"))
+    trials = essence(storage, run(storage, workers=1))
+    storage.close()
+    return trials
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        time.sleep(0.01)
+
+
+def test_a_job_runs_from_its_queue_to_its_budget(storage: Storage) -> None:
+    job = run(storage)
+    assert (job.state, job.ended_because, job.error) == ("completed", "trials", None)
+    assert job.lease_owner is None
+    trials = storage.list_trials(job.id)
+    assert [trial.number for trial in trials] == list(range(1, len(trials) + 1))
+    baselines = [trial for trial in trials if trial.kind == "baseline"]
+    assert [trial.label for trial in baselines] == [
+        "mesh-2d",
+        "mesh-3d",
+        "torus-2d",
+        "torus-3d",
+        "random original mpich",
+        "random original ompi",
+    ]
+    assert trials[: len(baselines)] == baselines
+    assert len(trials) == len(baselines) + SPEC["budget"]["trials"]
+    assert len({trial.configuration_sha256 for trial in trials}) == len(trials)
+    assert {"completed", "censored", "failed"} >= {trial.state for trial in trials}
+
+
+def test_the_cutoff_of_a_trial_is_the_best_value_told_before_it_was_asked(storage: Storage) -> None:
+    """Of points of the space: a baseline outside it bounds nothing."""
+    job = run(storage, batch=3, cutoff_factor=1.25)
+    trials = storage.list_trials(job.id)
+    for asked in trials:
+        told = [t for t in trials if t.number <= asked.number - 3 and t.label not in OUTSIDE]
+        values = [t.value for t in told if t.state == "completed" and t.value is not None]
+        expected = min(values) * 1.25 if values and asked.kind == "search" else None
+        assert asked.cutoff == expected
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_workers_of_any_number_and_speed_lead_to_the_same_trials(
+    storage: Storage, workers: int, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = run(storage, workers=workers, delay=0.03)
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_killed_coordinator_is_followed_by_one_that_ends_with_the_same_trials(
+    tmp_path: Path, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    storage = open_storage(tmp_path)
+    job = create_job(storage)
+    for finished in (4, 22):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.tuner.analytic", str(tmp_path), job.id, "2"],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        wait_until(lambda count=finished: storage.evaluations_spent(job.id) >= count)  # type: ignore[misc]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    wait_until(lambda: _lease_is_free(storage, job))
+    with Evaluators(storage, 2) as evaluators:
+        ended = drive(storage, job, evaluators)
+    assert ended.state == "completed"
+    assert essence(storage, job) == undisturbed
+    storage.close()
+
+
+def _lease_is_free(storage: Storage, job: Job) -> bool:
+    expires = storage.get_job(job.id).lease_expires_at
+    return expires is None or expires < time.time()
+
+
+def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2, delay=0.01) as evaluators:
+        coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)
+        for finished in (0, 20):
+            stop = threading.Event()
+            serving = threading.Thread(target=coordinator.serve, args=(stop,))
+            serving.start()
+            wait_until(lambda count=finished: storage.evaluations_spent(job.id) >= count)  # type: ignore[misc]
+            stop.set()
+            serving.join()
+            left = storage.get_job(job.id)
+            assert left.state in ("queued", "preparing", "running")
+            assert left.lease_owner is None
+        assert drive(storage, job, evaluators).state == "completed"
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_paused_job_finishes_what_is_in_flight_and_resumes_to_the_same_trials(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2, delay=0.02) as evaluators:
+        for finished in (2, 19):
+            driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+            driving.start()
+            wait_until(lambda count=finished: storage.evaluations_spent(job.id) >= count)  # type: ignore[misc]
+            storage.transition(job.id, "pausing")
+            driving.join()
+            assert storage.get_job(job.id).state == "paused"
+            assert storage.open_trials(job.id) == []
+            storage.transition(job.id, "queued")
+        assert drive(storage, job, evaluators).state == "completed"
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_job_that_is_paused_and_resumed_at_once_runs_on(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2, delay=0.02) as evaluators:
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving.start()
+        wait_until(lambda: storage.evaluations_spent(job.id) >= 6)
+        storage.transition(job.id, "pausing")
+        if storage.get_job(job.id).state == "pausing":
+            storage.transition(job.id, "queued")
+        driving.join()
+        if storage.get_job(job.id).state == "queued":
+            drive(storage, job, evaluators)
+    assert storage.get_job(job.id).state == "completed"
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_cancelled_job_stops_with_its_open_trials_cancelled(storage: Storage) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 1, delay=0.05) as evaluators:
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving.start()
+        wait_until(lambda: storage.evaluations_spent(job.id) >= 3)
+        storage.transition(job.id, "cancelling")
+        driving.join()
+    assert storage.get_job(job.id).state == "cancelled"
+    states = [trial.state for trial in storage.list_trials(job.id)]
+    assert "cancelled" in states
+    assert storage.open_trials(job.id) == []
+
+
+def test_a_job_is_cancelled_or_paused_while_it_is_prepared(storage: Storage) -> None:
+    for wish, end in (("cancelling", "cancelled"), ("pausing", "paused")):
+        job = create_job(storage)
+        with Evaluators(storage, 0) as evaluators:
+            driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+            driving.start()
+            wait_until(lambda: evaluators.sent != [])
+            storage.transition(job.id, wish)  # type: ignore[arg-type]
+            driving.join()
+            assert evaluators.sent == [(PREPARE, job.id)]
+        assert storage.get_job(job.id).state == end
+
+
+def test_a_job_that_cannot_be_prepared_is_left_as_failed(storage: Storage) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 0) as evaluators:
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving.start()
+        wait_until(lambda: evaluators.sent != [])
+        storage.transition(job.id, "failed", error="cg does not compile")
+        driving.join()
+    assert storage.get_job(job.id).error == "cg does not compile"
+
+
+def test_an_application_that_is_known_is_not_prepared_again(storage: Storage) -> None:
+    job = create_job(storage)
+    prepare(storage, job.id)
+    with Evaluators(storage, 2) as evaluators:
+        assert drive(storage, job, evaluators).state == "completed"
+        assert PREPARE not in [task for task, _ in evaluators.sent]
+
+
+def test_a_small_space_is_exhausted(storage: Storage) -> None:
+    job = run(
+        storage,
+        search={"topology": ["torus-2d", "torus-3d"], "ordering": ["original", "hamorder"]},
+        budget={"trials": 100},
+    )
+    assert (job.state, job.ended_because) == ("completed", "exhausted")
+    trials = storage.list_trials(job.id)
+    assert len({trial.configuration_sha256 for trial in trials}) == len(trials) == 4 + 2
+
+
+def test_evaluations_end_a_job(storage: Storage) -> None:
+    job = run(storage, budget={"evaluations": 10})
+    assert (job.ended_because, job.evaluations) == ("evaluations", 10)
+    assert len(storage.list_trials(job.id)) == 10
+
+
+def test_cpu_seconds_end_a_job(storage: Storage) -> None:
+    job = run(storage, budget={"cpu_seconds": 5.0})
+    assert job.ended_because == "cpu_seconds"
+    assert 5.0 <= job.cpu_seconds <= 5.0 + 0.5 * job.spec["batch"]
+
+
+def test_patience_and_targets_end_a_job(storage: Storage) -> None:
+    job = run(storage, budget={"patience": 8})
+    assert job.ended_because == "patience"
+    trials = [t for t in storage.list_trials(job.id) if t.label not in OUTSIDE]
+    values = [t.value if t.state == "completed" else None for t in trials]
+    best = min(value for value in values if value is not None)
+    assert 8 <= len(values) - 1 - values.index(best) < 8 + job.spec["batch"]
+
+    job = run(storage, budget={"target": best})
+    assert job.ended_because == "target"
+    trials = [t for t in storage.list_trials(job.id) if t.label not in OUTSIDE]
+    assert best in [t.value for t in trials if t.state == "completed"]
+
+
+def test_wall_seconds_end_a_job(storage: Storage) -> None:
+    job = run(storage, delay=0.05, budget={"wall_seconds": 2.0})
+    assert (job.state, job.ended_because) == ("completed", "wall_seconds")
+    assert job.active_seconds >= 2.0
+
+
+def test_a_job_out_of_time_before_any_trial_has_failed(storage: Storage) -> None:
+    job = run(storage, budget={"wall_seconds": 1e-6})
+    assert job.state == "failed"
+    assert job.error == "no trial of the search space was completed within the budget"
+
+
+def test_a_cached_trial_is_no_evaluation(storage: Storage) -> None:
+    def half_known(configuration: Mapping[str, Any]) -> Outcome:
+        known = configuration["ordering"] == "original"
+        return replace(simulated(configuration), cached=known)
+
+    job = create_job(storage, budget={"evaluations": 8})
+    with Evaluators(storage, 2, half_known) as evaluators:
+        job = drive(storage, job, evaluators)
+    assert job.ended_because == "evaluations"
+    cached = [trial.cached for trial in storage.list_trials(job.id)]
+    assert cached.count(False) == 8
+    assert cached.count(True) > 0
+
+
+def test_single_failures_do_not_end_a_job(
+    undisturbed: list[tuple[Any, ...]],
+) -> None:
+    states = [trial[6] for trial in undisturbed]
+    assert 0 < states.count("failed") < len(states) / 2
+
+
+RANDOM = {"topology": [{"family": "random", "instances": 20}]}
+
+
+def fail(configuration: Mapping[str, Any]) -> Outcome:
+    kind = "torus" if configuration["topology"] == "torus-2d" else "memory"
+    message = "SMPI aborted" if kind == "torus" else "more than 4 GiB of memory were needed"
+    return Outcome(status="failed", reason={"kind": kind, "message": message})
+
+
+def test_a_job_whose_every_trial_fails_has_failed_for_the_commonest_reason(
+    storage: Storage,
+) -> None:
+    with Evaluators(storage, 2, fail) as evaluators:
+        job = drive(storage, create_job(storage, budget={"trials": 10}), evaluators)
+    assert job.state == "failed"
+    assert job.error is not None
+    assert "none of the 13 trials" in job.error
+    assert "more than 4 GiB" in job.error
+
+
+def test_a_job_without_hope_does_not_spend_its_whole_budget(storage: Storage) -> None:
+    with Evaluators(storage, 2, fail) as evaluators:
+        job = drive(storage, create_job(storage, budget={"trials": 5000}), evaluators)
+    assert job.state == "failed"
+    assert len(storage.list_trials(job.id)) < 110
+
+
+def test_a_baseline_outside_the_space_is_no_result(storage: Storage) -> None:
+    def only_grids(configuration: Mapping[str, Any]) -> Outcome:
+        if configuration["topology"] != "random":
+            return Outcome(status="completed", value=0.001)
+        return fail(configuration)
+
+    with Evaluators(storage, 2, only_grids) as evaluators:
+        job = drive(storage, create_job(storage, search=RANDOM, budget={"trials": 5}), evaluators)
+    assert job.state == "failed"
+
+
+def test_combinations_that_cannot_run_are_infeasible_without_being_dispatched(
+    storage: Storage,
+) -> None:
+    """16 ranks on 12 hosts of two cores: round-robin leaves some hosts with one rank."""
+    job = create_job(
+        storage,
+        machine={**SPEC["machine"], "nodes": 12, "cores_per_host": 2},
+        search={
+            "topology": ["torus-2d"],
+            "mapping": ["packed", "round-robin"],
+            "collectives": {
+                "allgather": ["default", "mvapich2_smp"],
+                "scatter": ["default", "mvapich2_two_level_direct"],
+            },
+        },
+    )
+    with Evaluators(storage, 2) as evaluators:
+        job = drive(storage, job, evaluators)
+        trials = storage.list_trials(job.id)
+        infeasible = [t for t in trials if t.state == "infeasible"]
+        assert evaluators.evaluated() == len(trials) - len(infeasible)
+    assert len(infeasible) == 3
+    for trial in infeasible:
+        assert trial.reason is not None
+        assert trial.reason["kind"] == "constraint"
+        assert "round-robin" in trial.reason["message"]
+
+
+def test_a_silent_worker_loses_its_trial_to_another(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2) as evaluators:
+        swallowed: list[str] = []
+
+        def dispatch(task: str, identifier: str) -> None:
+            if task == EVALUATE and len(swallowed) < 3 and identifier.endswith("-1"):
+                swallowed.append(identifier)
+                storage.begin_attempt(identifier, "dead worker")
+            else:
+                evaluators.dispatch(task, identifier)
+
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        silence = Silence(running_seconds=0.2, dispatched_seconds=0.2)
+        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+    assert len(swallowed) == 3
+    assert storage.get_job(job.id).state == "completed"
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_trial_that_every_worker_dies_of_has_failed(storage: Storage) -> None:
+    job = create_job(storage, budget={"trials": 4}, batch=2)
+    with Evaluators(storage, 2) as evaluators:
+
+        def dispatch(task: str, identifier: str) -> None:
+            if task == EVALUATE and identifier.startswith(f"{job.id}-6-"):
+                storage.begin_attempt(identifier, "doomed worker")
+            else:
+                evaluators.dispatch(task, identifier)
+
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        silence = Silence(running_seconds=0.1, losses=2)
+        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+    assert storage.get_job(job.id).state == "completed"
+    trial = storage.get_trial(job.id, 6)
+    assert trial.state == "failed"
+    assert trial.reason is not None
+    assert trial.reason["kind"] == "lost"
+
+
+def test_an_attempt_handed_back_is_dispatched_again(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2) as evaluators:
+
+        def dispatch(task: str, identifier: str) -> None:
+            if task == EVALUATE and identifier == f"{job.id}-5-1":
+                storage.begin_attempt(identifier, "stopping worker")
+                storage.release_attempt(identifier)
+            else:
+                evaluators.dispatch(task, identifier)
+
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        Coordinator(storage, dispatch, "test").run_job(leased)
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_broker_that_is_away_delays_a_job_and_no_more(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2) as evaluators:
+        failures = iter([True, False, False, True, False, True])
+
+        def dispatch(task: str, identifier: str) -> None:
+            if next(failures, False):
+                raise ConnectionError("broker away")
+            evaluators.dispatch(task, identifier)
+
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        Coordinator(storage, dispatch, "test").run_job(leased)
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_coordinator_that_lost_its_lease_stops_without_writing(storage: Storage) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 1, delay=0.05) as evaluators:
+        first = storage.acquire_lease("first", 0.01, job.id)
+        assert first is not None
+        time.sleep(0.02)
+        second = storage.acquire_lease("second", 60.0, job.id)
+        assert second is not None
+        Coordinator(storage, evaluators.dispatch, "first").run_job(first)
+        assert evaluators.sent == []
+    after = storage.get_job(job.id)
+    assert (after.state, after.lease_owner) == ("queued", "second")
+    assert after.lease_token == second.lease_token
+
+
+def test_a_job_taken_over_in_the_middle_is_driven_by_the_new_coordinator_alone(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2, delay=0.02) as evaluators:
+        # The first never renews in time, so that its lease runs out under it.
+        leased = storage.acquire_lease("first", 0.4, job.id)
+        assert leased is not None
+        slow = Coordinator(storage, evaluators.dispatch, "first", lease_seconds=1000.0)
+        driving = threading.Thread(target=slow.run_job, args=(leased,))
+        driving.start()
+        wait_until(lambda: _lease_is_free(storage, job))
+        ended = drive(storage, job, evaluators)
+        driving.join()
+    assert ended.state == "completed"
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_trial_stored_otherwise_than_it_is_asked_fails_the_job(storage: Storage) -> None:
+    job = create_job(storage)
+    prepare(storage, job.id)
+    leased = storage.acquire_lease("test", 10.0, job.id)
+    assert leased is not None
+    storage.transition(job.id, "running", token=leased.lease_token)
+    storage.propose_trial(
+        job.id,
+        leased.lease_token,
+        number=1,
+        kind="baseline",
+        label="mesh-2d",
+        configuration={"topology": "other"},
+        configuration_sha256="f" * 64,
+        technique=None,
+        cutoff=None,
+    )
+    with Evaluators(storage, 1) as evaluators:
+        Coordinator(storage, evaluators.dispatch, "test").run_job(leased)
+    failed = storage.get_job(job.id)
+    assert failed.state == "failed"
+    assert failed.error is not None
+    assert "trial 1 was stored with another configuration" in failed.error
+
+
+def test_an_unknown_technique_fails_the_job_with_those_that_are_allowed(storage: Storage) -> None:
+    job = run(storage, techniques=["magic"])
+    assert job.state == "failed"
+    assert job.error is not None
+    assert "unknown technique 'magic'; allowed: " in job.error
+
+
+def test_several_jobs_are_served_at_once(storage: Storage) -> None:
+    jobs = [create_job(storage, seed=seed, budget={"trials": 8}) for seed in range(3)]
+    stop = threading.Event()
+    with Evaluators(storage, 2) as evaluators:
+        coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=True)
+        serving = threading.Thread(target=coordinator.serve, args=(stop,))
+        serving.start()
+        wait_until(lambda: all(storage.get_job(j.id).state == "completed" for j in jobs))
+        stop.set()
+        serving.join()
+
+
+def test_the_search_process_may_die_without_harm(
+    storage: Storage, undisturbed: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tuner import session
+
+    made: list[session.TunerSession] = []
+    original = session.TunerSession.__init__
+
+    def remember(self: session.TunerSession, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        made.append(self)
+
+    monkeypatch.setattr(session.TunerSession, "__init__", remember)
+    job = create_job(storage)
+    with Evaluators(storage, 2, delay=0.02) as evaluators:
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving.start()
+        wait_until(lambda: storage.evaluations_spent(job.id) >= 10)
+        made[0]._process.kill()
+        driving.join()
+    assert len(made) == 2
+    assert essence(storage, job) == undisturbed
