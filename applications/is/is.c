@@ -273,7 +273,8 @@ static void check_order(Sorter *s)
   int greatest = 0, greatest_before = 0;
   HAMTUNE_BLOCK(s->received_count, {
     sort_keys(s, sorted);
-    greatest = sorted[s->received_count > 0 ? s->received_count - 1 : 0];
+    if (s->received_count > 0)
+      greatest = sorted[s->received_count - 1];
   });
   MPI_Request request = MPI_REQUEST_NULL;
   if (s->rank > 0)
