@@ -17,8 +17,8 @@ from service.app import create_app
 from service.binding import LOOPBACK_NAMES, check_host
 from service.runtime import Runtime, coordinator_for, open_storage
 from service.settings import Settings
+from workers import process
 from workers.celery_app import make_app
-from workers.embedded import EmbeddedPool
 
 __all__ = ["run_api", "run_coordinator", "run_worker", "serve"]
 
@@ -121,11 +121,9 @@ def run_worker(settings: Settings, *, concurrency: int | None = None) -> None:
         InvalidInput: There is no broker URL.
     """
     broker = _need_broker(settings)
-    stop = _stop_on_signals()
     storage = open_storage(settings)
     try:
-        with EmbeddedPool(make_app(broker), concurrency or settings.concurrency, storage=storage):
-            stop.wait()
+        process.run_worker(storage, broker, concurrency=concurrency or settings.concurrency)
     finally:
         storage.close()
 

@@ -81,7 +81,7 @@ class Runtime:
         pool.start()
         started.callback(pool.stop)
         stop = threading.Event()
-        coordinator = coordinator_for(self.storage, app)
+        coordinator = coordinator_for(self.storage, app, embedded=True)
         thread = threading.Thread(
             target=coordinator.serve, args=(stop,), name="coordinator", daemon=True
         )
@@ -117,10 +117,17 @@ def open_storage(settings: Settings) -> Storage:
     return storage
 
 
-def coordinator_for(storage: Storage, app: Celery) -> Coordinator:
-    """A coordinator that dispatches through Celery; its name tells host and process."""
+def coordinator_for(storage: Storage, app: Celery, *, embedded: bool = False) -> Coordinator:
+    """A coordinator that dispatches through Celery; its name tells host and process.
+
+    Args:
+        storage: Where jobs are.
+        app: From `make_app`.
+        embedded: The workers live in this process alone.
+    """
 
     def dispatch(task: str, identifier: str) -> None:
         app.send_task(task, args=(identifier,))
 
-    return Coordinator(storage, dispatch, f"{socket.gethostname()}-{os.getpid()}")
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    return Coordinator(storage, dispatch, name, embedded=embedded)

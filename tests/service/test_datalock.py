@@ -7,6 +7,8 @@ import pytest
 
 from service.datalock import DataDirectoryInUse, DataLock
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_a_second_holder_is_refused_by_the_pid_of_the_first(tmp_path: Path) -> None:
     with (
@@ -33,7 +35,7 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
             str(tmp_path),
         ],
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": "."},
+        cwd=ROOT,
     )
     try:
         assert holder.stdout is not None

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from searchspace.job import load_job
 from service.version import VERSION
 
+ROOT = Path(__file__).parents[2]
 METHODS = ("get", "post", "put", "patch", "delete")
 EXPECTED = {
     "POST /api/v1/applications",
@@ -136,5 +137,5 @@ def test_the_reference_page_needs_nothing_from_elsewhere(
 
 def test_health_names_the_version_of_the_project(client: TestClient) -> None:
     assert client.get("/healthz").json() == {"status": "ok", "version": VERSION}
-    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == VERSION

@@ -1,0 +1,142 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from searchspace.errors import HamtuneError, InvalidInput
+from service.processes import run_api, run_coordinator, run_worker, serve
+from service.runtime import Runtime
+from service.settings import Settings
+from storage.storage import Storage
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import sys
+from pathlib import Path
+from service.processes import serve
+from service.runtime import Runtime
+from service.settings import Settings
+with Runtime(Settings.under(Path(sys.argv[1])), run=False) as runtime:
+    serve(runtime, "127.0.0.1", 0, on_ready=lambda url: print(url, flush=True))
+"""
+
+
+@dataclass
+class Server:
+    """A service in a process of its own."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+
+@contextmanager
+def started(data: Path) -> Iterator[Server]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(data)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    try:
+        assert process.stdout is not None
+        yield Server(process.stdout.readline().strip(), process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with started(tmp_path) as running:
+        yield running
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
+def test_an_address_that_others_can_reach_is_refused(tmp_path: Path, host: str) -> None:
+    with (
+        Runtime(Settings.under(tmp_path), run=False) as runtime,
+        pytest.raises(InvalidInput, match="no authentication"),
+    ):
+        serve(runtime, host, 0)
+
+
+def test_a_port_in_use_or_out_of_range_is_named(tmp_path: Path) -> None:
+    with (
+        Runtime(Settings.under(tmp_path), run=False) as runtime,
+        socket.create_server(("127.0.0.1", 0)) as taken,
+    ):
+        port = taken.getsockname()[1]
+        with pytest.raises(HamtuneError, match=f"cannot listen on 127.0.0.1 port {port}: "):
+            serve(runtime, "127.0.0.1", port)
+        with pytest.raises(InvalidInput, match="70000 is not a port"):
+            serve(runtime, "127.0.0.1", 70000)
+
+
+def test_separate_processes_need_a_broker(tmp_path: Path) -> None:
+    settings = Settings.under(tmp_path)
+    with pytest.raises(InvalidInput, match="set HAMTUNE_BROKER_URL"):
+        run_api(settings, "127.0.0.1", 0)
+    with pytest.raises(InvalidInput, match="set HAMTUNE_BROKER_URL"):
+        run_coordinator(settings)
+    with pytest.raises(InvalidInput, match="set HAMTUNE_BROKER_URL"):
+        run_worker(settings)
+
+
+def test_two_embedded_runtimes_do_not_run_over_the_same_data(tmp_path: Path) -> None:
+    settings = replace(Settings.under(tmp_path), concurrency=1)
+    with (
+        Runtime(settings),
+        pytest.raises(HamtuneError, match=f"process {os.getpid()} already runs on"),
+    ):
+        Runtime(settings).start()
+    with Runtime(settings):
+        pass
+
+
+def test_it_answers_only_to_loopback_names(server: Server) -> None:
+    assert httpx.get(f"{server.url}/healthz").status_code == 200
+    response = httpx.get(f"{server.url}/healthz", headers={"Host": "evil.example"})
+    assert response.status_code == 403
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_a_length_that_lies_does_not_help(server: Server) -> None:
+    port = int(server.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(
+            b"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        )
+        for _ in range(17):
+            client.sendall(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+        assert client.recv(12) == b"HTTP/1.1 413"
+
+
+def test_sigterm_ends_event_streams_and_the_server(server: Server, tmp_path: Path) -> None:
+    storage = Storage.open(f"sqlite:///{tmp_path}/hamtune.db", str(tmp_path / "artifacts"))
+    job = storage.create_job(name="test", spec={}, seed=1)
+    with urllib.request.urlopen(f"{server.url}/api/v1/jobs/{job.id}/events", timeout=30) as stream:
+        lines = iter(stream)
+        for line in lines:
+            if line.startswith(b"data: "):
+                break
+        # An event that comes later arrives without being asked for.
+        storage.append_event(job.id, "message", {"text": "hello"})
+        for line in lines:
+            if line.startswith(b"data: "):
+                assert json.loads(line[6:])["data"] == {"text": "hello"}
+                break
+        server.process.send_signal(signal.SIGTERM)
+        assert list(lines) in ([], [b"\n"])
+    assert server.process.wait(timeout=30) == -signal.SIGTERM
+    storage.close()
