@@ -46,6 +46,7 @@ _BLOCKING: dict[str, tuple[int, str]] = {
     "pcontrol": (14, "level:z"),
     "finalize": (15, ""),
     "request_free": (16, "slot:n"),
+    "bsend": (17, _MESSAGE),
     "comm_dup": (20, "comm:n"),
     "comm_split": (21, "comm:n color:z key:z"),
     "comm_create": (22, "comm:n ranks:N"),

@@ -74,6 +74,7 @@ class RankDecoder {
         break;
       case Code::send:
       case Code::ssend:
+      case Code::bsend:
       case Code::recv:
       case Code::isend:
       case Code::issend:
@@ -334,7 +335,7 @@ std::string operation_name(Code code, bool nonblocking) {
       nullptr,      "compute",     "send",       "ssend",      "recv",
       "isend",      "issend",      "irecv",      "sendrecv",   "wait",
       "waitall",    "match",       "probe",      "wtime",      "pcontrol",
-      "finalize",   "request_free", nullptr,     nullptr,      nullptr,
+      "finalize",   "request_free", "bsend",     nullptr,      nullptr,
       "comm_dup",   "comm_split",  "comm_create", "cart_create", "cart_sub",
       "comm_free",  nullptr,       nullptr,      nullptr,      nullptr,
       nullptr,      nullptr,       "barrier",    "bcast",      "reduce",

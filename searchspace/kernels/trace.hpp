@@ -28,6 +28,7 @@ enum class Code : std::uint8_t {
   pcontrol = 14,
   finalize = 15,
   request_free = 16,
+  bsend = 17,
   comm_dup = 20,
   comm_split = 21,
   comm_create = 22,

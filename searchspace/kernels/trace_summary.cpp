@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB
 
 bool sends(Code code) {
-  return code == Code::send || code == Code::ssend || code == Code::isend ||
-         code == Code::issend || code == Code::sendrecv;
+  return code == Code::send || code == Code::ssend || code == Code::bsend ||
+         code == Code::isend || code == Code::issend || code == Code::sendrecv;
 }
 
 /// Calls `visit(sender, receiver, bytes)` for every message, with ranks of the world.

@@ -49,6 +49,21 @@ void record_ssend(const void *buf, int count, MPI_Datatype datatype, int dest, i
   message(SSEND, count, datatype, dest, tag, comm);
 }
 
+void record_bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm)
+{
+  (void)buf;
+  message(BSEND, count, datatype, dest, tag, comm);
+}
+
+/* The buffer takes the message at once, so the request has nothing to wait for. */
+void record_ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Request request)
+{
+  (void)request;
+  record_bsend(buf, count, datatype, dest, tag, comm);
+}
+
 void record_recv(const void *buf, int count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Status status)
 {
@@ -110,20 +125,15 @@ static void start(struct open_request *request, int code)
 
 static void start_message(struct open_request *request, int code)
 {
-  start(request, code);
+  if (code == BSEND)
+    put_operation(code);
+  else
+    start(request, code);
   put_number(request->comm);
   put_peer(request->peer);
   put_tag(request->tag);
   put_count(request->count);
   put_count(request->size);
-}
-
-static void release(struct open_request *request)
-{
-  put_operation(REQUEST_FREE);
-  put_number((uint64_t)request->slot);
-  hamtune_free_slot(request->slot);
-  request->slot = -1;
 }
 
 static struct open_request *describe(MPI_Request handle, int count, MPI_Datatype datatype, int peer,
@@ -171,24 +181,6 @@ void record_irecv(const void *buf, int count, MPI_Datatype datatype, int source,
     request->wildcard = is_wildcard(source, tag);
 }
 
-/* The buffer frees a buffered send from its receiver: nobody waits for it, now or later. */
-void record_ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-                   MPI_Comm comm, MPI_Request handle)
-{
-  (void)buf;
-  struct open_request *request = immediate(ISEND, count, datatype, dest, tag, comm, handle);
-  if (request != NULL) {
-    release(request);
-    hamtune_forget_request(request);
-  }
-}
-
-void record_bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-                  MPI_Comm comm)
-{
-  record_ibsend(buf, count, datatype, dest, tag, comm, MPI_REQUEST_NULL);
-}
-
 static struct open_request *persistent(int code, int count, MPI_Datatype datatype, int peer,
                                        int tag, MPI_Comm comm, MPI_Request handle)
 {
@@ -215,7 +207,7 @@ void record_bsend_init(const void *buf, int count, MPI_Datatype datatype, int de
                        MPI_Comm comm, MPI_Request request)
 {
   (void)buf;
-  persistent(ISEND, count, datatype, dest, tag, comm, request)->detached = true;
+  persistent(BSEND, count, datatype, dest, tag, comm, request);
 }
 
 void record_recv_init(const void *buf, int count, MPI_Datatype datatype, int source, int tag,
@@ -232,8 +224,6 @@ void record_start(MPI_Request handle)
   if (request == NULL || request->peer == MPI_PROC_NULL)
     return;
   start_message(request, request->start);
-  if (request->detached)
-    release(request);
 }
 
 void record_startall(int count, const MPI_Request *requests)
@@ -247,8 +237,11 @@ void record_request_free(MPI_Request handle)
   struct open_request *request = hamtune_find_request(handle);
   if (request == NULL)
     return;
-  if (request->slot >= 0)
-    release(request);
+  if (request->slot >= 0) {
+    put_operation(REQUEST_FREE);
+    put_number((uint64_t)request->slot);
+    hamtune_free_slot(request->slot);
+  }
   hamtune_forget_request(request);
 }
 

@@ -31,6 +31,7 @@ enum operation {
   PCONTROL,
   FINALIZE,
   REQUEST_FREE,
+  BSEND,
   COMM_DUP = 20,
   COMM_SPLIT,
   COMM_CREATE,
@@ -87,7 +88,6 @@ struct open_request {
   MPI_Request handle;
   int64_t slot;       /* -1: a persistent request that is not active */
   int start;          /* operation that starts a persistent request, 0 for others */
-  bool detached;      /* a buffered send: nobody waits for it */
   bool wildcard;      /* a receive from any source or with any tag */
   int count, size, peer, tag;
   uint64_t comm;

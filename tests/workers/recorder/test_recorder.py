@@ -18,8 +18,7 @@ def test_blocking_messages(record: Record) -> None:
         send peer=1 tag=1 count=8 size=4
         ssend peer=1 tag=2 count=3 size=4
         send peer=1 tag=3 count=1 size=4
-        isend peer=1 tag=4 count=5 size=4
-        request_free
+        bsend peer=1 tag=4 count=5 size=4
         send peer=1 tag=5 size=4
         sendrecv to=1 send_tag=6 send_count=2 send_size=4 from=1 recv_tag=6 recv_count=4 recv_size=4
         sendrecv to=1 send_tag=7 send_count=3 send_size=4 from=1 recv_tag=7 recv_count=3 recv_size=4
@@ -67,8 +66,7 @@ def test_requests_and_every_way_to_complete_them(record: Record) -> None:
         isend peer=1 tag=21 count=1 size=4
         issend slot=1 peer=1 tag=22 count=1 size=4
         isend slot=2 peer=1 tag=23 count=1 size=4
-        isend slot=3 peer=1 tag=24 count=1 size=4
-        request_free slot=3
+        bsend peer=1 tag=24 count=1 size=4
         request_free
         waitall slots=1,2
         finalize""")
@@ -82,6 +80,7 @@ def test_persistent_requests_are_recorded_at_each_start(record: Record) -> None:
         waitall slots=0,1
         issend peer=1 tag=2 count=1 size=4
         wait
+        bsend peer=1 tag=3 count=1 size=4
         finalize""")
     assert receiver == lines("""
         irecv tag=1 count=2 size=8
@@ -91,6 +90,7 @@ def test_persistent_requests_are_recorded_at_each_start(record: Record) -> None:
         irecv peer=-2 tag=2 count=1 size=4
         match tag=2
         wait
+        recv tag=3 count=1 size=4
         finalize""")
 
 

@@ -25,6 +25,18 @@ int main(int argc, char **argv)
   MPI_Wait(requests + 1, MPI_STATUS_IGNORE); /* not active */
   MPI_Request_free(requests);
   MPI_Request_free(requests + 1);
+  if (rank == 0) {
+    char room[1000], *detached;
+    int size;
+    MPI_Buffer_attach(room, sizeof room);
+    MPI_Bsend_init(data, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, requests);
+    MPI_Start(requests);
+    MPI_Wait(requests, MPI_STATUS_IGNORE);
+    MPI_Request_free(requests);
+    MPI_Buffer_detach(&detached, &size);
+  } else {
+    MPI_Recv(data, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   MPI_Finalize();
   return 0;
 }
