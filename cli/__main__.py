@@ -1,0 +1,86 @@
+"""The `hamtune` command: its groups put together, and every failure as one plain line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from cli import evaluate, jobs, networks, results, run, serve, traces, watch
+from searchspace.errors import HamtuneError, InvalidInput
+from service.version import VERSION
+
+__all__ = ["cli", "main"]
+
+DONE, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+
+EPILOG = """\b
+A first job:
+  hamtune run examples/quick.yaml             tune to the end, without a server
+  hamtune plot quick --output quick/          draw its convergence
+  hamtune export quick --format simgrid --output quick/
+"""
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, message="hamtune %(version)s")
+def cli() -> None:
+    """Tune MPI applications and the network they run on, in simulation."""
+
+
+for module in (serve, run, jobs, watch, results, evaluate, traces, networks):
+    for command in module.COMMANDS:
+        cli.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status.
+
+    Statuses: 0 done, 1 failed, 2 wrong use, 130 interrupted. What went wrong is one line on
+    stderr; `HAMTUNE_DEBUG=1` shows the traceback of an internal error.
+    """
+    try:
+        status = cli.main(args=arguments, prog_name="hamtune", standalone_mode=False)
+        return DONE if status is None else int(status)
+    except BrokenPipeError:
+        # The reader of our output went away; what Python still buffers must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (Exception, KeyboardInterrupt) as error:
+        message, status = _explain(error)
+        click.echo(" ".join(message.split()), err=True)
+        return status
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    """What to tell the user of a failure, and the exit status."""
+    command, message, status = "hamtune", str(error), FAILED
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            command = error.ctx.command_path if error.ctx else command
+            message, status = f"missing command; '{command} --help' lists them", WRONG_USE
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else command
+            message, status = error.format_message(), WRONG_USE
+        case click.ClickException():
+            message = error.format_message()
+        case KeyboardInterrupt() | click.Abort():
+            message, status = "interrupted", INTERRUPTED
+        case InvalidInput():
+            status = WRONG_USE
+        case OSError() if error.filename is not None:
+            message = f"{error.filename}: {error.strerror}"
+        case HamtuneError():
+            pass
+        case _:
+            if os.environ.get("HAMTUNE_DEBUG"):
+                raise error
+            message = (
+                f"internal error: {type(error).__name__}: {error} (HAMTUNE_DEBUG=1 shows where)"
+            )
+    return f"{command}: {message}", status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

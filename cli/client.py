@@ -1,0 +1,180 @@
+"""The client of the REST interface, over the network or in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from searchspace.errors import HamtuneError, InvalidInput
+from service.settings import Settings
+
+__all__ = ["SERVER_FILE", "Client", "connect", "in_process", "live_server"]
+
+SERVER_FILE = "server.json"
+"""Where `hamtune up` says, in its data directory, under which URL it answers."""
+
+PREFIX = "/api/v1"
+BAD_INPUT = (400, 413, 415, 422)
+PAGE = 200
+
+
+class Client:
+    """Calls of `/api/v1`, with problems turned into errors of one plain line."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._http = http
+
+    @property
+    def url(self) -> str:
+        """Where the service is."""
+        return str(self._http.base_url)
+
+    def close(self) -> None:
+        """Let go of the connection; a service in this process ends."""
+        self._http.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """GET a JSON document; parameters that are None are left out."""
+        return self._request("GET", path, params=_given(query)).json()
+
+    def download(self, path: str, **query: Any) -> bytes:
+        """GET a file."""
+        return self._request("GET", path, params=_given(query)).content
+
+    def post(
+        self, path: str, document: Any = None, *, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """POST a JSON document (or nothing) and return the answer."""
+        return self._request("POST", path, json=document, headers=headers).json()
+
+    def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """All items of a listing, page by page."""
+        cursor = None
+        while True:
+            page = self.get(path, cursor=cursor, **query)
+            yield from page["items"]
+            cursor = page["cursor"]
+            if cursor is None:
+                return
+
+    def create_job(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """Create a job; asking again after a broken connection does not create a second one."""
+        headers = {"Idempotency-Key": uuid.uuid4().hex}
+        try:
+            job = self.post("/jobs", spec, headers=headers)
+        except ConnectionBroken:
+            job = self.post("/jobs", spec, headers=headers)
+        return dict(job)
+
+    def upload_trace(self, path: Path) -> dict[str, Any]:
+        """Upload a trace; the application that replays it."""
+        with path.open("rb") as file:
+            return dict(
+                self._request("POST", "/applications", files={"trace": (path.name, file)}).json()
+            )
+
+    def find_job(self, reference: str) -> dict[str, Any]:
+        """The job with this id, or the only one with this name.
+
+        Raises:
+            HamtuneError: There is none, or several have the name.
+        """
+        named = self.get("/jobs", name=reference, limit=20)["items"]
+        if len(named) == 1:
+            return dict(named[0])
+        if named:
+            ids = ", ".join(job["id"] for job in named[:5])
+            raise HamtuneError(
+                f"{len(named)} jobs are called {reference!r}; say which by id, newest first: {ids}"
+            )
+        return dict(self.get(f"/jobs/{_part(reference)}"))
+
+    def _request(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        try:
+            response = self._http.request(method, PREFIX + path, **arguments)
+        except httpx.ConnectError as error:
+            raise ConnectionBroken(
+                f"no service answers at {self.url}; start one with 'hamtune up' or check --server"
+            ) from error
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            raise ConnectionBroken(f"the connection to {self.url} broke: {error}") from error
+        if response.is_success:
+            return response
+        detail = _detail(response)
+        raise InvalidInput(detail) if response.status_code in BAD_INPUT else HamtuneError(detail)
+
+
+class ConnectionBroken(HamtuneError):
+    """The service did not answer; it may or may not have done what was asked."""
+
+
+@contextlib.contextmanager
+def connect(server: str | None, settings: Settings) -> Iterator[Client]:
+    """The service to ask: the one named, else the one over the data directory, else our own.
+
+    Our own reads and changes the data directory but runs nothing: jobs go on when a
+    `hamtune up` or `hamtune run` takes them up.
+
+    Raises:
+        InvalidInput: `server` is not an http URL.
+    """
+    url = server or live_server(settings.data)
+    if url is not None:
+        if not url.startswith(("http://", "https://")):
+            raise InvalidInput(f"--server {url!r} is not a URL such as http://localhost:8080")
+        client = Client(httpx.Client(base_url=url.rstrip("/"), timeout=60.0))
+    else:
+        client = in_process(settings, run=False)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def in_process(settings: Settings, *, run: bool) -> Client:
+    """A client of a service of its own in this process, which ends with it.
+
+    Args:
+        settings: Where the service keeps its things.
+        run: Whether it runs jobs, or only reads and changes what is stored.
+    """
+    # The service takes a second to load, which other commands should not pay for.
+    from cli.in_process import InProcess
+    from service.app import create_app
+    from service.runtime import Runtime
+
+    transport = InProcess(create_app(Runtime(settings, run=run)))
+    return Client(httpx.Client(transport=transport, base_url="http://localhost"))
+
+
+def live_server(data: Path) -> str | None:
+    """URL of the service that runs over this data directory, if it answers."""
+    try:
+        url = str(json.loads((data / SERVER_FILE).read_text())["url"])
+        httpx.get(f"{url}/healthz", timeout=5.0).raise_for_status()
+    except (OSError, ValueError, KeyError, TypeError, httpx.HTTPError):
+        return None
+    return url
+
+
+def _given(query: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in query.items() if value is not None}
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _detail(response: httpx.Response) -> str:
+    """What went wrong in the service's words, or in the status's if it is not our service."""
+    try:
+        return str(response.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"{response.url} answers {response.status_code} {response.reason_phrase}"

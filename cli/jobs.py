@@ -1,0 +1,164 @@
+"""Jobs: submit, list, show, and steer them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from cli.client import connect, live_server
+from cli.follow import follow
+from cli.jobfile import JOB_FILE, create_job, read_job
+from cli.options import example, json_option, print_json, say, server_option
+from cli.terminal import describe, status_line
+from searchspace.errors import HamtuneError
+from searchspace.units import format_duration
+from service.settings import Settings
+from storage.records import JobState
+
+__all__ = ["COMMANDS"]
+
+
+@click.command(epilog=example("hamtune submit job.yaml --server http://localhost:8080 --watch"))
+@click.argument("job_file", type=JOB_FILE, metavar="JOB.yaml")
+@click.option("--watch", "watching", is_flag=True, help="Watch the job until it ends.")
+@json_option
+@server_option
+def submit(
+    job_file: Path, watching: bool, as_json: bool, server: str | None, settings: Settings
+) -> int:
+    """Hand a job to a running service and print its id."""
+    spec = read_job(job_file)
+    if server is None and live_server(settings.data) is None:
+        raise HamtuneError(
+            f"no service runs over {settings.data}; start one with 'hamtune up', "
+            "name one with --server, or run the job here with 'hamtune run'"
+        )
+    with connect(server, settings) as client:
+        job = create_job(client, spec, job_file.parent)
+        if not watching:
+            print_json(job) if as_json else click.echo(job["id"])
+            return 0
+        if not as_json:
+            click.echo(job["id"])
+        try:
+            job = follow(client, job["id"])
+        except KeyboardInterrupt:
+            say(f"hamtune: the job goes on; watch it again with 'hamtune watch {job['id']}'")
+            return 130
+        if as_json:
+            print_json(job)
+        return 0 if job["state"] == "completed" else 1
+
+
+@click.command("jobs", epilog=example("hamtune jobs --state running"))
+@click.option("--state", type=click.Choice(get_args(JobState)), help="Only jobs in this state.")
+@click.option("--name", help="Only jobs with this name.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="At most so many.",
+)
+@json_option
+@server_option
+def list_jobs(
+    state: str | None,
+    name: str | None,
+    limit: int,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> None:
+    """List jobs, newest first."""
+    with connect(server, settings) as client:
+        found: list[dict[str, Any]] = []
+        for job in client.pages("/jobs", state=state, name=name, limit=min(limit, 200)):
+            found.append(job)
+            if len(found) == limit:
+                break
+    if as_json:
+        print_json(found)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("id", "name", "state", "trials", "best", "created"):
+        table.add_column(title, no_wrap=True)
+    for job in found:
+        best = job["progress"]["best"]
+        table.add_row(
+            job["id"],
+            job["name"],
+            job["state"],
+            str(job["progress"]["finished"]),
+            format_duration(best["value"]) if best else "",
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(job["created_at"])),
+        )
+    Console(soft_wrap=True).print(table)
+
+
+@click.command(epilog=example("hamtune show cg-64", "hamtune show cg-64 --json | jq .progress"))
+@click.argument("job", metavar="J")
+@json_option
+@server_option
+def show(job: str, as_json: bool, server: str | None, settings: Settings) -> None:
+    """Show a job: state, progress, search space and what was left out of it and why.
+
+    J is a job's id, or its name if no other job has it.
+    """
+    with connect(server, settings) as client:
+        found = client.find_job(job)
+        if as_json:
+            print_json(found)
+            return
+        click.echo(status_line(found))
+        if found["error"]:
+            click.echo(f"error: {found['error']}")
+        click.echo(f"application: {describe(found['spec']['application'])}")
+        counts = found["progress"]["trials"]
+        if counts:
+            click.echo("trials: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n))
+        space = found["space"]
+        if space:
+            click.echo(f"search space: {space['size']} configurations")
+            for left_out in space.get("excluded", []):
+                click.echo(
+                    f"  left out: {left_out['parameter']} = {left_out['value']}: "
+                    f"{left_out['reason']}"
+                )
+
+
+def _steering(name: str, doing: str, text: str) -> click.Command:
+    @click.command(name, help=text, epilog=example(f"hamtune {name} cg-64"))
+    @click.argument("job", metavar="J")
+    @json_option
+    @server_option
+    def command(job: str, as_json: bool, server: str | None, settings: Settings) -> None:
+        with connect(server, settings) as client:
+            found = client.find_job(job)
+            answer = client.post(f"/jobs/{found['id']}/{name}")
+        if as_json:
+            print_json(answer)
+        elif name == "clone":
+            click.echo(answer["id"])
+        else:
+            click.echo(f"{answer['name']} ({answer['id']}): {doing}, now {answer['state']}")
+
+    return command
+
+
+COMMANDS = [
+    submit,
+    list_jobs,
+    show,
+    _steering(
+        "pause", "asked to pause", "Pause a job: trials under way end, no further ones start."
+    ),
+    _steering("resume", "resumed", "Let a paused job go on where it stopped."),
+    _steering("cancel", "asked to cancel", "End a job for good; its finished trials stay."),
+    _steering("clone", "cloned", "Create a new job like an existing one and print its id."),
+]

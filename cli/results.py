@@ -1,0 +1,201 @@
+"""What came out of a job: the best configuration, figures, exports."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+import click
+
+from cli.client import Client, connect
+from cli.curves import Axis, Curve
+from cli.options import example, json_option, print_json, server_option
+from cli.terminal import describe
+from searchspace.errors import HamtuneError
+from searchspace.units import format_duration
+from service.settings import Settings
+
+__all__ = ["COMMANDS", "FORMATS"]
+
+FORMATS = {
+    "json": "one document with the configuration, its network and the host of every rank",
+    "simgrid": "platform, hostfile, application and run.sh for plain smpirun",
+}
+"""The export formats of the service (`service.exports.registry`), which takes long to load."""
+
+Kind = Literal["convergence", "proximity"]
+FileType = Literal["png", "svg"]
+KINDS: tuple[Kind, ...] = ("convergence", "proximity")
+FILE_TYPES: tuple[FileType, ...] = ("png", "svg")
+
+
+@click.command(epilog=example("hamtune best cg-64 --json"))
+@click.argument("job", metavar="J")
+@json_option
+@server_option
+def best(job: str, as_json: bool, server: str | None, settings: Settings) -> None:
+    """Show the best configuration of a job and what it gains over the best baseline."""
+    with connect(server, settings) as client:
+        found = client.find_job(job)
+        answer = client.get(f"/jobs/{found['id']}/best")
+    if as_json:
+        print_json(answer)
+        return
+    click.echo(f"{format_duration(answer['value'])} (trial {answer['trial']} of {found['name']})")
+    if answer["speedup"] is not None:
+        click.echo(
+            f"{answer['speedup']:.2f} x faster than the best baseline "
+            f"({format_duration(answer['baseline'])})"
+        )
+    click.echo(describe(answer["configuration"]))
+
+
+@click.command(
+    epilog=example(
+        "hamtune plot cg-64 --output figures/            all figures, PNG and SVG",
+        "hamtune plot cg-64 mg-64 -o proximity.svg --kind proximity",
+        "hamtune plot cg-64 -o cost.png --by cpu",
+    )
+)
+@click.argument("jobs", metavar="J...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="A .png or .svg file, or a directory for all figures in both formats (default: here).",
+)
+@click.option("--kind", type=click.Choice(KINDS), help="Which figure; convergence by default.")
+@click.option(
+    "--by",
+    type=click.Choice(("trial", "wall", "cpu")),
+    default="trial",
+    show_default=True,
+    help="What convergence is drawn over: trials, wall seconds, or CPU seconds spent.",
+)
+@json_option
+@server_option
+def plot(
+    jobs: tuple[str, ...],
+    output: Path,
+    kind: Kind | None,
+    by: str,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> None:
+    """Draw the convergence of jobs, with their baselines, and their proximity to the best C(n)."""
+    suffix = output.suffix.lower().lstrip(".")
+    single = next((file_type for file_type in FILE_TYPES if file_type == suffix), None)
+    if single is None and suffix and not output.is_dir():
+        raise click.UsageError(f"--output {output}: figures are .png or .svg files, or a directory")
+    with connect(server, settings) as client:
+        curves = [_curve(client, job, by) for job in jobs]
+    if single is not None:
+        written = [_draw(curves, kind or "convergence", output, single)]
+    else:
+        kinds = (kind,) if kind else KINDS
+        written = [
+            _draw(curves, each, output / f"{each}.{file_type}", file_type)
+            for each in kinds
+            for file_type in FILE_TYPES
+        ]
+    if as_json:
+        print_json({"files": [str(path) for path in written]})
+    else:
+        for path in written:
+            click.echo(path)
+
+
+@click.command(
+    epilog=example(
+        "hamtune export cg-64 --format simgrid --output cg-64/",
+        "sh cg-64/run.sh",
+    )
+)
+@click.argument("job", metavar="J")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(tuple(FORMATS)),
+    required=True,
+    help="; ".join(f"{name}: {meaning}" for name, meaning in FORMATS.items()) + ".",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="Directory for the files; made if there is none.",
+)
+@json_option
+@server_option
+def export(
+    job: str,
+    format_name: str,
+    output: Path,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> None:
+    """Write the best configuration of a job as files to install or to rerun."""
+    with connect(server, settings) as client:
+        found = client.find_job(job)
+        content = client.download(f"/jobs/{found['id']}/exports/{format_name}")
+    written = _unpack(content, output)
+    if as_json:
+        print_json({"format": format_name, "files": [str(path) for path in written]})
+        return
+    for path in written:
+        click.echo(path)
+
+
+COMMANDS = [best, plot, export]
+
+
+def _curve(client: Client, reference: str, by: str) -> Curve:
+    job = client.find_job(reference)
+    course = client.get(f"/jobs/{job['id']}/convergence")
+    if not any(point["best"] is not None for point in course["points"]):
+        raise HamtuneError(f"job {job['name']!r} has no completed trial yet, so nothing to draw")
+    label, key = {
+        "trial": ("trial", "trial"),
+        "wall": ("wall time (s)", "wall_seconds"),
+        "cpu": ("CPU time of the simulator (s)", "cpu_seconds"),
+    }[by]
+    return Curve(
+        name=job["name"],
+        axis=Axis(label=label, values=tuple(float(point[key]) for point in course["points"])),
+        states=tuple(point["state"] for point in course["points"]),
+        values=tuple(point["value"] for point in course["points"]),
+        best=tuple(point["best"] for point in course["points"]),
+        baselines=dict(course["baselines"]),
+    )
+
+
+def _draw(curves: list[Curve], kind: Kind, path: Path, file_type: FileType) -> Path:
+    # Matplotlib takes half a second to load, which no other command should pay for.
+    from cli.figures import convergence_figure, proximity_figure, render
+
+    figure = convergence_figure(curves) if kind == "convergence" else proximity_figure(curves)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(render(figure, file_type))
+    return path
+
+
+def _unpack(content: bytes, output: Path) -> list[Path]:
+    """Write the files of an export archive; names that lead out of `output` are refused."""
+    written = []
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        for entry in packed.infolist():
+            name = PurePosixPath(entry.filename)
+            if name.is_absolute() or ".." in name.parts:
+                raise HamtuneError(f"the export holds a file outside its folder: {name}")
+            path = output.joinpath(*name.parts)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(packed.read(entry))
+            path.chmod(0o755 if entry.external_attr >> 16 & 0o111 else 0o644)
+            written.append(path)
+    return written

@@ -1,0 +1,104 @@
+"""`hamtune run`: a job to its end in this process, by the same code as the service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.client import Client, connect, in_process, live_server
+from cli.course import Course
+from cli.follow import follow
+from cli.jobfile import JOB_FILE, create_job, read_job
+from cli.options import data_option, example, json_option, print_json, say
+from cli.terminal import curve_text, describe
+from searchspace.errors import HamtuneError
+from searchspace.units import format_duration
+from service.settings import Settings
+
+__all__ = ["COMMANDS"]
+
+
+@click.command(
+    epilog=example(
+        "hamtune run examples/quick.yaml",
+        "hamtune run job.yaml --json > result.json     progress goes to stderr",
+        "hamtune run --resume quick                    after Ctrl-C or a crash",
+    )
+)
+@click.argument("job_file", type=JOB_FILE, metavar="JOB.yaml", required=False)
+@click.option("--resume", metavar="J", help="Continue this job instead of creating one.")
+@json_option
+@data_option
+def run(job_file: Path | None, resume: str | None, as_json: bool, settings: Settings) -> int:
+    """Run a job to its end, without a server.
+
+    Ctrl-C stops cleanly; `--resume` continues with the same trials as if nothing had happened.
+    """
+    if (job_file is None) == (resume is None):
+        raise click.UsageError("give a job file, or --resume with a job, and not both")
+    spec = None if job_file is None else read_job(job_file)
+    with _service(settings) as client:
+        if job_file is not None and spec is not None:
+            job = create_job(client, spec, job_file.parent)
+        else:
+            job = client.find_job(str(resume))
+            if job["state"] in ("paused", "pausing"):
+                job = client.post(f"/jobs/{job['id']}/resume")
+        try:
+            job = follow(client, job["id"])
+        except KeyboardInterrupt:
+            say(
+                f"hamtune: stopped; continue with 'hamtune run --resume {job['id']}"
+                f" --data {settings.data}'"
+            )
+            return 130
+        return _report(client, job, as_json)
+
+
+COMMANDS = [run]
+
+
+@contextmanager
+def _service(settings: Settings) -> Iterator[Client]:
+    """A service that runs jobs over the data directory: the one that lives there, or our own."""
+    if live_server(settings.data) is not None:
+        with connect(None, settings) as client:
+            say(
+                f"hamtune: the service at {client.url} runs this data directory; the job goes there"
+            )
+            yield client
+        return
+    client = in_process(settings, run=True)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
+    best = client.get(f"/jobs/{job['id']}/best") if job["progress"]["best"] else None
+    if as_json:
+        print_json({"job": job, "best": best})
+    elif best is not None:
+        course = Course(client, job["id"])
+        course.update()
+        click.echo(curve_text(course.curve()))
+        click.echo()
+        click.echo(f"best     {format_duration(best['value'])} (trial {best['trial']})")
+        if best["baseline"] is not None:
+            click.echo(
+                f"baseline {format_duration(best['baseline'])}, {best['speedup']:.2f} x as long"
+            )
+        click.echo(f"with     {describe(best['configuration'])}")
+    if job["state"] == "failed":
+        raise HamtuneError(f"job {job['id']} failed: {job['error']}")
+    if job["state"] == "completed" and best is None:
+        raise HamtuneError(
+            f"job {job['id']} ended without a single completed trial; "
+            f"'hamtune show {job['id']}' tells what became of them"
+        )
+    return 0 if job["state"] == "completed" else 1

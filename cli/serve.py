@@ -1,0 +1,167 @@
+"""The processes of the service: all in one, or API, coordinators and workers apart."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from cli.client import SERVER_FILE
+from cli.options import data_option, example, say
+from service.settings import Settings
+
+__all__ = ["COMMANDS"]
+
+host_option = click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
+)
+port_option = click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
+
+
+@click.command(
+    epilog=example(
+        "hamtune up --data /srv/hamtune",
+        "hamtune submit job.yaml --watch      (from another terminal)",
+    )
+)
+@host_option
+@port_option
+@data_option
+def up(host: str, port: int, settings: Settings) -> int:
+    """Start the service: API and workers in one process, over a data directory.
+
+    Jobs that an earlier process left unfinished go on. Stop it with Ctrl-C; nothing is lost.
+    """
+    from service.processes import serve
+    from service.runtime import Runtime
+
+    _log_to_stderr()
+    if not settings.embedded:
+        say("hamtune: HAMTUNE_BROKER_URL is set; 'hamtune up' runs its own workers without it")
+    runtime = Runtime(settings, run=True)
+    with _graceful_termination():
+        try:
+            with runtime, _announced(settings.data) as announce:
+                serve(runtime, host, port, on_ready=announce)
+        except KeyboardInterrupt:
+            say(f"hamtune: stopped; unfinished jobs go on with 'hamtune up --data {settings.data}'")
+            return 130
+    return 0
+
+
+@click.command(
+    epilog=example(
+        "export HAMTUNE_DATABASE_URL=postgresql+psycopg://hamtune@db/hamtune",
+        "export HAMTUNE_BROKER_URL=redis://broker:6379/0 HAMTUNE_ARTIFACTS_URL=file:///shared",
+        "hamtune api --port 8080",
+    )
+)
+@host_option
+@port_option
+@data_option
+def api(host: str, port: int, settings: Settings) -> int:
+    """Start the REST interface alone; coordinators and workers are processes of their own.
+
+    Database, broker and artifacts are named by HAMTUNE_DATABASE_URL, HAMTUNE_BROKER_URL and
+    HAMTUNE_ARTIFACTS_URL.
+    """
+    from service.processes import run_api
+
+    _log_to_stderr()
+    with _graceful_termination():
+        try:
+            run_api(settings, host, port, on_ready=lambda url: say(f"hamtune: serving {url}"))
+        except KeyboardInterrupt:
+            say("hamtune: stopped; coordinators and workers go on without the API")
+            return 130
+    return 0
+
+
+@click.command(epilog=example("hamtune coordinator"))
+@data_option
+def coordinator(settings: Settings) -> int:
+    """Drive jobs over a shared database and broker; any number of coordinators may run.
+
+    Another coordinator takes over the jobs of one that dies. Set the same URLs as for
+    'hamtune api'.
+    """
+    from service.processes import run_coordinator
+
+    _log_to_stderr()
+    run_coordinator(settings)
+    say("hamtune: coordinator stopped; its jobs go on with another one")
+    return 0
+
+
+@click.command(epilog=example("hamtune worker --concurrency 16"))
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 4096),
+    help="Evaluations at once; one a core by default.",
+)
+@data_option
+def worker(concurrency: int | None, settings: Settings) -> int:
+    """Evaluate trials over a shared database and broker; any number of workers may run.
+
+    Set the same URLs as for 'hamtune api'.
+    """
+    from service.processes import run_worker
+
+    _log_to_stderr()
+    run_worker(settings, concurrency=concurrency)
+    say("hamtune: worker stopped; trials it had not finished go to another one")
+    return 0
+
+
+COMMANDS = [up, api, coordinator, worker]
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        level=logging.DEBUG if os.environ.get("HAMTUNE_DEBUG") else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+
+
+class _Announcer:
+    """Says where the service is, to people and, in the data directory, to other commands."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, url: str) -> None:
+        draft = self._path.with_suffix(".new")
+        draft.write_text(json.dumps({"url": url, "pid": os.getpid()}) + "\n")
+        draft.replace(self._path)
+        say(f"hamtune: serving {url}, data in {self._path.parent}; Ctrl-C stops")
+
+
+@contextmanager
+def _announced(data: Path) -> Iterator[_Announcer]:
+    path = data / SERVER_FILE
+    try:
+        yield _Announcer(path)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _graceful_termination() -> Iterator[None]:
+    """Let SIGTERM, which uvicorn raises again once it has stopped, end the command in order."""
+    before = signal.signal(signal.SIGTERM, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

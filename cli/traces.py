@@ -1,0 +1,142 @@
+"""Traces: capture programs and look at what they do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.options import example, json_option, print_json, say
+from searchspace.errors import InvalidInput
+from searchspace.formats.matrix_market import write_traffic
+from searchspace.kernels import TraceSummary, trace_summary, traffic_matrix
+from searchspace.units import format_size, parse_speed
+
+__all__ = ["COMMANDS"]
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog=example(
+        "hamtune capture --ranks 16 --output solver.ht -- solver.c helper.c 1000",
+        "hamtune capture --ranks 16 --output solver.ht -- ./solver 1000",
+    ),
+)
+@click.option("--ranks", type=click.IntRange(1), required=True, help="Ranks of the run.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The trace to write (.ht).",
+)
+@click.option(
+    "--declared-flops",
+    is_flag=True,
+    help="The program declares what it computes (hamtune_compute, smpi_execute_flops); otherwise "
+    "its CPU time between MPI calls is measured.",
+)
+@click.option(
+    "--host-speed",
+    metavar="F",
+    help="Speed of this machine, which turns measured seconds into flops (2Gf); measured if left "
+    "out.",
+)
+@click.option(
+    "--flag", "flags", multiple=True, metavar="FLAG", help="Flag for the compiler; may be repeated."
+)
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File that the program reads; may be repeated.",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@json_option
+def capture(
+    ranks: int,
+    output: Path,
+    declared_flops: bool,
+    host_speed: str | None,
+    flags: tuple[str, ...],
+    inputs: tuple[Path, ...],
+    command: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Run an MPI program once under SMPI and write its trace.
+
+    COMMAND is source files (C, C++, Fortran) and the program's arguments; or a program that was
+    built with hamtune-mpicc, hamtune-mpicxx, hamtune-mpif90 or hamtune-mpif77, and its arguments.
+    It runs in a sandbox: no network, no files but its own.
+    """
+    from workers.capture import capture as capture_program
+
+    if not output.parent.is_dir():
+        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    speed = None
+    if host_speed is not None:
+        try:
+            speed = parse_speed(host_speed)
+        except InvalidInput as error:
+            raise InvalidInput(f"--host-speed: {error}") from error
+    say(f"hamtune: running {' '.join(command)} on {ranks} ranks under SMPI")
+    capture_program(
+        command,
+        ranks,
+        output,
+        declared_flops=declared_flops,
+        host_speed=speed,
+        compiler_flags=flags,
+        inputs=inputs,
+    )
+    summary = trace_summary(output)
+    if as_json:
+        print_json({"output": str(output), **summary})
+    else:
+        click.echo(f"{output}: {_one_line(summary)}")
+
+
+@click.group()
+def trace() -> None:
+    """Look at traces."""
+
+
+@trace.command(
+    epilog=example(
+        "hamtune trace info solver.ht", "hamtune trace info solver.ht --traffic solver.mtx"
+    )
+)
+@click.argument("trace_file", metavar="T", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--traffic",
+    metavar="W.mtx",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the bytes that every pair of ranks exchanges, both ways (MatrixMarket).",
+)
+@json_option
+def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
+    """Show what a trace holds: ranks, calls, bytes, pairs that communicate, flops."""
+    summary = trace_summary(trace_file)
+    if traffic is not None:
+        traffic.write_text(write_traffic(traffic_matrix(trace_file)))
+    if as_json:
+        print_json(summary)
+        return
+    click.echo(_one_line(summary))
+    for name, count in sorted(summary["calls"].items(), key=lambda item: (-item[1], item[0])):
+        click.echo(f"  {name:22} {count:>12}")
+    if traffic is not None:
+        click.echo(f"traffic matrix: {traffic}")
+
+
+COMMANDS = [capture, trace]
+
+
+def _one_line(summary: TraceSummary) -> str:
+    calls = sum(summary["calls"].values())
+    return (
+        f"{summary['program']} on {summary['ranks']} ranks: {calls} calls, "
+        f"{format_size(summary['bytes'])} in messages, {summary['pairs']} pairs, "
+        f"{summary['flops']:.4g} flops"
+    )

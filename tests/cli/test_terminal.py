@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+from cli.curves import Axis, Curve
+from cli.terminal import curve_text, describe, status_line, trial_table
+
+
+def curve(best: tuple[float | None, ...], baselines: dict[str, float]) -> Curve:
+    return Curve(
+        name="cg-64",
+        axis=Axis(label="trial", values=tuple(float(at + 1) for at in range(len(best)))),
+        states=("completed",) * len(best),
+        values=best,
+        best=best,
+        baselines=baselines,
+    )
+
+
+def test_a_curve_in_characters_fits_its_size() -> None:
+    text = curve_text(curve((0.09, 0.08, 0.05), {"torus-3d": 0.085}), width=60, height=12)
+
+    lines = text.splitlines()
+    assert "cg-64: simulated time (ms) by trial" in lines[0]
+    assert "best baseline: torus-3d, 85 ms" in lines[-1]
+    assert len(lines) <= 13
+    assert max(map(len, lines)) <= 60
+    assert "\x1b" not in text
+
+
+def test_a_single_trial_is_a_curve() -> None:
+    assert "50" in curve_text(curve((0.05,), {}))
+
+
+def test_no_trial_is_said_in_words() -> None:
+    assert curve_text(curve((None, None), {})) == "no trial has completed yet"
+
+
+def test_a_configuration_in_one_line_names_what_differs_from_the_default() -> None:
+    configuration: dict[str, Any] = {
+        "topology": "random",
+        "topology_seed": 3,
+        "ordering": "hamorder",
+        "collectives": {"allreduce": "rdb", "bcast": "default"},
+    }
+
+    assert describe(configuration) == "random topology_seed=3 hamorder allreduce=rdb"
+
+
+def test_the_status_line_tells_state_progress_and_incumbent() -> None:
+    job = {
+        "id": "j1",
+        "name": "cg-64",
+        "state": "completed",
+        "ended_because": "trials",
+        "spec": {"budget": {"trials": 40}},
+        "progress": {
+            "finished": 40,
+            "cpu_seconds": 12.34,
+            "best": {"trial": 17, "value": 0.0712},
+        },
+    }
+
+    assert status_line(job) == (
+        "cg-64 (j1): completed (trials), 40/40 trials, best 71.2 ms (trial 17), 12.3 CPU s"
+    )
+
+
+def test_a_censored_trial_shows_its_bound() -> None:
+    trial = {
+        "number": 3,
+        "state": "censored",
+        "value": 0.08,
+        "cached": True,
+        "cpu_seconds": 0.5,
+        "label": None,
+        "configuration": {"topology": "mesh-2d"},
+    }
+    console = Console(width=100)
+
+    with console.capture() as captured:
+        console.print(trial_table([trial]))
+
+    row = captured.get().splitlines()[1]
+    assert row.split() == ["3", "censored", "(cached)", ">", "80", "ms", "0.50", "mesh-2d"]
