@@ -118,8 +118,8 @@ class TraceSummary(TypedDict):
             non-blocking forms of collectives begin with `i`.
         messages: Point-to-point messages.
         bytes: Payload bytes of these.
-        pairs: Unordered pairs of ranks that exchange messages.
-        least_partners: Ranks that the rank with the fewest partners exchanges messages with.
+        pairs: Unordered pairs that exchange messages; a rank that sends to itself is one.
+        least_partners: How many ranks the rank with the fewest partners sends to.
         most_partners: The same of the rank with the most.
         flops: Computed by all ranks together.
     """

@@ -21,8 +21,8 @@ struct TraceSummary {
   std::map<std::string, std::uint64_t> calls;  // by name, over all ranks; computations left out
   std::uint64_t messages = 0;                  // point to point
   std::uint64_t bytes = 0;                     // payload of these
-  std::uint64_t pairs = 0;                     // unordered pairs of ranks that exchange messages
-  std::uint64_t least_partners = 0;            // of a rank
+  std::uint64_t pairs = 0;                     // unordered pairs that exchange messages; a rank may pair with itself
+  std::uint64_t least_partners = 0;            // ranks that a rank sends to
   std::uint64_t most_partners = 0;
   double flops = 0;
 };

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from searchspace.kernels import TraceSummary, trace_summary, traffic_matrix
+from searchspace.kernels import TraceSummary, trace_summary
 from workers.capture import APPLICATIONS, capture_builtin
 
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
@@ -22,10 +21,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @dataclass(frozen=True)
 class Traffic:
-    """The summary of a trace, and its pairs as the reference counts them."""
+    """The summary of a trace, with its figures grouped as the reference lists them."""
 
     summary: TraceSummary
-    matrix: np.ndarray
 
     @property
     def collectives(self) -> dict[str, int]:
@@ -38,14 +36,7 @@ class Traffic:
     @property
     def partners(self) -> tuple[int, int]:
         """Fewest and most ranks that a rank sends to, itself included."""
-        sent = (self.matrix > 0).sum(axis=1)
-        return int(sent.min()), int(sent.max())
-
-    @property
-    def pairs(self) -> int:
-        """Unordered pairs that exchange messages; a rank that sends to itself is one."""
-        either = (self.matrix + self.matrix.T) > 0
-        return int(np.triu(either).sum())
+        return self.summary["least_partners"], self.summary["most_partners"]
 
 
 @pytest.fixture(scope="session")
@@ -94,6 +85,6 @@ def traffic(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str, int
             capture_builtin(program, None, ranks, {"order": int(size)}, trace)
         else:
             capture_builtin(program, size, ranks, {}, trace)
-        return Traffic(trace_summary(trace), traffic_matrix(trace))
+        return Traffic(trace_summary(trace))
 
     return captured
