@@ -12,7 +12,7 @@ from storage.records import FINAL_JOB_STATES, Job, JobState
 from storage.storage import Storage
 from tuner.evaluations import Dispatch, Evaluations, Silence
 from tuner.job_space import read_job, space_of
-from tuner.lease import Lease
+from tuner.lease import LOOK_SECONDS, Lease
 from tuner.search import Search
 from tuner.trial_loop import PAUSED, TrialLoop
 
@@ -93,7 +93,7 @@ class JobRun:
                 wait=self._stop.wait,
             )
             while not self._ended(loop):
-                self._look(now=True)
+                self._look(max_age=0.0)
 
     def _ended(self, loop: TrialLoop) -> bool:
         """Run the loop and store how it ended; False where a user interfered just then."""
@@ -110,7 +110,7 @@ class JobRun:
         asked: float | None = None
         delay, longest = _POLL_SECONDS
         while True:
-            job = self._look(now=True)
+            job = self._look(max_age=0.0)
             if job.space is not None:
                 # One that is to pause may have trials in flight: those are seen to first.
                 if job.state in ("running", "pausing") or self._transition("running", job.state):
@@ -136,23 +136,23 @@ class JobRun:
             return False
         return True
 
-    def _look(self, *, now: bool = False) -> Job:
+    def _look(self, *, max_age: float = LOOK_SECONDS) -> Job:
         """The job, unless the work on it is over."""
         if self._stop.is_set():
             raise Stopped
-        job = self._lease.look(now=now)
+        job = self._lease.look(max_age=max_age)
         if job.state == "cancelling":
             raise _Cancelled
         if job.state == "paused" or job.state in FINAL_JOB_STATES:
             raise Stopped
         return job
 
-    def _look_running(self) -> Job:
+    def _look_running(self, max_age: float = LOOK_SECONDS) -> Job:
         """The job while its trials run; one that was resumed before it had paused runs on."""
-        job = self._look()
+        job = self._look(max_age=max_age)
         if job.state == "queued":
             self._transition("running", "queued")
-            job = self._look(now=True)
+            job = self._look(max_age=0.0)
         return job
 
     def _transition(

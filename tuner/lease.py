@@ -8,10 +8,10 @@ from storage.errors import LeaseLost, NotFound
 from storage.records import Job
 from storage.storage import Storage
 
-__all__ = ["Lease"]
+__all__ = ["LOOK_SECONDS", "Lease"]
 
+LOOK_SECONDS = 0.1
 _RENEWALS = 3  # in the time that a lease lasts
-_LOOK_SECONDS = 0.1
 
 
 class Lease:
@@ -30,11 +30,11 @@ class Lease:
         self.token = job.lease_token
         self.job = job
 
-    def look(self, *, now: bool = False) -> Job:
-        """The job as it stands, at most a tenth of a second old; renews the lease where it is due.
+    def look(self, *, max_age: float = LOOK_SECONDS) -> Job:
+        """The job as it was lately; renews the lease where that is due.
 
         Args:
-            now: Read it afresh.
+            max_age: How many seconds old the answer may be.
 
         Raises:
             LeaseLost: Another coordinator holds the job, or it was deleted.
@@ -43,7 +43,7 @@ class Lease:
         if clock - self._renewed >= self._seconds / _RENEWALS:
             self.job = self._storage.renew_lease(self.job.id, self.token, self._seconds)
             self._renewed = self._looked = clock
-        elif now or clock - self._looked >= _LOOK_SECONDS:
+        elif clock - self._looked >= max_age:
             try:
                 self.job = self._storage.get_job(self.job.id)
             except NotFound as error:

@@ -8,6 +8,7 @@ the same for any number of workers and after any crash.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Trial
 from storage.storage import Storage
 from tuner.budget import Budget, EndReason, Ledger
 from tuner.evaluations import Evaluations
-from tuner.lease import Lease
+from tuner.lease import LOOK_SECONDS, Lease
 from tuner.objective import cutoff, told
 from tuner.search import Search
 
@@ -31,7 +32,7 @@ PAUSED: Literal["paused"] = "paused"
 """Returned by `TrialLoop.run` where the job is to pause and nothing is in flight."""
 
 _POLL_SECONDS = (0.002, 0.05)
-_TEND_SECONDS = 1.0
+_TEND_SECONDS = 2.0
 _PAGE = 1000
 
 Kind: TypeAlias = Literal["baseline", "search"]
@@ -55,7 +56,8 @@ class TrialLoop:
         spec: The job.
         built: Its space and baselines.
         search: The search over that space, fresh.
-        look: Returns the job as it stands; raises where the loop is to stop at once.
+        look: Returns the job as it was at most so many seconds ago; raises where the loop is to
+            stop at once.
         wait: Sleeps for some seconds, or less where there is something to look at.
     """
 
@@ -68,7 +70,7 @@ class TrialLoop:
         built: BuiltSpace,
         search: Search,
         *,
-        look: Callable[[], Job],
+        look: Callable[[float], Job],
         wait: Callable[[float], object],
     ) -> None:
         self._storage = storage
@@ -113,7 +115,7 @@ class TrialLoop:
 
     def _end(self) -> EndReason | Literal["hopeless", "paused"] | None:
         """Why no trial may be asked now."""
-        job = self._look()
+        job = self._look(LOOK_SECONDS)
         if self._exhausted:
             return "exhausted"
         if self.ledger.hopeless:
@@ -197,11 +199,18 @@ class TrialLoop:
     def _finished(self, trial: Trial) -> Trial:
         """Wait for the outcome of a trial."""
         delay, longest = _POLL_SECONDS
+        seen: int | None = None
         while trial.state not in FINAL_TRIAL_STATES:
-            trial = self._storage.get_trial(trial.job_id, trial.number)
-            if trial.state in FINAL_TRIAL_STATES:
-                break
-            self._look()
+            # Whatever happens to trials and jobs is an event; asking for the last one is cheap.
+            last = self._storage.last_event_id()
+            if last != seen:
+                seen = last
+                trial = self._storage.get_trial(trial.job_id, trial.number)
+                if trial.state in FINAL_TRIAL_STATES:
+                    break
+                self._look(0.0)
+            else:
+                self._look(math.inf)
             if time.monotonic() - self._tended >= _TEND_SECONDS:
                 self._evaluations.tend()
                 self._tended = time.monotonic()
