@@ -239,9 +239,9 @@ class Budget(Description):
     """When to stop, whichever comes first. The job also ends when its space is exhausted."""
 
     trials: int | None = Field(default=None, gt=0)
-    """Trials in all, baselines included."""
+    """Search trials; the baselines come on top."""
     evaluations: int | None = Field(default=None, gt=0)
-    """Distinct configurations simulated."""
+    """Trials really simulated, baselines included."""
     wall_seconds: Seconds | None = None
     """Seconds of the clock under a coordinator."""
     cpu_seconds: Seconds | None = None
@@ -249,7 +249,7 @@ class Budget(Description):
     target: Seconds | None = None
     """A simulated time that is good enough."""
     patience: int | None = Field(default=None, gt=0)
-    """Trials without a new best."""
+    """Search trials in a row without a new best."""
 
     @model_validator(mode="after")
     def _check_some_limit(self) -> Budget:

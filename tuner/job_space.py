@@ -8,7 +8,7 @@ from storage.records import Job
 from storage.storage import Storage
 from tuner.parameters import point_of
 
-__all__ = ["baselines_inside", "read_job", "space_of"]
+__all__ = ["baselines_inside", "inside_of", "read_job", "space_of"]
 
 
 def read_job(storage: Storage, job: Job) -> JobSpec:
@@ -49,3 +49,15 @@ def baselines_inside(built: BuiltSpace) -> frozenset[str]:
         for label, configuration in built.baselines
         if point_of(built.space, configuration) is not None
     )
+
+
+def inside_of(storage: Storage, job: Job) -> frozenset[str]:
+    """The labels of a job's baselines that are points of its space; none before it is prepared.
+
+    Raises:
+        InvalidInput: The stored specification is not valid.
+        NotFound: Its application or machine is gone.
+    """
+    if job.space is None:
+        return frozenset()
+    return baselines_inside(space_of(storage, job, read_job(storage, job)))
