@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from service.dependencies import StorageDependency
@@ -38,7 +38,7 @@ router = APIRouter(prefix="/jobs/{job_id}/exports", tags=["exports"])
 )
 def export(
     job_id: JobId,
-    format_name: str,
+    format_name: Annotated[str, Path(max_length=64, description="One of the formats above.")],
     storage: StorageDependency,
     name: Annotated[
         str | None, Query(max_length=500, description="Only this file, by its name in the archive.")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from searchspace.errors import InvalidInput
 from service.exports.json_export import export_json
-from service.exports.simgrid_export import export_simgrid
 from service.exports.result import ExportFile, Result, gather
+from service.exports.simgrid_export import export_simgrid
 from service.version import VERSION
 from storage.storage import Storage
 from workers.simulator_client import simulator_version

@@ -9,6 +9,7 @@ from searchspace.configuration import Configuration
 from searchspace.job import JobSpec, load_job
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
+from service.jobs.best import best_trial
 from storage.errors import Conflict
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
@@ -63,7 +64,7 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
         Conflict: No trial of the job has completed yet.
     """
     job = storage.get_job(job_id)
-    trial = storage.best_trial(job_id)
+    trial = best_trial(storage, job)
     if trial is None or job.application_id is None:
         raise Conflict(
             f"job {job.name!r} has no completed trial yet, so there is nothing to export"

@@ -10,8 +10,17 @@ from fastapi.concurrency import run_in_threadpool
 from searchspace.job import JobSpec
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
-from service.jobs import service
-from service.jobs.schemas import EXAMPLE, SPEC_EXAMPLE, JobPage, JobView
+from service.jobs import results, service
+from service.jobs.schemas import (
+    BEST_EXAMPLE,
+    CONVERGENCE_EXAMPLE,
+    EXAMPLE,
+    SPEC_EXAMPLE,
+    BestView,
+    ConvergenceView,
+    JobPage,
+    JobView,
+)
 from service.openapi import answers, body
 from service.parameters import Cursor, JobId, Limit
 from storage.records import JobState
@@ -229,6 +238,37 @@ async def clone_job(
     view = await run_in_threadpool(_clone, storage, job_id, changes, idempotency_key)
     response.headers["Location"] = f"{request.url.path.rsplit('/', 2)[0]}/{view.id}"
     return view
+
+
+@router.get(
+    "/{job_id}/best",
+    operation_id="get_best",
+    summary="Show the best configuration",
+    response_model=BestView,
+    responses=answers(
+        BEST_EXAMPLE, 404, 409, 422, description="The best configuration beside the baselines."
+    ),
+)
+def get_best(job_id: JobId, storage: StorageDependency) -> BestView:
+    """The best configuration so far, and what it gains over the best baseline.
+
+    409 while no trial has completed.
+    """
+    return results.best(storage, job_id)
+
+
+@router.get(
+    "/{job_id}/convergence",
+    operation_id="get_convergence",
+    summary="Show the convergence",
+    response_model=ConvergenceView,
+    responses=answers(
+        CONVERGENCE_EXAMPLE, 404, 422, description="The course of the job, as its figures need it."
+    ),
+)
+def get_convergence(job_id: JobId, storage: StorageDependency) -> ConvergenceView:
+    """Best so far by trial, by wall clock and by CPU seconds spent, with the baselines."""
+    return results.course(storage, job_id)
 
 
 def _create(storage: StorageDependency, document: Any, key: str | None) -> JobView:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from service.jobs.best import best_trial
+from service.trials.schemas import CONFIGURATION
 from storage.records import Job, JobState, TrialState
 from storage.storage import Storage
 
-__all__ = ["EXAMPLE", "SPEC_EXAMPLE", "BestSoFar", "JobPage", "JobView", "Progress"]
+__all__ = [
+    "BEST_EXAMPLE",
+    "CONVERGENCE_EXAMPLE",
+    "EXAMPLE",
+    "SPEC_EXAMPLE",
+    "BestSoFar",
+    "BestView",
+    "ConvergenceView",
+    "CoursePoint",
+    "JobPage",
+    "JobView",
+    "Progress",
+]
 
 SPEC_EXAMPLE: dict[str, Any] = {
     "name": "cg-64",
@@ -55,6 +69,52 @@ EXAMPLE: dict[str, Any] = {
         "cpu_seconds": 38.2,
         "best": {"trial": 17, "value": 0.0712},
     },
+}
+
+BEST_EXAMPLE: dict[str, Any] = {
+    "configuration": CONFIGURATION,
+    "value": 0.0712,
+    "trial": 17,
+    "baseline": 0.0840,
+    "speedup": 1.18,
+    "baselines": {"torus-3d": 0.0840, "mesh-3d": 0.0912},
+    "initial": 0.0840,
+}
+
+CONVERGENCE_EXAMPLE: dict[str, Any] = {
+    "points": [
+        {
+            "trial": 1,
+            "kind": "baseline",
+            "label": "torus-3d",
+            "state": "completed",
+            "cached": False,
+            "value": 0.084,
+            "best": 0.084,
+            "wall_seconds": 1.4,
+            "cpu_seconds": 1.2,
+        },
+        {
+            "trial": 2,
+            "kind": "search",
+            "label": None,
+            "state": "completed",
+            "cached": False,
+            "value": 0.0712,
+            "best": 0.0712,
+            "wall_seconds": 2.7,
+            "cpu_seconds": 2.4,
+        },
+    ],
+    "best": {"trial": 2, "value": 0.0712},
+    "initial": {"trial": 2, "value": 0.0712},
+    "baselines": {"torus-3d": 0.084},
+    "gains": {"torus-3d": 1.18},
+    "speedup": 1.0,
+    "proximity": [1.0],
+    "close": 0.9,
+    "trials_to_reach": 1,
+    "share": 1.0,
 }
 
 
@@ -103,7 +163,7 @@ class JobView(BaseModel):
     def of(cls, job: Job, storage: Storage) -> JobView:
         """The view of a stored job, with its progress looked up."""
         counts = storage.trial_counts(job.id)
-        best = storage.best_trial(job.id)
+        best = best_trial(storage, job)
         return cls(
             id=job.id,
             name=job.name,
@@ -137,3 +197,50 @@ class JobPage(BaseModel):
 
     items: list[JobView]
     cursor: str | None = Field(description="Fetches the next page; null on the last.")
+
+
+class BestView(BaseModel):
+    """The incumbent, beside the baselines it has to beat."""
+
+    configuration: dict[str, Any]
+    value: float = Field(description="Simulated seconds.")
+    trial: int
+    baseline: float | None = Field(description="Simulated seconds of the best baseline.")
+    speedup: float | None = Field(description="`baseline / value`.")
+    baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
+    initial: float | None = Field(description="Simulated seconds of the first completed trial.")
+
+
+class CoursePoint(BaseModel):
+    """A trial with an outcome, and how far the job had come with it."""
+
+    trial: int
+    kind: Literal["baseline", "search"]
+    label: str | None
+    state: TrialState
+    cached: bool
+    value: float | None = Field(description="Simulated seconds; a lower bound when censored.")
+    best: float | None = Field(
+        description="Lowest value up to here, of points of the search space."
+    )
+    wall_seconds: float = Field(
+        description="From the job's start until this trial and all before it had finished."
+    )
+    cpu_seconds: float = Field(description="Of the simulator, for this and all before it.")
+
+
+class ConvergenceView(BaseModel):
+    """How a job converged, in the terms of Hu et al. 2023, section IV.E."""
+
+    points: list[CoursePoint] = Field(description="Trials with an outcome, in the order of asking.")
+    best: BestSoFar | None = Field(description="The best point of the search space.")
+    initial: BestSoFar | None = Field(description="The first completed trial of the search.")
+    baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
+    gains: dict[str, float | None] = Field(description="Each baseline's value over the best.")
+    speedup: float | None = Field(description="The first value over the best (equation 5).")
+    proximity: list[float | None] = Field(
+        description="C(n) after n = 1, 2, ... trials of the search (equation 6)."
+    )
+    close: float = Field(description="The proximity that counts as near the best.")
+    trials_to_reach: int | None = Field(description="The first n with C(n) of at least `close`.")
+    share: float | None = Field(description="That n over all trials of the search.")

@@ -8,17 +8,9 @@ from pydantic import BaseModel, Field
 
 from storage.records import Trial, TrialState
 
-__all__ = [
-    "BEST_EXAMPLE",
-    "DETAIL_EXAMPLE",
-    "EXAMPLE",
-    "BestView",
-    "TrialDetail",
-    "TrialPage",
-    "TrialView",
-]
+__all__ = ["CONFIGURATION", "DETAIL_EXAMPLE", "EXAMPLE", "TrialDetail", "TrialPage", "TrialView"]
 
-_CONFIGURATION: dict[str, Any] = {
+CONFIGURATION: dict[str, Any] = {
     "topology": "torus-3d",
     "ordering": "hamorder",
     "mapping": "by-order",
@@ -34,7 +26,7 @@ EXAMPLE: dict[str, Any] = {
     "value": 0.0712,
     "cutoff": 0.0755,
     "cached": False,
-    "configuration": _CONFIGURATION,
+    "configuration": CONFIGURATION,
     "configuration_sha256": "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730",
     "technique": "UniformGreedyMutation",
     "reason": None,
@@ -50,16 +42,6 @@ EXAMPLE: dict[str, Any] = {
 DETAIL_EXAMPLE: dict[str, Any] = {
     **EXAMPLE,
     "result": {"rank_finish_times": [[0.0711, 0.0712]], "link_loads": [[1048576, 1048576]]},
-}
-
-BEST_EXAMPLE: dict[str, Any] = {
-    "configuration": _CONFIGURATION,
-    "value": 0.0712,
-    "trial": 17,
-    "baseline": 0.0840,
-    "speedup": 1.18,
-    "baselines": {"torus-3d": 0.0840, "mesh-3d": 0.0912},
-    "initial": 0.0840,
 }
 
 
@@ -108,15 +90,3 @@ class TrialPage(BaseModel):
 
     items: list[TrialView]
     cursor: int | None = Field(description="To be passed as `after`; null on the last page.")
-
-
-class BestView(BaseModel):
-    """The incumbent, beside the baselines it has to beat."""
-
-    configuration: dict[str, Any]
-    value: float = Field(description="Simulated seconds.")
-    trial: int
-    baseline: float | None = Field(description="Simulated seconds of the best baseline.")
-    speedup: float | None = Field(description="`baseline / value`.")
-    baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
-    initial: float | None = Field(description="Simulated seconds of the first completed trial.")

@@ -1,0 +1,128 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from storage.records import Outcome
+from storage.storage import Storage
+
+URL = "/api/v1/jobs"
+
+
+def completed(value: float, *, cpu_seconds: float = 0.5, cached: bool = False) -> Outcome:
+    return Outcome(status="completed", value=value, cpu_seconds=cpu_seconds, cached=cached)
+
+
+@pytest.fixture
+def prepared(
+    client: TestClient, storage: Storage, create_job: Callable[..., str], trace: Path
+) -> Callable[..., str]:
+    """Creates a job over an uploaded trace."""
+    application = client.post(
+        "/api/v1/applications",
+        content=trace.read_bytes(),
+        headers={"Content-Type": "application/octet-stream"},
+    ).json()
+
+    def create(**changes: Any) -> str:
+        job_id = create_job(application={"id": application["id"]}, **changes)
+        storage.set_job_prepared(job_id, application_id=application["id"], space={"size": 4})
+        return job_id
+
+    return create
+
+
+def test_there_is_no_best_before_a_trial_has_completed(
+    client: TestClient, prepared: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = prepared()
+    assert client.get(f"{URL}/{job_id}/best").status_code == 409
+    add_trials(
+        job_id,
+        Outcome(status="failed", reason={"kind": "crash", "message": "signal 11"}),
+        Outcome(status="infeasible", reason={"kind": "infeasible", "message": "no"}),
+        None,
+    )
+    response = client.get(f"{URL}/{job_id}/best")
+    assert response.status_code == 409
+    assert response.json()["detail"] == f"job {job_id} is running and has no completed trial yet"
+
+
+def test_a_job_without_trials_has_an_empty_course(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    course = client.get(f"{URL}/{create_job()}/convergence").json()
+    assert course["points"] == []
+    assert course["best"] is None
+
+
+def test_the_best_stands_beside_the_baselines(
+    client: TestClient, prepared: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = prepared()
+    add_trials(
+        job_id,
+        completed(4.0),
+        completed(3.0),
+        completed(5.0),
+        completed(2.0),
+        Outcome(status="censored", value=2.0),
+        baselines=("mesh-2d", "torus-2d"),
+    )
+    assert client.get(f"{URL}/{job_id}/best").json() == {
+        "configuration": {"topology": "random", "topology_seed": 4},
+        "value": 2.0,
+        "trial": 4,
+        "baseline": 3.0,
+        "speedup": 1.5,
+        "baselines": {"mesh-2d": 4.0, "torus-2d": 3.0},
+        "initial": 5.0,
+    }
+
+
+def test_a_baseline_is_the_best_only_if_the_space_offers_it(
+    client: TestClient, prepared: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    # The space has the torus, but not the mesh.
+    inside, outside = prepared(), prepared()
+    add_trials(inside, completed(4.0), completed(1.0), completed(2.0),
+               baselines=("mesh-2d", "torus-2d"))  # fmt: skip
+    add_trials(outside, completed(1.0), completed(4.0), completed(2.0),
+               baselines=("mesh-2d", "torus-2d"))  # fmt: skip
+    assert client.get(f"{URL}/{inside}/best").json()["trial"] == 2
+    best = client.get(f"{URL}/{outside}/best").json()
+    assert (best["trial"], best["speedup"]) == (3, 0.5)
+    progress = client.get(f"{URL}/{outside}").json()["progress"]
+    assert progress["best"] == {"trial": 3, "value": 2.0}
+    exported = client.get(f"{URL}/{outside}/exports/json")
+    assert exported.status_code == 200, exported.text
+
+
+def test_the_course_counts_trials_seconds_and_costs(
+    client: TestClient, prepared: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = prepared()
+    add_trials(
+        job_id,
+        completed(4.0),
+        completed(3.0, cpu_seconds=0.25),
+        Outcome(status="failed", cpu_seconds=1.0, reason={"kind": "memory", "message": "4 GiB"}),
+        completed(2.0, cpu_seconds=9.0, cached=True),
+        None,
+        baselines=("torus-2d",),
+    )
+    course = client.get(f"{URL}/{job_id}/convergence").json()
+    points = course["points"]
+    assert [point["trial"] for point in points] == [1, 2, 3, 4]
+    assert [point["best"] for point in points] == [4.0, 3.0, 3.0, 2.0]
+    assert [point["cpu_seconds"] for point in points] == [0.5, 0.75, 1.75, 1.75]
+    wall = [point["wall_seconds"] for point in points]
+    assert wall == sorted(wall)
+    assert course["baselines"] == {"torus-2d": 4.0}
+    assert course["gains"] == {"torus-2d": 2.0}
+    assert course["initial"] == {"trial": 2, "value": 3.0}
+    assert course["best"] == {"trial": 4, "value": 2.0}
+    assert course["speedup"] == 1.5
+    assert course["proximity"] == [0.5, 0.5, 1.0]
