@@ -1,0 +1,186 @@
+"""The client of `hamtune-simulator`: one server process with its traces in memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from searchspace.errors import HamtuneError
+
+__all__ = ["BINARY", "Simulator", "SimulatorError", "simulator_version"]
+
+BINARY = Path(__file__).resolve().parent.parent / "build/workers/simulator/hamtune-simulator"
+
+_GRACE_SECONDS = 5.0
+
+
+class SimulatorError(HamtuneError):
+    """The simulator cannot be started, or ended without an answer."""
+
+
+class Simulator:
+    """A simulator server, started at its first evaluation and started again if it died.
+
+    For one thread at a time, except `close`, which ends an evaluation under way from another one.
+
+    Args:
+        traces: Trace files; requests name them by their position.
+
+    Example:
+        >>> with Simulator([Path("cg.ht")]) as simulator:  # doctest: +SKIP
+        ...     simulator.evaluate(resolved.simulator_request())["simulated_time"]
+        0.0712
+    """
+
+    def __init__(self, traces: Sequence[Path]) -> None:
+        self._traces = list(traces)
+        self._lock = threading.Lock()  # of the two below
+        self._server: subprocess.Popen[str] | None = None
+        self._closed = False
+        self._log: IO[bytes] | None = None
+        self._asked = 0
+
+    def __enter__(self) -> Simulator:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def evaluate(
+        self,
+        request: Mapping[str, Any],
+        *,
+        cutoff: float | None = None,
+        memory_bytes: int | None = None,
+        wall_seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """Run one evaluation.
+
+        Args:
+            request: `platform`, `applications` and `options`, as
+                `searchspace.platform.Resolved.simulator_request` makes them.
+            cutoff: Simulated seconds after which the run is given up as censored.
+            memory_bytes: Limit of the evaluation's own memory.
+            wall_seconds: Limit of its wall time.
+
+        Returns:
+            The simulator's answer: `status`, `simulated_time` (s), `reason`, `rank_finish_times`,
+            `link_loads` (bytes), `cpu_seconds`, `wall_seconds`, `peak_rss_bytes`. A child that
+            crashed or met a limit is an answer with status `failed`.
+
+        Raises:
+            SimulatorError: The server cannot be started (also: a trace cannot be read), ended, or
+                was closed meanwhile.
+        """
+        self._asked += 1
+        line = json.dumps(
+            {
+                **request,
+                "id": str(self._asked),
+                "cutoff": cutoff,
+                "memory_bytes": memory_bytes,
+                "wall_seconds": wall_seconds,
+            }
+        )
+        server = self._running()
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            server.stdin.write(line + "\n")
+            server.stdin.flush()
+            answer = server.stdout.readline()
+        except (OSError, ValueError) as error:
+            raise SimulatorError(self._why_dead(server)) from error
+        if not answer.endswith("\n"):
+            raise SimulatorError(self._why_dead(server))
+        result: dict[str, Any] = json.loads(answer)
+        return result
+
+    def close(self) -> None:
+        """End the server and what it runs; the object is of no use afterwards."""
+        with self._lock:
+            self._closed = True
+            server, self._server = self._server, None
+        if server is not None:
+            _end(server)
+        if self._log is not None:
+            self._log.close()
+
+    def _running(self) -> subprocess.Popen[str]:
+        with self._lock:
+            if self._closed:
+                raise SimulatorError("the simulator was closed")
+            if self._server is not None and self._server.poll() is None:
+                return self._server
+            if self._server is not None:
+                _end(self._server)
+            # Lives as long as this object.
+            self._log = self._log or tempfile.TemporaryFile()  # noqa: SIM115
+            command = [str(BINARY), "--server"]
+            for trace in self._traces:
+                command += ["--trace", str(trace)]
+            try:
+                self._server = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._log,
+                    text=True,
+                )
+            except OSError as error:
+                raise SimulatorError(
+                    f"the simulator does not start ({error.strerror}); run ./setup.sh to build it"
+                ) from error
+            return self._server
+
+    def _why_dead(self, server: subprocess.Popen[str]) -> str:
+        """One line about a server that gave no answer."""
+        with self._lock:
+            if self._closed or self._log is None:
+                return "the simulator was closed"
+            _end(server)
+            self._log.seek(0)
+            lines = self._log.read().decode(errors="replace").strip().splitlines()
+        status = server.returncode
+        ended = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return lines[-1] if lines and status > 0 else f"the simulator ended {ended}"
+
+
+@cache
+def simulator_version() -> str:
+    """The versions of our simulator and of SimGrid under it, part of the key of cached results.
+
+    Raises:
+        SimulatorError: The simulator was not built.
+    """
+    try:
+        done = subprocess.run([str(BINARY), "--version"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SimulatorError("the simulator does not start; run ./setup.sh to build it") from error
+    versions = json.loads(done.stdout)
+    return f"{versions['simulator']}+simgrid-{versions['simgrid']}"
+
+
+def _end(server: subprocess.Popen[str]) -> None:
+    """End a server; its child dies with it (it asks the kernel for that)."""
+    server.kill()
+    server.wait(_GRACE_SECONDS)
+    for stream in (server.stdin, server.stdout):
+        if stream is not None:
+            try:
+                stream.close()
+            except (OSError, ValueError):
+                # What was buffered for a dead server has nowhere to go.
+                continue
