@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.jobs.best import best_trial, labels_inside
+from service.jobs.best import best_trial
 from service.jobs.schemas import BestView, ConvergenceView
 from storage.errors import Conflict
 from storage.records import Job
 from storage.storage import Storage
 from tuner.convergence import convergence
+from tuner.job_space import inside_of
 
 __all__ = ["best", "course"]
 
@@ -51,5 +52,5 @@ def _convergence(storage: Storage, job: Job) -> dict[str, Any]:
     return convergence(
         storage.trial_points(job.id),
         started_at=job.started_at,
-        inside=labels_inside(storage, job),
+        inside=inside_of(storage, job),
     )
