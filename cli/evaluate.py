@@ -12,7 +12,6 @@ import click
 
 from cli.options import data_option, example, json_option, print_json
 from searchspace.builtins import BUILTINS
-from searchspace.collectives import collectives_of
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import HamtuneError, InvalidInput
@@ -97,7 +96,7 @@ def evaluate(
     with _naming("--application"):
         subject = _application(application, settings)
     try:
-        resolved = resolve(chosen, on, subject.ranks, collectives=subject.collectives)
+        resolved = resolve(chosen, on, subject.ranks, collectives=subject.calls)
     except Infeasible as error:
         answer = _nothing("infeasible", "infeasible", str(error))
     else:
@@ -136,7 +135,7 @@ COMMANDS = [evaluate]
 class _Subject:
     trace: Path
     ranks: int
-    collectives: frozenset[str]
+    calls: frozenset[str]
 
 
 def _application(text: str, settings: Settings) -> _Subject:
@@ -156,7 +155,7 @@ def _application(text: str, settings: Settings) -> _Subject:
         if not trace.is_file():
             raise InvalidInput(f"there is no file {trace}", field="trace")
         summary = trace_summary(trace)
-        return _Subject(trace, summary["ranks"], collectives_of(summary["calls"]))
+        return _Subject(trace, summary["ranks"], frozenset(summary["calls"]))
     return _stored(named, settings)
 
 
@@ -175,7 +174,7 @@ def _stored(named: BuiltinApplication | Reference, settings: Settings) -> _Subje
         trace = storage.artifact_path(stored.trace_sha256)
     finally:
         storage.close()
-    return _Subject(trace, stored.ranks, collectives_of(stored.summary["calls"]))
+    return _Subject(trace, stored.ranks, frozenset(stored.summary["calls"]))
 
 
 def _short_form(words: list[str]) -> dict[str, Any]:

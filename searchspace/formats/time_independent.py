@@ -54,7 +54,8 @@ def time_independent(rank: int, operations: Iterable[Operation]) -> Iterator[str
 
 def _words(operation: Operation, requests: _Requests) -> Iterator[Words]:
     fields = operation.fields
-    if fields.get("comm", WORLD) != WORLD:
+    makes_another = operation.name.startswith(("comm_", "cart_"))
+    if makes_another or fields.get("comm", WORLD) != WORLD:
         raise NotConvertible("it uses other communicators than MPI_COMM_WORLD")
     match operation.name:
         case "compute":

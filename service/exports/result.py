@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchspace.configuration import Configuration
-from searchspace.job import JobSpec, load_job
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
 from service.jobs.best import best_trial
 from storage.errors import Conflict
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
-from workers.subject import machine_of
+from workers.subject import read_spec
 
 __all__ = ["ExportFile", "Result", "gather"]
 
@@ -40,7 +39,6 @@ class Result:
     """
 
     job: Job
-    spec: JobSpec
     application: Application
     machine: Machine
     trial: Trial
@@ -69,13 +67,11 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
         raise Conflict(
             f"job {job.name!r} has no completed trial yet, so there is nothing to export"
         )
-    spec = load_job(job.spec)
     application = storage.get_application(job.application_id)
-    machine = machine_of(storage, spec)
+    machine = read_spec(storage, job).described_machine
     configuration = Configuration.from_json(trial.configuration)
     return Result(
         job=job,
-        spec=spec,
         application=application,
         machine=machine,
         trial=trial,

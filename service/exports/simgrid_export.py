@@ -126,7 +126,7 @@ def _builtin(header: TraceHeader) -> _Application:
         files,
         prepare=f'{HERE}\ncd "$here"\n{line}',
         command=shlex.join([f"./{header.program}", *header.arguments]),
-        note=f"application/  the program's sources, which run.sh compiles with\n              {line}",
+        note=f"application/  the program's sources, compiled with\n              {line}",
         options={"smpi/simulate-computation": "no"},
     )
 
@@ -157,8 +157,8 @@ def _program_of_the_user(header: TraceHeader, reason: NotConvertible) -> _Applic
         prepare=f'[ $# -gt 0 ] || {{ echo "usage: run.sh PROGRAM [ARGUMENT]..." >&2; exit 2; }}\n'
         f"{HERE}",
         command='"$@"',
-        note="\nThe application is not here: its trace cannot be written in SimGrid's format, since\n"
-        f"{reason}. Give run.sh the program, compiled with smpicc. SimGrid\n"
+        note="\nThe application is not here. Its trace cannot be written in SimGrid's format,\n"
+        f"since {reason}. Give run.sh the program, compiled with smpicc. SimGrid\n"
         "then measures anew what it computes, and the time differs from Hamtune's by that.",
         # As the capture did, unless the program declares what it computes.
         options={"smpi/simulate-computation": "no"}

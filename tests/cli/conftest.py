@@ -1,0 +1,187 @@
+"""The command line as its users have it: the launcher, a data directory of its own, job files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.client import connect
+from service.settings import Settings
+from storage.records import FINAL_JOB_STATES
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 300.0
+"""How long any command may take before its test fails."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A command that was started, and what it has said so far."""
+
+    process: subprocess.Popen[str]
+    said: str
+
+    @property
+    def url(self) -> str:
+        """Where it serves."""
+        return self.said.partition("serving ")[2].split()[0].rstrip(",")
+
+
+@dataclass
+class Hamtune:
+    """Runs `./hamtune` in a directory, over a data directory in it."""
+
+    directory: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    def start(self, *arguments: str | Path, **more: Any) -> subprocess.Popen[str]:
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("HAMTUNE_")
+        }
+        environment |= {"HAMTUNE_DATA": str(self.data), **self.environment}
+        return subprocess.Popen(
+            [str(ROOT / "hamtune"), *map(str, arguments)],
+            cwd=self.directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            **more,
+        )
+
+    def __call__(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        process = self.start(*arguments)
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        finally:
+            _end(process)
+        assert "Traceback" not in out + err, err
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def json(self, *arguments: str | Path) -> Any:
+        """The JSON document of a command that succeeds."""
+        done = self(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def refused(self, *arguments: str | Path, status: int = 2) -> str:
+        """The one line with which a command refuses."""
+        done = self(*arguments)
+        assert done.returncode == status, done.stdout + done.stderr
+        assert done.stdout == ""
+        (line,) = done.stderr.splitlines()
+        return line
+
+    @contextmanager
+    def running(self, *arguments: str | Path, ready: str = "") -> Iterator[Running]:
+        """A command that runs until the block ends; `ready` is in what it says once it works."""
+        process = self.start(*arguments)
+        try:
+            said = ""
+            while ready not in said:
+                assert process.stderr is not None
+                line = process.stderr.readline()
+                assert line, f"{arguments} did not start: {said}"
+                said += line
+            yield Running(process, said)
+        finally:
+            _end(process)
+
+    def service(self) -> AbstractContextManager[Running]:
+        """`hamtune up` on a free port."""
+        return self.running("up", "--port", "0", ready="serving http://")
+
+    def job_file(self, job: dict[str, Any], name: str = "job.yaml") -> Path:
+        path = self.directory / name
+        path.write_text(yaml.safe_dump(job))
+        return path
+
+    def trials(self, job_id: str, server: str | None = None) -> list[dict[str, Any]]:
+        """What decides the outcome of a job: its trials, without when, where and at what cost."""
+        keys = ("number", "kind", "label", "configuration", "technique", "state", "cutoff", "value")
+        with connect(server, Settings.under(self.data)) as client:
+            page = client.get(f"/jobs/{job_id}/trials", limit=500)
+        return [{key: trial[key] for key in keys} for trial in page["items"]]
+
+    def wait_for_trials(self, job_id: str, count: int, state: str = "running") -> None:
+        """Wait until a job has so many finished trials and is in the middle of its work."""
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            with connect(None, Settings.under(self.data)) as client:
+                job = client.get(f"/jobs/{job_id}")
+            assert job["state"] not in FINAL_JOB_STATES, job
+            if job["state"] == state and job["progress"]["finished"] >= count:
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"job {job_id} did not come to {count} trials")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+@pytest.fixture
+def hamtune(tmp_path: Path) -> Hamtune:
+    """The command, over an empty data directory."""
+    return Hamtune(tmp_path)
+
+
+@pytest.fixture
+def another(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Hamtune]:
+    """Makes the command over further data directories."""
+    return lambda: Hamtune(tmp_path_factory.mktemp("hamtune"))
+
+
+@pytest.fixture
+def job() -> dict[str, Any]:
+    """A job of seconds, to be changed at will."""
+    return tiny_job()
+
+
+def tiny_job() -> dict[str, Any]:
+    """A job of seconds."""
+    return {
+        "name": "tiny",
+        "application": {"builtin": "mg", "class": "S", "ranks": 4},
+        "machine": {
+            "nodes": 8,
+            "degree": 4,
+            "host_speed": "100Gf",
+            "link_bandwidth": "40Gbps",
+            "switch_latency": "60ns",
+        },
+        "search": {
+            "topology": ["random", "mesh-2d"],
+            "ordering": ["original", "hamorder"],
+            "mpi": ["mpich", "ompi"],
+            "collectives": {"allreduce": "all", "bcast": "all"},
+        },
+        "budget": {"trials": 12},
+        "seed": 7,
+    }
