@@ -1,0 +1,125 @@
+"""Search techniques side by side on made-up spaces of enums, of the shape of Hu's.
+
+    .venv/bin/python -m benchmarks.techniques [SPACES]
+
+Each space has a topology, instances, an ordering, an MPI and four collectives; each choice
+multiplies the simulated time by a random factor, and three parameters interact. As in a job, four
+trials are in flight, the incumbent is the cutoff, and no point is evaluated twice. Printed is the
+geometric mean over the spaces of the best value after so many trials (lower is better), and the CPU
+milliseconds a trial, asking and telling.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import resource
+import statistics
+import sys
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from searchspace.parameters import Condition, EnumParameter, IntegerParameter
+from searchspace.space import SearchSpace
+from tuner.objective import Told
+from tuner.search import Point, Search
+
+TECHNIQUES: dict[str, list[str] | None] = {
+    "the default choice": None,
+    "AUCBanditMutationTechnique": ["AUCBanditMutationTechnique"],
+    "NarrowGreedyMutation": ["NarrowGreedyMutation"],
+    "UniformGreedyMutation": ["UniformGreedyMutation"],
+    "SteadyStateGA": ["SteadyStateGA"],
+    "AUCBanditMetaTechniqueA (OpenTuner's default)": ["AUCBanditMetaTechniqueA"],
+    "DifferentialEvolutionAlt": ["DifferentialEvolutionAlt"],
+    "PureRandom": ["PureRandom"],
+}
+MARKS = (25, 50, 100)
+BATCH = 4
+
+SPACE = SearchSpace(
+    [
+        EnumParameter("topology", ("random", "torus-3d", "mesh-3d")),
+        IntegerParameter("topology_seed", 0, 9, when=Condition("topology", ("random",))),
+        EnumParameter("ordering", ("original", "hamorder")),
+        EnumParameter("mpi", ("mpich", "ompi", "mvapich2")),
+        *(
+            EnumParameter(f"collectives.{name}", tuple(f"algorithm-{i}" for i in range(count)))
+            for name, count in (
+                ("alltoall", 18),
+                ("allreduce", 20),
+                ("allgather", 20),
+                ("bcast", 18),
+            )
+        ),
+    ]
+)
+
+
+class Application:
+    """A made-up program: how its simulated time depends on the configuration."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        rng = random.Random(seed)
+        self._factors: dict[tuple[str, Any], float] = {}
+        for parameter in SPACE.parameters:
+            weight = rng.choice((0.02, 0.1, 0.5, 1.5))
+            for value in parameter.every():
+                self._factors[parameter.name, value] = 1 + weight * rng.lognormvariate(-1, 1)
+        self._interacting = rng.sample([parameter.name for parameter in SPACE.parameters], 3)
+
+    def time(self, configuration: Mapping[str, Any]) -> float:
+        """Its simulated time."""
+        product = math.prod(self._factors[choice] for choice in configuration.items())
+        together = [configuration.get(name) for name in self._interacting]
+        return product * (1 + random.Random(f"{self._seed} {together}").random())
+
+
+def search(techniques: list[str] | None, seed: int) -> list[float]:
+    """The best value after each trial of a search for one application."""
+    application = Application(seed)
+    best = math.inf
+    course: list[float] = []
+    pending: deque[tuple[Point, float]] = deque()
+    with Search(SPACE, seed, techniques) as search:
+        while len(course) < max(MARKS):
+            while len(pending) < BATCH:
+                point = search.ask()
+                assert point is not None
+                pending.append((point, best))
+            point, cutoff = pending.popleft()
+            value = application.time(point.configuration)
+            kept = value <= cutoff
+            told = Told(value, "completed") if kept else Told(None, "censored")
+            search.tell(point.configuration, told)
+            best = min(best, value) if kept else best
+            course.append(best)
+    return course
+
+
+def cpu_seconds() -> float:
+    """Of this process and of those it has waited for."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def main() -> None:
+    """Print the table."""
+    spaces = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    print("| techniques |", " | ".join(f"{mark} trials" for mark in MARKS), "| ms a trial |")
+    print("|---|" + "---|" * (len(MARKS) + 1))
+    for name, techniques in TECHNIQUES.items():
+        before = cpu_seconds()
+        courses = [search(techniques, seed) for seed in range(spaces)]
+        cost = (cpu_seconds() - before) / (spaces * max(MARKS)) * 1000
+        means = [
+            f"{statistics.geometric_mean(course[mark - 1] for course in courses):.2f}"
+            for mark in MARKS
+        ]
+        print(f"| {name} |", " | ".join(means), f"| {cost:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
