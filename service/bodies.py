@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import AsyncGenerator
 from typing import Any, NoReturn
 
@@ -117,19 +118,36 @@ def parse_yaml(text: str) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Parse strict JSON: no NaN, no infinities, no key twice.
+    """Parse strict JSON: no NaN, no infinities, no key twice, nothing that is not Unicode.
 
     Raises:
         ProblemError: 400 with where and what.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
+        value = json.loads(
+            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique
+        )
+        if "\\u" in text:
+            # Escapes can spell half a character, which no database and no answer could hold.
+            json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise ProblemError(
             400, f"not JSON: {error.msg} at line {error.lineno} column {error.colno}"
         ) from None
+    except UnicodeEncodeError:
+        raise ProblemError(400, "not acceptable JSON: a surrogate without its other half") from None
     except RecursionError:
         raise ProblemError(400, "not acceptable JSON: nested too deeply") from None
+    except ValueError:
+        raise ProblemError(400, "not acceptable JSON: a number has too many digits") from None
+    return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ProblemError(400, f"not acceptable JSON: {text} is beyond all numbers")
+    return number
 
 
 def _no_constant(name: str) -> NoReturn:

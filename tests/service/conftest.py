@@ -103,14 +103,19 @@ def add_trials(storage: Storage) -> Callable[..., None]:
     return add
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    """A trace of two ranks that compute and meet."""
-    path = tmp_path / "pair.ht"
+def write_pair(path: Path) -> None:
+    """Write a trace of two ranks that compute and meet."""
     operations = (
         encode("compute", flops=1e6)
         + encode("allreduce", comm=0, count=8, size=8, flags=0)
         + encode("finalize")
     )
     write_trace(path, TraceHeader(ranks=2, program="pair"), [operations, operations])
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A trace of two ranks that compute and meet."""
+    path = tmp_path / "pair.ht"
+    write_pair(path)
     return path

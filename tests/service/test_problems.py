@@ -101,6 +101,8 @@ def test_failures_of_the_server_are_logged_and_hidden(
         (b"", "not JSON: Expecting value at line 1 column 1"),
         (b'{"a": NaN}', "not JSON: NaN is not a number"),
         (b'{"a": 1, "a": 2}', "not acceptable JSON: the key 'a' is there twice"),
+        (b"[1e999]", "not acceptable JSON: 1e999 is beyond all numbers"),
+        (b'["\\ud800"]', "not acceptable JSON: a surrogate without its other half"),
         (b"\xff", "the body is not UTF-8 text (byte 0 cannot be read)"),
     ],
 )
@@ -112,9 +114,16 @@ def test_a_body_that_is_not_json_is_refused(
     assert response.json()["detail"].startswith(detail)
 
 
-def test_deep_nesting_is_refused() -> None:
-    with pytest.raises(ProblemError, match="nested too deeply"):
-        parse_json("[" * 200_000)
+@pytest.mark.parametrize(
+    ("text", "reason"), [("[" * 200_000, "nested too deeply"), ("9" * 5000, "too many digits")]
+)
+def test_values_beyond_measure_are_refused(text: str, reason: str) -> None:
+    with pytest.raises(ProblemError, match=reason):
+        parse_json(text)
+
+
+def test_escapes_spell_characters() -> None:
+    assert parse_json('"\\ud83d\\ude00 \\u00e9"') == "\N{GRINNING FACE} é"
 
 
 @pytest.mark.parametrize("given", ["text/plain", "application/xml", None])

@@ -2,12 +2,9 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -18,46 +15,12 @@ from service.processes import run_api, run_coordinator, run_worker, serve
 from service.runtime import Runtime
 from service.settings import Settings
 from storage.storage import Storage
-
-ROOT = Path(__file__).parents[2]
-PROGRAM = """
-import sys
-from pathlib import Path
-from service.processes import serve
-from service.runtime import Runtime
-from service.settings import Settings
-with Runtime(Settings.under(Path(sys.argv[1])), run=False) as runtime:
-    serve(runtime, "127.0.0.1", 0, on_ready=lambda url: print(url, flush=True))
-"""
-
-
-@dataclass
-class Server:
-    """A service in a process of its own."""
-
-    url: str
-    process: subprocess.Popen[str]
-
-
-@contextmanager
-def started(data: Path) -> Iterator[Server]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(data)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    try:
-        assert process.stdout is not None
-        yield Server(process.stdout.readline().strip(), process)
-    finally:
-        process.kill()
-        process.communicate()
+from tests.service.live import Server, started
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    with started(tmp_path) as running:
+    with started(tmp_path, run=False) as running:
         yield running
 
 

@@ -1,0 +1,163 @@
+"""Whole jobs through REST: capture, simulator, OpenTuner, workers and coordinator are real."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from storage.records import FINAL_TRIAL_STATES
+from tests.service.live import started, watch
+
+SPEC: dict[str, Any] = {
+    "name": "mm-4",
+    "application": {"builtin": "mm", "n": 64, "ranks": 4},
+    "machine": {
+        "nodes": 8,
+        "degree": 3,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "switch_latency": "60ns",
+    },
+    "search": {
+        "topology": [{"family": "random", "instances": 20}, "mesh-2d"],
+        "ordering": ["original", "hamorder"],
+        "collectives": {"bcast": "all", "allreduce": ["default"]},
+    },
+    "budget": {"trials": 12},
+    "seed": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of a service with everything in it."""
+    with (
+        started(tmp_path_factory.mktemp("data"), run=True) as server,
+        httpx.Client(base_url=f"{server.url}/api/v1", timeout=120.0) as connected,
+    ):
+        yield connected
+
+
+def create(client: httpx.Client, **changes: Any) -> str:
+    response = client.post("/jobs", json={**SPEC, **changes})
+    assert response.status_code == 201, response.text
+    return str(response.json()["id"])
+
+
+def trials(client: httpx.Client, job_id: str) -> list[dict[str, Any]]:
+    return list(client.get(f"/jobs/{job_id}/trials", params={"limit": 500}).json()["items"])
+
+
+def story(client: httpx.Client, job_id: str) -> list[Any]:
+    """What a job tried and what came of it, without what depends on clock and cache."""
+    return [
+        (trial["number"], trial["label"], trial["configuration"], trial["state"], trial["value"])
+        for trial in trials(client, job_id)
+    ]
+
+
+def test_a_job_is_submitted_watched_and_exported(client: httpx.Client) -> None:
+    job_id = create(client)
+    events = list(watch(client, job_id))
+
+    states = [event["data"]["state"] for event in events if event["kind"] == "job"]
+    assert states == ["queued", "preparing", "running", "completed"]
+    ids = [event["id"] for event in events]
+    assert ids == sorted(set(ids))
+    ended = [
+        event["data"]["number"]
+        for event in events
+        if event["kind"] == "trial" and event["data"]["state"] in FINAL_TRIAL_STATES
+    ]
+    found = trials(client, job_id)
+    assert sorted(ended) == [trial["number"] for trial in found]
+
+    job = client.get(f"/jobs/{job_id}").json()
+    assert job["state"] == "completed"
+    assert job["ended_because"] == "trials"
+    assert {"parameter": "collectives.allreduce", "value": None,
+            "reason": "the application never calls it"} in job["space"]["excluded"]  # fmt: skip
+    assert sum(trial["kind"] == "search" for trial in found) == 12
+
+    best = client.get(f"/jobs/{job_id}/best").json()
+    completed = [trial for trial in found if trial["state"] == "completed"]
+    assert best["value"] <= min(trial["value"] for trial in completed if trial["kind"] == "search")
+    assert best["baselines"] == {
+        trial["label"]: trial["value"] for trial in completed if trial["kind"] == "baseline"
+    }
+    assert best["speedup"] == pytest.approx(min(best["baselines"].values()) / best["value"])
+    assert client.get(f"/jobs/{job_id}").json()["progress"]["best"]["trial"] == best["trial"]
+    detail = client.get(f"/jobs/{job_id}/trials/{best['trial']}").json()
+    assert max(detail["result"]["rank_finish_times"][0]) == pytest.approx(best["value"])
+
+    course = client.get(f"/jobs/{job_id}/convergence").json()
+    assert len(course["points"]) == len(found)
+    assert course["points"][-1]["best"] == best["value"] == course["best"]["value"]
+    for key in ("wall_seconds", "cpu_seconds"):
+        counted = [point[key] for point in course["points"]]
+        assert counted == sorted(counted)
+        assert counted[-1] > 0
+
+    exported = client.get(f"/jobs/{job_id}/exports/json")
+    with zipfile.ZipFile(BytesIO(exported.content)) as packed:
+        (name,) = [name for name in packed.namelist() if name.endswith(".json")]
+        assert json.loads(packed.read(name))
+
+
+def test_a_job_paused_and_resumed_ends_as_if_it_never_was(client: httpx.Client) -> None:
+    job_id = create(client, seed=2, budget={"trials": 40})
+    seen = 0
+    for event in watch(client, job_id):
+        seen = event["id"]
+        if event["kind"] == "trial" and event["data"]["state"] == "completed":
+            break
+    response = client.post(f"/jobs/{job_id}/pause")
+    assert response.status_code == 200, response.text
+    for event in watch(client, job_id, seen):
+        seen = event["id"]
+        if event["kind"] == "job" and event["data"]["state"] == "paused":
+            break
+    asked = trials(client, job_id)
+    assert len(asked) < 40
+    assert all(trial["state"] in FINAL_TRIAL_STATES for trial in asked)
+    assert client.get(f"/jobs/{job_id}").json()["state"] == "paused"
+
+    client.post(f"/jobs/{job_id}/resume")
+    assert [event["data"]["state"] for event in watch(client, job_id, seen)][-1] == "completed"
+    undisturbed = str(client.post(f"/jobs/{job_id}/clone").json()["id"])
+    list(watch(client, undisturbed))
+    assert story(client, undisturbed) == story(client, job_id)
+    assert client.get(f"/jobs/{undisturbed}").json()["progress"]["evaluations"] == 0
+
+
+def test_a_cancelled_job_keeps_what_it_found(client: httpx.Client) -> None:
+    job_id = create(client, seed=3, budget={"trials": 1000})
+    for event in watch(client, job_id):
+        if event["kind"] == "trial" and event["data"]["state"] == "completed":
+            break
+    assert client.post(f"/jobs/{job_id}/cancel").status_code == 200
+    *_, last = watch(client, job_id)
+    assert last["data"]["state"] == "cancelled"
+    assert client.get(f"/jobs/{job_id}/best").status_code == 200
+    assert all(trial["state"] in FINAL_TRIAL_STATES for trial in trials(client, job_id))
+    assert client.post(f"/jobs/{job_id}/resume").status_code == 409
+    assert client.delete(f"/jobs/{job_id}").status_code == 204
+
+
+def test_a_job_over_an_uploaded_trace(client: httpx.Client, trace: Path) -> None:
+    application = client.post(
+        "/applications",
+        content=trace.read_bytes(),
+        headers={"Content-Type": "application/octet-stream"},
+    ).json()
+    search = {"topology": ["torus-2d", "mesh-2d"], "collectives": {"allreduce": "all"}}
+    job_id = create(client, application={"id": application["id"]}, search=search)
+    list(watch(client, job_id))
+    job = client.get(f"/jobs/{job_id}").json()
+    assert job["state"] == "completed", job["error"]
+    assert client.get(f"/jobs/{job_id}/best").json()["configuration"]["collectives"]
