@@ -72,6 +72,23 @@ def simulated(configuration: Mapping[str, Any]) -> Outcome:
     )
 
 
+class Gate:
+    """An objective that lets so many evaluations pass and holds the others until it is opened."""
+
+    def __init__(self, passes: int) -> None:
+        self.passes = passes
+        self._passes = threading.Semaphore(passes)
+        self._open = threading.Event()
+
+    def __call__(self, configuration: Mapping[str, Any]) -> Outcome:
+        while not self._open.is_set() and not self._passes.acquire(timeout=0.01):
+            pass
+        return simulated(configuration)
+
+    def open(self) -> None:
+        self._open.set()
+
+
 def _flat(configuration: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     pairs: list[tuple[str, Any]] = []
     for name, value in configuration.items():

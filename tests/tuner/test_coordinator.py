@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from typing import Any
 import pytest
 
 from storage.messages import EVALUATE, PREPARE
-from storage.records import Job, Outcome
+from storage.records import Job, JobState, Outcome
 from storage.storage import Storage
 from tests.tuner.analytic import (
     SPEC,
     Evaluators,
+    Gate,
     create_job,
     open_storage,
     prepare,
@@ -144,22 +146,41 @@ def _lease_is_free(storage: Storage, job: Job) -> bool:
     return expires is None or expires < time.time()
 
 
+@contextmanager
+def held(storage: Storage, job: Job, passes: int) -> Iterator[tuple[Evaluators, Gate]]:
+    """Two workers and a coordinator's thread, at the moment when so many more trials are done."""
+    gate = Gate(passes)
+    done = storage.evaluations_spent(job.id) + passes
+    with Evaluators(storage, 2, gate) as evaluators:
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving.start()
+        wait_until(lambda: storage.evaluations_spent(job.id) == done)
+        try:
+            yield evaluators, gate
+        finally:
+            gate.open()
+            driving.join()
+
+
 def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
     storage: Storage, undisturbed: list[tuple[Any, ...]]
 ) -> None:
     job = create_job(storage)
-    with Evaluators(storage, 2, delay=0.01) as evaluators:
-        coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)
-        for finished in (0, 20):
+    for passes in (0, 20):
+        gate = Gate(passes)
+        with Evaluators(storage, 2, gate) as evaluators:
+            coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)
             stop = threading.Event()
             serving = threading.Thread(target=coordinator.serve, args=(stop,))
             serving.start()
-            wait_until(lambda count=finished: storage.evaluations_spent(job.id) >= count)  # type: ignore[misc]
+            wait_until(lambda count=passes: storage.evaluations_spent(job.id) == count)  # type: ignore[misc]
             stop.set()
             serving.join()
             left = storage.get_job(job.id)
             assert left.state in ("queued", "preparing", "running")
             assert left.lease_owner is None
+            gate.open()
+    with Evaluators(storage, 2) as evaluators:
         assert drive(storage, job, evaluators).state == "completed"
     assert essence(storage, job) == undisturbed
 
@@ -168,50 +189,37 @@ def test_a_paused_job_finishes_what_is_in_flight_and_resumes_to_the_same_trials(
     storage: Storage, undisturbed: list[tuple[Any, ...]]
 ) -> None:
     job = create_job(storage)
-    with Evaluators(storage, 2, delay=0.02) as evaluators:
-        for finished in (2, 19):
-            driving = threading.Thread(target=drive, args=(storage, job, evaluators))
-            driving.start()
-            wait_until(lambda count=finished: storage.evaluations_spent(job.id) >= count)  # type: ignore[misc]
+    for passes in (2, 17):
+        with held(storage, job, passes):
+            assert storage.open_trials(job.id) != []
             storage.transition(job.id, "pausing")
-            driving.join()
-            assert storage.get_job(job.id).state == "paused"
-            assert storage.open_trials(job.id) == []
-            storage.transition(job.id, "queued")
+        assert storage.get_job(job.id).state == "paused"
+        assert storage.open_trials(job.id) == []
+        storage.transition(job.id, "queued")
+    with Evaluators(storage, 2) as evaluators:
         assert drive(storage, job, evaluators).state == "completed"
     assert essence(storage, job) == undisturbed
 
 
-def test_a_job_that_is_paused_and_resumed_at_once_runs_on(
-    storage: Storage, undisturbed: list[tuple[Any, ...]]
+@pytest.mark.parametrize("resumed", ["queued", "running"])
+def test_a_job_that_is_resumed_before_it_has_paused_runs_on(
+    storage: Storage, undisturbed: list[tuple[Any, ...]], resumed: JobState
 ) -> None:
     job = create_job(storage)
-    with Evaluators(storage, 2, delay=0.02) as evaluators:
-        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
-        driving.start()
-        wait_until(lambda: storage.evaluations_spent(job.id) >= 6)
+    with held(storage, job, 8):
         storage.transition(job.id, "pausing")
-        if storage.get_job(job.id).state == "pausing":
-            storage.transition(job.id, "queued")
-        driving.join()
-        if storage.get_job(job.id).state == "queued":
-            drive(storage, job, evaluators)
+        storage.transition(job.id, resumed)
     assert storage.get_job(job.id).state == "completed"
     assert essence(storage, job) == undisturbed
 
 
 def test_a_cancelled_job_stops_with_its_open_trials_cancelled(storage: Storage) -> None:
     job = create_job(storage)
-    with Evaluators(storage, 1, delay=0.05) as evaluators:
-        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
-        driving.start()
-        wait_until(lambda: storage.evaluations_spent(job.id) >= 3)
+    with held(storage, job, 10):
         storage.transition(job.id, "cancelling")
-        driving.join()
-    assert storage.get_job(job.id).state == "cancelled"
+        wait_until(lambda: storage.get_job(job.id).state == "cancelled")
     states = [trial.state for trial in storage.list_trials(job.id)]
-    assert "cancelled" in states
-    assert storage.open_trials(job.id) == []
+    assert states.count("cancelled") == len(states) - 10 > 0
 
 
 def test_a_job_is_cancelled_or_paused_while_it_is_prepared(storage: Storage) -> None:
@@ -554,11 +562,7 @@ def test_the_search_process_may_die_without_harm(
 
     monkeypatch.setattr(session.TunerSession, "__init__", remember)
     job = create_job(storage)
-    with Evaluators(storage, 2, delay=0.02) as evaluators:
-        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
-        driving.start()
-        wait_until(lambda: storage.evaluations_spent(job.id) >= 10)
+    with held(storage, job, 10):
         made[0]._process.kill()
-        driving.join()
     assert len(made) == 2
     assert essence(storage, job) == undisturbed
