@@ -145,7 +145,9 @@ def _hamtune_error(request: Request, error: Exception) -> JSONResponse:
         case Unavailable():
             log.warning("%s %s: %s", request.method, request.url.path, error)
             return problem_response(request, 503, str(error), headers={"Retry-After": "1"})
-    return _unexpected(request, error)
+    # Its message is meant for users: what is missing or broken here, and what to do.
+    log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
+    return problem_response(request, 500, str(error))
 
 
 def _invalid_parameters(request: Request, error: Exception) -> JSONResponse:

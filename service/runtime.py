@@ -64,10 +64,11 @@ class Runtime:
         with ExitStack() as started:
             if self._run:
                 started.enter_context(DataLock(self.settings.data))
-            self._storage = open_storage(self.settings)
-            started.callback(self._storage.close)
+            storage = open_storage(self.settings)
+            started.callback(storage.close)
             if self._run:
-                self._start_workers(started)
+                self._start_workers(storage, started)
+            self._storage = storage
             self._resources = started.pop_all()
 
     def stop(self) -> None:
@@ -75,13 +76,13 @@ class Runtime:
         self._resources.close()
         self._storage = None
 
-    def _start_workers(self, started: ExitStack) -> None:
+    def _start_workers(self, storage: Storage, started: ExitStack) -> None:
         app = make_app("memory://")
-        pool = EmbeddedPool(app, self.settings.concurrency, storage=self.storage)
+        pool = EmbeddedPool(app, self.settings.concurrency, storage=storage)
         pool.start()
         started.callback(pool.stop)
         stop = threading.Event()
-        coordinator = coordinator_for(self.storage, app, embedded=True)
+        coordinator = coordinator_for(storage, app, embedded=True)
         thread = threading.Thread(
             target=coordinator.serve, args=(stop,), name="coordinator", daemon=True
         )

@@ -9,12 +9,14 @@ from contextlib import asynccontextmanager
 
 from fastapi.concurrency import run_in_threadpool
 
+from storage.errors import Unavailable
 from storage.storage import Storage
 
 __all__ = ["EventFeed"]
 
 POLL_SECONDS = 0.1
 POLL_LIMIT = 1000
+AWAY_SECONDS = 1.0  # between looks at a database that is away
 
 log = logging.getLogger("hamtune.service")
 
@@ -82,6 +84,7 @@ class _Tail:
 
     async def _poll(self) -> None:
         cursor: int | None = None
+        away = False
         while True:
             try:
                 if cursor is None:
@@ -93,7 +96,12 @@ class _Tail:
                     cursor = event.id
                     for wake in self._watchers.get(event.job_id, ()):
                         wake.set()
-            except Exception:
-                # The database may be away for a while; watchers wait and lose nothing.
-                log.exception("the event log cannot be read; trying again")
-            await asyncio.sleep(POLL_SECONDS)
+                if away:
+                    away = False
+                    self.wake_all()
+            except Unavailable as error:
+                # Watchers wait and lose nothing.
+                if not away:
+                    log.warning("events wait: %s", error)
+                away = True
+            await asyncio.sleep(AWAY_SECONDS if away else POLL_SECONDS)

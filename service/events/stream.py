@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from fastapi.concurrency import run_in_threadpool
 
 from service.events.feed import EventFeed
-from storage.errors import NotFound
+from storage.errors import NotFound, Unavailable
 from storage.records import FINAL_JOB_STATES, Event
 from storage.storage import Storage
 
@@ -53,15 +53,16 @@ async def stream(
     async with feed.watch(storage, job_id) as wake:
         while not feed.closed:
             wake.clear()
-            # The state is read before the events: what led to a final state is then among them.
-            ending = await run_in_threadpool(_is_over, storage, job_id)
-            while page := await run_in_threadpool(
-                storage.events_after, cursor, job_id=job_id, limit=PAGE
-            ):
-                for event in page:
-                    yield encode(event)
-                cursor = page[-1].id
-            if ending:
+            try:
+                over, page = await run_in_threadpool(_look, storage, job_id, cursor)
+            except Unavailable:  # for a while; the poller logs it and wakes when it is over
+                over, page = False, []
+            for event in page:
+                yield encode(event)
+                cursor = event.id
+            if page:
+                continue
+            if over:
                 return
             try:
                 await asyncio.wait_for(wake.wait(), heartbeat)
@@ -69,8 +70,11 @@ async def stream(
                 yield b": still here\n\n"
 
 
-def _is_over(storage: Storage, job_id: str) -> bool:
+def _look(storage: Storage, job_id: str, cursor: int) -> tuple[bool, list[Event]]:
+    """Whether the job is over, and its next events."""
     try:
-        return storage.get_job(job_id).state in FINAL_JOB_STATES
+        # The state is read first: what led to a final one is then among the events.
+        over = storage.get_job(job_id).state in FINAL_JOB_STATES
     except NotFound:  # deleted while it was watched
-        return True
+        over = True
+    return over, storage.events_after(cursor, job_id=job_id, limit=PAGE)

@@ -8,6 +8,7 @@ import pytest
 
 from service.events.feed import EventFeed
 from service.events.stream import stream
+from storage.errors import Unavailable
 from storage.storage import Storage
 
 
@@ -167,3 +168,37 @@ def test_nobody_watching_means_no_polling(storage: Storage) -> None:
         return len(asyncio.all_tasks())
 
     assert asyncio.run(watch()) == 1
+
+
+def test_a_database_that_is_away_for_a_while_costs_nothing(
+    storage: Storage,
+) -> None:
+    job = job_in(storage)
+    feed = EventFeed()
+
+    class Flaky(Storage):
+        """The storage, while it is not away."""
+
+        away = False
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "events_after" and Flaky.away:
+                raise Unavailable("the database cannot be used now: it is away")
+            return super().__getattribute__(name)
+
+    flaky = Flaky(storage._database, storage._artifacts)
+
+    async def watch() -> list[dict[str, Any]]:
+        chunks = stream(flaky, feed, job, 0)
+        first = await read(chunks, 1)
+        Flaky.away = True
+        storage.append_event(job, "message", {"number": 1})
+        waiting = asyncio.create_task(read(chunks, 1))
+        await asyncio.sleep(0.5)
+        assert not waiting.done()
+        Flaky.away = False
+        second = await waiting
+        await chunks.aclose()
+        return first + second
+
+    assert [event["kind"] for event in asyncio.run(watch())] == ["job", "message"]
