@@ -137,6 +137,8 @@ class Simulator:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._log,
+                    # Ctrl-C goes to the whole terminal; only the client is to act on it.
+                    start_new_session=True,
                     text=True,
                 )
             except OSError as error:
