@@ -1,0 +1,46 @@
+// Messages without contents: buffers, datatypes and reduction operators that cost next to nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "workers/simulator/simgrid_compat.hpp"
+
+namespace hamtune {
+
+/// Address space for all buffers of all ranks, backed again and again by the same few megabytes.
+///
+/// What stands in a buffer never matters here, so buffers may overlap. The temporary buffers of
+/// SMPI's collective algorithms, which come from operator new[] and can add up to gigabytes, are
+/// taken from here too when they are large (see payload.cpp).
+namespace scratch {
+
+/// Maps room for two buffers of this size. Called once, before any child is forked.
+void map(std::size_t largest_buffer);
+
+const void* send_buffer();
+void* receive_buffer();
+
+}  // namespace scratch
+
+/// Makes SMPI move only messages small enough to be its own book-keeping (communicator ids, the
+/// headers of the arrival-pattern broadcasts); the payload of others stays where it is.
+void leave_payload_in_place();
+
+/// The datatypes and operators with which the ranks of one simulation call MPI.
+class Payload {
+ public:
+  /// A datatype of this many bytes (at least 1): predefined where SMPI has one.
+  MPI_Datatype type(std::int32_t size);
+
+  /// A reduction operator that does nothing.
+  MPI_Op reduction(bool commutative);
+
+ private:
+  std::unordered_map<std::int32_t, MPI_Datatype> unusual_;
+  MPI_Op commutative_ = MPI_OP_NULL;
+  MPI_Op ordered_ = MPI_OP_NULL;
+};
+
+}  // namespace hamtune

@@ -1,0 +1,117 @@
+#include "workers/simulator/platform.hpp"
+
+#include <stdexcept>
+
+#include "searchspace/kernels/routes.hpp"
+
+namespace hamtune {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+using s4u::LinkInRoute;
+
+constexpr double kEnvelope = 16;  // bytes that SMPI adds to every message
+
+/// True when a switch could carry less than all its ports together, both ways.
+bool switches_matter(const PlatformRequest& request) {
+  if (!request.switch_bandwidth) return false;
+  std::vector<std::size_t> degrees(request.hosts, 0);
+  for (const Edge& edge : request.edges) {
+    ++degrees[edge.u];
+    ++degrees[edge.v];
+  }
+  for (const std::size_t degree : degrees)
+    if (*request.switch_bandwidth < 2 * static_cast<double>(degree) * request.link_bandwidth)
+      return true;
+  return false;
+}
+
+}  // namespace
+
+Platform::Platform(s4u::Engine& engine, const PlatformRequest& request,
+                   const std::vector<bool>& used_hosts, const ModelFactors& factors)
+    : loads_(request.edges.size(), {0, 0}) {
+  s4u::NetZone* const zone = compat::make_root_zone(engine, "network");
+  for (Node node = 0; node < request.hosts; ++node)
+    hosts_.push_back(compat::add_host(*zone, "node-" + std::to_string(node), request.host_speed,
+                                      request.cores));
+  add_switches(*zone, request);
+  add_cables(*zone, request);
+  add_routes(*zone, request, used_hosts);
+  watch_messages(*zone, factors);
+  zone->seal();
+}
+
+void Platform::add_switches(s4u::NetZone& zone, const PlatformRequest& request) {
+  if (!switches_matter(request)) return;
+  for (Node node = 0; node < request.hosts; ++node)
+    switches_.push_back(compat::add_link(zone, "switch-" + std::to_string(node),
+                                         *request.switch_bandwidth, 0,
+                                         s4u::Link::SharingPolicy::SHARED));
+}
+
+void Platform::add_cables(s4u::NetZone& zone, const PlatformRequest& request) {
+  const double latency = request.link_latency + request.switch_latency;
+  for (std::size_t index = 0; index < request.edges.size(); ++index) {
+    s4u::SplitDuplexLink* const cable = compat::add_cable(
+        zone, "cable-" + std::to_string(index), request.link_bandwidth, latency);
+    cable->get_link_up()->set_data(&loads_[index][0]);
+    cable->get_link_down()->set_data(&loads_[index][1]);
+    cables_.push_back(cable);
+  }
+}
+
+void Platform::add_routes(s4u::NetZone& zone, const PlatformRequest& request,
+                          const std::vector<bool>& used_hosts) {
+  s4u::Link* const loopback =
+      compat::add_link(zone, "loopback", request.loopback_bandwidth, request.loopback_latency,
+                       s4u::Link::SharingPolicy::FATPIPE);
+  try {
+    const Routes routes(request.hosts, request.edges);
+    std::vector<LinkInRoute> links;
+    for (Node source = 0; source < request.hosts; ++source) {
+      if (!used_hosts[source]) continue;
+      compat::add_route(zone, *hosts_[source], *hosts_[source], {LinkInRoute(loopback)}, false);
+      for (Node target = source + 1; target < request.hosts; ++target) {
+        if (!used_hosts[target]) continue;
+        links.clear();
+        Node at = source;
+        if (!switches_.empty()) links.emplace_back(switches_[at]);
+        for (const Hop& hop : routes.path(source, target)) {
+          const Edge& edge = request.edges[hop.edge];
+          links.emplace_back(cables_[hop.edge], hop.forward ? LinkInRoute::Direction::UP
+                                                            : LinkInRoute::Direction::DOWN);
+          at = hop.forward ? edge.v : edge.u;
+          if (!switches_.empty()) links.emplace_back(switches_[at]);
+        }
+        compat::add_route(zone, *hosts_[source], *hosts_[target], links, true);
+      }
+    }
+  } catch (const std::invalid_argument& error) {
+    throw InvalidRequest("platform.edges: " + std::string(error.what()));
+  }
+}
+
+/// SimGrid asks for the factors of each message when it enters the network, which is where its
+/// bytes can be added to the cables of its route.
+void Platform::watch_messages(s4u::NetZone& zone, const ModelFactors& factors) {
+  const auto text = [](const std::string& given, const char* option) {
+    return given.empty() ? simgrid::config::get_value<std::string>(option) : given;
+  };
+  const Factors latency(compat::kLatencyFactor, text(factors.latency, compat::kLatencyFactor));
+  const Factors bandwidth(compat::kBandwidthFactor,
+                          text(factors.bandwidth, compat::kBandwidthFactor));
+  compat::set_factors(
+      zone,
+      [latency](double size, const s4u::Host*, const s4u::Host*,
+                const std::vector<s4u::Link*>& links, const auto&) {
+        for (const s4u::Link* link : links)
+          if (auto* const load = link->get_data<double>()) *load += size - kEnvelope;
+        return latency(size);
+      },
+      [bandwidth](double size, const s4u::Host*, const s4u::Host*,
+                  const std::vector<s4u::Link*>&, const auto&) { return bandwidth(size); });
+}
+
+}  // namespace hamtune

@@ -1,0 +1,48 @@
+// The machine in SimGrid: hosts, cables, routes, and the bytes that cross each cable.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "workers/simulator/factors.hpp"
+#include "workers/simulator/request.hpp"
+#include "workers/simulator/simgrid_compat.hpp"
+
+namespace hamtune {
+
+/// The correction factors of the network model; empty text means the model's own.
+struct ModelFactors {
+  std::string latency;
+  std::string bandwidth;
+};
+
+class Platform {
+ public:
+  /// Builds the machine in the engine's root zone.
+  ///
+  /// Host = switch. A cable is a split-duplex link whose latency holds that of the switch at its
+  /// end. Routes are those of `Routes`, loaded as full routing, so SimGrid has no tie to break.
+  /// Throws InvalidRequest when the network is not simple and connected.
+  Platform(simgrid::s4u::Engine& engine, const PlatformRequest& request,
+           const std::vector<bool>& used_hosts, const ModelFactors& factors);
+
+  simgrid::s4u::Host* host(Node node) const { return hosts_[node]; }
+
+  /// Payload bytes that have entered each cable so far: u -> v and v -> u.
+  const std::vector<std::array<double, 2>>& loads() const { return loads_; }
+
+ private:
+  void add_switches(simgrid::s4u::NetZone& zone, const PlatformRequest& request);
+  void add_cables(simgrid::s4u::NetZone& zone, const PlatformRequest& request);
+  void add_routes(simgrid::s4u::NetZone& zone, const PlatformRequest& request,
+                  const std::vector<bool>& used_hosts);
+  void watch_messages(simgrid::s4u::NetZone& zone, const ModelFactors& factors);
+
+  std::vector<simgrid::s4u::Host*> hosts_;
+  std::vector<simgrid::s4u::Link*> switches_;  // empty when they cannot be a bottleneck
+  std::vector<simgrid::s4u::SplitDuplexLink*> cables_;
+  std::vector<std::array<double, 2>> loads_;
+};
+
+}  // namespace hamtune

@@ -1,0 +1,185 @@
+#include "workers/simulator/rank.hpp"
+
+#include <array>
+#include <limits>
+
+#include "workers/simulator/calls.hpp"
+
+namespace hamtune {
+
+namespace {
+
+// What SimGrid rounds a sleep up to; an execution of less is not rounded.
+constexpr double kShortestSleep = 1e-9;
+
+int to_peer(std::int32_t peer) {
+  if (peer == kNoPeer) return MPI_PROC_NULL;
+  return peer == kAnySource ? MPI_ANY_SOURCE : peer;
+}
+
+int to_tag(std::int32_t tag) { return tag == kAnyTag ? MPI_ANY_TAG : tag; }
+
+}  // namespace
+
+void Rank::replay(MPI_Comm world) {
+  communicators_ = {world, MPI_COMM_SELF};
+  requests_.assign(trace_.slots, MPI_REQUEST_NULL);
+  // SMPI asks a buffer for its size only.
+  check_mpi(MPI_Buffer_attach(scratch::receive_buffer(), std::numeric_limits<int>::max()));
+  for (at_ = 0; at_ < trace_.operations.size(); ++at_) call(trace_.operations[at_]);
+}
+
+std::string Rank::whereabouts() const {
+  if (at_ >= trace_.operations.size()) return "finalize";
+  const Operation& operation = trace_.operations[at_];
+  return operation_name(operation.code, operation.nonblocking) + " (operation " +
+         std::to_string(at_ + 1) + " of " + std::to_string(trace_.operations.size()) + ")";
+}
+
+/// On a core of its own a computation takes flops / speed whatever happens elsewhere, and sleeping
+/// is cheaper to simulate than executing.
+void Rank::compute(double flops) const {
+  const double seconds = core_speed_ > 0 ? flops / core_speed_ : 0;
+  if (seconds >= kShortestSleep)
+    simgrid::s4u::this_actor::sleep_for(seconds);
+  else
+    simgrid::s4u::this_actor::execute(flops);
+}
+
+void Rank::call(const Operation& operation) {
+  switch (operation.code) {
+    case Code::compute:
+      compute(trace_.flops[operation.more]);
+      return;
+    case Code::wait:
+      check_mpi(MPI_Wait(&requests_[operation.slot], MPI_STATUS_IGNORE));
+      return;
+    case Code::waitall:
+      wait_for_all(operation);
+      return;
+    case Code::request_free:
+      // SMPI never delivers a large message whose request is freed; MPI does, by the end.
+      freed_.push_back(requests_[operation.slot]);
+      requests_[operation.slot] = MPI_REQUEST_NULL;
+      return;
+    case Code::wtime:
+      MPI_Wtime();
+      return;
+    case Code::finalize:
+      check_mpi(MPI_Waitall(static_cast<int>(freed_.size()), freed_.data(), MPI_STATUSES_IGNORE));
+      return;
+    case Code::sendrecv:
+      call_sendrecv(operation);
+      return;
+    case Code::comm_dup:
+    case Code::comm_split:
+    case Code::comm_create:
+    case Code::cart_create:
+    case Code::cart_sub:
+      create_communicator(operation);
+      return;
+    case Code::comm_free:
+      check_mpi(MPI_Comm_free(&communicators_[operation.communicator]));
+      return;
+    default:
+      break;
+  }
+  if (!is_collective(operation.code)) {
+    call_message(operation);
+    return;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  call_collective(operation, values(operation), communicators_[operation.communicator], payload_,
+                  request);
+  if (operation.nonblocking) requests_[operation.slot] = request;
+}
+
+void Rank::call_message(const Operation& operation) {
+  const MPI_Comm communicator = communicators_[operation.communicator];
+  const int peer = to_peer(operation.peer);
+  const int tag = to_tag(operation.tag);
+  if (operation.code == Code::probe) {
+    check_mpi(MPI_Probe(peer, tag, communicator, MPI_STATUS_IGNORE));
+    return;
+  }
+  const void* const from = scratch::send_buffer();
+  void* const into = scratch::receive_buffer();
+  const int count = operation.count;
+  const MPI_Datatype type = payload_.type(operation.type_size);
+  MPI_Request* const request =
+      operation.slot < requests_.size() ? &requests_[operation.slot] : nullptr;
+  switch (operation.code) {
+    case Code::send:
+      check_mpi(MPI_Send(from, count, type, peer, tag, communicator));
+      break;
+    case Code::ssend:
+      check_mpi(MPI_Ssend(from, count, type, peer, tag, communicator));
+      break;
+    case Code::bsend:
+      check_mpi(MPI_Bsend(from, count, type, peer, tag, communicator));
+      break;
+    case Code::recv:
+      check_mpi(MPI_Recv(into, count, type, peer, tag, communicator, MPI_STATUS_IGNORE));
+      break;
+    case Code::isend:
+      check_mpi(MPI_Isend(from, count, type, peer, tag, communicator, request));
+      break;
+    case Code::issend:
+      check_mpi(MPI_Issend(from, count, type, peer, tag, communicator, request));
+      break;
+    default:
+      check_mpi(MPI_Irecv(into, count, type, peer, tag, communicator, request));
+  }
+}
+
+void Rank::call_sendrecv(const Operation& operation) {
+  const std::int32_t* const receive = values(operation);
+  check_mpi(MPI_Sendrecv(scratch::send_buffer(), operation.count,
+                         payload_.type(operation.type_size), to_peer(operation.peer),
+                         to_tag(operation.tag), scratch::receive_buffer(), receive[2],
+                         payload_.type(receive[3]), to_peer(receive[0]), to_tag(receive[1]),
+                         communicators_[operation.communicator], MPI_STATUS_IGNORE));
+}
+
+void Rank::wait_for_all(const Operation& operation) {
+  const std::int32_t* const slots = values(operation);
+  std::vector<MPI_Request> open;
+  for (std::int32_t item = 1; item <= slots[0]; ++item) {
+    MPI_Request& request = requests_[static_cast<std::size_t>(slots[item])];
+    open.push_back(request);
+    request = MPI_REQUEST_NULL;
+  }
+  check_mpi(MPI_Waitall(slots[0], open.data(), MPI_STATUSES_IGNORE));
+}
+
+void Rank::create_communicator(const Operation& operation) {
+  const MPI_Comm parent = communicators_[operation.communicator];
+  const std::int32_t* const list = values(operation);
+  MPI_Comm made = MPI_COMM_NULL;
+  switch (operation.code) {
+    case Code::comm_dup:
+      check_mpi(MPI_Comm_dup(parent, &made));
+      break;
+    case Code::comm_split:
+      check_mpi(MPI_Comm_split(parent, operation.peer == kNoColor ? MPI_UNDEFINED : operation.peer,
+                               operation.tag, &made));
+      break;
+    case Code::comm_create: {
+      MPI_Group everyone = MPI_GROUP_NULL;
+      MPI_Group group = MPI_GROUP_NULL;
+      check_mpi(MPI_Comm_group(parent, &everyone));
+      check_mpi(MPI_Group_incl(everyone, list[0], list + 1, &group));
+      check_mpi(MPI_Comm_create(parent, group, &made));
+      break;
+    }
+    case Code::cart_create:
+      check_mpi(MPI_Cart_create(parent, list[0], list + 1, list + 1 + list[0],
+                                list[1 + 2 * list[0]], &made));
+      break;
+    default:
+      check_mpi(MPI_Cart_sub(parent, list + 1, &made));
+  }
+  communicators_.push_back(made);
+}
+
+}  // namespace hamtune

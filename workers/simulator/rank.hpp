@@ -1,0 +1,47 @@
+// One rank of an application: its operations as ordinary MPI calls.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "searchspace/kernels/trace.hpp"
+#include "workers/simulator/payload.hpp"
+
+namespace hamtune {
+
+class Rank {
+ public:
+  /// `core_speed` (flop/s) is set when the rank has a core to itself, else 0.
+  Rank(const RankTrace& trace, Payload& payload, double core_speed)
+      : trace_(trace), payload_(payload), core_speed_(core_speed) {}
+
+  /// Replays everything between MPI_Init and MPI_Finalize; runs inside the rank's actor.
+  ///
+  /// Throws MpiError, and whatever SMPI's collective algorithms throw.
+  void replay(MPI_Comm world);
+
+  /// The operation the rank is in, for messages: "allreduce (operation 12 of 90)".
+  std::string whereabouts() const;
+
+ private:
+  void compute(double flops) const;
+  void call(const Operation& operation);
+  void call_message(const Operation& operation);
+  void call_sendrecv(const Operation& operation);
+  void wait_for_all(const Operation& operation);
+  void create_communicator(const Operation& operation);
+  const std::int32_t* values(const Operation& operation) const {
+    return trace_.values.data() + operation.more;
+  }
+
+  const RankTrace& trace_;
+  Payload& payload_;
+  double core_speed_;
+  std::size_t at_ = 0;
+  std::vector<MPI_Comm> communicators_;
+  std::vector<MPI_Request> requests_;  // by slot
+  std::vector<MPI_Request> freed_;     // completed at the end
+};
+
+}  // namespace hamtune

@@ -1,0 +1,176 @@
+#include "workers/simulator/request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+
+namespace hamtune {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kMaxHosts = 65'536;
+constexpr std::array<std::string_view, 3> kOptionPrefixes = {"smpi/", "network/", "cpu/"};
+
+/// One object of the request: hands out its fields and refuses those nobody asked for.
+class Fields {
+ public:
+  Fields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object_.is_object()) throw InvalidRequest(path_ + ": must be an object");
+  }
+
+  std::string name(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+
+  /// Null where the field is missing.
+  const Json& find(const std::string& key) {
+    asked_.insert(key);
+    const auto found = object_.find(key);
+    return found == object_.end() ? kNull : *found;
+  }
+
+  const Json& get(const std::string& key) {
+    const Json& value = find(key);
+    if (value.is_null()) throw InvalidRequest(name(key) + ": is missing");
+    return value;
+  }
+
+  double number(const std::string& key, bool zero_allowed) {
+    return to_number(get(key), name(key), zero_allowed);
+  }
+
+  std::optional<double> optional_number(const std::string& key) {
+    const Json& value = find(key);
+    if (value.is_null()) return std::nullopt;
+    return to_number(value, name(key), false);
+  }
+
+  std::uint64_t whole(const std::string& key, std::uint64_t most) {
+    return to_whole(get(key), name(key), most);
+  }
+
+  const Json& list(const std::string& key) {
+    const Json& value = get(key);
+    if (!value.is_array()) throw InvalidRequest(name(key) + ": must be a list");
+    return value;
+  }
+
+  void refuse_others() const {
+    for (const auto& [key, value] : object_.items())
+      if (asked_.count(key) == 0) throw InvalidRequest(name(key) + ": unknown field");
+  }
+
+  static double to_number(const Json& value, const std::string& field, bool zero_allowed) {
+    const double number = value.is_number() ? value.get<double>() : std::nan("");
+    if (!std::isfinite(number) || number < 0 || (number == 0 && !zero_allowed))
+      throw InvalidRequest(field + ": must be a number " + (zero_allowed ? "from 0" : "above 0"));
+    return number;
+  }
+
+  static std::uint64_t to_whole(const Json& value, const std::string& field, std::uint64_t most) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
+      throw InvalidRequest(field + ": must be a whole number up to " + std::to_string(most));
+    return value.get<std::uint64_t>();
+  }
+
+ private:
+  inline static const Json kNull;
+
+  const Json& object_;
+  std::string path_;
+  std::set<std::string> asked_;
+};
+
+std::vector<Edge> parse_edges(const Json& list, Node hosts) {
+  std::vector<Edge> edges;
+  edges.reserve(list.size());
+  for (const Json& pair : list) {
+    const std::string field = "platform.edges[" + std::to_string(edges.size()) + "]";
+    if (!pair.is_array() || pair.size() != 2) throw InvalidRequest(field + ": must be [u, v]");
+    const auto u = static_cast<Node>(Fields::to_whole(pair[0], field, hosts - 1));
+    const auto v = static_cast<Node>(Fields::to_whole(pair[1], field, hosts - 1));
+    if (u >= v) throw InvalidRequest(field + ": u must be smaller than v");
+    edges.push_back({u, v});
+  }
+  return edges;
+}
+
+PlatformRequest parse_platform(const Json& json) {
+  Fields fields(json, "platform");
+  PlatformRequest platform;
+  platform.hosts = static_cast<Node>(fields.whole("hosts", kMaxHosts));
+  if (platform.hosts == 0) throw InvalidRequest("platform.hosts: must be at least 1");
+  platform.cores = static_cast<int>(fields.whole("cores", 1'000'000));
+  if (platform.cores == 0) throw InvalidRequest("platform.cores: must be at least 1");
+  platform.host_speed = fields.number("host_speed", false);
+  platform.edges = parse_edges(fields.list("edges"), platform.hosts);
+  platform.link_bandwidth = fields.number("link_bandwidth", false);
+  platform.link_latency = fields.number("link_latency", true);
+  platform.switch_latency = fields.number("switch_latency", true);
+  platform.switch_bandwidth = fields.optional_number("switch_bandwidth");
+  platform.loopback_bandwidth = fields.number("loopback_bandwidth", false);
+  platform.loopback_latency = fields.number("loopback_latency", true);
+  if (fields.get("tie_rule") != "lowest-id")
+    throw InvalidRequest("platform.tie_rule: must be \"lowest-id\"");
+  fields.refuse_others();
+  return platform;
+}
+
+ApplicationRequest parse_application(const Json& json, const std::string& path, Node hosts,
+                                     const std::vector<Trace>& traces) {
+  Fields fields(json, path);
+  ApplicationRequest application;
+  application.trace = fields.whole("trace", traces.size() - 1);
+  for (const Json& host : fields.list("hosts"))
+    application.hosts.push_back(
+        static_cast<Node>(Fields::to_whole(host, fields.name("hosts"), hosts - 1)));
+  if (application.hosts.size() != traces[application.trace].ranks.size())
+    throw InvalidRequest(fields.name("hosts") + ": " + std::to_string(application.hosts.size()) +
+                         " hosts for " +
+                         std::to_string(traces[application.trace].ranks.size()) + " ranks");
+  if (!fields.find("start").is_null()) application.start = fields.number("start", true);
+  fields.refuse_others();
+  return application;
+}
+
+/// Options reach SimGrid as they are, so only the groups that belong to a model are let through.
+std::vector<std::pair<std::string, std::string>> parse_options(const Json& json) {
+  std::vector<std::pair<std::string, std::string>> options;
+  if (json.is_null()) return options;
+  if (!json.is_object()) throw InvalidRequest("options: must be an object");
+  for (const auto& [key, value] : json.items()) {
+    const bool known = std::any_of(
+        kOptionPrefixes.begin(), kOptionPrefixes.end(),
+        [&key = key](std::string_view prefix) { return key.compare(0, prefix.size(), prefix) == 0; });
+    if (!known)
+      throw InvalidRequest("options: \"" + key + "\" must begin with smpi/, network/ or cpu/");
+    options.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return options;
+}
+
+}  // namespace
+
+Request parse_request(const Json& json, const std::vector<Trace>& traces) {
+  Fields fields(json, "");
+  fields.find("id");
+  Request request;
+  request.platform = parse_platform(fields.get("platform"));
+  for (const Json& application : fields.list("applications"))
+    request.applications.push_back(parse_application(
+        application, "applications[" + std::to_string(request.applications.size()) + "]",
+        request.platform.hosts, traces));
+  if (request.applications.empty()) throw InvalidRequest("applications: is empty");
+  request.options = parse_options(fields.find("options"));
+  request.cutoff = fields.optional_number("cutoff");
+  if (!fields.find("memory_bytes").is_null())
+    request.memory_bytes = fields.whole("memory_bytes", std::numeric_limits<std::int64_t>::max());
+  request.wall_seconds = fields.optional_number("wall_seconds");
+  fields.refuse_others();
+  return request;
+}
+
+}  // namespace hamtune

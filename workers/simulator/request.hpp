@@ -1,0 +1,55 @@
+// What to simulate: the simulator's request, checked.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "searchspace/kernels/graph.hpp"
+#include "searchspace/kernels/trace.hpp"
+
+namespace hamtune {
+
+/// A request that cannot be simulated; the message names the field.
+class InvalidRequest : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The machine; bandwidths in bytes/s, latencies in s, speed in flop/s of a core.
+struct PlatformRequest {
+  Node hosts = 0;
+  int cores = 1;
+  double host_speed = 0;
+  std::vector<Edge> edges;  // u < v
+  double link_bandwidth = 0;
+  double link_latency = 0;
+  double switch_latency = 0;
+  std::optional<double> switch_bandwidth;
+  double loopback_bandwidth = 0;
+  double loopback_latency = 0;
+};
+
+struct ApplicationRequest {
+  std::size_t trace = 0;
+  std::vector<Node> hosts;  // of each rank
+  double start = 0;         // s
+};
+
+struct Request {
+  PlatformRequest platform;
+  std::vector<ApplicationRequest> applications;
+  std::vector<std::pair<std::string, std::string>> options;
+  std::optional<double> cutoff;  // simulated s
+  std::optional<std::uint64_t> memory_bytes;
+  std::optional<double> wall_seconds;
+};
+
+/// Throws InvalidRequest.
+Request parse_request(const nlohmann::json& json, const std::vector<Trace>& traces);
+
+}  // namespace hamtune
