@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from urllib.parse import quote
 
 import httpx
 
+from cli.options import log_to_stderr
 from searchspace.errors import HamtuneError, InvalidInput
 from service.settings import Settings
 
@@ -150,6 +152,8 @@ def in_process(settings: Settings, *, run: bool) -> Client:
     from service.app import create_app
     from service.runtime import Runtime
 
+    # What goes wrong reaches the user in answers, jobs and trials; the log would say it again.
+    log_to_stderr(logging.CRITICAL)
     transport = InProcess(create_app(Runtime(settings, run=run)))
     return Client(httpx.Client(transport=transport, base_url="http://localhost"))
 

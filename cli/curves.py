@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["UNITS", "Axis", "Curve", "unit_for"]
+__all__ = ["AXES", "UNITS", "Axis", "Curve", "unit_for"]
+
+AXES = {
+    "trial": ("trial", "trial"),
+    "wall": ("wall time (s)", "wall_seconds"),
+    "cpu": ("CPU time of the simulator (s)", "cpu_seconds"),
+}
+"""What a curve can be drawn by: label of the axis, and its key in the service's answer."""
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
@@ -33,7 +41,9 @@ class Curve:
         states: State of each trial.
         values: Simulated seconds of each trial; a lower bound where censored, None without one.
         best: Best simulated seconds up to each trial; None before the first completed one.
+            Baselines outside the search space do not count.
         baselines: Simulated seconds of the named baselines, in trial order.
+        proximity: C(n) of Hu 2023, equation 6, after each trial of the search.
     """
 
     name: str
@@ -42,19 +52,33 @@ class Curve:
     values: tuple[float | None, ...]
     best: tuple[float | None, ...]
     baselines: dict[str, float]
+    proximity: tuple[float | None, ...]
+
+    @classmethod
+    def of(cls, name: str, convergence: Mapping[str, Any], by: str = "trial") -> Curve:
+        """The curve in what the service answers at `/jobs/{id}/convergence`.
+
+        Args:
+            name: The job's name.
+            convergence: The answer.
+            by: A key of `AXES`.
+        """
+        label, key = AXES[by]
+        points = convergence["points"]
+        return cls(
+            name=name,
+            axis=Axis(label=label, values=tuple(float(point[key]) for point in points)),
+            states=tuple(point["state"] for point in points),
+            values=tuple(point["value"] for point in points),
+            best=tuple(point["best"] for point in points),
+            baselines=dict(convergence["baselines"]),
+            proximity=tuple(convergence["proximity"]),
+        )
 
     @property
     def final(self) -> float | None:
         """The best simulated time of the job, seconds."""
         return self.best[-1] if self.best else None
-
-    @property
-    def proximity(self) -> tuple[float | None, ...]:
-        """C(n) = 1 - (T_n - T_best) / T_best after each trial (Hu 2023, equation 6)."""
-        final = self.final
-        if final is None:
-            return tuple(None for _ in self.best)
-        return tuple(None if best is None else 1 - (best - final) / final for best in self.best)
 
     @property
     def best_baseline(self) -> tuple[str, float] | None:

@@ -16,6 +16,7 @@ from matplotlib.markers import TICKUP
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from cli.curves import Curve, unit_for
+from cli.terminal import compared
 
 __all__ = ["convergence_figure", "proximity_figure", "render"]
 
@@ -57,7 +58,7 @@ def proximity_figure(curves: Sequence[Curve]) -> Figure:
             continue
         shares, values = zip(*points, strict=True)
         lowest = min(lowest, *values)
-        reached = next(share for share, value in points if value >= 90.0)
+        reached = next((share for share, value in points if value >= 90.0), 100.0)
         axes.step(
             shares,
             values,
@@ -127,7 +128,7 @@ def _several_jobs(axes: Axes, curves: Sequence[Curve]) -> None:
         if reference is None:
             continue
         xs, ys = _known(curve, reference)
-        label = f"{curve.name}: {1 / ys[-1]:.2f} × faster than its best baseline"
+        label = f"{curve.name}: best baseline / best = {1 / ys[-1]:.3g}"
         axes.step(xs, ys, where="post", color=colour, linewidth=2, label=label)
     axes.axhline(1.0, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     axes.set_ylabel("best simulated time / best baseline")
@@ -184,11 +185,9 @@ def _spread(heights: Sequence[float], step: float) -> list[float]:
 def _headline(curve: Curve, scale: float, unit: str) -> str:
     if curve.final is None:
         return f"{curve.name}: no trial has completed yet"
+    comparison = compared(curve.final, curve.baselines, times="×") if curve.baselines else ""
     text = f"{curve.name}: {curve.final / scale:.4g} {unit}"
-    if curve.best_baseline is not None:
-        label, value = curve.best_baseline
-        text += f", {value / curve.final:.2f} × faster than the best baseline ({label})"
-    return text
+    return f"{text}, {comparison}" if comparison else text
 
 
 def _known(curve: Curve, scale: float) -> tuple[list[float], list[float]]:

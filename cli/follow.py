@@ -13,16 +13,19 @@ from rich.live import Live
 from rich.text import Text
 
 from cli.client import Client, ConnectionBroken
-from cli.course import Course
+from cli.curves import Curve
 from cli.options import say
-from cli.terminal import curve_text, status_line, trial_table
+from cli.terminal import curve_text, most_trials, status_line, trial_table
 from searchspace.units import format_duration
+from storage.records import FINAL_JOB_STATES
 
 __all__ = ["follow"]
 
 POLL_SECONDS = 0.25
 PATIENCE_SECONDS = 60.0
 """How long a service may be away before watching ends."""
+SHARE = 0.05
+"""Of its time that watching may spend on fetching the curve, which grows with the job."""
 
 
 def follow(client: Client, job_id: str) -> dict[str, Any]:
@@ -31,31 +34,26 @@ def follow(client: Client, job_id: str) -> dict[str, Any]:
     Raises:
         HamtuneError: The service refuses, or has been away for a minute.
     """
-    course = Course(client, job_id)
-    display: _Display = _Screen() if sys.stderr.isatty() else _Lines()
+    display: _Display = _Screen(client) if sys.stderr.isatty() else _Lines()
+    last_answer = time.monotonic()
     with display:
         while True:
-            _update(course)
-            display.show(course)
-            if course.ended:
-                return course.job
+            try:
+                job: dict[str, Any] = client.get(f"/jobs/{job_id}")
+                ended = job["state"] in (*FINAL_JOB_STATES, "paused")
+                display.show(job, ended=ended)
+                last_answer = time.monotonic()
+            except ConnectionBroken:
+                if time.monotonic() - last_answer > PATIENCE_SECONDS:
+                    raise
+                ended = False
+            if ended:
+                return job
             time.sleep(POLL_SECONDS)
 
 
-def _update(course: Course) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            course.update()
-            return
-        except ConnectionBroken:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(1.0)
-
-
 class _Display(AbstractContextManager["_Display"], Protocol):
-    def show(self, course: Course) -> None: ...
+    def show(self, job: dict[str, Any], *, ended: bool) -> None: ...
 
 
 class _Lines(_Display):
@@ -63,20 +61,18 @@ class _Lines(_Display):
 
     def __init__(self) -> None:
         self._state = ""
-        self._best: int | None = None
+        self._best: float | None = None
         self._tenths = 0
 
-    def show(self, course: Course) -> None:
-        job, progress = course.job, course.job["progress"]
-        best = progress["best"]
-        if best and best["trial"] != self._best and not course.ended:
-            self._best = best["trial"]
-            say(f"{job['name']}: trial {best['trial']}: best {format_duration(best['value'])}")
-        limit = job["spec"]["budget"].get("trials") or 100
-        tenths = 10 * progress["finished"] // limit
+    def show(self, job: dict[str, Any], *, ended: bool) -> None:
+        best = job["progress"]["best"]
+        tenths = 10 * job["progress"]["finished"] // (most_trials(job) or 100)
         if job["state"] != self._state or tenths > self._tenths:
-            self._state, self._tenths = job["state"], tenths
             say(status_line(job))
+        elif best and best["value"] != self._best:
+            say(f"{job['name']}: trial {best['trial']}: best {format_duration(best['value'])}")
+        self._state, self._tenths = job["state"], tenths
+        self._best = best["value"] if best else None
 
     def __exit__(
         self,
@@ -90,29 +86,40 @@ class _Lines(_Display):
 class _Screen(_Display):
     """State, curve and latest trials, redrawn in place."""
 
-    def __init__(self) -> None:
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._console = Console(stderr=True)
-        self._live = Live(console=self._console, refresh_per_second=4, transient=False)
+        self._live = Live(console=self._console, refresh_per_second=4)
+        self._convergence: dict[str, Any] | None = None
+        self._drawn = 0  # finished trials in the curve
+        self._next_fetch = 0.0
 
     def __enter__(self) -> Self:
         self._live.start()
         return self
 
-    def show(self, course: Course) -> None:
+    def show(self, job: dict[str, Any], *, ended: bool) -> None:
         size = self._console.size
         rows = max(3, min(10, size.height - 22))
-        parts: list[RenderableType] = [
-            Text(status_line(course.job), style="bold", overflow="ellipsis", no_wrap=True),
-            Text(
-                curve_text(
-                    course.curve(),
-                    width=max(40, min(size.width, 100)),
-                    height=max(8, min(16, size.height - rows - 4)),
-                )
-            ),
-            trial_table(course.trials[-rows:]),
-        ]
-        self._live.update(Group(*parts))
+        asked = sum(job["progress"]["trials"].values())
+        path = f"/jobs/{job['id']}"
+        trials = self._client.get(f"{path}/trials", after=max(0, asked - rows))["items"]
+        finished = job["progress"]["finished"]
+        if finished > self._drawn and (ended or time.monotonic() >= self._next_fetch):
+            begin = time.monotonic()
+            self._convergence = self._client.get(f"{path}/convergence")
+            self._drawn = finished
+            self._next_fetch = time.monotonic() + (time.monotonic() - begin) / SHARE
+        status = Text(status_line(job), style="bold", overflow="ellipsis", no_wrap=True)
+        parts: list[RenderableType] = [status]
+        if self._convergence is not None:
+            curve = curve_text(
+                Curve.of(job["name"], self._convergence),
+                width=max(40, min(size.width, 100)),
+                height=max(8, min(16, size.height - rows - 4)),
+            )
+            parts.append(Text(curve))
+        self._live.update(Group(*parts, trial_table(trials)))
 
     def __exit__(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +13,15 @@ import click
 
 from service.settings import Settings
 
-__all__ = ["data_option", "example", "json_option", "print_json", "say", "server_option"]
+__all__ = [
+    "data_option",
+    "example",
+    "json_option",
+    "log_to_stderr",
+    "print_json",
+    "say",
+    "server_option",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,6 +58,14 @@ def json_option(function: F) -> F:
     return click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
     )(function)
+
+
+def log_to_stderr(level: int = logging.WARNING) -> None:
+    """Let the service's log appear on stderr, from this level on; all with `HAMTUNE_DEBUG`."""
+    logging.basicConfig(
+        level=logging.DEBUG if os.environ.get("HAMTUNE_DEBUG") else level,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
 
 
 def example(*lines: str) -> str:

@@ -10,9 +10,9 @@ from typing import Literal
 import click
 
 from cli.client import Client, connect
-from cli.curves import Axis, Curve
+from cli.curves import AXES, Curve
 from cli.options import example, json_option, print_json, server_option
-from cli.terminal import describe
+from cli.terminal import compared, describe
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -44,11 +44,7 @@ def best(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         print_json(answer)
         return
     click.echo(f"{format_duration(answer['value'])} (trial {answer['trial']} of {found['name']})")
-    if answer["speedup"] is not None:
-        click.echo(
-            f"{answer['speedup']:.2f} x faster than the best baseline "
-            f"({format_duration(answer['baseline'])})"
-        )
+    click.echo(compared(answer["value"], answer["baselines"]))
     click.echo(describe(answer["configuration"]))
 
 
@@ -70,7 +66,7 @@ def best(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
 @click.option("--kind", type=click.Choice(KINDS), help="Which figure; convergence by default.")
 @click.option(
     "--by",
-    type=click.Choice(("trial", "wall", "cpu")),
+    type=click.Choice(tuple(AXES)),
     default="trial",
     show_default=True,
     help="What convergence is drawn over: trials, wall seconds, or CPU seconds spent.",
@@ -157,22 +153,10 @@ COMMANDS = [best, plot, export]
 
 def _curve(client: Client, reference: str, by: str) -> Curve:
     job = client.find_job(reference)
-    course = client.get(f"/jobs/{job['id']}/convergence")
-    if not any(point["best"] is not None for point in course["points"]):
+    convergence = client.get(f"/jobs/{job['id']}/convergence")
+    if convergence["best"] is None:
         raise HamtuneError(f"job {job['name']!r} has no completed trial yet, so nothing to draw")
-    label, key = {
-        "trial": ("trial", "trial"),
-        "wall": ("wall time (s)", "wall_seconds"),
-        "cpu": ("CPU time of the simulator (s)", "cpu_seconds"),
-    }[by]
-    return Curve(
-        name=job["name"],
-        axis=Axis(label=label, values=tuple(float(point[key]) for point in course["points"])),
-        states=tuple(point["state"] for point in course["points"]),
-        values=tuple(point["value"] for point in course["points"]),
-        best=tuple(point["best"] for point in course["points"]),
-        baselines=dict(course["baselines"]),
-    )
+    return Curve.of(job["name"], convergence, by)
 
 
 def _draw(curves: list[Curve], kind: Kind, path: Path, file_type: FileType) -> Path:

@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from cli.client import Client, connect, in_process, live_server
-from cli.course import Course
+from cli.curves import Curve
 from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, read_job
 from cli.options import data_option, example, json_option, print_json, say
-from cli.terminal import curve_text, describe
+from cli.terminal import compared, curve_text, describe
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -84,16 +84,12 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
     if as_json:
         print_json({"job": job, "best": best})
     elif best is not None:
-        course = Course(client, job["id"])
-        course.update()
-        click.echo(curve_text(course.curve()))
+        convergence = client.get(f"/jobs/{job['id']}/convergence")
+        click.echo(curve_text(Curve.of(job["name"], convergence)))
         click.echo()
-        click.echo(f"best     {format_duration(best['value'])} (trial {best['trial']})")
-        if best["baseline"] is not None:
-            click.echo(
-                f"baseline {format_duration(best['baseline'])}, {best['speedup']:.2f} x as long"
-            )
-        click.echo(f"with     {describe(best['configuration'])}")
+        click.echo(f"best  {format_duration(best['value'])} (trial {best['trial']})")
+        click.echo(f"      {compared(best['value'], best['baselines'])}")
+        click.echo(f"      {describe(best['configuration'])}")
     if job["state"] == "failed":
         raise HamtuneError(f"job {job['id']} failed: {job['error']}")
     if job["state"] == "completed" and best is None:

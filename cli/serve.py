@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 import click
 
 from cli.client import SERVER_FILE
-from cli.options import data_option, example, say
+from cli.options import data_option, example, log_to_stderr, say
 from service.settings import Settings
 
 __all__ = ["COMMANDS"]
@@ -47,7 +46,7 @@ def up(host: str, port: int, settings: Settings) -> int:
     from service.processes import serve
     from service.runtime import Runtime
 
-    _log_to_stderr()
+    log_to_stderr()
     if not settings.embedded:
         say("hamtune: HAMTUNE_BROKER_URL is set; 'hamtune up' runs its own workers without it")
     runtime = Runtime(settings, run=True)
@@ -79,7 +78,7 @@ def api(host: str, port: int, settings: Settings) -> int:
     """
     from service.processes import run_api
 
-    _log_to_stderr()
+    log_to_stderr()
     with _graceful_termination():
         try:
             run_api(settings, host, port, on_ready=lambda url: say(f"hamtune: serving {url}"))
@@ -99,7 +98,7 @@ def coordinator(settings: Settings) -> int:
     """
     from service.processes import run_coordinator
 
-    _log_to_stderr()
+    log_to_stderr()
     run_coordinator(settings)
     say("hamtune: coordinator stopped; its jobs go on with another one")
     return 0
@@ -119,20 +118,13 @@ def worker(concurrency: int | None, settings: Settings) -> int:
     """
     from service.processes import run_worker
 
-    _log_to_stderr()
+    log_to_stderr()
     run_worker(settings, concurrency=concurrency)
     say("hamtune: worker stopped; trials it had not finished go to another one")
     return 0
 
 
 COMMANDS = [up, api, coordinator, worker]
-
-
-def _log_to_stderr() -> None:
-    logging.basicConfig(
-        level=logging.DEBUG if os.environ.get("HAMTUNE_DEBUG") else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
 
 
 class _Announcer:

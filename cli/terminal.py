@@ -11,7 +11,7 @@ from rich.table import Table
 from cli.curves import Curve, unit_for
 from searchspace.units import format_duration
 
-__all__ = ["curve_text", "describe", "status_line", "trial_table"]
+__all__ = ["compared", "curve_text", "describe", "most_trials", "status_line", "trial_table"]
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -74,13 +74,21 @@ def status_line(job: Mapping[str, Any]) -> str:
     parts = [f"{job['name']} ({job['id']}): {job['state']}"]
     if job["state"] == "completed" and job["ended_because"]:
         parts[0] += f" ({job['ended_because']})"
-    limit = (job["spec"].get("budget") or {}).get("trials")
+    limit = most_trials(job)
     parts.append(f"{progress['finished']}{f'/{limit}' if limit else ''} trials")
     if progress["best"]:
         best = progress["best"]
         parts.append(f"best {format_duration(best['value'])} (trial {best['trial']})")
     parts.append(f"{progress['cpu_seconds']:.1f} CPU s")
     return ", ".join(parts)
+
+
+def most_trials(job: Mapping[str, Any]) -> int | None:
+    """How many trials a job can come to by its budget: those of the search, and the baselines."""
+    budget = job["spec"]["budget"].get("trials")
+    if budget is None or job["space"] is None:
+        return None
+    return int(budget) + len(job["space"]["baselines"])
 
 
 def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
@@ -121,3 +129,16 @@ def describe(configuration: Mapping[str, Any]) -> str:
         else:
             words.append(f"{name}={value}")
     return " ".join(words)
+
+
+def compared(value: float, baselines: Mapping[str, float], *, times: str = "x") -> str:
+    """How a simulated time compares with the best baseline, in words."""
+    if not baselines:
+        return "there is no baseline"
+    label = min(baselines, key=lambda name: baselines[name])
+    ratio = baselines[label] / value
+    named = f"the best baseline ({label}, {format_duration(baselines[label])})"
+    if ratio == 1.0:
+        return f"as fast as {named}"
+    faster, factor = ("faster", ratio) if ratio > 1.0 else ("slower", 1.0 / ratio)
+    return f"{factor:.3g} {times} {faster} than {named}"

@@ -77,7 +77,8 @@ class Hamtune:
 
     def json(self, *arguments: str | Path) -> Any:
         """The JSON document of a command that succeeds."""
-        done = self(*arguments, "--json")
+        end = arguments.index("--") if "--" in arguments else len(arguments)
+        done = self(*arguments[:end], "--json", *arguments[end:])
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from cli.curves import Axis, Curve
-from cli.terminal import curve_text, describe, status_line, trial_table
+from cli.terminal import compared, curve_text, describe, status_line, trial_table
 
 
 def curve(best: tuple[float | None, ...], baselines: dict[str, float]) -> Curve:
@@ -16,6 +17,7 @@ def curve(best: tuple[float | None, ...], baselines: dict[str, float]) -> Curve:
         values=best,
         best=best,
         baselines=baselines,
+        proximity=(),
     )
 
 
@@ -55,7 +57,8 @@ def test_the_status_line_tells_state_progress_and_incumbent() -> None:
         "name": "cg-64",
         "state": "completed",
         "ended_because": "trials",
-        "spec": {"budget": {"trials": 40}},
+        "spec": {"budget": {"trials": 38}},
+        "space": {"baselines": ["mesh-2d", "torus-2d"]},
         "progress": {
             "finished": 40,
             "cpu_seconds": 12.34,
@@ -85,3 +88,15 @@ def test_a_censored_trial_shows_its_bound() -> None:
 
     row = captured.get().splitlines()[1]
     assert row.split() == ["3", "censored", "(cached)", ">", "80", "ms", "0.50", "mesh-2d"]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.05, "1.6 x faster than the best baseline (torus-3d, 80 ms)"),
+        (0.08, "as fast as the best baseline (torus-3d, 80 ms)"),
+        (0.12, "1.5 x slower than the best baseline (torus-3d, 80 ms)"),
+    ],
+)
+def test_a_time_is_compared_with_the_best_baseline(value: float, words: str) -> None:
+    assert compared(value, {"mesh-2d": 0.09, "torus-3d": 0.08}) == words

@@ -1,0 +1,129 @@
+"""Whatever ends a process in the middle of a job, the job goes on to the same trials."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Hamtune, tiny_job
+
+
+@pytest.fixture
+def long_job() -> dict[str, Any]:
+    """A job long enough to be disturbed in its middle."""
+    return _long_job()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The trials of the job when nothing happens to it."""
+    other = Hamtune(tmp_path_factory.mktemp("undisturbed"))
+    done = other.json("run", other.job_file(_long_job()))
+    return other.trials(done["job"]["id"])
+
+
+def test_a_job_survives_kill_9_of_the_service(
+    hamtune: Hamtune, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
+) -> None:
+    hamtune.job_file(long_job)
+    with hamtune.service() as service:
+        job_id = hamtune("submit", "job.yaml").stdout.strip()
+        hamtune.wait_for_trials(job_id, 6)
+        service.process.kill()
+        service.process.wait()
+
+    assert len(hamtune.trials(job_id)) < len(undisturbed)
+    with hamtune.service():
+        ended = hamtune.json("watch", job_id)
+
+    assert ended["state"] == "completed"
+    assert hamtune.trials(job_id) == undisturbed
+
+
+def test_ctrl_c_of_a_run_tells_how_to_go_on(
+    hamtune: Hamtune, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
+) -> None:
+    with hamtune.running("run", hamtune.job_file(long_job)) as running:
+        job_id = _only_job(hamtune)
+        hamtune.wait_for_trials(job_id, 6)
+        os.killpg(running.process.pid, signal.SIGINT)
+        out, err = running.process.communicate(timeout=120)
+
+    assert running.process.returncode == 130
+    assert "Traceback" not in out + err
+    assert f"hamtune run --resume {job_id}" in err.splitlines()[-1]
+    assert len(hamtune.trials(job_id)) < len(undisturbed)
+    assert hamtune.json("run", "--resume", job_id)["job"]["state"] == "completed"
+    assert hamtune.trials(job_id) == undisturbed
+
+
+def test_ctrl_c_of_the_service_stops_it_and_takes_its_address_back(
+    hamtune: Hamtune, long_job: dict[str, Any]
+) -> None:
+    hamtune.job_file(long_job)
+    with hamtune.service() as service:
+        assert (hamtune.data / "server.json").exists()
+        job_id = hamtune("submit", "job.yaml").stdout.strip()
+        hamtune.wait_for_trials(job_id, 2)
+        os.killpg(service.process.pid, signal.SIGINT)
+        _, err = service.process.communicate(timeout=120)
+
+    assert service.process.returncode == 130
+    assert "hamtune up" in err.splitlines()[-1]
+    assert not (hamtune.data / "server.json").exists()
+    assert hamtune.json("show", job_id)["state"] == "running"
+
+
+def test_pause_resume_cancel_and_clone(
+    hamtune: Hamtune, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
+) -> None:
+    hamtune.job_file(long_job)
+    with hamtune.service():
+        job_id = hamtune("submit", "job.yaml").stdout.strip()
+        hamtune.wait_for_trials(job_id, 4)
+        assert hamtune.json("pause", job_id)["state"] in ("pausing", "paused")
+        assert hamtune.json("watch", job_id)["state"] == "paused"
+        hamtune.json("resume", job_id)
+        assert hamtune.json("watch", job_id)["state"] == "completed"
+        clone = hamtune("clone", job_id).stdout.strip()
+        assert hamtune.json("cancel", clone)["state"] in ("cancelling", "cancelled")
+        assert hamtune.json("watch", clone)["state"] == "cancelled"
+
+    assert hamtune.trials(job_id) == undisturbed
+
+
+def test_submit_watches_and_run_goes_to_the_living_service(
+    hamtune: Hamtune, job: dict[str, Any]
+) -> None:
+    hamtune.job_file(job)
+    with hamtune.service():
+        watched = json.loads(hamtune("submit", "job.yaml", "--watch", "--json").stdout)
+        ran = hamtune("run", "job.yaml", "--json")
+
+    assert watched["state"] == "completed"
+    assert "the job goes there" in ran.stderr
+    assert hamtune.trials(json.loads(ran.stdout)["job"]["id"]) == hamtune.trials(watched["id"])
+
+
+def test_two_services_do_not_share_a_data_directory(hamtune: Hamtune) -> None:
+    with hamtune.service():
+        line = hamtune.refused("up", "--port", "0", status=1)
+
+    assert "already runs on" in line
+
+
+def _long_job() -> dict[str, Any]:
+    job = tiny_job()
+    job["application"]["ranks"] = 8
+    return job | {"budget": {"trials": 24}}
+
+
+def _only_job(hamtune: Hamtune) -> str:
+    while True:
+        jobs = hamtune.json("jobs")
+        if jobs:
+            return str(jobs[0]["id"])

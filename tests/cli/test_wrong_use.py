@@ -1,0 +1,156 @@
+"""Whatever is wrong with the command line or its files: one plain line, status 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cli.__main__ import cli
+from tests.cli.conftest import Hamtune
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["frobnicate"], "No such command 'frobnicate'"),
+        (["topology", "optimize"], "No such command 'optimize'"),
+        (["jobs", "--colour"], "No such option"),
+        (["show"], "Missing argument 'J'"),
+        (["jobs", "--state", "lost"], "'lost' is not one of"),
+        (["run"], "give a job file, or --resume with a job"),
+        (["run", "nowhere.yaml"], "nowhere.yaml"),
+        (["export", "j", "--format", "pdf", "--output", "x"], "'pdf' is not one of"),
+        (["plot", "j", "--output", "figure.pdf"], "figures are .png or .svg files"),
+        (["topology", "generate", "ring", "--nodes", "4"], "'ring' is not one of"),
+        (["topology", "generate", "random", "--nodes", "5", "--degree", "3"], "random"),
+        (["up", "--port", "99999"], "99999"),
+        (["jobs", "--server", "elsewhere"], "not a URL"),
+    ],
+)
+def test_a_wrong_command_line(hamtune: Hamtune, arguments: list[str], complaint: str) -> None:
+    line = hamtune.refused(*arguments)
+
+    assert line.startswith("hamtune")
+    assert complaint in line
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"colour": "red"}, "colour: unknown field"),
+        ({"application": {"builtin": "cg", "class": "X", "ranks": 8}}, "class"),
+        ({"application": {"builtin": "cg", "class": "S", "ranks": 6}}, "power of two"),
+        ({"application": {"builtin": "cg", "class": "S", "ranks": 16}}, "16 ranks"),
+        ({"application": {"builtin": "lu", "class": "S", "ranks": 8}}, "unknown program 'lu'"),
+        ({"machine.host_speed": "100Gx"}, "machine.host_speed"),
+        ({"machine.degree": 3, "machine.nodes": 9}, "degree"),
+        ({"machine.degree": 8}, "degree"),
+        ({"search.collectives": {"allreduce": ["fast"]}}, "unknown algorithm 'fast'"),
+        ({"search.topology": []}, "search.topology"),
+        ({"budget": {"trials": 0}}, "budget.trials"),
+        ({"budget": {}}, "budget"),
+        (
+            {
+                "search": {"topology": ["mesh-2d"]},
+                "machine": {"nodes": 8, "host_speed": 1, "link_bandwidth": 1},
+            },
+            "search",
+        ),
+    ],
+)
+def test_a_wrong_job_file(
+    hamtune: Hamtune, job: dict[str, Any], changes: dict[str, Any], complaint: str
+) -> None:
+    for path, value in changes.items():
+        target = job
+        *groups, last = path.split(".")
+        for group in groups:
+            target = target[group]
+        target[last] = value
+
+    line = hamtune.refused("run", hamtune.job_file(job))
+
+    assert "job.yaml" in line
+    assert complaint in line
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name: [", "line"),
+        ("", "a job is a group of fields"),
+        ("name: a\nname: b\n", "twice"),
+        ("a: &a [1]\nb: *a\n", "alias"),
+    ],
+)
+def test_a_file_that_is_no_job(hamtune: Hamtune, text: str, complaint: str) -> None:
+    path = hamtune.directory / "job.yaml"
+    path.write_text(text)
+
+    assert complaint in hamtune.refused("run", path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04 a zip archive", b"HAMTRACE\x01\x00\x00\x00\xff\xff\xff\x7f{}"]
+)
+def test_a_file_that_is_no_trace(hamtune: Hamtune, job: dict[str, Any], content: bytes) -> None:
+    (hamtune.directory / "t.ht").write_bytes(content)
+
+    assert "trace" in hamtune.refused("trace", "info", "t.ht")
+    assert "trace" in hamtune.refused(
+        "run", hamtune.job_file(job | {"application": {"trace": "t.ht"}})
+    )
+
+
+def test_a_job_file_that_names_a_missing_trace(hamtune: Hamtune, job: dict[str, Any]) -> None:
+    line = hamtune.refused(
+        "run", hamtune.job_file(job | {"application": {"trace": "gone.ht"}}), status=1
+    )
+
+    assert "gone.ht: No such file" in line
+
+
+def test_submit_without_a_service_tells_what_to_do(hamtune: Hamtune, job: dict[str, Any]) -> None:
+    line = hamtune.refused("submit", hamtune.job_file(job), status=1)
+
+    assert "hamtune up" in line
+    assert "hamtune run" in line
+
+
+def test_a_server_that_does_not_answer(hamtune: Hamtune) -> None:
+    line = hamtune.refused("jobs", "--server", "http://127.0.0.1:9", status=1)
+
+    assert "no service answers at http://127.0.0.1:9" in line
+
+
+def test_a_job_that_does_not_exist(hamtune: Hamtune) -> None:
+    for command in ("show", "cancel", "best"):
+        assert "no job nosuchjob" in hamtune.refused(command, "nosuchjob", status=1)
+
+
+def test_help_lists_the_commands(hamtune: Hamtune) -> None:
+    done = hamtune("--help")
+
+    assert done.returncode == 0
+    assert set(done.stdout.split()) >= set(cli.commands)
+
+
+def test_every_command_teaches_with_an_example() -> None:
+    commands = dict(cli.commands)
+    for group in ("topology", "trace"):
+        commands |= commands.pop(group).commands  # type: ignore[attr-defined]
+
+    contract = "up run submit jobs show watch pause resume cancel clone best plot export evaluate"
+    assert set(commands) >= {*contract.split(), "capture", "order", "map", "api", "worker"}
+    for name, command in commands.items():
+        assert name in (command.epilog or ""), name
+        assert command.help, name
+
+
+def test_a_directory_that_cannot_be_written(hamtune: Hamtune, job: dict[str, Any]) -> None:
+    (hamtune.directory / "data").write_text("a file, not a directory")
+
+    line = hamtune.refused("run", hamtune.job_file(job), status=1)
+
+    assert str(hamtune.data) in line
