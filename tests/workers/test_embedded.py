@@ -1,0 +1,205 @@
+"""Real trials through brokers: within this process, and by Redis to processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import Celery
+
+from searchspace.job import load_job
+from storage.messages import EVALUATE, PREPARE, QUEUE
+from storage.records import FINAL_TRIAL_STATES
+from storage.storage import Storage
+from tests.workers.conftest import RunningJob, job_document, start_job
+from workers.celery_app import make_app
+from workers.embedded import EmbeddedPool
+
+RunJob = Callable[..., RunningJob]
+
+DEADLINE_SECONDS = 120.0
+REPOSITORY = Path(__file__).resolve().parents[2]
+WORKER = """
+import sys
+from storage.storage import Storage
+from workers.process import run_worker
+
+database, artifacts, broker = sys.argv[1:]
+run_worker(Storage.open(database, artifacts), broker, concurrency=2)
+"""
+CHANGES: list[dict[str, Any]] = [
+    {"topology": topology, "ordering": ordering, "collectives": {"alltoall": alltoall}}
+    for topology in ("mesh-2d", "torus-3d")
+    for ordering in ("original", "hamorder")
+    for alltoall in ("default", "bruck", "pair", "pair_rma")
+]
+
+
+def send(app: Celery, task: str, identifier: str) -> None:
+    app.send_task(task, args=(identifier,), queue=QUEUE)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happened for too long"
+        time.sleep(0.01)
+
+
+def tune(app: Celery, storage: Storage, trace: Path) -> list[tuple[Any, ...]]:
+    """Have a job prepared and sixteen trials evaluated; what they came to, by number."""
+    spec = load_job(job_document(trace))
+    created = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    leased = storage.acquire_lease("coordinator", 600.0, created.id)
+    assert leased is not None
+    storage.transition(created.id, "preparing", token=leased.lease_token)
+    send(app, PREPARE, created.id)
+    wait_for(lambda: storage.get_job(created.id).space is not None)
+    job = RunningJob(storage, created.id, leased.lease_token)
+    storage.transition(job.id, "running", token=job.token)
+    for number, changes in enumerate(CHANGES, start=1):
+        # The later ones have a cutoff between the values of the faster and the slower.
+        cutoff = None if number <= 8 else storage.get_trial(job.id, 1).value
+        send(app, EVALUATE, job.open(number, cutoff=cutoff, **changes))
+        if number == 8:
+            wait_for(lambda: not storage.open_trials(job.id))
+    wait_for(lambda: not storage.open_trials(job.id))
+    trials = [storage.get_trial(job.id, number) for number in range(1, len(CHANGES) + 1)]
+    assert all(trial.state in FINAL_TRIAL_STATES for trial in trials)
+    return [(t.number, t.state, t.value, t.cached, t.reason, t.result) for t in trials]
+
+
+@contextmanager
+def worker_process(storage_urls: tuple[str, str], broker: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WORKER, *storage_urls, broker],
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def test_trials_are_evaluated_through_the_broker_of_this_process(
+    storage: Storage, trace: Path
+) -> None:
+    app = make_app("memory://")
+    with EmbeddedPool(app, 2, storage=storage):
+        outcomes = tune(app, storage, trace)
+
+    states = {state for _, state, *_ in outcomes}
+    assert {"completed", "infeasible"} <= states
+    assert len({value for _, state, value, *_ in outcomes if state == "completed"}) > 3
+
+
+@pytest.mark.xdist_group("servers")
+def test_redis_postgresql_and_a_worker_process_come_to_the_same(
+    create_database: Callable[[], str],
+    redis_url: str,
+    storage: Storage,
+    trace: Path,
+    tmp_path: Path,
+) -> None:
+    app = make_app("memory://")
+    with EmbeddedPool(app, 2, storage=storage):
+        embedded = tune(app, storage, trace)
+    urls = (create_database(), str(tmp_path / "distributed-artifacts"))
+    distributed = Storage.open(*urls)
+    distributed.upgrade()
+
+    with worker_process(urls, redis_url) as process:
+        apart = tune(make_app(redis_url), distributed, trace)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+    assert apart == embedded
+    distributed.close()
+
+
+@pytest.mark.xdist_group("servers")
+def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
+    create_database: Callable[[], str], redis_url: str, long_trace: Path, tmp_path: Path
+) -> None:
+    urls = (create_database(), str(tmp_path / "artifacts"))
+    storage = Storage.open(*urls)
+    storage.upgrade()
+    job = start_job(storage, long_trace)
+    attempt_id = job.open()
+
+    with worker_process(urls, redis_url) as process:
+        send(make_app(redis_url), EVALUATE, attempt_id)
+        wait_for(lambda: job.trial().state == "running")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+    assert job.trial().state == "pending"
+    assert storage.open_attempts(job.id) == []
+    storage.close()
+
+
+def test_a_pool_stops_promptly_and_hands_back_what_is_under_way(
+    storage: Storage, run_job: RunJob, long_trace: Path
+) -> None:
+    job = run_job(long_trace)
+    app = make_app("memory://")
+    pool = EmbeddedPool(app, 1, storage=storage)
+    pool.start()
+    send(app, EVALUATE, job.open(1))
+    send(app, EVALUATE, job.open(2, topology="torus-3d"))
+    wait_for(lambda: job.trial().state == "running")
+
+    pool.stop()
+
+    assert [job.trial(number).state for number in (1, 2)] == ["pending", "pending"]
+    assert not [thread for thread in threading.enumerate() if thread.name == "workers"]
+
+
+def test_a_pool_that_may_take_its_time_finishes_what_is_under_way(
+    storage: Storage, run_job: RunJob, trace: Path
+) -> None:
+    job = run_job(trace)
+    app = make_app("memory://")
+    pool = EmbeddedPool(app, 1, storage=storage)
+    pool.start()
+    send(app, EVALUATE, job.open())
+    wait_for(lambda: job.trial().state != "pending")
+
+    pool.stop(grace_seconds=60.0)
+
+    assert job.trial().state == "completed"
+
+
+def test_a_pool_can_be_started_again(storage: Storage, run_job: RunJob, trace: Path) -> None:
+    job = run_job(trace)
+    app = make_app("memory://")
+    pool = EmbeddedPool(app, 1, storage=storage)
+    for number in (1, 2):
+        with pool:
+            send(app, EVALUATE, job.open(number, topology=("mesh-2d", "torus-3d")[number - 1]))
+            wait_for(lambda number=number: job.trial(number).state == "completed")  # type: ignore[misc]
+
+
+def test_two_pools_in_one_process_keep_apart(
+    storage: Storage, run_job: RunJob, trace: Path, tmp_path: Path
+) -> None:
+    other = Storage.open(f"sqlite:///{tmp_path}/other.db", str(tmp_path / "other"))
+    other.upgrade()
+    job = run_job(trace)
+    mine, theirs = make_app("memory://"), make_app("memory://")
+    with EmbeddedPool(theirs, 2, storage=other), EmbeddedPool(mine, 1, storage=storage):
+        send(mine, EVALUATE, job.open())
+        wait_for(lambda: job.trial().state == "completed")
+    other.close()

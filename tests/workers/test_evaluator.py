@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage.storage import Storage
+from tests.workers.conftest import RANKS, RunningJob
+from workers.evaluator import Evaluator, Stopped, outcome_of
+
+RunJob = Callable[..., RunningJob]
+
+
+@pytest.fixture
+def evaluator(storage: Storage) -> Iterator[Evaluator]:
+    """An evaluator that beats often."""
+    opened = Evaluator(storage, "worker", heartbeat_seconds=0.05)
+    yield opened
+    opened.close()
+
+
+def in_background(evaluator: Evaluator, attempt_id: str) -> threading.Thread:
+    """Evaluate in another thread; returns once the attempt has been begun."""
+    thread = threading.Thread(target=evaluator.evaluate, args=(attempt_id,))
+    thread.start()
+    return thread
+
+
+def wait_until_running(job: RunningJob, number: int = 1) -> None:
+    while job.trial(number).state != "running":
+        threading.Event().wait(0.01)
+
+
+def test_a_trial_is_simulated_and_its_outcome_stored(
+    evaluator: Evaluator, run_job: RunJob, trace: Path
+) -> None:
+    job = run_job(trace)
+
+    evaluator.evaluate(job.open())
+
+    trial = job.trial()
+    assert trial.state == "completed"
+    assert trial.value is not None
+    assert trial.value > 3 * 1e6 / 1e9  # three times a million flops at 1 Gf
+    assert (trial.worker, trial.cached) == ("worker", False)
+    assert trial.cpu_seconds is not None
+    assert trial.cpu_seconds > 0
+    assert trial.result is not None
+    assert len(trial.result["rank_finish_times"][0]) == RANKS
+    assert max(trial.result["rank_finish_times"][0]) == pytest.approx(trial.value, rel=1e-9)
+
+
+def test_configurations_differ(evaluator: Evaluator, run_job: RunJob, trace: Path) -> None:
+    job = run_job(trace)
+
+    evaluator.evaluate(job.open(1, collectives={"alltoall": "bruck"}))
+    evaluator.evaluate(job.open(2, collectives={"alltoall": "pair"}))
+    evaluator.evaluate(job.open(3, topology="torus-3d"))
+
+    assert len({job.trial(number).value for number in (1, 2, 3)}) == 3
+
+
+def test_the_same_configuration_is_simulated_once_for_all_jobs(
+    evaluator: Evaluator, run_job: RunJob, trace: Path
+) -> None:
+    first, second = run_job(trace), run_job(trace)
+
+    evaluator.evaluate(first.open())
+    evaluator.evaluate(second.open())
+
+    fresh, cached = first.trial(), second.trial()
+    assert (fresh.cached, cached.cached) == (False, True)
+    assert (cached.state, cached.value, cached.result) == (fresh.state, fresh.value, fresh.result)
+    assert cached.cpu_seconds == 0.0
+    assert first.storage.evaluations_spent(second.id) == 0
+
+
+def test_a_value_at_the_cutoff_completes_and_one_above_is_censored(
+    evaluator: Evaluator, run_job: RunJob, trace: Path
+) -> None:
+    job = run_job(trace)
+    evaluator.evaluate(job.open())
+    value = job.trial().value
+    assert value is not None
+    other = run_job(trace, machine=_with_other_limits())
+    evaluator.evaluate(other.open(1))  # a machine of its own, so nothing of it is cached
+    value = other.trial(1).value
+    assert value is not None
+
+    fresh = run_job(trace, machine=_with_other_limits(cores_per_host=2))
+    evaluator.evaluate(fresh.open(1, cutoff=value))
+    evaluator.evaluate(fresh.open(2, topology="torus-3d", cutoff=value / 2))
+
+    assert (fresh.trial(1).state, fresh.trial(1).value) == ("completed", value)
+    assert (fresh.trial(2).state, fresh.trial(2).value) == ("censored", value / 2)
+    assert fresh.trial(2).result is None
+
+
+def test_fresh_and_cached_trials_agree_under_every_cutoff(
+    evaluator: Evaluator, run_job: RunJob, trace: Path
+) -> None:
+    job = run_job(trace)
+    evaluator.evaluate(job.open())
+    value = job.trial().value
+    assert value is not None
+
+    for factor in (0.5, 1.0, 2.0):
+        fresh = run_job(trace, machine=_with_other_limits(cores_per_host=int(factor * 4)))
+        evaluator.evaluate(fresh.open(cutoff=factor * value))
+        cached = run_job(trace)
+        evaluator.evaluate(cached.open(cutoff=factor * value))
+
+        assert (fresh.trial().cached, cached.trial().cached) == (False, True)
+        assert (cached.trial().state, cached.trial().value) == (
+            fresh.trial().state,
+            fresh.trial().value,
+        )
+
+
+def test_an_infeasible_configuration_says_why_and_costs_nothing(
+    evaluator: Evaluator, run_job: RunJob, trace: Path
+) -> None:
+    job = run_job(trace)
+
+    evaluator.evaluate(job.open(collectives={"alltoall": "pair_rma"}))
+
+    trial = job.trial()
+    assert trial.state == "infeasible"
+    assert trial.reason is not None
+    assert trial.reason["message"].startswith("collectives.alltoall: ")
+    assert job.storage.evaluations_spent(job.id) == 0
+
+
+def test_limits_of_the_job_end_a_simulation(
+    evaluator: Evaluator, run_job: RunJob, long_trace: Path
+) -> None:
+    job = run_job(long_trace, limits={"wall_seconds": 0.2})
+
+    evaluator.evaluate(job.open())
+
+    trial = job.trial()
+    assert trial.state == "failed"
+    assert trial.reason is not None
+    assert trial.reason["kind"] == "wall"
+
+
+def test_a_trace_that_was_altered_fails_the_trial_with_that_reason(
+    evaluator: Evaluator, run_job: RunJob, trace: Path, storage: Storage
+) -> None:
+    job = run_job(trace)
+    application_id = storage.get_job(job.id).application_id
+    assert application_id is not None
+    stored = storage.artifact_path(storage.get_application(application_id).trace_sha256)
+    stored.chmod(0o644)
+    stored.write_bytes(b"something else")
+
+    evaluator.evaluate(job.open())
+
+    trial = job.trial()
+    assert trial.state == "failed"
+    assert trial.reason is not None
+    assert "was altered" in trial.reason["message"]
+
+
+def test_a_stale_message_does_nothing(evaluator: Evaluator, run_job: RunJob, trace: Path) -> None:
+    job = run_job(trace)
+    attempt_id = job.open()
+
+    evaluator.evaluate(attempt_id)
+    done = job.trial()
+    evaluator.evaluate(attempt_id)
+    evaluator.evaluate("nosuchjob-1-1")
+
+    assert job.trial() == done
+
+
+def test_a_running_attempt_has_heartbeats(
+    evaluator: Evaluator, run_job: RunJob, long_trace: Path, storage: Storage
+) -> None:
+    job = run_job(long_trace)
+    thread = in_background(evaluator, job.open())
+    wait_until_running(job)
+    (first,) = storage.open_attempts(job.id)
+    while storage.open_attempts(job.id)[0].heartbeat_at == first.heartbeat_at:
+        threading.Event().wait(0.01)
+
+    evaluator.stop(abandon=True)
+    thread.join()
+
+
+def test_an_attempt_given_up_as_lost_is_dropped_and_its_simulation_ended(
+    evaluator: Evaluator, run_job: RunJob, long_trace: Path, storage: Storage
+) -> None:
+    job = run_job(long_trace)
+    thread = in_background(evaluator, job.open())
+    wait_until_running(job)
+
+    storage.expire_attempts(job.id, job.token, 0.0)
+    thread.join()  # ends long before the simulation would
+
+    assert job.trial().state == "pending"
+    assert storage.open_attempt(job.trial().id, job.token).number == 2
+
+
+def test_a_stopped_worker_hands_its_attempts_back_and_takes_no_more(
+    evaluator: Evaluator, run_job: RunJob, long_trace: Path
+) -> None:
+    job = run_job(long_trace)
+    thread = in_background(evaluator, job.open(1))
+    wait_until_running(job)
+
+    evaluator.stop(abandon=True)
+    thread.join()
+
+    assert job.trial(1).state == "pending"
+    attempt_id = job.open(2, topology="torus-3d")
+    with pytest.raises(Stopped):
+        evaluator.evaluate(attempt_id)
+    assert job.trial(2).state == "pending"
+
+
+def test_simulators_outlive_failures_and_cancellations(
+    evaluator: Evaluator, run_job: RunJob, trace: Path, long_trace: Path, storage: Storage
+) -> None:
+    short, long = run_job(trace), run_job(long_trace)
+    thread = in_background(evaluator, long.open())
+    wait_until_running(long)
+    storage.expire_attempts(long.id, long.token, 0.0)
+    thread.join()
+
+    evaluator.evaluate(short.open())
+
+    assert short.trial().state == "completed"
+
+
+@pytest.mark.parametrize(
+    ("time", "cutoff", "state", "value"),
+    [
+        (2.0, None, "completed", 2.0),
+        (2.0, 2.0, "completed", 2.0),
+        (2.0, 3.0, "completed", 2.0),
+        (2.0, 1.5, "censored", 1.5),
+    ],
+)
+def test_an_answer_is_read_the_same_however_far_the_simulator_went(
+    time: float, cutoff: float | None, state: str, value: float
+) -> None:
+    answer: dict[str, Any] = {
+        "status": "completed",
+        "simulated_time": time,
+        "reason": None,
+        "rank_finish_times": [[time]],
+        "link_loads": [],
+        "cpu_seconds": 0.1,
+        "wall_seconds": 0.1,
+        "peak_rss_bytes": 1,
+    }
+
+    outcome = outcome_of(answer, cutoff)
+
+    assert (outcome.status, outcome.value) == (state, value)
+    assert (outcome.result is not None) == (state == "completed")
+
+
+def _with_other_limits(**changes: Any) -> dict[str, Any]:
+    machine = {
+        "nodes": 8,
+        "degree": 3,
+        "host_speed": "1Gf",
+        "link_bandwidth": "10Gbps",
+        "link_latency": "1us",
+        "loopback_latency": "1us",
+    }
+    return machine | changes

@@ -1,0 +1,53 @@
+"""The Celery application that coordinators send through and workers listen with."""
+
+from __future__ import annotations
+
+from celery import Celery
+from kombu.entity import Exchange, Queue
+
+from storage.identifiers import new_id
+from storage.messages import QUEUE
+
+__all__ = ["make_app"]
+
+_MEMORY_POLL_SECONDS = 0.005
+
+
+def make_app(broker_url: str) -> Celery:
+    """An application without result backend whose messages are acknowledged when done.
+
+    Nothing depends on a message: one that is lost is sent again by the coordinator, one that
+    arrives twice finds its attempt taken.
+
+    Args:
+        broker_url: `redis://...`, or `memory://` for a broker within this process. Applications
+            with `memory://` have a queue each: sender and workers share the object.
+    """
+    in_memory = broker_url.startswith("memory:")
+    if in_memory:
+        broker_url = "memory://localhost"  # kombu warns of a URL without a host
+    app = Celery("hamtune", broker=broker_url, set_as_current=False)
+    app.conf.update(
+        accept_content=["json"],
+        task_serializer="json",
+        task_ignore_result=True,
+        task_acks_late=True,
+        task_default_queue=QUEUE,
+        worker_prefetch_multiplier=1,
+        worker_enable_remote_control=False,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+    )
+    if in_memory:
+        # Queues of this transport belong to the process, not to the application.
+        name = f"{QUEUE}.{new_id()}"
+        exchange = Exchange(name, "direct")  # type: ignore[no-untyped-call]
+        own = Queue(name, exchange, routing_key=name, alias=QUEUE)  # type: ignore[no-untyped-call]
+        app.conf.update(
+            task_queues=[own],
+            task_default_queue=name,
+            broker_transport_options={"polling_interval": _MEMORY_POLL_SECONDS},
+        )
+    return app

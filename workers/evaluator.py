@@ -1,0 +1,224 @@
+"""From the id of an attempt to the outcome of its trial."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Literal
+
+from searchspace.configuration import Configuration
+from searchspace.errors import HamtuneError
+from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
+from storage.errors import Unavailable
+from storage.records import Job, Outcome, Trial
+from storage.storage import Storage
+from workers.heartbeats import Heartbeats
+from workers.simulator_client import Simulator, SimulatorError, simulator_version
+from workers.subject import Subject, Subjects
+from workers.warm_simulators import WarmSimulators
+
+__all__ = ["HEARTBEAT_SECONDS", "Evaluator", "Stopped", "outcome_of"]
+
+HEARTBEAT_SECONDS = 3.0
+_WARM_SIMULATORS = 4
+_TRIES = 3
+
+log = logging.getLogger("hamtune.workers")
+
+
+class Stopped(Exception):
+    """The worker takes no more attempts."""
+
+
+class _Abandoned(Exception):
+    """The simulation was ended because nobody wants its result from this worker any more."""
+
+
+class Evaluator:
+    """Evaluates attempts, in any number of threads at once.
+
+    Args:
+        storage: Where attempts are read and outcomes written.
+        worker: The worker's name in attempts and trials.
+        heartbeat_seconds: Time between two heartbeats of a running attempt.
+        warm_simulators: How many idle simulators are kept, each with its trace in memory.
+
+    Raises:
+        SimulatorError: The simulator was not built; a worker without one takes no work.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        worker: str,
+        *,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        warm_simulators: int = _WARM_SIMULATORS,
+    ) -> None:
+        self._storage = storage
+        self._worker = worker
+        self._version = simulator_version()
+        self._subjects = Subjects(storage)
+        self._simulators = WarmSimulators(warm_simulators)
+        self._heartbeats = Heartbeats(storage, heartbeat_seconds)
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._runs: set[_Run] = set()
+
+    def evaluate(self, attempt_id: str) -> None:
+        """Evaluate the attempt's trial and store the outcome, unless the message is stale.
+
+        Raises:
+            Stopped: The worker is coming to its end; the attempt was not begun.
+            Unavailable: The database is away; the attempt will be given up and made again.
+        """
+        if self._stopping.is_set():
+            raise Stopped
+        begun = self._storage.begin_attempt(attempt_id, self._worker)
+        if begun is None:
+            log.debug("attempt %s is not open any more", attempt_id)
+            return
+        _, trial, job = begun
+        run = _Run()
+        with self._under_way(run), self._heartbeats.beating(attempt_id, run.abandon):
+            try:
+                outcome, key = self._outcome(run, trial, job)
+            except _Abandoned:
+                # Nothing happens where it was given up: then it is not this worker's any more.
+                self._storage.release_attempt(attempt_id)
+                return
+        if not self._storage.finish_attempt(attempt_id, outcome, evaluation_key=key):
+            log.info("attempt %s was given up before it ended; its outcome is dropped", attempt_id)
+
+    def stop(self, *, abandon: bool) -> None:
+        """Begin no more attempts; with `abandon`, end those under way and hand them back."""
+        self._stopping.set()
+        if abandon:
+            with self._lock:
+                runs = list(self._runs)
+            for run in runs:
+                run.abandon()
+
+    def close(self) -> None:
+        """Free all resources once no thread evaluates any more."""
+        self._heartbeats.close()
+        self._simulators.close()
+
+    @contextmanager
+    def _under_way(self, run: _Run) -> Iterator[None]:
+        with self._lock:
+            self._runs.add(run)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._runs.remove(run)
+
+    def _outcome(self, run: _Run, trial: Trial, job: Job) -> tuple[Outcome, str | None]:
+        """What a trial comes to, and the key under which other trials may find it."""
+        try:
+            subject = self._subjects.of(job)
+            configuration = Configuration.from_json(trial.configuration)
+            key = evaluation_key(
+                subject.trace_sha256, subject.machine, configuration, self._version
+            )
+            known = self._storage.find_evaluation(key, trial.cutoff)
+            if known is not None:
+                return known, None
+            resolved = resolve(
+                configuration, subject.machine, subject.ranks, collectives=subject.calls
+            )
+            answer = self._simulate(run, subject, resolved, trial.cutoff)
+            return outcome_of(answer, trial.cutoff), key
+        except Infeasible as error:
+            return _without_simulation("infeasible", "infeasible", str(error)), None
+        except (Unavailable, _Abandoned):
+            raise
+        except SimulatorError as error:
+            return _without_simulation("failed", "simulator", str(error)), None
+        except HamtuneError as error:
+            return _without_simulation("failed", "input", str(error)), None
+        except Exception as error:
+            # A mistake of ours would meet every worker that tried again.
+            log.exception("trial %s cannot be evaluated", trial.id)
+            return _without_simulation("failed", "internal", repr(error)), None
+
+    def _simulate(
+        self, run: _Run, subject: Subject, resolved: Resolved, cutoff: float | None
+    ) -> dict[str, Any]:
+        request = resolved.simulator_request()
+        for left in range(_TRIES - 1, -1, -1):
+            try:
+                with self._simulators.lend(subject.trace) as simulator:
+                    run.use(simulator)
+                    return simulator.evaluate(
+                        request,
+                        cutoff=cutoff,
+                        memory_bytes=subject.limits.memory,
+                        wall_seconds=subject.limits.wall_seconds,
+                    )
+            except SimulatorError as error:
+                if run.abandoned:
+                    raise _Abandoned from None
+                if not left:
+                    raise
+                # Whatever a configuration does ends its child, not the server.
+                log.warning("%s; trying again", error)
+        raise AssertionError("unreachable")
+
+
+class _Run:
+    """An evaluation under way, which another thread may end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._simulator: Simulator | None = None
+        self.abandoned = False
+
+    def use(self, simulator: Simulator) -> None:
+        """Remember what has to be closed to end the evaluation.
+
+        Raises:
+            _Abandoned: It was ended before.
+        """
+        with self._lock:
+            if self.abandoned:
+                raise _Abandoned
+            self._simulator = simulator
+
+    def abandon(self) -> None:
+        """End the evaluation: closing its simulator makes it raise."""
+        with self._lock:
+            self.abandoned = True
+            if self._simulator is not None:
+                self._simulator.close()
+
+
+def outcome_of(answer: Mapping[str, Any], cutoff: float | None) -> Outcome:
+    """The outcome that a simulator's answer stands for.
+
+    Args:
+        answer: What `Simulator.evaluate` returned.
+        cutoff: In simulated seconds; a run that took longer is censored at it.
+    """
+    outcome = Outcome(
+        status=answer["status"],
+        cpu_seconds=answer["cpu_seconds"],
+        wall_seconds=answer["wall_seconds"],
+        peak_rss_bytes=answer["peak_rss_bytes"],
+    )
+    if outcome.status == "failed":
+        return replace(outcome, reason=answer["reason"])
+    if outcome.status == "censored" or (cutoff is not None and answer["simulated_time"] > cutoff):
+        return replace(outcome, status="censored", value=cutoff)
+    result = {name: answer[name] for name in ("rank_finish_times", "link_loads")}
+    return replace(outcome, value=answer["simulated_time"], result=result)
+
+
+def _without_simulation(
+    status: Literal["infeasible", "failed"], kind: str, message: str
+) -> Outcome:
+    return Outcome(status=status, reason={"kind": kind, "message": message})

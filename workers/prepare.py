@@ -1,0 +1,116 @@
+"""Making a job ready: its application captured or checked, its space built."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from pathlib import Path
+
+from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.job import JobSpec, build_space
+from searchspace.jobspec import BuiltinApplication, TraceApplication
+from searchspace.kernels import trace_summary
+from storage.errors import Conflict, NotFound, Unavailable
+from storage.records import FINAL_JOB_STATES, Application
+from storage.storage import Storage
+from workers.capture import capture_builtin
+from workers.subject import read_spec
+
+__all__ = ["add_trace", "application_of", "builtin_application", "prepare_job"]
+
+log = logging.getLogger("hamtune.workers")
+
+
+def prepare_job(storage: Storage, job_id: str) -> None:
+    """Find a job's application and space and store both; where that fails, so does the job.
+
+    A job that is gone, has ended or is prepared already is left alone, so that a message which
+    arrives twice does no harm.
+    """
+    try:
+        job = storage.get_job(job_id)
+    except NotFound:
+        log.debug("job %s is gone", job_id)
+        return
+    if job.space is not None or job.state in FINAL_JOB_STATES:
+        return
+    try:
+        spec = read_spec(storage, job)
+        application = application_of(storage, spec)
+        built = build_space(spec, application.ranks, application.summary["calls"])
+        storage.set_job_prepared(job_id, application_id=application.id, space=built.describe())
+    except Unavailable:
+        raise
+    except Conflict as error:
+        log.info("%s", error)
+    except Exception as error:
+        message = str(error) if isinstance(error, HamtuneError) else f"internal error: {error!r}"
+        log.warning("job %s cannot be prepared: %s", job_id, message, exc_info=True)
+        try:
+            storage.transition(job_id, "failed", error=message)
+        except (Conflict, NotFound) as late:
+            log.info("%s", late)
+
+
+def application_of(storage: Storage, spec: JobSpec) -> Application:
+    """The stored application of a job; a built-in program is captured the first time it is named.
+
+    Raises:
+        InvalidInput: The program or the trace cannot be used.
+        CaptureFailed: The program could not be compiled or run.
+        NotFound: The job refers to an application that is not stored.
+    """
+    named = spec.application
+    if isinstance(named, BuiltinApplication):
+        return builtin_application(storage, named)
+    if isinstance(named, TraceApplication):
+        return add_trace(storage, Path(named.trace))
+    return storage.get_application(named.id)
+
+
+def builtin_application(storage: Storage, named: BuiltinApplication) -> Application:
+    """The stored application of a built-in program, captured the first time it is named.
+
+    Raises:
+        InvalidInput: The program refuses its parameters or ranks.
+        CaptureFailed: It could not be compiled or run.
+    """
+    run = named.run
+    known = storage.find_application(run.key)
+    if known is not None:
+        return known
+    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
+        trace = Path(directory) / "trace.ht"
+        parameters = dict(run.parameters)
+        class_ = parameters.pop("class", None)
+        capture_builtin(
+            run.program, None if class_ is None else str(class_), run.ranks, parameters, trace
+        )
+        return storage.add_application(
+            name=run.key,
+            kind="builtin",
+            key=run.key,
+            trace_sha256=storage.put_artifact(trace),
+            ranks=run.ranks,
+            summary=dict(trace_summary(trace)),
+        )
+
+
+def add_trace(storage: Storage, trace: Path) -> Application:
+    """Check a trace and store it as an application, named by its program.
+
+    Raises:
+        InvalidInput: The file does not exist, is no trace, or cannot be replayed.
+    """
+    if not trace.is_file():
+        raise InvalidInput(f"there is no file {trace}", field="application.trace")
+    summary = trace_summary(trace)
+    digest = storage.put_artifact(trace)
+    return storage.add_application(
+        name=summary["program"],
+        kind="trace",
+        key=f"trace:{digest}",
+        trace_sha256=digest,
+        ranks=summary["ranks"],
+        summary=dict(summary),
+    )

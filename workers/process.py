@@ -1,0 +1,46 @@
+"""A worker as a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+
+from storage.storage import Storage
+from workers.celery_app import make_app
+from workers.embedded import EmbeddedPool
+
+__all__ = ["run_worker"]
+
+GRACE_SECONDS = 8.0  # below the ten seconds after which service managers kill
+
+
+def run_worker(
+    storage: Storage,
+    broker_url: str,
+    *,
+    concurrency: int | None = None,
+    grace_seconds: float = GRACE_SECONDS,
+) -> None:
+    """Evaluate trials until SIGTERM or SIGINT; call it in the main thread.
+
+    At the signal the worker takes no more, lets what is under way end for a while, and hands the
+    rest back.
+
+    Args:
+        storage: Where attempts and jobs are read and outcomes are written.
+        broker_url: Where messages come from; while it cannot be reached, the worker waits.
+        concurrency: Evaluations at once; None for the number of cores.
+        grace_seconds: Time to end evaluations under way.
+    """
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    pool = EmbeddedPool(make_app(broker_url), concurrency, storage=storage)
+    pool.start()
+    ending.wait()
+    pool.stop(grace_seconds=grace_seconds)

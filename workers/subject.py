@@ -1,0 +1,83 @@
+"""What all trials of a job have in common: the trace, the machine, the limits."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from searchspace.job import JobSpec, load_job
+from searchspace.jobspec import Limits, Reference
+from searchspace.machine import Machine
+from storage.records import Job
+from storage.storage import Storage
+
+__all__ = ["Subject", "Subjects", "read_spec"]
+
+_KEPT = 32
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the trials of a job evaluate."""
+
+    limits: Limits
+    machine: Machine
+    ranks: int
+    trace_sha256: str
+    trace: Path
+    calls: tuple[str, ...]  # the MPI calls of the trace
+
+
+class Subjects:
+    """Reads the subjects of jobs from storage, each once: they never change."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._known: OrderedDict[str, Subject] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, job: Job) -> Subject:
+        """The subject of a prepared job.
+
+        Raises:
+            NotFound: Its trace or machine is not stored.
+            ArtifactDamaged: Its trace was altered.
+        """
+        with self._lock:
+            known = self._known.get(job.id)
+            if known is None:
+                known = self._read(job)
+                self._known[job.id] = known
+            self._known.move_to_end(job.id)
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+            return known
+
+    def _read(self, job: Job) -> Subject:
+        assert job.application_id is not None, "trials exist only of prepared jobs"
+        application = self._storage.get_application(job.application_id)
+        spec = read_spec(self._storage, job)
+        return Subject(
+            limits=spec.limits,
+            machine=spec.described_machine,
+            ranks=application.ranks,
+            trace_sha256=application.trace_sha256,
+            trace=self._storage.artifact_path(application.trace_sha256),
+            calls=tuple(application.summary["calls"]),
+        )
+
+
+def read_spec(storage: Storage, job: Job) -> JobSpec:
+    """The specification of a job, with its machine's description in it.
+
+    Raises:
+        InvalidInput: The stored specification is not valid, or does not fit the machine.
+        NotFound: It refers to a machine that is not stored.
+    """
+    spec = load_job(job.spec)
+    if isinstance(spec.machine, Reference):
+        machine = storage.get_machine(spec.machine.id)
+        spec = load_job({**spec.canonical(), "machine": machine.description})
+    return spec

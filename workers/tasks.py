@@ -1,0 +1,60 @@
+"""The Celery tasks. A message carries an id; all else is read from storage."""
+
+from __future__ import annotations
+
+from celery import Celery
+from celery.exceptions import Reject
+
+from storage.messages import EVALUATE, PREPARE
+from storage.storage import Storage
+from workers.evaluator import Evaluator, Stopped
+from workers.prepare import prepare_job
+
+__all__ = ["Work", "register"]
+
+
+class Work:
+    """What the tasks of one worker share, and how it comes to its end."""
+
+    def __init__(self, storage: Storage, worker: str, concurrency: int) -> None:
+        self._storage = storage
+        # Some more than can be at work, for several jobs whose trials take turns.
+        self._evaluator = Evaluator(storage, worker, warm_simulators=concurrency + 2)
+
+    def evaluate(self, attempt_id: str) -> None:
+        """Evaluate an attempt; a worker that is stopping gives the message back."""
+        try:
+            self._evaluator.evaluate(attempt_id)
+        except Stopped:
+            raise Reject(requeue=True) from None
+
+    def prepare(self, job_id: str) -> None:
+        """Make a job ready to be tuned."""
+        prepare_job(self._storage, job_id)
+
+    def stop(self, *, abandon: bool) -> None:
+        """Begin nothing more; with `abandon`, also hand back what is under way."""
+        self._evaluator.stop(abandon=abandon)
+
+    def close(self) -> None:
+        """Free all resources once nothing runs any more."""
+        self._evaluator.close()
+
+
+def register(app: Celery, storage: Storage, worker: str, concurrency: int) -> Work:
+    """Give an application its tasks.
+
+    Args:
+        app: From `workers.celery_app.make_app`.
+        storage: What the tasks read and write.
+        worker: The worker's name in attempts and trials.
+        concurrency: How many tasks run at once.
+
+    Returns:
+        The handle by which the worker is stopped.
+    """
+    work = Work(storage, worker, concurrency)
+    for name, function in ((EVALUATE, work.evaluate), (PREPARE, work.prepare)):
+        app.tasks.pop(name, None)  # of an earlier worker of this process
+        app.task(function, name=name, lazy=False, shared=False)
+    return work

@@ -1,0 +1,93 @@
+"""Simulator servers kept warm, so that a trace is loaded once and not for every trial."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from workers.simulator_client import Simulator
+
+__all__ = ["WarmSimulators"]
+
+_IDLE_SECONDS = 300.0
+
+
+class _Idle(NamedTuple):
+    trace: Path
+    simulator: Simulator
+    since: float
+
+
+class WarmSimulators:
+    """Lends simulators, each to one thread at a time, and keeps those last used for a while.
+
+    Args:
+        keep: How many idle ones are kept. Each holds its trace in memory.
+        idle_seconds: How long they are kept.
+    """
+
+    def __init__(self, keep: int, *, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self._keep = keep
+        self._idle_seconds = idle_seconds
+        self._idle: list[_Idle] = []  # the last used at the end
+        self._lock = threading.Lock()
+        self._closing: threading.Timer | None = None
+
+    @contextmanager
+    def lend(self, trace: Path) -> Iterator[Simulator]:
+        """A simulator that has the trace loaded; one that raised is not used again."""
+        simulator = self._take(trace)
+        try:
+            yield simulator
+        except BaseException:
+            simulator.close()
+            raise
+        self._give_back(trace, simulator)
+
+    def close(self) -> None:
+        """Close those that are idle."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            if self._closing is not None:
+                self._closing.cancel()
+                self._closing = None
+        for _, simulator, _ in idle:
+            simulator.close()
+
+    def _take(self, trace: Path) -> Simulator:
+        with self._lock:
+            for index in range(len(self._idle) - 1, -1, -1):
+                if self._idle[index].trace == trace:
+                    return self._idle.pop(index).simulator
+        return Simulator([trace])
+
+    def _give_back(self, trace: Path, simulator: Simulator) -> None:
+        with self._lock:
+            self._idle.append(_Idle(trace, simulator, time.monotonic()))
+            unwanted = self._idle[: -self._keep]
+            del self._idle[: -self._keep]
+            self._arm()
+        for _, other, _ in unwanted:
+            other.close()
+
+    def _arm(self) -> None:
+        """See to it that those idle for long are closed also when nothing happens any more."""
+        if self._closing is None and self._idle:
+            wait = self._idle[0].since + self._idle_seconds - time.monotonic()
+            self._closing = threading.Timer(max(0.0, wait), self._close_old)
+            self._closing.daemon = True
+            self._closing.start()
+
+    def _close_old(self) -> None:
+        with self._lock:
+            before = time.monotonic() - self._idle_seconds
+            old = [idle for idle in self._idle if idle.since <= before]
+            self._idle = [idle for idle in self._idle if idle.since > before]
+            self._closing = None
+            self._arm()
+        for _, simulator, _ in old:
+            simulator.close()
