@@ -1,5 +1,5 @@
-// All that differs between SimGrid releases (3.32 and 4.1 are known to work), and what the library
-// exports without declaring it in its public headers.
+// All that differs between SimGrid releases (3.32 and 4.1 are known to work, 3.35 to compile), and
+// what the library exports without declaring it in its public headers.
 #pragma once
 
 #include <simgrid/s4u.hpp>
@@ -7,7 +7,7 @@
 #include <smpi/smpi.h>
 #include <xbt/config.hpp>
 
-#if SIMGRID_VERSION < 40000
+#if SIMGRID_VERSION < 33400
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #endif
 
@@ -40,45 +40,21 @@ using FactorCallback = double(double size, const s4u::Host* source, const s4u::H
                               const std::vector<s4u::Link*>& links,
                               const std::unordered_set<s4u::NetZone*>& zones);
 
-#if SIMGRID_VERSION < 40000
+#if SIMGRID_VERSION < 33400
 
 constexpr const char* kTimingPrecision = "surf/precision";
 constexpr const char* kLatencyFactor = "smpi/lat-factor";
 constexpr const char* kBandwidthFactor = "smpi/bw-factor";
 
-inline s4u::NetZone* make_root_zone(s4u::Engine&, const std::string& name) {
-  return s4u::create_full_zone(name);
-}
-
-inline s4u::Host* add_host(s4u::NetZone& zone, const std::string& name, double speed, int cores) {
-  return zone.create_host(name, speed)->set_core_count(cores)->seal();
-}
-
-inline s4u::Link* add_link(s4u::NetZone& zone, const std::string& name, double bandwidth,
-                           double latency, s4u::Link::SharingPolicy policy) {
-  return zone.create_link(name, bandwidth)
-      ->set_latency(latency)
-      ->set_sharing_policy(policy)
-      ->seal();
-}
-
-inline s4u::SplitDuplexLink* add_cable(s4u::NetZone& zone, const std::string& name,
-                                       double bandwidth, double latency) {
-  s4u::SplitDuplexLink* const cable = zone.create_split_duplex_link(name, bandwidth);
-  cable->set_latency(latency);
-  cable->seal();
-  return cable;
+inline void set_factors(s4u::NetZone& zone, const std::function<FactorCallback>& latency,
+                        const std::function<FactorCallback>& bandwidth) {
+  zone.get_network_model()->set_lat_factor_cb(latency);
+  zone.get_network_model()->set_bw_factor_cb(bandwidth);
 }
 
 inline void add_route(s4u::NetZone& zone, const s4u::Host& source, const s4u::Host& target,
                       const std::vector<s4u::LinkInRoute>& links, bool both_ways) {
   zone.add_route(source.get_netpoint(), target.get_netpoint(), nullptr, nullptr, links, both_ways);
-}
-
-inline void set_factors(s4u::NetZone& zone, const std::function<FactorCallback>& latency,
-                        const std::function<FactorCallback>& bandwidth) {
-  zone.get_network_model()->set_lat_factor_cb(latency);
-  zone.get_network_model()->set_bw_factor_cb(bandwidth);
 }
 
 #else
@@ -87,25 +63,10 @@ constexpr const char* kTimingPrecision = "precision/timing";
 constexpr const char* kLatencyFactor = "network/latency-factor";
 constexpr const char* kBandwidthFactor = "network/bandwidth-factor";
 
-inline s4u::NetZone* make_root_zone(s4u::Engine& engine, const std::string& name) {
-  return engine.set_rootnetzone_full(name);
-}
-
-inline s4u::Host* add_host(s4u::NetZone& zone, const std::string& name, double speed, int cores) {
-  return zone.add_host(name, speed)->set_core_count(cores)->seal();
-}
-
-inline s4u::Link* add_link(s4u::NetZone& zone, const std::string& name, double bandwidth,
-                           double latency, s4u::Link::SharingPolicy policy) {
-  return zone.add_link(name, bandwidth)->set_latency(latency)->set_sharing_policy(policy)->seal();
-}
-
-inline s4u::SplitDuplexLink* add_cable(s4u::NetZone& zone, const std::string& name,
-                                       double bandwidth, double latency) {
-  s4u::SplitDuplexLink* const cable = zone.add_split_duplex_link(name, bandwidth);
-  cable->set_latency(latency);
-  cable->seal();
-  return cable;
+inline void set_factors(s4u::NetZone& zone, const std::function<FactorCallback>& latency,
+                        const std::function<FactorCallback>& bandwidth) {
+  zone.set_latency_factor_cb(latency);
+  zone.set_bandwidth_factor_cb(bandwidth);
 }
 
 inline void add_route(s4u::NetZone& zone, const s4u::Host& source, const s4u::Host& target,
@@ -113,13 +74,68 @@ inline void add_route(s4u::NetZone& zone, const s4u::Host& source, const s4u::Ho
   zone.add_route(&source, &target, links, both_ways);
 }
 
-inline void set_factors(s4u::NetZone& zone, const std::function<FactorCallback>& latency,
-                        const std::function<FactorCallback>& bandwidth) {
-  zone.set_latency_factor_cb(latency);
-  zone.set_bandwidth_factor_cb(bandwidth);
+#endif
+
+#if SIMGRID_VERSION < 40000
+
+inline s4u::NetZone* make_root_zone(s4u::Engine&, const std::string& name) {
+  return s4u::create_full_zone(name);
+}
+
+inline s4u::Host* create_host(s4u::NetZone& zone, const std::string& name, double speed) {
+  return zone.create_host(name, speed);
+}
+
+inline s4u::Link* create_link(s4u::NetZone& zone, const std::string& name, double bandwidth) {
+  return zone.create_link(name, bandwidth);
+}
+
+inline s4u::SplitDuplexLink* create_cable(s4u::NetZone& zone, const std::string& name,
+                                          double bandwidth) {
+  return zone.create_split_duplex_link(name, bandwidth);
+}
+
+#else
+
+/// The engine comes with a root zone, whose name is its own and whose routing is full.
+inline s4u::NetZone* make_root_zone(s4u::Engine& engine, const std::string&) {
+  return engine.get_netzone_root();
+}
+
+inline s4u::Host* create_host(s4u::NetZone& zone, const std::string& name, double speed) {
+  return zone.add_host(name, speed);
+}
+
+inline s4u::Link* create_link(s4u::NetZone& zone, const std::string& name, double bandwidth) {
+  return zone.add_link(name, bandwidth);
+}
+
+inline s4u::SplitDuplexLink* create_cable(s4u::NetZone& zone, const std::string& name,
+                                          double bandwidth) {
+  return zone.add_split_duplex_link(name, bandwidth);
 }
 
 #endif
+
+inline s4u::Host* add_host(s4u::NetZone& zone, const std::string& name, double speed, int cores) {
+  return create_host(zone, name, speed)->set_core_count(cores)->seal();
+}
+
+inline s4u::Link* add_link(s4u::NetZone& zone, const std::string& name, double bandwidth,
+                           double latency, s4u::Link::SharingPolicy policy) {
+  return create_link(zone, name, bandwidth)
+      ->set_latency(latency)
+      ->set_sharing_policy(policy)
+      ->seal();
+}
+
+inline s4u::SplitDuplexLink* add_cable(s4u::NetZone& zone, const std::string& name,
+                                       double bandwidth, double latency) {
+  s4u::SplitDuplexLink* const cable = create_cable(zone, name, bandwidth);
+  cable->set_latency(latency);
+  cable->seal();
+  return cable;
+}
 
 /// The communicator of all ranks of the calling rank's application, after MPI_Init.
 inline MPI_Comm world_of_caller() {

@@ -1,0 +1,1 @@
+"""Side-by-side measurements; each prints what it measured and the command that repeats it."""
