@@ -129,10 +129,9 @@ class Database:
         table = model.__table__
         assert isinstance(table, Table)
         insert = sqlite.insert if self.is_sqlite else postgresql.insert
-        statement = insert(table).values(**values).on_conflict_do_nothing()
+        statement = insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
         # A refused insert returns no row; row counts of ORM sessions are not reliable here.
-        returned = session.execute(statement.returning(*table.primary_key.columns))
-        return returned.first() is not None
+        return session.execute(statement, dict(values)).first() is not None
 
     def close(self) -> None:
         """Close all connections."""
