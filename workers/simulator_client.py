@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
 import threading
@@ -16,7 +17,10 @@ from searchspace.errors import HamtuneError
 
 __all__ = ["BINARY", "Simulator", "SimulatorError", "simulator_version"]
 
-BINARY = Path(__file__).resolve().parent.parent / "build/workers/simulator/hamtune-simulator"
+_BUILT = Path(__file__).resolve().parent.parent / "build/workers/simulator/hamtune-simulator"
+
+BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
+"""The simulator; the environment may name another one, built against another SimGrid."""
 
 _GRACE_SECONDS = 5.0
 

@@ -62,6 +62,8 @@ void run_child(const Request& request, const std::vector<Trace>& traces, int res
   Simulation(request, traces, result_fd).run();
 }
 
+void announce_start(int result_fd) { write_all(result_fd, "\n"); }
+
 void write_result_and_leave(int result_fd, nlohmann::json result) {
   // Pages of the shared scratch buffers, which the peak of this process's memory includes.
   result["shared_bytes"] = memory_in_use(2);

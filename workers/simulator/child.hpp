@@ -19,6 +19,10 @@ constexpr std::size_t kStackKilobytes = 256;  // of each rank
 [[noreturn]] void run_child(const Request& request, const std::vector<Trace>& traces,
                             int result_fd);
 
+/// Writes the white space before the result which tells the parent that SimGrid has accepted all
+/// options: it ends the process over some of those that it does not know.
+void announce_start(int result_fd);
+
 /// Writes the result and leaves the process at once, whatever SimGrid still has in hand.
 [[noreturn]] void write_result_and_leave(int result_fd, nlohmann::json result);
 

@@ -26,6 +26,9 @@ bool is_node_aware(const Request& request) {
   return false;
 }
 
+/// SimGrid lists all its options below a complaint about one.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string instance_name(std::size_t application) { return "app" + std::to_string(application); }
 
 }  // namespace
@@ -45,6 +48,7 @@ void Simulation::run() {
     start_applications();
     s4u::Engine::on_time_advance_cb([this](double) { stop_at_cutoff(); });
     s4u::Engine::on_deadlock_cb([this] { stop_in_deadlock(); });
+    announce_start(result_fd_);
     engine_->run();
   } catch (const InvalidRequest& error) {
     fail("invalid", error.what());
@@ -80,9 +84,9 @@ void Simulation::set_options() {
       factors_.bandwidth = value;
     else
       try {
-        s4u::Engine::set_config(key, value);
+        simgrid::config::set_as_string(key.c_str(), value);
       } catch (const std::exception& error) {
-        throw InvalidRequest("options: " + key + ": " + error.what());
+        throw InvalidRequest("options: " + key + ": " + first_line(error.what()));
       }
   }
 }

@@ -164,7 +164,8 @@ Json reason_of_death(const Outcome& outcome, const Request& request) {
       return reason("memory", "the simulation needs more memory than allowed");
   if (WIFSIGNALED(outcome.status) && WTERMSIG(outcome.status) == SIGKILL)
     return reason("memory", "the system killed the simulation, most likely for want of memory");
-  if (!line.empty()) return reason("crash", line);
+  const bool started = !outcome.result.empty();
+  if (!line.empty()) return started ? reason("crash", line) : reason("invalid", "options: " + line);
   if (WIFSIGNALED(outcome.status))
     return reason("crash", std::string("SimGrid ended with: ") + strsignal(WTERMSIG(outcome.status)));
   return reason("crash",
