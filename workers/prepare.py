@@ -43,13 +43,18 @@ def prepare_job(storage: Storage, job_id: str) -> None:
         raise
     except Conflict as error:
         log.info("%s", error)
+    except HamtuneError as error:
+        _fail(storage, job_id, str(error))
     except Exception as error:
-        message = str(error) if isinstance(error, HamtuneError) else f"internal error: {error!r}"
-        log.warning("job %s cannot be prepared: %s", job_id, message, exc_info=True)
-        try:
-            storage.transition(job_id, "failed", error=message)
-        except (Conflict, NotFound) as late:
-            log.info("%s", late)
+        log.exception("job %s cannot be prepared", job_id)
+        _fail(storage, job_id, f"internal error: {error!r}")
+
+
+def _fail(storage: Storage, job_id: str, message: str) -> None:
+    try:
+        storage.transition(job_id, "failed", error=message)
+    except (Conflict, NotFound) as late:
+        log.info("%s", late)
 
 
 def application_of(storage: Storage, spec: JobSpec) -> Application:

@@ -20,7 +20,7 @@ from searchspace.job import load_job
 from storage.messages import EVALUATE, PREPARE, QUEUE
 from storage.records import FINAL_TRIAL_STATES
 from storage.storage import Storage
-from tests.workers.conftest import RunningJob, job_document, start_job
+from tests.workers.conftest import RunningJob, job_document, start_job, write_program
 from workers.celery_app import make_app
 from workers.embedded import EmbeddedPool
 
@@ -29,10 +29,12 @@ RunJob = Callable[..., RunningJob]
 DEADLINE_SECONDS = 120.0
 REPOSITORY = Path(__file__).resolve().parents[2]
 WORKER = """
+import logging
 import sys
 from storage.storage import Storage
 from workers.process import run_worker
 
+logging.basicConfig()
 database, artifacts, broker = sys.argv[1:]
 run_worker(Storage.open(database, artifacts), broker, concurrency=2)
 """
@@ -84,13 +86,14 @@ def worker_process(storage_urls: tuple[str, str], broker: str) -> Iterator[subpr
         [sys.executable, "-c", WORKER, *storage_urls, broker],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stderr=subprocess.PIPE,
     )
     try:
         yield process
     finally:
         if process.poll() is None:
             process.kill()
-        process.wait()
+        process.communicate()
 
 
 def test_trials_are_evaluated_through_the_broker_of_this_process(
@@ -148,6 +151,40 @@ def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
     assert job.trial().state == "pending"
     assert storage.open_attempts(job.id) == []
     storage.close()
+
+
+@pytest.mark.xdist_group("servers")
+def test_a_trial_whose_worker_was_killed_comes_to_the_same_elsewhere(
+    create_database: Callable[[], str], redis_url: str, tmp_path: Path
+) -> None:
+    urls = (create_database(), str(tmp_path / "artifacts"))
+    storage = Storage.open(*urls)
+    storage.upgrade()
+    job = start_job(storage, write_program(tmp_path / "seconds.ht", iterations=2000))
+    app = make_app(redis_url)
+    send(app, EVALUATE, job.open(1))
+
+    with worker_process(urls, redis_url) as process:
+        wait_for(lambda: job.trial(1).state == "running")
+        process.kill()
+    storage.expire_attempts(job.id, job.token, 0.0)
+    again = job.open(1)
+    with worker_process(urls, redis_url):
+        send(app, EVALUATE, again)
+        wait_for(lambda: job.trial(1).state == "completed")
+
+    assert again.endswith("-2")
+    assert storage.evaluations_spent(job.id) == 1
+    storage.close()
+
+
+def test_a_worker_process_ends_also_while_its_broker_is_away(tmp_path: Path) -> None:
+    urls = (f"sqlite:///{tmp_path}/hamtune.db", str(tmp_path / "artifacts"))
+    with worker_process(urls, "redis://127.0.0.1:1/0") as process:
+        assert process.stderr is not None
+        assert any(b"Cannot connect to redis" in line for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
 
 
 def test_a_pool_stops_promptly_and_hands_back_what_is_under_way(
