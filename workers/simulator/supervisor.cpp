@@ -74,10 +74,11 @@ struct Outcome {
   bool out_of_time = false;
 };
 
-/// Collects both pipes until the child closes them; kills it at the deadline.
+/// Collects both pipes until the child closes them; kills it at the deadline, and leaves when the
+/// reader of our own answers is gone: the child then dies with us instead of working for nobody.
 void follow(pid_t child, int result, int log, std::optional<double> wall_seconds,
             Clock::time_point start, Outcome& outcome) {
-  std::array<pollfd, 2> open = {{{result, POLLIN, 0}, {log, POLLIN, 0}}};
+  std::array<pollfd, 3> open = {{{result, POLLIN, 0}, {log, POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
   std::array<char, 65'536> buffer{};
   while (open[0].fd >= 0 || open[1].fd >= 0) {
     int timeout = -1;
@@ -91,7 +92,8 @@ void follow(pid_t child, int result, int log, std::optional<double> wall_seconds
       }
     }
     if (poll(open.data(), open.size(), timeout) < 0 && errno != EINTR) fail("cannot poll");
-    for (std::size_t index = 0; index < open.size(); ++index) {
+    if ((open[2].revents & POLLERR) != 0) _exit(1);
+    for (std::size_t index = 0; index < 2; ++index) {
       if (open[index].fd < 0 || open[index].revents == 0) continue;
       const ssize_t size = read(open[index].fd, buffer.data(), buffer.size());
       if (size <= 0) {
