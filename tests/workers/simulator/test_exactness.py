@@ -1,0 +1,155 @@
+"""The simulator gives the times of the programs themselves under smpirun, and of stock replay.
+
+Both run on the platform and with the options that an export would hand to plain smpirun.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, collectives_of
+from searchspace.configuration import Configuration
+from searchspace.kernels import trace_summary
+from searchspace.machine import parse_machine
+from searchspace.platform import Infeasible, Resolved, resolve
+from tests.workers.simulator import smpirun
+from workers.capture import capture_builtin
+from workers.simulator_client import Simulator
+
+CONFIGURATIONS = 5
+MOST_TRIED = 60
+
+PROGRAMS: dict[str, tuple[str | None, dict[str, object], int]] = {
+    "cg": ("S", {}, 8),
+    "ft": ("S", {}, 8),
+    "is": ("S", {}, 8),
+    "mg": ("S", {}, 8),
+    "mm": (None, {"order": 96}, 4),
+}
+
+
+def configurations(seed: str, ranks: int, calls: list[str]) -> Iterator[Resolved]:
+    """Random machines and configurations on which the program can run, for ever."""
+    rng = random.Random(seed)
+    used = sorted(collectives_of(calls))
+    while True:
+        machine = parse_machine(
+            {
+                "nodes": 8,
+                "degree": 3,
+                "host_speed": "10Gf",
+                "cores_per_host": rng.choice([1, 2]),
+                "link_bandwidth": "10Gbps",
+                "link_latency": "100ns",
+                "switch_latency": "60ns",
+                "switch_bandwidth": rng.choice([None, "30Gbps"]),
+                "loopback_latency": "200ns",
+                "model": rng.choice(["smpi-default", "plain"]),
+            }
+        )
+        configuration = Configuration.from_json(
+            {
+                "topology": rng.choice(["random", "mesh-2d", "torus-2d", "torus-3d"]),
+                "topology_seed": rng.randrange(100),
+                "ordering": rng.choice(["original", "hamorder"]),
+                "mapping": rng.choice(["by-order", "packed", "round-robin"]),
+                "mpi": rng.choice([DEFAULT, *SELECTORS]),
+                "collectives": {
+                    name: rng.choice([DEFAULT, *(a.name for a in COLLECTIVES[name].offered)])
+                    for name in used
+                },
+            }
+        )
+        try:
+            yield resolve(configuration, machine, ranks, collectives=used)
+        except Infeasible:
+            continue
+
+
+@dataclass(frozen=True)
+class Built:
+    """A built-in program, its trace, and random configurations for it."""
+
+    program: Path
+    arguments: list[str]
+    ranks: int
+    trace: Path
+
+    def configurations(self) -> Iterator[Resolved]:
+        """The same ones whenever asked."""
+        calls = list(trace_summary(self.trace)["calls"])
+        return configurations(self.program.name, self.ranks, calls)
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Built]:
+    """Compiles and captures each program once."""
+
+    @functools.cache
+    def built(name: str) -> Built:
+        class_, parameters, ranks = PROGRAMS[name]
+        directory = tmp_path_factory.mktemp(name)
+        capture_builtin(name, class_, ranks, parameters, directory / "captured.ht")
+        arguments = [class_] if class_ else [str(value) for value in parameters.values()]
+        program = smpirun.compile_builtin(name, directory)
+        return Built(program, arguments, ranks, directory / "captured.ht")
+
+    return built
+
+
+def each(*names: str) -> pytest.MarkDecorator:
+    """A parameter over programs, each in one process, so that it is built once."""
+    params = [pytest.param(name, marks=pytest.mark.xdist_group(f"exact-{name}")) for name in names]
+    return pytest.mark.parametrize("name", params)
+
+
+@each(*PROGRAMS)
+def test_a_replay_takes_as_long_as_the_program_under_smpirun(
+    name: str, build: Callable[[str], Built]
+) -> None:
+    built = build(name)
+    compared = 0
+    with Simulator([built.trace]) as simulator:
+        for resolved in itertools.islice(built.configurations(), MOST_TRIED):
+            answer = simulator.evaluate(resolved.simulator_request())
+            live = smpirun.live(built.program, built.arguments, resolved)
+            if live is None:  # SMPI gives up on some algorithms for some communicators
+                assert answer["reason"]["kind"] in ("crash", "deadlock"), resolved.options
+                continue
+            assert answer["status"] == "completed", (resolved.options, answer["reason"])
+            assert answer["simulated_time"] == pytest.approx(live, rel=1e-6), resolved.options
+            compared += 1
+            if compared == CONFIGURATIONS:
+                break
+    assert compared == CONFIGURATIONS
+
+
+# FT and MM call collectives on parts of the world, which stock replay takes for the whole.
+@each("cg", "is", "mg")
+def test_a_replay_takes_as_long_as_the_stock_replay_where_that_is_right(
+    name: str, build: Callable[[str], Built]
+) -> None:
+    built = build(name)
+    drawn = built.configurations()
+    stock_trace = smpirun.record_stock_trace(built.program, built.arguments, next(drawn))
+    compared = 0
+    with Simulator([built.trace]) as simulator:
+        for drawn_one in itertools.islice(drawn, MOST_TRIED):
+            # Stock traces leave out the time that MPI_Wtime takes.
+            resolved = replace(drawn_one, options={**drawn_one.options, "smpi/wtime": "0"})
+            stock = smpirun.replay_stock_trace(stock_trace, resolved)
+            if stock is None:  # it crashes on many algorithms
+                continue
+            answer = simulator.evaluate(resolved.simulator_request())
+            assert answer["simulated_time"] == pytest.approx(stock, rel=1e-9), resolved.options
+            compared += 1
+            if compared == CONFIGURATIONS:
+                break
+    assert compared == CONFIGURATIONS
