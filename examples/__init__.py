@@ -1,0 +1,1 @@
+"""Job files to start from, and the demonstration behind `make demo`."""
