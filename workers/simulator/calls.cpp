@@ -86,17 +86,26 @@ struct Collective {
     const int received = values[0];
     const MPI_Datatype received_type = payload.type(values[1]);
     switch (operation.code) {
-      case Code::gather:
-        return request ? MPI_Igather(to_send(), count(), type(), to_receive(), received,
-                                     received_type, root(), communicator, request)
-                       : MPI_Gather(to_send(), count(), type(), to_receive(), received,
-                                    received_type, root(), communicator);
+      case Code::gather: {
+        // Off the root the receive side is recorded as nothing, but some of SMPI's algorithms look
+        // at it, and programs mostly give what they give at the root.
+        const bool recorded = values[1] > 0;
+        const int count_at_root = recorded ? received : count();
+        const MPI_Datatype type_at_root = recorded ? received_type : type();
+        return request ? MPI_Igather(to_send(), count(), type(), to_receive(), count_at_root,
+                                     type_at_root, root(), communicator, request)
+                       : MPI_Gather(to_send(), count(), type(), to_receive(), count_at_root,
+                                    type_at_root, root(), communicator);
+      }
       case Code::scatter: {
         void* const into = in_place() ? MPI_IN_PLACE : to_receive();
-        return request ? MPI_Iscatter(scratch::send_buffer(), count(), type(), into, received,
-                                      received_type, root(), communicator, request)
-                       : MPI_Scatter(scratch::send_buffer(), count(), type(), into, received,
-                                     received_type, root(), communicator);
+        const bool recorded = operation.type_size > 0;  // the send side, as above
+        const int count_at_root = recorded ? count() : received;
+        const MPI_Datatype type_at_root = recorded ? type() : received_type;
+        return request ? MPI_Iscatter(scratch::send_buffer(), count_at_root, type_at_root, into,
+                                      received, received_type, root(), communicator, request)
+                       : MPI_Scatter(scratch::send_buffer(), count_at_root, type_at_root, into,
+                                     received, received_type, root(), communicator);
       }
       case Code::allgather:
         return request ? MPI_Iallgather(to_send(), count(), type(), to_receive(), received,

@@ -1,0 +1,115 @@
+"""MPI implementations as selectors: each works for every collective, at every size of message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.formats.operations import Value, encode
+from searchspace.platform import collective_obstacle
+from tests.workers.simulator.runs import Server, line_of, write_program
+
+RANKS = 8
+COUNTS = (1, 37, 1024, 20_000, 150_000)  # elements of 8 bytes: each side of the tables' thresholds
+
+
+def call(name: str, count: int, rank: int) -> bytes:
+    """A collective in which every rank has `count` elements for each of the others."""
+    sending: dict[str, Value] = {"send_count": count, "send_size": 8}
+    receiving: dict[str, Value] = {"recv_count": count, "recv_size": 8}
+    each = [count] * RANKS
+    at_root = rank == 0
+    fields: dict[str, dict[str, Value]] = {
+        "alltoall": sending | receiving,
+        "allgather": sending | receiving,
+        "allreduce": {"count": count, "size": 8},
+        "bcast": {"count": count, "size": 8},
+        "reduce": {"count": count, "size": 8},
+        "alltoallv": {"send_size": 8, "recv_size": 8, "send_counts": each, "recv_counts": each},
+        "allgatherv": sending | {"recv_size": 8, "recv_counts": each},
+        "reduce_scatter": {"size": 8, "counts": each},
+        "gather": sending | (receiving if at_root else {}),
+        "scatter": receiving | (sending if at_root else {}),
+        "barrier": {},
+    }
+    return encode(name, **fields[name])
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A trace for each collective of the catalogue, and one with all of them."""
+    directory = tmp_path_factory.mktemp("collectives")
+    programs = {name: [name] for name in COLLECTIVES} | {"all": list(COLLECTIVES)}
+    return {
+        program: write_program(
+            directory / f"{program}.ht",
+            [
+                [call(name, count, rank) for count in COUNTS for name in names]
+                for rank in range(RANKS)
+            ],
+        )
+        for program, names in programs.items()
+    }
+
+
+def grid(rank_hosts: list[int]) -> dict[str, object]:
+    """A ring of the hosts that are used."""
+    hosts = max(rank_hosts) + 1
+    edges = sorted([[host, host + 1] for host in range(hosts - 1)] + [[0, hosts - 1]])
+    return line_of(hosts, cores=RANKS // hosts, edges=edges)
+
+
+@pytest.mark.parametrize("ranks_per_host", [1, 2])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_a_selector_works_for_every_collective(
+    selector: str,
+    ranks_per_host: int,
+    traces: dict[str, Path],
+    serve: Callable[..., Server],
+) -> None:
+    rank_hosts = [rank // ranks_per_host for rank in range(RANKS)]
+    server = serve(*traces.values())
+    wrong = {}
+    for number, program in enumerate(traces):
+        called = list(COLLECTIVES) if program == "all" else [program]
+        if any(
+            collective_obstacle(name, DEFAULT, selector, RANKS, tuple(rank_hosts))
+            for name in called
+        ):
+            continue
+        request = {
+            "id": program,
+            "platform": grid(rank_hosts),
+            "applications": [{"trace": number, "hosts": rank_hosts}],
+            "options": {"smpi/coll-selector": selector},
+        }
+        answer = server.ask(request)
+        if answer["status"] != "completed":
+            wrong[program] = answer["reason"]
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("ranks_per_host", [1, 2])
+def test_every_algorithm_on_offer_works_where_the_catalogue_says_so(
+    ranks_per_host: int, traces: dict[str, Path], serve: Callable[..., Server]
+) -> None:
+    rank_hosts = [rank // ranks_per_host for rank in range(RANKS)]
+    server = serve(*traces.values())
+    wrong = {}
+    for name, collective in COLLECTIVES.items():
+        for algorithm in collective.offered:
+            if collective_obstacle(name, algorithm.name, DEFAULT, RANKS, tuple(rank_hosts)):
+                continue
+            request = {
+                "id": name,
+                "platform": grid(rank_hosts),
+                "applications": [{"trace": list(traces).index(name), "hosts": rank_hosts}],
+                "options": {f"smpi/{name}": algorithm.name},
+            }
+            answer = server.ask(request)
+            if answer["status"] != "completed":
+                wrong[name, algorithm.name] = answer["reason"]
+    assert wrong == {}
