@@ -52,6 +52,11 @@ __all__ = ["COMMANDS"]
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File that the program reads; may be repeated.",
 )
+@click.option(
+    "--no-sandbox",
+    is_flag=True,
+    help="Run a program that you trust without the sandbox, where bubblewrap cannot work.",
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 @json_option
 def capture(
@@ -61,6 +66,7 @@ def capture(
     host_speed: str | None,
     flags: tuple[str, ...],
     inputs: tuple[Path, ...],
+    no_sandbox: bool,
     command: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -89,6 +95,7 @@ def capture(
         host_speed=speed,
         compiler_flags=flags,
         inputs=inputs,
+        sandbox=not no_sandbox,
     )
     summary = trace_summary(output)
     if as_json:

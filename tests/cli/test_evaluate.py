@@ -53,13 +53,16 @@ def test_a_cutoff_gives_a_lower_bound(hamtune: Hamtune) -> None:
     assert (found["status"], found["simulated_time"]) == ("censored", 1e-5)
 
 
-def test_a_trace_is_replayed_from_its_file(hamtune: Hamtune, tmp_path: Path) -> None:
+@pytest.mark.parametrize("confinement", [[], ["--no-sandbox"]])
+def test_a_trace_is_replayed_from_its_file(
+    hamtune: Hamtune, tmp_path: Path, confinement: list[str]
+) -> None:
     (tmp_path / "two.c").write_text(
         "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v);"
         " MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n"
     )
     trace = tmp_path / "two.ht"
-    hamtune.json("capture", "--ranks", "2", "-o", trace, "--", tmp_path / "two.c")
+    hamtune.json("capture", "--ranks", "2", *confinement, "-o", trace, "--", tmp_path / "two.c")
 
     found = hamtune.json(
         "evaluate", "--application", trace, "--machine", MACHINE, "--configuration", MESH
