@@ -92,12 +92,8 @@ class RankDecoder {
   void add_computation(double flops) {
     if (!std::isfinite(flops) || flops < 0) throw TraceError("flops are negative or not finite");
     if (flops == 0) return;
+    // Neighbours stay apart: SimGrid rounds the end of each computation, and many times over.
     RankTrace& rank = trace();
-    if (!rank.operations.empty() && rank.operations.back().code == Code::compute) {
-      rank.flops.back() += flops;
-      if (!std::isfinite(rank.flops.back())) throw TraceError("flops add up to infinity");
-      return;
-    }
     Operation operation{};
     operation.code = Code::compute;
     operation.more = static_cast<std::uint32_t>(rank.flops.size());

@@ -60,18 +60,32 @@ void hamtune_close_output(void)
   append(end, text, (size_t)length);
 }
 
-void put_operation(int code)
+static void put_code(int code)
 {
-  const double flops = hamtune_take_flops();
   if (used + 2 * LARGEST_FIELD > BUFFER)
     flush();
-  if (flops > 0) {
-    buffer[used++] = COMPUTE;
-    put_double(flops);
-    operations++;
-  }
   buffer[used++] = (uint8_t)code;
   operations++;
+}
+
+static void put_flops(double flops)
+{
+  if (flops <= 0)
+    return;
+  put_code(COMPUTE);
+  put_double(flops);
+}
+
+void put_operation(int code)
+{
+  put_flops(hamtune_take_flops());
+  put_code(code);
+}
+
+void put_computation(double flops)
+{
+  put_flops(hamtune_take_flops());
+  put_flops(flops);
 }
 
 void put_number(uint64_t value)

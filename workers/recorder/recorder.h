@@ -75,6 +75,9 @@ void hamtune_end_recording(void);
 void hamtune_open_output(const char *directory, int rank);
 void hamtune_close_output(void);
 void put_operation(int code);
+/* A computation of its own. SimGrid rounds the end of each to its precision, so that a replay of two
+ * as one would end at another time than the program. */
+void put_computation(double flops);
 void put_number(uint64_t value);
 void put_signed(int64_t value);
 void put_peer(int rank);

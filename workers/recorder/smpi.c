@@ -48,7 +48,10 @@ void smpi_execute_flops(double flops)
 {
   NEXT(smpi_execute_flops, void, (double))
   next(flops);
-  hamtune_add_flops(flops);
+  if (hamtune_recording("smpi_execute_flops", MPI_SUCCESS))
+    put_computation(flops);
+  else
+    hamtune_add_flops(flops);
   hamtune_leave();
 }
 

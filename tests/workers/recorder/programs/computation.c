@@ -1,4 +1,4 @@
-/* Declared flops, clocks and control points; neighbouring computations are one. */
+/* Declared flops, clocks and control points; neighbouring computations stay apart. */
 #include <mpi.h>
 #include <sys/time.h>
 #include <unistd.h>
