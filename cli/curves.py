@@ -15,7 +15,7 @@ AXES = {
 }
 """What a curve can be drawn by: label of the axis, and its key in the service's answer."""
 
-UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 @dataclass(frozen=True, kw_only=True)

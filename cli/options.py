@@ -66,6 +66,8 @@ def log_to_stderr(level: int = logging.WARNING) -> None:
         level=logging.DEBUG if os.environ.get("HAMTUNE_DEBUG") else level,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    for library in ("httpx", "httpcore", "celery", "kombu", "asyncio"):
+        logging.getLogger(library).setLevel(max(level, logging.WARNING))
 
 
 def example(*lines: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,9 +85,9 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
     if as_json:
         print_json({"job": job, "best": best})
     elif best is not None:
-        convergence = client.get(f"/jobs/{job['id']}/convergence")
-        click.echo(curve_text(Curve.of(job["name"], convergence)))
-        click.echo()
+        if not sys.stderr.isatty():  # where it was drawn all along
+            convergence = client.get(f"/jobs/{job['id']}/convergence")
+            click.echo(curve_text(Curve.of(job["name"], convergence)) + "\n")
         click.echo(f"best  {format_duration(best['value'])} (trial {best['trial']})")
         click.echo(f"      {compared(best['value'], best['baselines'])}")
         click.echo(f"      {describe(best['configuration'])}")

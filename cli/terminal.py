@@ -119,13 +119,16 @@ def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def describe(configuration: Mapping[str, Any]) -> str:
-    """A configuration in one line: what differs from the default is named."""
+    """A configuration in one line: the network first, and what is not the default by name."""
+    rest = dict(configuration)
     words = []
-    for name, value in configuration.items():
+    for name in ("topology", "topology_seed", "ordering", "mapping", "mpi"):
+        if name in rest:
+            value = rest.pop(name)
+            words.append(f"seed={value}" if name == "topology_seed" else str(value))
+    for name, value in rest.items():
         if isinstance(value, Mapping):
             words += [f"{key}={item}" for key, item in value.items() if item != "default"]
-        elif name in ("topology", "ordering", "mapping", "mpi"):
-            words.append(str(value))
         else:
             words.append(f"{name}={value}")
     return " ".join(words)
@@ -138,7 +141,7 @@ def compared(value: float, baselines: Mapping[str, float], *, times: str = "x") 
     label = min(baselines, key=lambda name: baselines[name])
     ratio = baselines[label] / value
     named = f"the best baseline ({label}, {format_duration(baselines[label])})"
-    if ratio == 1.0:
-        return f"as fast as {named}"
     faster, factor = ("faster", ratio) if ratio > 1.0 else ("slower", 1.0 / ratio)
+    if f"{factor:.3g}" == "1":
+        return f"as fast as {named}"
     return f"{factor:.3g} {times} {faster} than {named}"

@@ -31,7 +31,7 @@ def test_the_reference_is_the_best_baseline_or_else_the_first_trial() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "unit"), [(2.0, "s"), (0.25, "ms"), (3e-5, "µs"), (4e-9, "ns"), (1e-12, "ns")]
+    ("seconds", "unit"), [(2.0, "s"), (0.25, "ms"), (3e-5, "us"), (4e-9, "ns"), (1e-12, "ns")]
 )
 def test_the_unit_puts_digits_before_the_point(seconds: float, unit: str) -> None:
     assert unit_for([seconds / 7, seconds])[1] == unit

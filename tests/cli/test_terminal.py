@@ -48,7 +48,7 @@ def test_a_configuration_in_one_line_names_what_differs_from_the_default() -> No
         "collectives": {"allreduce": "rdb", "bcast": "default"},
     }
 
-    assert describe(configuration) == "random topology_seed=3 hamorder allreduce=rdb"
+    assert describe(configuration) == "random seed=3 hamorder allreduce=rdb"
 
 
 def test_the_status_line_tells_state_progress_and_incumbent() -> None:
