@@ -42,6 +42,8 @@ _SMPI_OPTIONS = (
     "--cfg=smpi/allgatherv:ring",
     "--log=xbt_cfg.thres:error",
     "--log=smpi_config.thres:error",
+    # One line a rank and collective for the choices above would bury what the program printed.
+    "--log=smpi_coll.thres:warning",
 )
 
 

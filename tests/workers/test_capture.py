@@ -122,6 +122,7 @@ def test_a_run_that_fails_says_how(way: str, message: str, tmp_path: Path) -> No
     with pytest.raises(CaptureFailed, match=message) as caught:
         fail(way, tmp_path / "t.ht")
     assert "hamtune-capture-" not in str(caught.value)
+    assert "Switch to algorithm" not in caught.value.log
     assert not list(tmp_path.iterdir())
 
 
