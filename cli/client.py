@@ -8,7 +8,7 @@ import logging
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx
@@ -16,6 +16,9 @@ import httpx
 from cli.options import log_to_stderr
 from searchspace.errors import HamtuneError, InvalidInput
 from service.settings import Settings
+
+if TYPE_CHECKING:
+    from service.runtime import Runtime
 
 __all__ = ["SERVER_FILE", "Client", "connect", "in_process", "live_server"]
 
@@ -133,28 +136,24 @@ def connect(server: str | None, settings: Settings) -> Iterator[Client]:
             raise InvalidInput(f"--server {url!r} is not a URL such as http://localhost:8080")
         client = Client(httpx.Client(base_url=url.rstrip("/"), timeout=60.0))
     else:
-        client = in_process(settings, run=False)
+        from service.runtime import Runtime
+
+        client = in_process(Runtime(settings, run=False))
     try:
         yield client
     finally:
         client.close()
 
 
-def in_process(settings: Settings, *, run: bool) -> Client:
-    """A client of a service of its own in this process, which ends with it.
-
-    Args:
-        settings: Where the service keeps its things.
-        run: Whether it runs jobs, or only reads and changes what is stored.
-    """
+def in_process(runtime: Runtime) -> Client:
+    """A client of a service of its own in this process, which ends with it."""
     # The service takes a second to load, which other commands should not pay for.
     from cli.in_process import InProcess
     from service.app import create_app
-    from service.runtime import Runtime
 
     # What goes wrong reaches the user in answers, jobs and trials; the log would say it again.
     log_to_stderr(logging.CRITICAL)
-    transport = InProcess(create_app(Runtime(settings, run=run)))
+    transport = InProcess(create_app(runtime))
     return Client(httpx.Client(transport=transport, base_url="http://localhost"))
 
 

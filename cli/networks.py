@@ -151,8 +151,9 @@ COMMANDS = [topology, order_nodes, map_command]
 
 
 def _graph(path: Path) -> Graph:
+    text = _text(path)
     try:
-        return read_edge_list(_text(path))
+        return read_edge_list(text)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
 

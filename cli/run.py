@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,14 @@ def run(job_file: Path | None, resume: str | None, as_json: bool, settings: Sett
     if (job_file is None) == (resume is None):
         raise click.UsageError("give a job file, or --resume with a job, and not both")
     spec = None if job_file is None else read_job(job_file)
-    with _service(settings) as client:
+    with _service(settings) as (client, drive):
         if job_file is not None and spec is not None:
             job = create_job(client, spec, job_file.parent)
         else:
             job = client.find_job(str(resume))
             if job["state"] in ("paused", "pausing"):
                 job = client.post(f"/jobs/{job['id']}/resume")
+        drive(job["id"])
         try:
             job = follow(client, job["id"])
         except KeyboardInterrupt:
@@ -64,18 +65,25 @@ COMMANDS = [run]
 
 
 @contextmanager
-def _service(settings: Settings) -> Iterator[Client]:
-    """A service that runs jobs over the data directory: the one that lives there, or our own."""
+def _service(settings: Settings) -> Iterator[tuple[Client, Callable[[str], None]]]:
+    """A service over the data directory, and what makes it run a job.
+
+    It is the one that lives there, which runs its jobs by itself, or our own, which runs the job
+    that it is asked to, and no other that may wait there.
+    """
+    from service.runtime import Runtime
+
     if live_server(settings.data) is not None:
         with connect(None, settings) as client:
             say(
                 f"hamtune: the service at {client.url} runs this data directory; the job goes there"
             )
-            yield client
+            yield client, lambda _job_id: None
         return
-    client = in_process(settings, run=True)
+    runtime = Runtime(settings, run=True, only_asked=True)
+    client = in_process(runtime)
     try:
-        yield client
+        yield client, runtime.drive
     finally:
         client.close()
 

@@ -124,7 +124,10 @@ def trace() -> None:
 @json_option
 def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
     """Show what a trace holds: ranks, calls, bytes, pairs that communicate, flops."""
-    summary = trace_summary(trace_file)
+    try:
+        summary = trace_summary(trace_file)
+    except InvalidInput as error:
+        raise InvalidInput(f"{trace_file}: {error}") from error
     if traffic is not None:
         traffic.write_text(write_traffic(traffic_matrix(trace_file)))
     if as_json:

@@ -32,16 +32,23 @@ class Runtime:
         settings: Where things are.
         run: Whether to run jobs; by default if the settings are embedded. False leaves that to
             another process and only opens the storage.
+        only_asked: Run no other jobs than those that `drive` is called for.
 
     Example:
         >>> with Runtime(Settings.under(Path("data"))) as runtime:
         ...     runtime.storage.list_jobs()
     """
 
-    def __init__(self, settings: Settings, *, run: bool | None = None) -> None:
+    def __init__(
+        self, settings: Settings, *, run: bool | None = None, only_asked: bool = False
+    ) -> None:
         self.settings = settings
         self._run = settings.embedded if run is None else run
+        self._only_asked = only_asked
         self._storage: Storage | None = None
+        self._coordinator: Coordinator | None = None
+        self._coordinating: list[threading.Thread] = []
+        self._stop = threading.Event()
         self._resources = ExitStack()
 
     @property
@@ -76,23 +83,39 @@ class Runtime:
         self._resources.close()
         self._storage = None
 
+    def drive(self, job_id: str) -> None:
+        """Run this job whenever it is active, until the runtime stops (see `only_asked`)."""
+        self._coordinate(job_id)
+
     def _start_workers(self, storage: Storage, started: ExitStack) -> None:
         app = make_app("memory://")
         pool = EmbeddedPool(app, self.settings.concurrency, storage=storage)
         pool.start()
         started.callback(pool.stop)
-        stop = threading.Event()
-        coordinator = coordinator_for(storage, app, embedded=True)
+        self._coordinator = coordinator_for(storage, app, embedded=True)
+        self._stop.clear()
+        started.callback(self._end_coordinating)
+        if not self._only_asked:
+            self._coordinate(None)
+
+    def _coordinate(self, only: str | None) -> None:
+        assert self._coordinator is not None, "the runtime runs no jobs"
         thread = threading.Thread(
-            target=coordinator.serve, args=(stop,), name="coordinator", daemon=True
+            target=self._coordinator.serve,
+            args=(self._stop,),
+            kwargs={"only": only},
+            name="coordinator",
+            daemon=True,
         )
         thread.start()
+        self._coordinating.append(thread)
 
-        def end() -> None:
-            stop.set()
+    def _end_coordinating(self) -> None:
+        self._stop.set()
+        for thread in self._coordinating:
             thread.join()
-
-        started.callback(end)
+        self._coordinating.clear()
+        self._coordinator = None
 
     def __enter__(self) -> Runtime:
         self.start()

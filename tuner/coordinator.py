@@ -62,12 +62,17 @@ class Coordinator:
         self._jobs = jobs
         self._silence = silence or Silence()
 
-    def serve(self, stop: Event) -> None:
-        """Take jobs and drive them until told to stop; then leave them resumable and return."""
+    def serve(self, stop: Event, *, only: str | None = None) -> None:
+        """Take jobs and drive them until told to stop; then leave them resumable and return.
+
+        Args:
+            stop: When set, the work ends as soon as it can.
+            only: The id of the one job to take, whenever it may be had; None for all jobs.
+        """
         threads: list[Thread] = []
         while not stop.is_set():
             threads = [thread for thread in threads if thread.is_alive()]
-            job = self._next_job() if len(threads) < self._jobs else None
+            job = self._next_job(only) if len(threads) < self._jobs else None
             if job is None:
                 stop.wait(_LOOK_FOR_JOBS_SECONDS)
                 continue
@@ -138,25 +143,30 @@ class Coordinator:
         except Conflict as conflict:
             log.info("%s", conflict)  # it is being cancelled; who takes it next does that
 
-    def _next_job(self) -> Job | None:
+    def _next_job(self, only: str | None) -> Job | None:
         try:
-            if not self._something_is_free():
+            if not self._something_is_free(only):
                 return None
-            return self._storage.acquire_lease(self._owner, self._lease_seconds)
+            return self._storage.acquire_lease(self._owner, self._lease_seconds, only)
         except Unavailable as error:
             log.warning("%s", error)
             return None
 
-    def _something_is_free(self) -> bool:
+    def _something_is_free(self, only: str | None) -> bool:
         """Whether a lease may be had: a read, where trying to take one would be a write."""
         now = time.time()
+        if only is not None:
+            job = self._storage.get_job(only)
+            return job.state in ACTIVE_JOB_STATES and _is_free(job, now)
         page = self._storage.list_jobs(state=ACTIVE_JOB_STATES)
-        return page.cursor is not None or any(
-            job.lease_owner is None or (job.lease_expires_at or 0.0) <= now for job in page.items
-        )
+        return page.cursor is not None or any(_is_free(job, now) for job in page.items)
 
     def _release(self, lease: Lease) -> None:
         try:
             lease.release()
         except Unavailable as error:
             log.warning("the lease of job %s runs out by itself: %s", lease.job.id, error)
+
+
+def _is_free(job: Job, now: float) -> bool:
+    return job.lease_owner is None or (job.lease_expires_at or 0.0) <= now

@@ -61,6 +61,22 @@ def test_ctrl_c_of_a_run_tells_how_to_go_on(
     assert hamtune.trials(job_id) == undisturbed
 
 
+def test_a_run_leaves_other_unfinished_jobs_alone(
+    hamtune: Hamtune, job: dict[str, Any], long_job: dict[str, Any]
+) -> None:
+    with hamtune.running("run", hamtune.job_file(long_job)) as running:
+        waiting = _only_job(hamtune)
+        hamtune.wait_for_trials(waiting, 1)
+        running.process.kill()
+        running.process.wait()
+    before = hamtune.trials(waiting)
+
+    hamtune.json("run", hamtune.job_file(job | {"name": "other"}))
+
+    assert hamtune.json("show", waiting)["state"] == "running"
+    assert hamtune.trials(waiting) == before
+
+
 def test_ctrl_c_of_the_service_stops_it_and_takes_its_address_back(
     hamtune: Hamtune, long_job: dict[str, Any]
 ) -> None:
