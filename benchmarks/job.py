@@ -32,7 +32,7 @@ def hamtune(data: Path, *arguments: str, workers: int) -> tuple[Any, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.run(
         [str(ROOT / "hamtune"), *arguments, "--json"],
-        env={**os.environ, "HAMTUNE_DATA": str(data), "HAMTUNE_WORKERS": str(workers)},
+        env={**os.environ, "HAMTUNE_DATA": str(data), "HAMTUNE_CONCURRENCY": str(workers)},
         stdout=subprocess.PIPE,
         check=True,
         text=True,
@@ -45,17 +45,18 @@ def hamtune(data: Path, *arguments: str, workers: int) -> tuple[Any, float]:
 def measure(data: Path, job_file: Path, workers: int) -> dict[str, float]:
     """Run the job once and set its wall and CPU seconds beside those of its simulations."""
     result, cpu = hamtune(data, "run", str(job_file), workers=workers)
-    job, _ = hamtune(data, "show", result["job"], workers=workers)
-    simulated = job["cpu_seconds"]
-    trials = sum(job["trials"].values())
-    wall = job["finished_at"] - job["started_at"]
+    job = result["job"]
+    simulated = job["progress"]["cpu_seconds"]
+    trials = job["progress"]["finished"]
+    wall = job["active_seconds"]
     return {
         "trials": trials,
-        "simulations": job["evaluations"],
+        "simulations": job["progress"]["evaluations"],
         "wall_seconds": wall,
         "simulator_cpu_seconds": simulated,
         "wall_over_ideal": wall / (simulated / workers) if simulated else 0.0,
         "other_cpu_ms_per_trial": 1000 * (cpu - simulated) / trials,
+        "best": result["best"]["value"],
     }
 
 

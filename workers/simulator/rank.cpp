@@ -2,15 +2,13 @@
 
 #include <array>
 #include <limits>
+#include <simgrid/s4u.hpp>
 
 #include "workers/simulator/calls.hpp"
 
 namespace hamtune {
 
 namespace {
-
-// What SimGrid rounds a sleep up to; an execution of less is not rounded.
-constexpr double kShortestSleep = 1e-9;
 
 int to_peer(std::int32_t peer) {
   if (peer == kNoPeer) return MPI_PROC_NULL;
@@ -36,20 +34,11 @@ std::string Rank::whereabouts() const {
          std::to_string(at_ + 1) + " of " + std::to_string(trace_.operations.size()) + ")";
 }
 
-/// On a core of its own a computation takes flops / speed whatever happens elsewhere, and sleeping
-/// is cheaper to simulate than executing.
-void Rank::compute(double flops) const {
-  const double seconds = core_speed_ > 0 ? flops / core_speed_ : 0;
-  if (seconds >= kShortestSleep)
-    simgrid::s4u::this_actor::sleep_for(seconds);
-  else
-    simgrid::s4u::this_actor::execute(flops);
-}
-
 void Rank::call(const Operation& operation) {
   switch (operation.code) {
     case Code::compute:
-      compute(trace_.flops[operation.more]);
+      // Not a sleep, which is cheaper but ends in another order with messages of the same instant.
+      simgrid::s4u::this_actor::execute(trace_.flops[operation.more]);
       return;
     case Code::wait:
       check_mpi(MPI_Wait(&requests_[operation.slot], MPI_STATUS_IGNORE));

@@ -12,9 +12,7 @@ namespace hamtune {
 
 class Rank {
  public:
-  /// `core_speed` (flop/s) is set when the rank has a core to itself, else 0.
-  Rank(const RankTrace& trace, Payload& payload, double core_speed)
-      : trace_(trace), payload_(payload), core_speed_(core_speed) {}
+  Rank(const RankTrace& trace, Payload& payload) : trace_(trace), payload_(payload) {}
 
   /// Replays everything between MPI_Init and MPI_Finalize; runs inside the rank's actor.
   ///
@@ -25,7 +23,6 @@ class Rank {
   std::string whereabouts() const;
 
  private:
-  void compute(double flops) const;
   void call(const Operation& operation);
   void call_message(const Operation& operation);
   void call_sendrecv(const Operation& operation);
@@ -37,7 +34,6 @@ class Rank {
 
   const RankTrace& trace_;
   Payload& payload_;
-  double core_speed_;
   std::size_t at_ = 0;
   std::vector<MPI_Comm> communicators_;
   std::vector<MPI_Request> requests_;  // by slot

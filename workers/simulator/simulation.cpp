@@ -38,8 +38,7 @@ Simulation::Simulation(const Request& request, const std::vector<Trace>& traces,
       traces_(traces),
       result_fd_(result_fd),
       shared_world_(request.applications.size() == 1),
-      node_aware_(is_node_aware(request)),
-      ranks_on_host_(request.platform.hosts, 0) {}
+      node_aware_(is_node_aware(request)) {}
 
 void Simulation::run() {
   try {
@@ -92,10 +91,9 @@ void Simulation::set_options() {
 }
 
 void Simulation::build_platform() {
+  std::vector<bool> used(request_.platform.hosts, false);
   for (const ApplicationRequest& application : request_.applications)
-    for (const Node host : application.hosts) ++ranks_on_host_[host];
-  std::vector<bool> used;
-  for (const std::size_t ranks : ranks_on_host_) used.push_back(ranks > 0);
+    for (const Node host : application.hosts) used[host] = true;
   platform_ = std::make_unique<Platform>(*engine_, request_.platform, used, factors_);
 }
 
@@ -105,12 +103,7 @@ void Simulation::start_applications() {
   for (const ApplicationRequest& application : request_.applications) {
     members_.emplace_back();
     const Trace& trace = traces_[application.trace];
-    for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
-      const bool own_core = ranks_on_host_[application.hosts[rank]] <=
-                            static_cast<std::size_t>(request_.platform.cores);
-      members_.back().push_back(
-          {Rank(trace.ranks[rank], payload_, own_core ? request_.platform.host_speed : 0), {}});
-    }
+    for (const RankTrace& rank : trace.ranks) members_.back().push_back({Rank(rank, payload_), {}});
     running_ += trace.ranks.size();
   }
   for (std::size_t application = 0; application < members_.size(); ++application) {

@@ -51,7 +51,6 @@ class Simulation {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
   std::unique_ptr<Platform> platform_;
   std::vector<std::vector<Member>> members_;  // by application and rank
-  std::vector<std::size_t> ranks_on_host_;
   std::size_t running_ = 0;
 };
 
