@@ -62,8 +62,20 @@ KINDS: dict[str, type[Named]] = {
     "What is left out has its default.",
 )
 @click.option("--cutoff", metavar="S", help="Stop at this simulated time (seconds, or 80ms).")
-@click.option("--memory", metavar="B", help="Most memory of the evaluation (bytes, or 4GiB).")
-@click.option("--wall", metavar="S", help="Most wall time of the evaluation (seconds, or 10min).")
+@click.option(
+    "--memory",
+    metavar="B",
+    default="4GiB",
+    show_default=True,
+    help="Most memory of the evaluation (bytes, or 512MiB).",
+)
+@click.option(
+    "--wall",
+    metavar="S",
+    default="10min",
+    show_default=True,
+    help="Most wall time of the evaluation (seconds, or 90s).",
+)
 @json_option
 @data_option
 def evaluate(
@@ -71,8 +83,8 @@ def evaluate(
     machine: str,
     configuration: str,
     cutoff: str | None,
-    memory: str | None,
-    wall: str | None,
+    memory: str,
+    wall: str,
     as_json: bool,
     settings: Settings,
 ) -> int:
