@@ -121,17 +121,18 @@ class Hamtune:
             page = client.get(f"/jobs/{job_id}/trials", limit=500)
         return [{key: trial[key] for key in keys} for trial in page["items"]]
 
-    def wait_for_trials(self, job_id: str, count: int, state: str = "running") -> None:
-        """Wait until a job has so many finished trials and is in the middle of its work."""
+    def wait_for_trials(self, count: int, job_id: str | None = None) -> str:
+        """Wait until a job (or the first one) runs and has so many finished trials; its id."""
         deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
-            with connect(None, Settings.under(self.data)) as client:
-                job = client.get(f"/jobs/{job_id}")
-            assert job["state"] not in FINAL_JOB_STATES, job
-            if job["state"] == state and job["progress"]["finished"] >= count:
-                return
-            time.sleep(0.02)
-        raise AssertionError(f"job {job_id} did not come to {count} trials")
+        with connect(None, Settings.under(self.data)) as client:
+            while time.monotonic() < deadline:
+                for job in client.get("/jobs", limit=200)["items"]:
+                    if job_id in (None, job["id"]):
+                        assert job["state"] not in FINAL_JOB_STATES, job
+                        if job["state"] == "running" and job["progress"]["finished"] >= count:
+                            return str(job["id"])
+                time.sleep(0.02)
+        raise AssertionError(f"no job came to {count} trials")
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -32,7 +32,7 @@ def test_a_job_survives_kill_9_of_the_service(
     hamtune.job_file(long_job)
     with hamtune.service() as service:
         job_id = hamtune("submit", "job.yaml").stdout.strip()
-        hamtune.wait_for_trials(job_id, 6)
+        hamtune.wait_for_trials(6, job_id)
         service.process.kill()
         service.process.wait()
 
@@ -48,8 +48,7 @@ def test_ctrl_c_of_a_run_tells_how_to_go_on(
     hamtune: Hamtune, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
 ) -> None:
     with hamtune.running("run", hamtune.job_file(long_job)) as running:
-        job_id = _only_job(hamtune)
-        hamtune.wait_for_trials(job_id, 6)
+        job_id = hamtune.wait_for_trials(6)
         os.killpg(running.process.pid, signal.SIGINT)
         out, err = running.process.communicate(timeout=120)
 
@@ -65,8 +64,7 @@ def test_a_run_leaves_other_unfinished_jobs_alone(
     hamtune: Hamtune, job: dict[str, Any], long_job: dict[str, Any]
 ) -> None:
     with hamtune.running("run", hamtune.job_file(long_job)) as running:
-        waiting = _only_job(hamtune)
-        hamtune.wait_for_trials(waiting, 1)
+        waiting = hamtune.wait_for_trials(1)
         running.process.kill()
         running.process.wait()
     before = hamtune.trials(waiting)
@@ -84,7 +82,7 @@ def test_ctrl_c_of_the_service_stops_it_and_takes_its_address_back(
     with hamtune.service() as service:
         assert (hamtune.data / "server.json").exists()
         job_id = hamtune("submit", "job.yaml").stdout.strip()
-        hamtune.wait_for_trials(job_id, 2)
+        hamtune.wait_for_trials(2, job_id)
         os.killpg(service.process.pid, signal.SIGINT)
         _, err = service.process.communicate(timeout=120)
 
@@ -100,7 +98,7 @@ def test_pause_resume_cancel_and_clone(
     hamtune.job_file(long_job)
     with hamtune.service():
         job_id = hamtune("submit", "job.yaml").stdout.strip()
-        hamtune.wait_for_trials(job_id, 4)
+        hamtune.wait_for_trials(4, job_id)
         assert hamtune.json("pause", job_id)["state"] in ("pausing", "paused")
         assert hamtune.json("watch", job_id)["state"] == "paused"
         clone = hamtune("clone", job_id).stdout.strip()
@@ -136,10 +134,3 @@ def _long_job() -> dict[str, Any]:
     # A trial of CG takes half a second: nobody comes too late for the middle of the job.
     application = {"builtin": "cg", "class": "S", "ranks": 8}
     return tiny_job() | {"application": application, "budget": {"trials": 24}}
-
-
-def _only_job(hamtune: Hamtune) -> str:
-    while True:
-        jobs = hamtune.json("jobs")
-        if jobs:
-            return str(jobs[0]["id"])
