@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
 
 from tests import servers
+
+# No test hangs on the clock: neither an example's time nor the time that drawing one takes, which
+# on a new checkout includes building Hypothesis's tables of characters.
+settings.register_profile("hamtune", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("hamtune")
 
 _numbers = itertools.count(1)
 
