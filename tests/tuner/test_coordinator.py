@@ -217,6 +217,7 @@ def test_a_job_that_is_resumed_before_it_has_paused_runs_on(
 def test_a_cancelled_job_stops_with_its_open_trials_cancelled(storage: Storage) -> None:
     job = create_job(storage)
     with held(storage, job, 10):
+        wait_until(lambda: storage.open_trials(job.id) != [])
         storage.transition(job.id, "cancelling")
         wait_until(lambda: storage.get_job(job.id).state == "cancelled")
     states = [trial.state for trial in storage.list_trials(job.id)]
