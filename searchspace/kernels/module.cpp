@@ -1,11 +1,13 @@
 // The Python module `searchspace.kernels._native`. Its typed face is `__init__.py` beside it.
 #include <nanobind/nanobind.h>
 
+void bind_bisection(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
+  bind_bisection(module);
   bind_distances(module);
   bind_routes(module);
   bind_trace(module);

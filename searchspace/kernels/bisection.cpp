@@ -1,0 +1,91 @@
+// Bisections for Python: our Fiduccia-Mattheyses, METIS, and the polish of splits found elsewhere.
+#include "searchspace/kernels/bisection.hpp"
+
+#include <metis.h>
+
+#include <stdexcept>
+
+#include "searchspace/kernels/bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+using SideArray =
+    nb::ndarray<const std::uint8_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
+
+/// (edges cut, half of each node)
+nb::tuple to_python(hamtune::Bisection&& found) {
+  const std::size_t nodes = found.sides.size();
+  return nb::make_tuple(found.width, hamtune::to_numpy(std::move(found.sides), {nodes}));
+}
+
+nb::tuple bisect(std::size_t nodes, const hamtune::EdgeArray& edges, std::size_t starts,
+                 std::uint64_t seed) {
+  if (starts == 0) throw std::invalid_argument("a bisection needs at least one start");
+  const hamtune::FlatGraph graph(hamtune::Adjacency(nodes, hamtune::to_edges(edges)));
+  hamtune::Bisection best;
+  {
+    const nb::gil_scoped_release released;
+    hamtune::Bisector bisector(graph);
+    hamtune::Random random(seed);
+    best = hamtune::bisect(bisector, nodes, starts, random);
+  }
+  return to_python(std::move(best));
+}
+
+nb::tuple polish_bisection(std::size_t nodes, const hamtune::EdgeArray& edges,
+                           const SideArray& sides) {
+  const hamtune::FlatGraph graph(hamtune::Adjacency(nodes, hamtune::to_edges(edges)));
+  if (sides.shape(0) != nodes) throw std::invalid_argument("a split names the half of every node");
+  hamtune::Bisection best;
+  for (std::size_t node = 0; node < nodes; ++node) best.sides.push_back(sides(node) != 0);
+  {
+    const nb::gil_scoped_release released;
+    hamtune::balance(graph, best.sides);
+    hamtune::Bisector bisector(graph);
+    best.width = bisector.improve(best.sides);
+  }
+  return to_python(std::move(best));
+}
+
+/// Karypis and Kumar's multilevel bisection; its halves may differ by more than one node.
+nb::ndarray<nb::numpy, std::uint8_t> metis_split(std::size_t nodes,
+                                                  const hamtune::EdgeArray& edges,
+                                                  std::int32_t tries, std::int32_t seed) {
+  const hamtune::FlatGraph graph(hamtune::Adjacency(nodes, hamtune::to_edges(edges)));
+  hamtune::Sides sides(nodes);
+  {
+    const nb::gil_scoped_release released;
+    std::vector<idx_t> first(graph.first.begin(), graph.first.end());
+    std::vector<idx_t> target(graph.target.begin(), graph.target.end());
+    std::vector<idx_t> part(nodes, 0);
+    auto count = static_cast<idx_t>(nodes);
+    idx_t constraints = 1;
+    idx_t parts = 2;
+    idx_t width = 0;
+    idx_t options[METIS_NOPTIONS];
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = seed;
+    options[METIS_OPTION_NCUTS] = tries;
+    options[METIS_OPTION_UFACTOR] = 1;  // halves as equal as it can keep them
+    if (nodes > 1 &&
+        METIS_PartGraphRecursive(&count, &constraints, first.data(), target.data(), nullptr,
+                                 nullptr, nullptr, &parts, nullptr, nullptr, options, &width,
+                                 part.data()) != METIS_OK)
+      throw std::runtime_error("METIS cannot split this network");
+    for (std::size_t node = 0; node < nodes; ++node) sides[node] = part[node] != 0;
+  }
+  return hamtune::to_numpy(std::move(sides), {nodes});
+}
+
+}  // namespace
+
+void bind_bisection(nb::module_& module) {
+  module.def("bisect", &bisect, nb::arg("nodes"), nb::arg("edges"), nb::arg("starts"),
+             nb::arg("seed"));
+  module.def("polish_bisection", &polish_bisection, nb::arg("nodes"), nb::arg("edges"),
+             nb::arg("sides"));
+  module.def("metis_split", &metis_split, nb::arg("nodes"), nb::arg("edges"), nb::arg("tries"),
+             nb::arg("seed"));
+}

@@ -1,0 +1,241 @@
+// Small cuts into two halves: Fiduccia-Mattheyses from many starts. Plain C++17.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "searchspace/kernels/flat_graph.hpp"
+#include "searchspace/kernels/random.hpp"
+
+namespace hamtune {
+
+/// The half that each node is in, 0 or 1.
+using Sides = std::vector<std::uint8_t>;
+
+inline std::size_t cut_width(const FlatGraph& graph, const Sides& sides) {
+  std::size_t twice = 0;
+  for (Node node = 0; node < graph.nodes(); ++node)
+    for (const Node* n = graph.begin(node); n != graph.end(node); ++n)
+      twice += sides[node] != sides[*n];
+  return twice / 2;
+}
+
+/// Improves splits into halves that differ by at most one node.
+///
+/// Fiduccia and Mattheyses, "A linear-time heuristic for improving network partitions" (1982): move
+/// the free node of the largest gain, always out of the larger half, until all have moved, and go
+/// back to the narrowest balanced state; repeat while that narrows the cut. Nodes wait in buckets
+/// by gain, the last one in first out. The graph may change between calls as long as the degrees
+/// stay.
+class Bisector {
+ public:
+  explicit Bisector(const FlatGraph& graph)
+      : graph_(graph),
+        reach_(static_cast<int>(graph.largest_degree())),
+        gain_(graph.nodes()),
+        before_(graph.nodes()),
+        after_(graph.nodes()),
+        waiting_(graph.nodes()) {
+    for (auto& bucket : buckets_) bucket.resize(2 * static_cast<std::size_t>(reach_) + 1);
+  }
+
+  /// Narrows a split whose halves differ by at most one node; returns the edges it cuts.
+  std::size_t improve(Sides& sides) {
+    std::size_t width = cut_width(graph_, sides);
+    while (width > 0) {
+      const std::size_t narrower = pass(sides, width);
+      if (narrower == width) break;
+      width = narrower;
+    }
+    return width;
+  }
+
+  /// Draws a split uniformly.
+  Sides random_split(Random& random) {
+    const std::size_t nodes = graph_.nodes();
+    order_.resize(nodes);
+    for (std::size_t node = 0; node < nodes; ++node) order_[node] = static_cast<Node>(node);
+    Sides sides(nodes, 1);
+    for (std::size_t place = 0; place < nodes / 2; ++place) {
+      const auto rest = static_cast<std::uint32_t>(nodes - place);
+      std::swap(order_[place], order_[place + random.below(rest)]);
+      sides[order_[place]] = 0;
+    }
+    return sides;
+  }
+
+  /// Exchanges `pairs` random pairs of nodes of different halves.
+  void disturb(Sides& sides, std::size_t pairs, Random& random) const {
+    const auto nodes = static_cast<std::uint32_t>(graph_.nodes());
+    if (nodes < 2) return;
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      Node from = random.below(nodes);
+      Node to = random.below(nodes);
+      while (sides[from] != 0) from = random.below(nodes);
+      while (sides[to] != 1) to = random.below(nodes);
+      std::swap(sides[from], sides[to]);
+    }
+  }
+
+ private:
+  static constexpr Node kNone = 0xFFFFFFFF;
+
+  std::size_t bucket_of(Node node) const {
+    return static_cast<std::size_t>(gain_[node] + reach_);
+  }
+
+  void put(Node node, std::uint8_t side) {
+    const std::size_t bucket = bucket_of(node);
+    Node& head = buckets_[side][bucket];
+    before_[node] = kNone;
+    after_[node] = head;
+    if (head != kNone) before_[head] = node;
+    head = node;
+    highest_[side] = std::max(highest_[side], static_cast<int>(bucket));
+  }
+
+  void take(Node node, std::uint8_t side) {
+    if (before_[node] != kNone)
+      after_[before_[node]] = after_[node];
+    else
+      buckets_[side][bucket_of(node)] = after_[node];
+    if (after_[node] != kNone) before_[after_[node]] = before_[node];
+  }
+
+  /// The bucket of the best free node of a half, -1 when there is none.
+  int highest(std::uint8_t side) {
+    int& highest = highest_[side];
+    while (highest >= 0 && buckets_[side][static_cast<std::size_t>(highest)] == kNone) --highest;
+    return highest;
+  }
+
+  void fill(const Sides& sides) {
+    for (std::uint8_t side = 0; side < 2; ++side) {
+      std::fill(buckets_[side].begin(), buckets_[side].end(), kNone);
+      highest_[side] = -1;
+      size_[side] = 0;
+    }
+    for (Node node = 0; node < graph_.nodes(); ++node) {
+      int gain = 0;
+      for (const Node* n = graph_.begin(node); n != graph_.end(node); ++n)
+        gain += sides[*n] != sides[node] ? 1 : -1;
+      gain_[node] = gain;
+      waiting_[node] = 1;
+      ++size_[sides[node]];
+      put(node, sides[node]);
+    }
+  }
+
+  std::uint8_t side_to_leave() {
+    if (size_[0] != size_[1]) return size_[0] > size_[1] ? 0 : 1;
+    return highest(0) >= highest(1) ? 0 : 1;
+  }
+
+  /// Moves a node to the other half and tells its neighbours.
+  void move(Node node, Sides& sides) {
+    const std::uint8_t from = sides[node];
+    take(node, from);
+    waiting_[node] = 0;
+    sides[node] = from ^ 1U;
+    --size_[from];
+    ++size_[from ^ 1U];
+    for (const Node* n = graph_.begin(node); n != graph_.end(node); ++n) {
+      if (!waiting_[*n]) continue;
+      take(*n, sides[*n]);
+      gain_[*n] += sides[*n] == from ? 2 : -2;
+      put(*n, sides[*n]);
+    }
+  }
+
+  std::size_t pass(Sides& sides, std::size_t width) {
+    fill(sides);
+    moved_.clear();
+    auto now = static_cast<std::int64_t>(width);
+    std::int64_t best = now;
+    std::size_t kept = 0;
+    // Gains that do not come within half the graph after the best state hardly ever come.
+    const std::size_t patience = graph_.nodes() / 2 + 50;
+    const std::size_t oddness = graph_.nodes() % 2;
+    while (moved_.size() - kept < patience) {
+      const std::uint8_t side = side_to_leave();
+      const int bucket = highest(side);
+      if (bucket < 0) break;
+      const Node node = buckets_[side][static_cast<std::size_t>(bucket)];
+      now -= gain_[node];
+      move(node, sides);
+      moved_.push_back(node);
+      const std::size_t difference =
+          size_[0] > size_[1] ? size_[0] - size_[1] : size_[1] - size_[0];
+      if (difference <= oddness && now < best) {
+        best = now;
+        kept = moved_.size();
+      }
+    }
+    for (std::size_t index = kept; index < moved_.size(); ++index) sides[moved_[index]] ^= 1U;
+    return static_cast<std::size_t>(best);
+  }
+
+  const FlatGraph& graph_;
+  int reach_;  // gains are from -reach_ to reach_
+  std::vector<int> gain_;
+  std::vector<Node> before_;
+  std::vector<Node> after_;
+  std::vector<std::uint8_t> waiting_;
+  std::vector<Node> buckets_[2];
+  std::vector<Node> order_;
+  std::vector<Node> moved_;
+  int highest_[2] = {-1, -1};
+  std::size_t size_[2] = {0, 0};
+};
+
+/// Moves the nodes whose leaving costs least out of the larger half until the halves are equal.
+inline void balance(const FlatGraph& graph, Sides& sides) {
+  std::int64_t ones = std::count(sides.begin(), sides.end(), std::uint8_t{1});
+  std::int64_t excess = 2 * ones - static_cast<std::int64_t>(sides.size());
+  const std::uint8_t large = excess > 0 ? 1 : 0;
+  for (excess = std::abs(excess); excess > 1; excess -= 2) {
+    Node cheapest = 0;
+    std::int64_t best_gain = std::numeric_limits<std::int64_t>::min();
+    for (Node node = 0; node < graph.nodes(); ++node) {
+      if (sides[node] != large) continue;
+      std::int64_t gain = 0;
+      for (const Node* n = graph.begin(node); n != graph.end(node); ++n)
+        gain += sides[*n] != large ? 1 : -1;
+      if (gain > best_gain) {
+        best_gain = gain;
+        cheapest = node;
+      }
+    }
+    sides[cheapest] = large ^ 1U;
+  }
+}
+
+struct Bisection {
+  Sides sides;
+  std::size_t width = 0;
+};
+
+/// The narrowest of `starts` >= 1 splits: half of them from random ones, half from the narrowest so
+/// far after a disturbance of a sixteenth of the nodes.
+inline Bisection bisect(Bisector& bisector, std::size_t nodes, std::size_t starts, Random& random) {
+  Bisection best;
+  for (std::size_t start = 0; start < starts; ++start) {
+    Sides sides = best.sides;
+    if (start % 2 == 0)
+      sides = bisector.random_split(random);
+    else
+      bisector.disturb(sides, nodes / 16 + 1, random);
+    const std::size_t width = bisector.improve(sides);
+    // Among equals the newer one, so that the disturbances wander.
+    if (start == 0 || width <= best.width) best = {std::move(sides), width};
+    if (best.width == 0) break;
+  }
+  return best;
+}
+
+}  // namespace hamtune

@@ -1,0 +1,45 @@
+// Neighbour lists without anything else, in one array, for searches that read little but them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "searchspace/kernels/graph.hpp"
+
+namespace hamtune {
+
+/// The neighbours of node v are target[first[v]] up to target[first[v + 1]].
+struct FlatGraph {
+  std::vector<std::size_t> first;
+  std::vector<Node> target;
+
+  explicit FlatGraph(const Adjacency& adjacency) : first(adjacency.nodes() + 1, 0) {
+    for (Node node = 0; node < adjacency.nodes(); ++node) {
+      for (const Neighbor* n = adjacency.begin(node); n != adjacency.end(node); ++n)
+        target.push_back(n->node);
+      first[node + 1] = target.size();
+    }
+  }
+
+  std::size_t nodes() const { return first.size() - 1; }
+  const Node* begin(Node node) const { return target.data() + first[node]; }
+  const Node* end(Node node) const { return target.data() + first[node + 1]; }
+  std::size_t degree(Node node) const { return first[node + 1] - first[node]; }
+
+  std::size_t largest_degree() const {
+    std::size_t largest = 0;
+    for (Node node = 0; node < nodes(); ++node) largest = std::max(largest, degree(node));
+    return largest;
+  }
+
+  bool joined(Node u, Node v) const { return std::find(begin(u), end(u), v) != end(u); }
+
+  /// Makes `now` a neighbour of `node` in the place of `before`, on this side only.
+  void replace(Node node, Node before, Node now) {
+    *std::find(target.data() + first[node], target.data() + first[node + 1], before) = now;
+  }
+};
+
+}  // namespace hamtune

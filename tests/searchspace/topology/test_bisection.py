@@ -1,0 +1,77 @@
+"""Bisection widths: upper bounds of every verifier, the lower bound, and exact small cases."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchspace.graph import Graph
+from searchspace.topology import generate
+from searchspace.topology.bisection import VERIFIERS, bisection_lower_bound, bisection_width
+
+
+@st.composite
+def small_graphs(draw: st.DrawFn) -> Graph:
+    nodes = draw(st.integers(2, 10))
+    pairs = list(itertools.combinations(range(nodes), 2))
+    return Graph.from_edges(nodes, draw(st.lists(st.sampled_from(pairs), unique=True)))
+
+
+def exact_width(graph: Graph) -> int:
+    halves = itertools.combinations(range(graph.nodes), graph.nodes // 2)
+    return min(sum((u in half) != (v in half) for u, v in graph.edges) for half in map(set, halves))
+
+
+@given(small_graphs(), st.integers(0, 100))
+@settings(deadline=None, max_examples=60)
+def test_the_exact_width_lies_between_the_bounds(graph: Graph, seed: int) -> None:
+    found = bisection_width(graph, seed=seed, effort="quick")
+    exact = exact_width(graph)
+    assert found.lower_bound <= exact == found.width
+    assert bisection_lower_bound(graph) <= exact
+
+
+@given(small_graphs())
+@settings(deadline=None, max_examples=60)
+def test_the_partition_is_balanced_and_cuts_what_is_said(graph: Graph) -> None:
+    found = bisection_width(graph, effort="quick")
+    assert abs(2 * sum(found.partition) - graph.nodes) <= 1
+    cut = sum(found.partition[u] != found.partition[v] for u, v in graph.edges)
+    assert cut == found.width == found.widths[found.verifier] == min(found.widths.values())
+    assert list(found.widths) == list(VERIFIERS)
+    assert found.partition[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("family", "nodes", "width"),
+    [("torus-2d", 64, 16), ("mesh-2d", 64, 8), ("torus-3d", 64, 32), ("mesh-3d", 64, 16)],
+)
+def test_grids_have_their_known_width(family: str, nodes: int, width: int) -> None:
+    assert bisection_width(generate(family, nodes), effort="quick").width == width
+
+
+def test_a_complete_network_and_a_ring_are_exact() -> None:
+    complete = bisection_width(generate("random", 8, degree=7), effort="quick")
+    assert (complete.lower_bound, complete.width) == (16, 16)
+    ring = bisection_width(generate("random", 9, degree=2), effort="quick")
+    assert (ring.lower_bound, ring.width) == (2, 2)
+
+
+def test_networks_without_cables_or_in_parts_have_no_width() -> None:
+    assert bisection_width(Graph(1, ())).width == 0
+    assert bisection_width(Graph(5, ())).partition == (0, 0, 0, 1, 1)
+    two_rings = Graph.from_edges(6, [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)])
+    assert bisection_width(two_rings, effort="quick").width == 0
+
+
+def test_the_same_seed_finds_the_same_split() -> None:
+    graph = generate("random", 128, degree=4, seed=3)
+    assert bisection_width(graph, seed=5) == bisection_width(graph, seed=5)
+
+
+def test_the_lower_bound_of_a_large_network_is_below_its_width() -> None:
+    found = bisection_width(generate("torus-2d", 1024), effort="quick")
+    assert 0 < found.lower_bound <= found.width == 64
