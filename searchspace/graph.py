@@ -1,10 +1,15 @@
-"""Networks as graphs: nodes are hosts with their switch, edges are cables."""
+"""Networks as graphs: nodes are hosts and switches, edges are cables.
+
+In a direct network every node is a host with its switch. In an indirect one the last nodes are
+switches, every host is plugged into at least one of them, and hosts do not forward.
+"""
 
 from __future__ import annotations
 
+import collections
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from searchspace.errors import InvalidInput
 
@@ -18,6 +23,13 @@ class Graph:
     Every edge is (u, v) with u < v, and the edges are sorted, so equal graphs compare equal.
     `Graph.from_edges` brings any list of pairs into this form.
 
+    Attributes:
+        nodes: Hosts and switches together.
+        edges: The cables.
+        switches: How many of the last nodes are switches without a host; 0 for a direct network,
+            where every node is both.
+        widths: How many parallel cables each edge stands for; empty when it is one everywhere.
+
     Example:
         >>> Graph.from_edges(3, [(2, 1), (0, 1)])
         Graph(nodes=3, edges=((0, 1), (1, 2)))
@@ -28,6 +40,8 @@ class Graph:
 
     nodes: int
     edges: tuple[tuple[int, int], ...]
+    switches: int = field(default=0, repr=False)
+    widths: tuple[int, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.nodes < 1:
@@ -46,16 +60,55 @@ class Graph:
             if u > v or edge < previous:
                 raise InvalidInput(f"edge ({u}, {v}) is out of order")
             previous = edge
+        if self.switches:
+            self._check_switches()
+        if self.widths and (len(self.widths) != len(self.edges) or min(self.widths) < 1):
+            raise InvalidInput("every edge stands for at least one cable")
+
+    def _check_switches(self) -> None:
+        if not 0 < self.switches < self.nodes:
+            raise InvalidInput(
+                f"a network of {self.nodes} nodes cannot have {self.switches} switches"
+            )
+        for edge in self.edges:
+            if edge[1] < self.hosts:
+                raise InvalidInput(
+                    f"edge {edge} joins two hosts; in a network with switches of their own hosts "
+                    f"are plugged into these"
+                )
 
     @classmethod
-    def from_edges(cls, nodes: int, edges: Iterable[Sequence[int]]) -> Graph:
+    def from_edges(cls, nodes: int, edges: Iterable[Sequence[int]], *, switches: int = 0) -> Graph:
         """Builds the graph from pairs in any order and direction.
 
         Raises:
             InvalidInput: A pair joins a node with itself, occurs twice or names an unknown node.
         """
         ordered = sorted((min(u, v), max(u, v)) for u, v in edges)
-        return cls(nodes, tuple(ordered))
+        return cls(nodes, tuple(ordered), switches)
+
+    @classmethod
+    def from_cables(
+        cls, nodes: int, cables: Iterable[Sequence[int]], *, switches: int = 0
+    ) -> Graph:
+        """Builds the graph from single cables, of which several may join the same two nodes.
+
+        Raises:
+            InvalidInput: A cable joins a node with itself or names an unknown node.
+        """
+        counted = collections.Counter((min(u, v), max(u, v)) for u, v in cables)
+        edges = tuple(sorted(counted))
+        widths = tuple(counted[edge] for edge in edges)
+        return cls(nodes, edges, switches, widths if max(widths, default=1) > 1 else ())
+
+    @property
+    def hosts(self) -> int:
+        """How many nodes run ranks: the first ones."""
+        return self.nodes - self.switches
+
+    def width(self, edge: int) -> int:
+        """How many parallel cables the edge of that index stands for."""
+        return self.widths[edge] if self.widths else 1
 
     @functools.cached_property
     def neighbors(self) -> tuple[tuple[int, ...], ...]:
@@ -78,6 +131,8 @@ class Graph:
         frontier = [0]
         while frontier:
             node = frontier.pop()
+            if self.switches and 0 < node < self.hosts:
+                continue  # hosts do not forward
             for neighbor in self.neighbors[node]:
                 if neighbor not in reached:
                     reached.add(neighbor)
@@ -98,4 +153,8 @@ class Graph:
         new_id = [0] * self.nodes
         for new, old in enumerate(order):
             new_id[old] = new
-        return Graph.from_edges(self.nodes, ((new_id[u], new_id[v]) for u, v in self.edges))
+        moved = [(min(new_id[u], new_id[v]), max(new_id[u], new_id[v])) for u, v in self.edges]
+        widths = [
+            self.widths[index] for index in sorted(range(len(moved)), key=moved.__getitem__)
+        ] if self.widths else []  # fmt: skip
+        return Graph(self.nodes, tuple(sorted(moved)), self.switches, tuple(widths))

@@ -1,14 +1,16 @@
 """The machine: hosts, the cables between them, and how SimGrid models a message on them.
 
-The network is direct: a host and its switch are one node. Every cable carries both directions at
-full bandwidth; crossing it takes the latency of the cable and of the switch that it enters.
+In a direct network a host and its switch are one node; in an indirect one, hosts are plugged into
+switches of their own. Every cable carries both directions at full bandwidth; crossing it takes the
+latency of the cable and of the switch that it enters.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -29,6 +31,7 @@ from searchspace.validation import Description, check, field_error
 __all__ = ["Machine", "ModelFactors", "NetworkDescription", "parse_machine"]
 
 MAX_NODES = 16_384
+MAX_SWITCHES = 16_384
 MAX_CORES = 1_024
 
 
@@ -96,11 +99,47 @@ class ModelFactors(Description):
     """The same for latencies."""
 
 
+Cable = tuple[int, int] | tuple[int, int, int]
+Name = Annotated[str, Field(min_length=1, max_length=255)]
+
+
 class NetworkDescription(Description):
     """A network that exists."""
 
-    edges: list[tuple[int, int]] = Field(min_length=1)
-    """The cables: pairs of node numbers, from 0 on."""
+    edges: list[Cable] = Field(min_length=1)
+    """The cables: pairs of node numbers, from 0 on; `[u, v, 2]` stands for two parallel cables."""
+    switches: int = Field(default=0, ge=0, le=MAX_SWITCHES)
+    """Switches without a host: the numbers after those of the hosts. 0 when each host is one."""
+    host_names: list[Name] = Field(default_factory=list)
+    """The names of the hosts, for exports; may be left out."""
+
+    def graph(self, hosts: int) -> Graph:
+        """Builds the network.
+
+        Raises:
+            InvalidInput: The edges are not those of a network of that many hosts.
+        """
+        nodes = hosts + self.switches
+        plain = Graph.from_edges(nodes, [edge[:2] for edge in self.edges], switches=self.switches)
+        widths = {(min(e[:2]), max(e[:2])): e[2] if len(e) == 3 else 1 for e in self.edges}
+        if max(widths.values()) == 1:
+            return plain
+        return dataclasses.replace(plain, widths=tuple(widths[edge] for edge in plain.edges))
+
+    @staticmethod
+    def of(graph: Graph, host_names: Sequence[str] = ()) -> dict[str, Any]:
+        """Describes a network in one form: edges sorted, nothing that goes without saying."""
+        description: dict[str, Any] = {
+            "edges": [
+                [u, v] if graph.width(index) == 1 else [u, v, graph.width(index)]
+                for index, (u, v) in enumerate(graph.edges)
+            ]
+        }
+        if graph.switches:
+            description["switches"] = graph.switches
+        if host_names:
+            description["host_names"] = list(host_names)
+        return description
 
 
 def _model_kind(value: Any) -> str:
@@ -118,7 +157,7 @@ class Machine(Description):
     """
 
     nodes: int = Field(ge=1, le=MAX_NODES)
-    """Hosts, each with its switch."""
+    """Hosts."""
     degree: int | None = Field(default=None, ge=1)
     """Cables a node of the random networks; taken from `topology` when that is given."""
     host_speed: Speed
@@ -127,6 +166,9 @@ class Machine(Description):
     """How many ranks one host can run."""
     link_bandwidth: Bandwidth
     """Bytes/s of a cable, each way."""
+    host_link_bandwidth: Bandwidth | None = None
+    """Bytes/s of the cable from a host to its switch, in networks whose switches are not hosts;
+    null for that of the other cables."""
     link_latency: Latency = 0.0
     """Seconds of a cable."""
     switch_latency: Latency = 0.0
@@ -144,8 +186,9 @@ class Machine(Description):
     ] = "smpi-default"
     """What SMPI multiplies bandwidths and latencies by, depending on the message size: its own
     calibration (`smpi-default`), nothing (`plain`), or given factors."""
-    tie_rule: Literal["lowest-id"] = "lowest-id"
-    """Which of several shortest routes is used: that of a breadth-first search in order of ids."""
+    tie_rule: Literal["lowest-id", "spread"] = "lowest-id"
+    """Which of several shortest routes is used: that of a breadth-first search in order of ids, or
+    one chosen by the number of a host at its end, as routing tables of fat trees do (`spread`)."""
     topology: NetworkDescription | None = None
     """The network, when it exists already; null to leave it open."""
 
@@ -157,20 +200,30 @@ class Machine(Description):
             raise field_error(error.message, "topology.edges") from error
         if network is not None and not network.connected:
             raise field_error("the network is not connected", "topology.edges")
+        names = self.topology.host_names if self.topology else []
+        if names and (len(names) != self.nodes or len(set(names)) != len(names)):
+            raise field_error(
+                f"must name each of the {self.nodes} hosts once", "topology.host_names"
+            )
         return self
 
     @functools.cached_property
     def given_network(self) -> Graph | None:
         """The network that exists, or None when the network is open."""
-        if self.topology is None:
-            return None
-        return Graph.from_edges(self.nodes, self.topology.edges)
+        return None if self.topology is None else self.topology.graph(self.nodes)
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The names of the hosts: those of the given network, or `node-0`, `node-1`, ..."""
+        named = self.topology.host_names if self.topology else []
+        return tuple(named) or tuple(f"node-{host}" for host in range(self.nodes))
 
     @property
     def random_degree(self) -> int | None:
         """Cables a node of the random networks: `degree`, or that of the given network."""
-        if self.degree is None and self.given_network is not None:
-            return max(self.given_network.degrees)
+        network = self.given_network
+        if self.degree is None and network is not None and not network.switches:
+            return max(network.degrees)
         return self.degree
 
     @property
@@ -179,11 +232,17 @@ class Machine(Description):
         return self.nodes * self.cores_per_host
 
     def canonical(self) -> dict[str, Any]:
-        """Returns the machine as JSON in one form: every field, SI units, edges sorted."""
+        """Returns the machine as JSON in one form: every field, SI units, edges sorted.
+
+        Fields that only some networks have are left out where they say nothing, so that machines
+        keep their identity when such fields are added.
+        """
         description = self.model_dump(mode="json")
+        if self.host_link_bandwidth is None:
+            del description["host_link_bandwidth"]
         network = self.given_network
-        if network is not None:
-            description["topology"] = {"edges": [list(edge) for edge in network.edges]}
+        if network is not None and self.topology is not None:
+            description["topology"] = NetworkDescription.of(network, self.topology.host_names)
         return description
 
     @functools.cached_property

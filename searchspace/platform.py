@@ -10,7 +10,7 @@ from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, collectives
 from searchspace.configuration import DEFAULTS, Configuration, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
-from searchspace.machine import Machine, ModelFactors
+from searchspace.machine import Machine, ModelFactors, NetworkDescription
 from searchspace.mapping import map_ranks
 from searchspace.ordering import order
 from searchspace.topology import FAMILIES, generate, obstacle
@@ -27,6 +27,9 @@ __all__ = [
 
 GIVEN = "given"
 """The topology of a machine whose network exists."""
+
+ORIGINAL = "original"
+"""The ordering that leaves every number as it is."""
 
 _COLLECTIVE = "collectives."
 _NAMES = ("topology", "topology_seed", "ordering", "mapping", "mpi")
@@ -55,22 +58,28 @@ class Resolved:
     @property
     def hosts(self) -> int:
         """How many hosts there are."""
-        return self.network.nodes
+        return self.network.hosts
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """The cables, as pairs of hosts."""
+        """The cables, as pairs of nodes: hosts, then switches."""
         return self.network.edges
 
     def simulator_request(self) -> dict[str, Any]:
         """Returns the `platform`, `applications` and `options` of a request to the simulator."""
         machine = self.machine
+        indirect: dict[str, Any] = {}
+        if self.network.switches:
+            indirect["switches"] = self.network.switches
+            if machine.host_link_bandwidth is not None:
+                indirect["host_link_bandwidth"] = machine.host_link_bandwidth
         return {
             "platform": {
                 "hosts": self.hosts,
+                **indirect,
                 "cores": machine.cores_per_host,
                 "host_speed": machine.host_speed,
-                "edges": [list(edge) for edge in self.edges],
+                "edges": NetworkDescription.of(self.network)["edges"],
                 "link_bandwidth": machine.link_bandwidth,
                 "link_latency": machine.link_latency,
                 "switch_latency": machine.switch_latency,
@@ -133,7 +142,7 @@ def resolve(
     """
     chosen = complete(configuration, machine)
     network = _network(chosen, machine)
-    ordered = network.relabel(_in_field("ordering", order, str(chosen["ordering"]), network))
+    ordered = network.relabel(_in_field("ordering", _order, str(chosen["ordering"]), network))
     rank_hosts = _in_field(
         "mapping", map_ranks, str(chosen["mapping"]), ranks, machine.nodes, machine.cores_per_host
     )
@@ -201,6 +210,27 @@ def _network(chosen: Configuration, machine: Machine) -> Graph:
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise InvalidInput("must be a whole number from 0 on", field="topology_seed")
     return generate(topology, machine.nodes, degree=machine.random_degree, seed=seed)
+
+
+def _order(method: str, network: Graph) -> tuple[int, ...]:
+    """Orders the nodes of a network.
+
+    Where hosts are plugged into switches, the method orders the switches, and hosts follow in the
+    order of the first of their switches; the switches keep their numbers.
+
+    Raises:
+        InvalidInput: There is no such method.
+    """
+    if not network.switches:
+        return order(method, network)
+    hosts, switches = range(network.hosts), range(network.hosts, network.nodes)
+    between = [(u - network.hosts, v - network.hosts) for u, v in network.edges if u not in hosts]
+    found = order(method, Graph.from_edges(network.switches, between))
+    if method == ORIGINAL:
+        return tuple(range(network.nodes))
+    place = {network.hosts + switch: position for position, switch in enumerate(found)}
+    near = network.neighbors
+    return (*sorted(hosts, key=lambda host: (min(place[s] for s in near[host]), host)), *switches)
 
 
 def _in_field(field: str, function: Any, *arguments: Any) -> Any:

@@ -35,7 +35,6 @@ def hostfile(resolved: Resolved) -> str:
 
 def _platform(resolved: Resolved) -> Iterator[str]:
     machine = resolved.machine
-    latency = machine.link_latency + machine.switch_latency
     yield '<?xml version="1.0"?>\n'
     yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     yield '<platform version="4.1">\n  <zone id="network" routing="Full">\n'
@@ -50,13 +49,14 @@ def _platform(resolved: Resolved) -> Iterator[str]:
         f'latency="{machine.loopback_latency!r}s" sharing_policy="FATPIPE"/>\n'
     )
     for edge, (u, v) in enumerate(resolved.edges):
+        bandwidth, latency = _cable(resolved, edge)
         yield (
-            f'    <link id="cable-{edge}" bandwidth="{machine.link_bandwidth!r}Bps" '
+            f'    <link id="cable-{edge}" bandwidth="{bandwidth!r}Bps" '
             f'latency="{latency!r}s" sharing_policy="SPLITDUPLEX"/> <!-- {u} to {v} -->\n'
         )
-    switches = _switches_matter(resolved)
+    switches = _limiting_switches(resolved)
     if switches:
-        for node in range(resolved.hosts):
+        for node in switches:
             yield (
                 f'    <link id="switch-{node}" bandwidth="{machine.switch_bandwidth!r}Bps" '
                 f'latency="0s" sharing_policy="SHARED"/>\n'
@@ -65,18 +65,41 @@ def _platform(resolved: Resolved) -> Iterator[str]:
     yield "  </zone>\n</platform>\n"
 
 
-def _switches_matter(resolved: Resolved) -> bool:
-    """Whether a switch could carry less than all its cables together, both ways."""
-    machine = resolved.machine
-    most = max(resolved.network.degrees, default=0)
-    return (
-        machine.switch_bandwidth is not None
-        and machine.switch_bandwidth < 2 * most * machine.link_bandwidth
+def _cable(resolved: Resolved, edge: int) -> tuple[float, float]:
+    """Bandwidth (bytes/s) and latency (s) of a cable, or of parallel ones together.
+
+    A route between hosts on switches crosses one cable more than switches, so its two ends take
+    half the latency of a switch each.
+    """
+    machine, network = resolved.machine, resolved.network
+    if network.switches and network.edges[edge][0] < network.hosts:
+        bandwidth = machine.host_link_bandwidth or machine.link_bandwidth
+        latency = machine.link_latency + 0.5 * machine.switch_latency
+    else:
+        bandwidth, latency = (
+            machine.link_bandwidth, machine.link_latency + machine.switch_latency
+        )  # fmt: skip
+    return bandwidth * network.width(edge), latency
+
+
+def _limiting_switches(resolved: Resolved) -> range:
+    """The switches, when one of them could carry less than all its cables together, both ways."""
+    machine, network = resolved.machine, resolved.network
+    ports = [0.0] * network.nodes
+    for edge, ends in enumerate(network.edges):
+        for node in ends:
+            ports[node] += _cable(resolved, edge)[0]
+    switches = range(network.hosts if network.switches else 0, network.nodes)
+    most = max((ports[node] for node in switches), default=0)
+    limit = machine.switch_bandwidth
+    return switches if limit is not None and limit < 2 * most else range(0)
+
+
+def _routes(resolved: Resolved, switches: range) -> Iterator[str]:
+    network = resolved.network
+    paths = routes(
+        network.nodes, network.edges, hosts=network.hosts, tie_rule=resolved.machine.tie_rule
     )
-
-
-def _routes(resolved: Resolved, switches: bool) -> Iterator[str]:
-    paths = routes(resolved.hosts, resolved.edges)
     for source in range(resolved.hosts):
         yield (
             f'    <route src="{host_name(source)}" dst="{host_name(source)}" symmetrical="NO">'
@@ -84,14 +107,15 @@ def _routes(resolved: Resolved, switches: bool) -> Iterator[str]:
         )
         for target in range(source + 1, resolved.hosts):
             links = []
-            if switches:
+            if source in switches:
                 links.append(f'<link_ctn id="switch-{source}"/>')
             for edge, forward in paths.path(source, target):
                 u, v = resolved.edges[edge]
                 direction = "UP" if forward else "DOWN"
                 links.append(f'<link_ctn id="cable-{edge}" direction="{direction}"/>')
-                if switches:
-                    links.append(f'<link_ctn id="switch-{v if forward else u}"/>')
+                entered = v if forward else u
+                if entered in switches:
+                    links.append(f'<link_ctn id="switch-{entered}"/>')
             yield (
                 f'    <route src="{host_name(source)}" dst="{host_name(target)}" '
                 f'symmetrical="YES">{"".join(links)}</route>\n'

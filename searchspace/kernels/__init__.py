@@ -72,9 +72,9 @@ def aspl_diameter(nodes: int, edges: Edges) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Routes:
-    """The routes between all nodes of a network, from `routes`."""
+    """The routes between all hosts of a network, from `routes`."""
 
-    nodes: int
+    hosts: int
     _first: NDArray[np.int64]
     _edges: NDArray[np.uint32]
     _forward: NDArray[np.uint8]
@@ -86,22 +86,34 @@ class Routes:
             For every hop the index of its edge (u, v), u < v, and whether it is crossed from u
             to v; nothing when source and target are the same node.
         """
-        pair = source * self.nodes + target
+        pair = source * self.hosts + target
         hops = slice(int(self._first[pair]), int(self._first[pair + 1]))
         return list(zip(self._edges[hops].tolist(), map(bool, self._forward[hops]), strict=True))
 
 
-def routes(nodes: int, edges: Edges) -> Routes:
-    """Finds the minimal-hop routes under the tie rule `lowest-id`.
+def routes(
+    nodes: int, edges: Edges, *, hosts: int | None = None, tie_rule: str = "lowest-id"
+) -> Routes:
+    """Finds the minimal-hop routes between hosts under a tie rule.
 
-    For s < t the route is the path from s to t in the breadth-first tree rooted at s whose search
-    visits neighbours in increasing id; the route from t to s is the same path backwards. The
-    simulator routes with the same code.
+    Under `lowest-id`, for s < t the route is the path from s to t in the breadth-first tree rooted
+    at s whose search visits neighbours in increasing id. Under `spread` it is walked from t to s:
+    where k neighbours in increasing id are closer to s, it takes number q mod k and goes on with
+    q // k, beginning with q = s (D-mod-k in a fat tree). The route from t to s is the same path
+    backwards. The simulator routes with the same code.
+
+    Args:
+        nodes: How many nodes there are.
+        edges: The edges (u, v) of a simple undirected graph, u < v < nodes.
+        hosts: How many of the first nodes are hosts; the others are switches, and hosts do not
+            forward. None when every node is a host and forwards.
+        tie_rule: `lowest-id` or `spread`.
 
     Raises:
-        ValueError: The graph is not simple or not connected.
+        ValueError: The graph is not simple or not connected, or there is no such rule.
     """
-    return Routes(nodes, *_native.routes(nodes, _edge_array(edges)))
+    hosts = nodes if hosts is None else hosts
+    return Routes(hosts, *_native.routes(nodes, _edge_array(edges), hosts, tie_rule))
 
 
 class TraceSummary(TypedDict):

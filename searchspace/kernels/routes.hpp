@@ -1,5 +1,5 @@
-// Minimal-hop routes under the tie rule "lowest-id". Header only, plain C++17: the one
-// implementation, used by the simulator and, through nanobind, by Python.
+// Minimal-hop routes under a tie rule. Header only, plain C++17: the one implementation, used by
+// the simulator and, through nanobind, by Python.
 #pragma once
 
 #include <algorithm>
@@ -25,38 +25,60 @@ inline bool operator==(const Hop& a, const Hop& b) {
   return a.edge == b.edge && a.forward == b.forward;
 }
 
-/// All routes of a network.
+/// Which of several shortest paths is the route.
+enum class TieRule { kLowestId, kSpread };
+
+/// Throws std::invalid_argument when there is no such rule.
+inline TieRule tie_rule(const std::string& name) {
+  if (name == "lowest-id") return TieRule::kLowestId;
+  if (name == "spread") return TieRule::kSpread;
+  throw std::invalid_argument("must be \"lowest-id\" or \"spread\"");
+}
+
+/// The routes between all hosts of a network: the nodes 0 to hosts - 1. Where there are other nodes
+/// (switches), hosts do not forward.
 ///
-/// For s < t the route is the path from s to t in the breadth-first tree rooted at s whose search
-/// visits neighbours in increasing id (a node's parent is its first discoverer); the route t -> s
-/// is the same path backwards. Ties between shortest paths move simulated times by several
-/// percent, so this rule is part of a machine's identity.
+/// Under "lowest-id" the route s -> t, s < t, is the path from s to t in the breadth-first tree
+/// rooted at s whose search visits neighbours in increasing id (a node's parent is its first
+/// discoverer). Under "spread" the route is walked from t to s: where k neighbours in increasing
+/// id are closer to s, it takes number q mod k and goes on with q / k, beginning with q = s. In a
+/// fat tree that is D-mod-k routing: the hosts of a switch are reached over different
+/// spines. The route t -> s is the route s -> t backwards. Ties between shortest paths move
+/// simulated times by several percent, so the rule is part of a machine's identity.
 ///
 ///     hamtune::Routes routes(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
 ///     routes.path(0, 2);  // {{edge 0, forward}, {edge 1, forward}}: 0 -> 1 -> 2
 ///     routes.path(2, 0);  // {{edge 1, backward}, {edge 0, backward}}
 ///
-/// Memory: 4 bytes a pair of nodes. Time: O(nodes x edges).
+/// Memory: 4 bytes a pair of a host and a node. Time: O(hosts x edges).
 class Routes {
  public:
   /// Throws std::invalid_argument when the edges are not those of a simple connected graph.
   Routes(std::size_t nodes, std::vector<Edge> edges)
-      : nodes_(nodes), edges_(std::move(edges)), parent_edge_(nodes * nodes, kNone) {
-    const Adjacency adjacency(nodes_, edges_);
+      : Routes(nodes, std::move(edges), nodes, TieRule::kLowestId) {}
+
+  Routes(std::size_t nodes, std::vector<Edge> edges, std::size_t hosts, TieRule rule)
+      : nodes_(nodes),
+        hosts_(hosts),
+        rule_(rule),
+        edges_(std::move(edges)),
+        adjacency_(nodes_, edges_),
+        reached_(hosts * nodes, kNone) {
+    if (hosts > nodes) throw std::invalid_argument("there are more hosts than nodes");
     std::vector<Node> queue(nodes_);
-    for (Node root = 0; root < nodes_; ++root) search(adjacency, root, queue);
+    for (Node root = 0; root < hosts_; ++root) search(root, queue);
   }
 
   std::size_t nodes() const { return nodes_; }
   const std::vector<Edge>& edges() const { return edges_; }
 
-  /// The hops from source to target in travel order; none when they are the same node.
+  /// The hops from source to target, both hosts, in travel order; none when they are the same.
   std::vector<Hop> path(Node source, Node target) const {
     std::vector<Hop> hops;
     const Node root = std::min(source, target);
-    const std::uint32_t* const parent_edge = parent_edge_.data() + root * nodes_;
+    std::size_t ties = root;
     for (Node node = std::max(source, target); node != root;) {
-      const std::uint32_t index = parent_edge[node];
+      const std::uint32_t index = rule_ == TieRule::kLowestId ? row(root)[node] : closer(root, node, ties);
       const Edge& edge = edges_[index];
       hops.push_back({index, node == edge.u});  // climbing: out of `node`, towards the root
       node = node == edge.u ? edge.v : edge.u;
@@ -71,17 +93,40 @@ class Routes {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  /// Fills the row of `root`: the edge by which every other node was discovered.
-  void search(const Adjacency& adjacency, Node root, std::vector<Node>& queue) {
-    std::uint32_t* const parent_edge = parent_edge_.data() + root * nodes_;
+  const std::uint32_t* row(Node root) const { return reached_.data() + root * nodes_; }
+
+  bool forwards(Node node) const { return hosts_ == nodes_ || node >= hosts_; }
+
+  /// The edge from a node to one of the neighbours that are closer to the root.
+  std::uint32_t closer(Node root, Node node, std::size_t& ties) const {
+    const std::uint32_t* const hops = row(root);
+    const auto leads = [&](const Neighbor& next) {
+      return hops[next.node] + 1 == hops[node] && (next.node == root || forwards(next.node));
+    };
+    const auto choices = static_cast<std::size_t>(
+        std::count_if(adjacency_.begin(node), adjacency_.end(node), leads));
+    std::size_t skip = ties % choices;
+    ties /= choices;
+    const Neighbor* next = std::find_if(adjacency_.begin(node), adjacency_.end(node), leads);
+    for (; skip > 0; --skip) next = std::find_if(next + 1, adjacency_.end(node), leads);
+    return next->edge;
+  }
+
+  /// Fills the row of `root`: for every other node, the edge by which it was discovered (lowest-id)
+  /// or how many hops away it is (spread).
+  void search(Node root, std::vector<Node>& queue) {
+    std::uint32_t* const found = reached_.data() + root * nodes_;
+    const bool counts = rule_ == TieRule::kSpread;
+    if (counts) found[root] = 0;
     std::size_t head = 0;
     std::size_t tail = 0;
     queue[tail++] = root;
     while (head < tail) {
       const Node node = queue[head++];
-      for (const Neighbor* next = adjacency.begin(node); next != adjacency.end(node); ++next) {
-        if (next->node == root || parent_edge[next->node] != kNone) continue;
-        parent_edge[next->node] = next->edge;
+      if (node != root && !forwards(node)) continue;
+      for (const Neighbor* next = adjacency_.begin(node); next != adjacency_.end(node); ++next) {
+        if (next->node == root || found[next->node] != kNone) continue;
+        found[next->node] = counts ? found[node] + 1 : next->edge;
         queue[tail++] = next->node;
       }
     }
@@ -92,8 +137,11 @@ class Routes {
   }
 
   std::size_t nodes_;
+  std::size_t hosts_;
+  TieRule rule_;
   std::vector<Edge> edges_;
-  std::vector<std::uint32_t> parent_edge_;  // [root * nodes_ + node]
+  Adjacency adjacency_;
+  std::vector<std::uint32_t> reached_;  // [root * nodes_ + node], see search
 };
 
 }  // namespace hamtune

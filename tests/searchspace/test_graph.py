@@ -60,3 +60,29 @@ def test_relabelling_back_gives_the_same_graph(seed: int) -> None:
     order = rng.sample(range(nodes), nodes)
     back = [order.index(old) for old in range(nodes)]
     assert graph.relabel(order).relabel(back) == graph
+
+
+def test_hosts_come_first_and_switches_after_them() -> None:
+    star = Graph.from_edges(4, [(0, 3), (1, 3), (2, 3)], switches=1)
+    assert (star.hosts, star.switches) == (3, 1)
+    assert star != Graph.from_edges(4, star.edges)
+    with pytest.raises(InvalidInput, match=r"edge \(0, 1\) joins two hosts"):
+        Graph.from_edges(3, [(0, 1), (1, 2)], switches=1)
+    with pytest.raises(InvalidInput, match="cannot have 2 switches"):
+        Graph.from_edges(2, [(0, 1)], switches=2)
+
+
+def test_hosts_do_not_forward() -> None:
+    two_planes = Graph.from_edges(4, [(0, 2), (1, 2), (0, 3), (1, 3)], switches=2)
+    assert two_planes.connected
+    bridged_by_a_host = Graph.from_edges(5, [(0, 3), (1, 3), (1, 4), (2, 4)], switches=2)
+    assert not bridged_by_a_host.connected
+
+
+def test_parallel_cables_are_one_edge_and_keep_their_number() -> None:
+    graph = Graph.from_cables(3, [(0, 1), (1, 2), (2, 1)])
+    assert [graph.width(edge) for edge in range(2)] == [1, 2]
+    turned = graph.relabel((2, 1, 0))
+    assert turned.edges == ((0, 1), (1, 2))
+    assert turned.widths == (2, 1)
+    assert Graph.from_cables(2, [(0, 1)]) == Graph.from_edges(2, [(0, 1)])

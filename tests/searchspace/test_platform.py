@@ -147,3 +147,36 @@ def test_equal_runs_have_equal_keys_and_others_do_not() -> None:
         key(short | {"collectives": {"alltoall": "bruck"}}),
     ]
     assert len({key(short), *others}) == 7
+
+
+FAT_TREE = {
+    "switches": 3,
+    "edges": [[0, 4], [1, 5], [2, 4], [3, 5], [4, 6, 2], [5, 6]],
+    "host_names": ["a", "b", "c", "d"],
+}
+
+
+def test_hosts_on_switches() -> None:
+    given = machine(nodes=4, topology=FAT_TREE, host_link_bandwidth="10Gbps", tie_rule="spread")
+    request = resolve(configuration(), given, 4).simulator_request()["platform"]
+    assert (request["hosts"], request["switches"]) == (4, 3)
+    assert request["edges"] == FAT_TREE["edges"]
+    assert request["host_link_bandwidth"] == 1.25e9
+    assert given.canonical()["topology"] == FAT_TREE
+    assert given.host_names == ("a", "b", "c", "d")
+
+
+def test_an_ordering_of_switches_takes_their_hosts_along() -> None:
+    given = machine(nodes=4, topology=FAT_TREE)
+    ordered = resolve(configuration(ordering="hamorder"), given, 4).network
+    first, second = ordered.neighbors[0], ordered.neighbors[1]
+    assert first == second
+    assert ordered.hosts == 4
+    assert resolve(configuration(), given, 4).network == given.given_network
+
+
+def test_a_machine_keeps_its_identity_when_nothing_of_it_changes() -> None:
+    """Cached results are stored under it."""
+    ring = machine(nodes=3, topology={"edges": [[0, 1], [1, 2], [0, 2]]})
+    assert machine().sha256.startswith("4f4accc573af5687")
+    assert ring.sha256.startswith("a491699d24ee6b39")

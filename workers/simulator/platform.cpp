@@ -13,16 +13,33 @@ using s4u::LinkInRoute;
 
 constexpr double kEnvelope = 16;  // bytes that SMPI adds to every message
 
+/// Bytes/s of an edge, each way.
+double bandwidth_of(const PlatformRequest& request, std::size_t edge) {
+  const double cable = request.is_host_link(request.edges[edge]) ? request.host_link_bandwidth
+                                                                 : request.link_bandwidth;
+  return cable * request.widths[edge];
+}
+
+/// Seconds of an edge. Where every node is a switch, each hop enters one. A route between hosts on
+/// switches crosses one cable more than switches, so its two ends take half a switch each.
+double latency_of(const PlatformRequest& request, const Edge& edge) {
+  return request.link_latency + (request.is_host_link(edge) ? 0.5 : 1.0) * request.switch_latency;
+}
+
 /// True when a switch could carry less than all its ports together, both ways.
 bool switches_matter(const PlatformRequest& request) {
   if (!request.switch_bandwidth) return false;
-  std::vector<std::size_t> degrees(request.hosts, 0);
-  for (const Edge& edge : request.edges) {
-    ++degrees[edge.u];
-    ++degrees[edge.v];
+  std::vector<double> ports(request.nodes(), 0);  // cables of the network
+  std::vector<double> host_ports(request.nodes(), 0);
+  for (std::size_t index = 0; index < request.edges.size(); ++index) {
+    const Edge& edge = request.edges[index];
+    std::vector<double>& counted = request.is_host_link(edge) ? host_ports : ports;
+    counted[edge.u] += request.widths[index];
+    counted[edge.v] += request.widths[index];
   }
-  for (const std::size_t degree : degrees)
-    if (*request.switch_bandwidth < 2 * static_cast<double>(degree) * request.link_bandwidth)
+  for (Node node = request.switches > 0 ? request.hosts : 0; node < request.nodes(); ++node)
+    if (*request.switch_bandwidth < 2 * (ports[node] * request.link_bandwidth +
+                                         host_ports[node] * request.host_link_bandwidth))
       return true;
   return false;
 }
@@ -44,18 +61,19 @@ Platform::Platform(s4u::Engine& engine, const PlatformRequest& request,
 }
 
 void Platform::add_switches(s4u::NetZone& zone, const PlatformRequest& request) {
+  switches_.assign(request.nodes(), nullptr);
   if (!switches_matter(request)) return;
-  for (Node node = 0; node < request.hosts; ++node)
-    switches_.push_back(compat::add_link(zone, "switch-" + std::to_string(node),
-                                         *request.switch_bandwidth, 0,
-                                         s4u::Link::SharingPolicy::SHARED));
+  for (Node node = request.switches > 0 ? request.hosts : 0; node < request.nodes(); ++node)
+    switches_[node] = compat::add_link(zone, "switch-" + std::to_string(node),
+                                       *request.switch_bandwidth, 0,
+                                       s4u::Link::SharingPolicy::SHARED);
 }
 
 void Platform::add_cables(s4u::NetZone& zone, const PlatformRequest& request) {
-  const double latency = request.link_latency + request.switch_latency;
   for (std::size_t index = 0; index < request.edges.size(); ++index) {
-    s4u::SplitDuplexLink* const cable = compat::add_cable(
-        zone, "cable-" + std::to_string(index), request.link_bandwidth, latency);
+    s4u::SplitDuplexLink* const cable =
+        compat::add_cable(zone, "cable-" + std::to_string(index), bandwidth_of(request, index),
+                          latency_of(request, request.edges[index]));
     cable->get_link_up()->set_data(&loads_[index][0]);
     cable->get_link_down()->set_data(&loads_[index][1]);
     cables_.push_back(cable);
@@ -68,7 +86,7 @@ void Platform::add_routes(s4u::NetZone& zone, const PlatformRequest& request,
       compat::add_link(zone, "loopback", request.loopback_bandwidth, request.loopback_latency,
                        s4u::Link::SharingPolicy::FATPIPE);
   try {
-    const Routes routes(request.hosts, request.edges);
+    const Routes routes(request.nodes(), request.edges, request.hosts, request.tie_rule);
     std::vector<LinkInRoute> links;
     for (Node source = 0; source < request.hosts; ++source) {
       if (!used_hosts[source]) continue;
@@ -77,13 +95,13 @@ void Platform::add_routes(s4u::NetZone& zone, const PlatformRequest& request,
         if (!used_hosts[target]) continue;
         links.clear();
         Node at = source;
-        if (!switches_.empty()) links.emplace_back(switches_[at]);
+        if (switches_[at] != nullptr) links.emplace_back(switches_[at]);
         for (const Hop& hop : routes.path(source, target)) {
           const Edge& edge = request.edges[hop.edge];
           links.emplace_back(cables_[hop.edge], hop.forward ? LinkInRoute::Direction::UP
                                                             : LinkInRoute::Direction::DOWN);
           at = hop.forward ? edge.v : edge.u;
-          if (!switches_.empty()) links.emplace_back(switches_[at]);
+          if (switches_[at] != nullptr) links.emplace_back(switches_[at]);
         }
         compat::add_route(zone, *hosts_[source], *hosts_[target], links, true);
       }

@@ -21,8 +21,10 @@ class Platform {
  public:
   /// Builds the machine in the engine's root zone.
   ///
-  /// Host = switch. A cable is a split-duplex link whose latency holds that of the switch at its
-  /// end. Routes are those of `Routes`, loaded as full routing, so SimGrid has no tie to break.
+  /// A host is a switch too, unless the request has switches of their own. A cable is a
+  /// split-duplex link whose latency holds that of the switch at its end; parallel cables are one
+  /// of their joint bandwidth. Routes are those of `Routes`, loaded as full routing, so SimGrid has
+  /// no tie to break.
   /// Throws InvalidRequest when the network is not simple and connected.
   Platform(simgrid::s4u::Engine& engine, const PlatformRequest& request,
            const std::vector<bool>& used_hosts, const ModelFactors& factors);
@@ -40,7 +42,7 @@ class Platform {
   void watch_messages(simgrid::s4u::NetZone& zone, const ModelFactors& factors);
 
   std::vector<simgrid::s4u::Host*> hosts_;
-  std::vector<simgrid::s4u::Link*> switches_;  // empty when they cannot be a bottleneck
+  std::vector<simgrid::s4u::Link*> switches_;  // by node; null where none can be a bottleneck
   std::vector<simgrid::s4u::SplitDuplexLink*> cables_;
   std::vector<std::array<double, 2>> loads_;
 };

@@ -84,18 +84,24 @@ class Fields {
   std::set<std::string> asked_;
 };
 
-std::vector<Edge> parse_edges(const Json& list, Node hosts) {
-  std::vector<Edge> edges;
-  edges.reserve(list.size());
-  for (const Json& pair : list) {
-    const std::string field = "platform.edges[" + std::to_string(edges.size()) + "]";
-    if (!pair.is_array() || pair.size() != 2) throw InvalidRequest(field + ": must be [u, v]");
-    const auto u = static_cast<Node>(Fields::to_whole(pair[0], field, hosts - 1));
-    const auto v = static_cast<Node>(Fields::to_whole(pair[1], field, hosts - 1));
+/// Reads [u, v], or [u, v, k] for k parallel cables.
+void parse_edges(const Json& list, PlatformRequest& platform) {
+  const Node last = platform.nodes() - 1;
+  for (const Json& cable : list) {
+    const std::string field = "platform.edges[" + std::to_string(platform.edges.size()) + "]";
+    if (!cable.is_array() || (cable.size() != 2 && cable.size() != 3))
+      throw InvalidRequest(field + ": must be [u, v] or [u, v, cables]");
+    const auto u = static_cast<Node>(Fields::to_whole(cable[0], field, last));
+    const auto v = static_cast<Node>(Fields::to_whole(cable[1], field, last));
     if (u >= v) throw InvalidRequest(field + ": u must be smaller than v");
-    edges.push_back({u, v});
+    if (platform.switches > 0 && v < platform.hosts)
+      throw InvalidRequest(field + ": joins two hosts of a network with switches");
+    const std::uint64_t width =
+        cable.size() == 3 ? Fields::to_whole(cable[2], field, kMaxHosts) : 1;
+    if (width == 0) throw InvalidRequest(field + ": must stand for at least one cable");
+    platform.edges.push_back({u, v});
+    platform.widths.push_back(static_cast<std::uint32_t>(width));
   }
-  return edges;
 }
 
 PlatformRequest parse_platform(const Json& json) {
@@ -106,15 +112,23 @@ PlatformRequest parse_platform(const Json& json) {
   platform.cores = static_cast<int>(fields.whole("cores", 1'000'000));
   if (platform.cores == 0) throw InvalidRequest("platform.cores: must be at least 1");
   platform.host_speed = fields.number("host_speed", false);
-  platform.edges = parse_edges(fields.list("edges"), platform.hosts);
+  if (!fields.find("switches").is_null())
+    platform.switches = static_cast<Node>(fields.whole("switches", kMaxHosts - platform.hosts));
+  parse_edges(fields.list("edges"), platform);
   platform.link_bandwidth = fields.number("link_bandwidth", false);
+  platform.host_link_bandwidth =
+      fields.optional_number("host_link_bandwidth").value_or(platform.link_bandwidth);
   platform.link_latency = fields.number("link_latency", true);
   platform.switch_latency = fields.number("switch_latency", true);
   platform.switch_bandwidth = fields.optional_number("switch_bandwidth");
   platform.loopback_bandwidth = fields.number("loopback_bandwidth", false);
   platform.loopback_latency = fields.number("loopback_latency", true);
-  if (fields.get("tie_rule") != "lowest-id")
-    throw InvalidRequest("platform.tie_rule: must be \"lowest-id\"");
+  const Json& rule = fields.get("tie_rule");
+  try {
+    platform.tie_rule = tie_rule(rule.is_string() ? rule.get<std::string>() : "");
+  } catch (const std::invalid_argument& error) {
+    throw InvalidRequest("platform.tie_rule: " + std::string(error.what()));
+  }
   fields.refuse_others();
   return platform;
 }

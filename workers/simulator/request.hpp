@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "searchspace/kernels/graph.hpp"
+#include "searchspace/kernels/routes.hpp"
 #include "searchspace/kernels/trace.hpp"
 
 namespace hamtune {
@@ -23,15 +24,23 @@ class InvalidRequest : public std::runtime_error {
 /// The machine; bandwidths in bytes/s, latencies in s, speed in flop/s of a core.
 struct PlatformRequest {
   Node hosts = 0;
+  Node switches = 0;  // nodes after the hosts; 0 when every host is a switch too
   int cores = 1;
   double host_speed = 0;
-  std::vector<Edge> edges;  // u < v
+  std::vector<Edge> edges;            // u < v
+  std::vector<std::uint32_t> widths;  // parallel cables of each edge
   double link_bandwidth = 0;
+  double host_link_bandwidth = 0;  // of a cable between a host and a switch of its own
   double link_latency = 0;
   double switch_latency = 0;
   std::optional<double> switch_bandwidth;
   double loopback_bandwidth = 0;
   double loopback_latency = 0;
+  TieRule tie_rule = TieRule::kLowestId;
+
+  Node nodes() const { return hosts + switches; }
+  /// True for the cable that plugs a host into a switch.
+  bool is_host_link(const Edge& edge) const { return switches > 0 && edge.u < hosts; }
 };
 
 struct ApplicationRequest {

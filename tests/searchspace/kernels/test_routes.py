@@ -66,3 +66,47 @@ def test_routes_follow_the_tie_rule(seed: int, size: tuple[int, int]) -> None:
 def test_refuses_a_network_in_two_parts() -> None:
     with pytest.raises(ValueError, match="not connected: 2 of 4 nodes"):
         routes(4, [(0, 1), (2, 3)])
+
+
+def two_level_tree() -> tuple[int, list[tuple[int, int]]]:
+    """Hosts 0 to 3 on leaf 4, hosts 2 and 3 on leaf 5, spines 6 and 7."""
+    return 8, [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6), (4, 7), (5, 7)]
+
+
+def test_spread_routes_reach_the_hosts_of_a_switch_over_different_spines() -> None:
+    nodes, edges = two_level_tree()
+    spread = routes(nodes, edges, hosts=4, tie_rule="spread")
+    spines = {host: {edges[e][1] for e, _ in spread.path(host, 2)} & {6, 7} for host in (0, 1)}
+    assert spines == {0: {6}, 1: {7}}
+    lowest = routes(nodes, edges, hosts=4)
+    assert {edges[e][1] for host in (0, 1) for e, _ in lowest.path(host, 2)} & {6, 7} == {6}
+
+
+def test_hosts_of_a_network_with_switches_do_not_forward() -> None:
+    nodes, edges = 6, [(0, 3), (1, 3), (1, 4), (2, 4), (3, 5), (4, 5)]  # host 1 has two cables
+    paths = routes(nodes, edges, hosts=3)
+    assert [edges[e] for e, _ in paths.path(0, 2)] == [(0, 3), (3, 5), (4, 5), (2, 4)]
+
+
+@given(st.integers(4, 20), st.integers(0, 1000))
+def test_spread_routes_are_as_short_and_the_same_both_ways(nodes: int, seed: int) -> None:
+    graph = generate("random", nodes, degree=3 if nodes % 2 == 0 else 4, seed=seed)
+    spread = routes(nodes, graph.edges, tie_rule="spread")
+    lowest = routes(nodes, graph.edges)
+    for source in range(nodes):
+        for target in range(nodes):
+            there = spread.path(source, target)
+            assert len(there) == len(lowest.path(source, target))
+            at = source
+            for edge, forward in there:
+                u, v = graph.edges[edge]
+                assert at == (u if forward else v)
+                at = v if forward else u
+            assert at == target
+            back = [(edge, not forward) for edge, forward in reversed(there)]
+            assert spread.path(target, source) == back
+
+
+def test_unknown_tie_rule() -> None:
+    with pytest.raises(ValueError, match="lowest-id"):
+        routes(2, [(0, 1)], tie_rule="random")
