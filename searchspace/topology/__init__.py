@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+from collections.abc import Mapping
+from typing import Any
 
+from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
-from searchspace.topology.family import Family
-from searchspace.topology.mesh_2d import MESH_2D
-from searchspace.topology.mesh_3d import MESH_3D
+from searchspace.topology.bidiakis import BIDIAKIS
+from searchspace.topology.chvatal import CHVATAL
+from searchspace.topology.circulant import CIRCULANT
+from searchspace.topology.de_bruijn import DE_BRUIJN
+from searchspace.topology.dragonfly import DRAGONFLY
+from searchspace.topology.family import Family, Wanted
+from searchspace.topology.fat_tree import FAT_TREE
+from searchspace.topology.hosts import HOSTS_PER_SWITCH, attach_hosts
+from searchspace.topology.hypercube import HYPERCUBE
+from searchspace.topology.jellyfish import JELLYFISH
+from searchspace.topology.k_ary_n_cube import K_ARY_N_CUBE
+from searchspace.topology.kautz import KAUTZ
+from searchspace.topology.mesh import MESHES
+from searchspace.topology.options import Option
 from searchspace.topology.random_regular import RANDOM
-from searchspace.topology.torus_2d import TORUS_2D
-from searchspace.topology.torus_3d import TORUS_3D
+from searchspace.topology.ring import RING
+from searchspace.topology.slim_fly import SLIM_FLY
+from searchspace.topology.torus import TORI
+from searchspace.topology.wagner import WAGNER
+from searchspace.topology.xgft import XGFT
 
-__all__ = ["FAMILIES", "Family", "generate", "obstacle"]
+__all__ = ["FAMILIES", "Family", "Wanted", "generate", "obstacle", "options_of", "read_options"]
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (RANDOM, MESH_2D, MESH_3D, TORUS_2D, TORUS_3D)
+    family.name: family
+    for family in (
+        RANDOM,
+        *MESHES,
+        *TORI,
+        RING,
+        WAGNER,
+        BIDIAKIS,
+        CHVATAL,
+        HYPERCUBE,
+        K_ARY_N_CUBE,
+        CIRCULANT,
+        DE_BRUIJN,
+        KAUTZ,
+        DRAGONFLY,
+        SLIM_FLY,
+        JELLYFISH,
+        FAT_TREE,
+        XGFT,
+    )
 }
+
+_SIZES_TRIED = 20_000
+"""How far to look for the nearest possible number of nodes."""
 
 
 def _family(name: str) -> Family:
@@ -26,29 +66,111 @@ def _family(name: str) -> Family:
     return FAMILIES[name]
 
 
-def obstacle(name: str, nodes: int, *, degree: int | None) -> str | None:
-    """Says why a family has no network of that many nodes and that degree, or returns None.
+def options_of(name: str) -> dict[str, Option]:
+    """The parameters of a family by name; those of direct ones include the hosts of a switch.
 
     Raises:
         InvalidInput: There is no such family.
     """
-    return _family(name).obstacle(nodes, degree)
+    family = _family(name)
+    own = {option.name: option for option in family.options}
+    return own if family.indirect else own | {HOSTS_PER_SWITCH.name: HOSTS_PER_SWITCH}
+
+
+def read_options(name: str, given: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Brings the parameters of a family into their one form; defaults are left out.
+
+    Raises:
+        InvalidInput: There is no such family or parameter, or not that value of it.
+    """
+    known = options_of(name)
+    read: dict[str, Scalar] = {}
+    for option, value in given.items():
+        if option not in known:
+            allowed = ", ".join(known) or "none"
+            raise InvalidInput(f"unknown parameter of {name}; allowed: {allowed}", field=option)
+        read[option] = known[option].read(value)
+    return {o: read[o] for o in sorted(read) if read[o] != known[o].initial}
+
+
+def _wanted(
+    name: str, nodes: int, degree: int | None, seed: int, given: Mapping[str, Any]
+) -> Wanted:
+    known = options_of(name)
+    values = {o: v for o, option in known.items() if (v := option.initial) is not None}
+    values |= read_options(name, given)
+    return Wanted(nodes, degree, seed, tuple(sorted(values.items())))
+
+
+def obstacle(name: str, nodes: int, *, degree: int | None, **options: Any) -> str | None:
+    """Says why a family has no network of that many nodes and that degree, or returns None.
+
+    Args:
+        name: A key of `FAMILIES`.
+        nodes: How many nodes; of an indirect network, how many hosts.
+        degree: Cables a switch, for the families that use it.
+        options: The family's parameters.
+
+    Returns:
+        The reason, with the nearest numbers of nodes that are possible, where some are.
+
+    Raises:
+        InvalidInput: There is no such family or parameter.
+    """
+    wanted = _wanted(name, nodes, degree, 0, options)
+    reason = _obstacle(_family(name), wanted)
+    if reason is None:
+        return None
+    near = _nearest(_family(name), wanted)
+    return f"{reason} ({near} can be had)" if near else reason
+
+
+def _obstacle(family: Family, wanted: Wanted) -> str | None:
+    per_switch = 0 if family.indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0
+    if not per_switch:
+        return family.obstacle(wanted)
+    if wanted.nodes % per_switch:
+        return f"{wanted.nodes} hosts are not a multiple of {per_switch}, the hosts of a switch"
+    return family.obstacle(dataclasses.replace(wanted, nodes=wanted.nodes // per_switch))
+
+
+def _nearest(family: Family, wanted: Wanted) -> str:
+    """The next smaller and larger possible numbers of nodes, in words; empty if none is near."""
+
+    def possible(nodes: int) -> bool:
+        return _obstacle(family, dataclasses.replace(wanted, nodes=nodes)) is None
+
+    span = range(1, min(wanted.nodes + 64, _SIZES_TRIED))
+    below = next(
+        (wanted.nodes - d for d in span if d < wanted.nodes and possible(wanted.nodes - d)), None
+    )
+    above = next((wanted.nodes + d for d in span if possible(wanted.nodes + d)), None)
+    return " or ".join(str(n) for n in (below, above) if n is not None)
 
 
 @functools.lru_cache(maxsize=256)
-def generate(name: str, nodes: int, *, degree: int | None = None, seed: int = 0) -> Graph:
+def generate(
+    name: str, nodes: int, *, degree: int | None = None, seed: int = 0, **options: Any
+) -> Graph:
     """Builds a network of a family.
 
     Args:
         name: A key of `FAMILIES`.
-        nodes: How many nodes.
-        degree: Cables a node, for the families that use it.
+        nodes: How many nodes; of an indirect network, how many hosts.
+        degree: Cables a switch, for the families that use it.
         seed: Chooses among the networks of a family that has more than one.
+        options: The family's parameters.
 
     Raises:
         InvalidInput: There is no such family, or none of its networks has these numbers.
     """
-    reason = obstacle(name, nodes, degree=degree)
+    family = _family(name)
+    reason = obstacle(name, nodes, degree=degree, **options)
     if reason is not None:
         raise InvalidInput(f"{name}: {reason}")
-    return _family(name).generate(nodes, degree=degree, seed=seed)
+    wanted = _wanted(name, nodes, degree, seed, options)
+    per_switch = 0 if family.indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0
+    if not per_switch:
+        return family.generate(wanted)
+    switches = dataclasses.replace(wanted, nodes=nodes // per_switch)
+    return attach_hosts(family.generate(switches), per_switch)

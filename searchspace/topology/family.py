@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from searchspace.configuration import Scalar
 from searchspace.graph import Graph
+from searchspace.topology.options import Option
 
-__all__ = ["Family"]
-
-
-class _Generate(Protocol):
-    def __call__(self, nodes: int, *, degree: int | None, seed: int) -> Graph: ...
+__all__ = ["Family", "Wanted"]
 
 
-class _Obstacle(Protocol):
-    def __call__(self, nodes: int, degree: int | None) -> str | None: ...
+@dataclass(frozen=True)
+class Wanted:
+    """Which network of a family is asked for.
+
+    Attributes:
+        nodes: How many: hosts of an indirect network, else hosts with their switch.
+        degree: Cables a switch, for the families that use it.
+        seed: Chooses among the networks of a family that has more than one.
+        options: The family's parameters, those left out at their defaults; read with `Option.read`.
+    """
+
+    nodes: int
+    degree: int | None = None
+    seed: int = 0
+    options: tuple[tuple[str, Scalar], ...] = ()
+
+    def whole(self, name: str) -> int | None:
+        """A parameter that is a whole number, if it is given."""
+        value = dict(self.options).get(name)
+        return None if value is None else int(value)
+
+    def numbers(self, name: str) -> tuple[int, ...] | None:
+        """A parameter that is a list of whole numbers, if it is given."""
+        value = dict(self.options).get(name)
+        return None if value is None else tuple(map(int, str(value).split(",")))
+
+    def choice(self, name: str) -> str:
+        """A parameter that is a name."""
+        return str(dict(self.options)[name])
 
 
 @dataclass(frozen=True)
@@ -25,15 +50,19 @@ class Family:
     Attributes:
         name: The name in job files.
         description: One line for people.
+        obstacle: Says why there is no such network, or None. It has to be quick.
+        generate: Builds the network; only called where `obstacle` is None.
         uses_degree: Whether the machine's degree decides the network.
         uses_seed: Whether the seed decides the network.
-        obstacle: Says why there is no such network for a node count and degree, or None.
-        generate: Builds the network; only called where `obstacle` is None.
+        indirect: Whether hosts are plugged into switches of their own.
+        options: Its parameters.
     """
 
     name: str
     description: str
-    uses_degree: bool
-    uses_seed: bool
-    obstacle: _Obstacle
-    generate: _Generate
+    obstacle: Callable[[Wanted], str | None]
+    generate: Callable[[Wanted], Graph]
+    uses_degree: bool = False
+    uses_seed: bool = False
+    indirect: bool = False
+    options: tuple[Option, ...] = field(default=())

@@ -7,8 +7,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from searchspace.graph import Graph
+from searchspace.topology.family import Family, Wanted
+from searchspace.topology.options import Numbers
 
-__all__ = ["cubic_extents", "grid_edges", "grid_graph", "grid_obstacle"]
+__all__ = ["cubic_extents", "divisors", "grid_edges", "grid_family", "grid_graph", "grid_obstacle"]
 
 
 def cubic_extents(nodes: int, dimensions: int) -> tuple[int, ...] | None:
@@ -28,21 +30,35 @@ def _factorisations(product: int, factors: int, largest: int) -> Iterator[tuple[
         if 2 <= product <= largest:
             yield (product,)
         return
-    for first in _divisors(product):
+    for first in divisors(product):
         if 2 <= first <= largest:
             for rest in _factorisations(product // first, factors - 1, first):
                 yield (first, *rest)
 
 
-def _divisors(number: int) -> list[int]:
+def divisors(number: int) -> list[int]:
+    """The divisors of a number in increasing order."""
     small = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
     return sorted({*small, *(number // d for d in small)})
 
 
-def grid_obstacle(nodes: int, dimensions: int) -> str | None:
-    """Says why `nodes` nodes make no grid of that many dimensions, or returns None."""
-    if cubic_extents(nodes, dimensions) is None:
-        return f"{nodes} is not a product of {dimensions} extents of at least 2"
+def grid_obstacle(nodes: int, dimensions: int, given: Sequence[int] | None = None) -> str | None:
+    """Says why `nodes` nodes make no grid of that many dimensions, or returns None.
+
+    Args:
+        nodes: How many nodes.
+        dimensions: How many extents the grid has.
+        given: The extents, if they are given.
+    """
+    if given is None:
+        if cubic_extents(nodes, dimensions) is None:
+            return f"{nodes} is not a product of {dimensions} extents of at least 2"
+        return None
+    shape = "x".join(map(str, given))
+    if len(given) != dimensions or min(given) < 2:
+        return f"needs {dimensions} extents of at least 2, not {shape}"
+    if math.prod(given) != nodes:
+        return f"{shape} nodes are {math.prod(given)}, not {nodes}"
     return None
 
 
@@ -62,9 +78,31 @@ def grid_edges(extents: Sequence[int], *, wrap: bool) -> Iterator[tuple[int, int
                 yield node - coordinate * stride, node
 
 
-def grid_graph(nodes: int, dimensions: int, *, wrap: bool) -> Graph:
-    """Builds the most cubic mesh (or, with `wrap`, torus) of that many nodes and dimensions."""
-    extents = cubic_extents(nodes, dimensions)
+def grid_graph(
+    nodes: int, dimensions: int, *, wrap: bool, given: Sequence[int] | None = None
+) -> Graph:
+    """Builds a mesh (or, with `wrap`, torus): the most cubic one, or that of the given extents."""
+    extents = given or cubic_extents(nodes, dimensions)
     if extents is None:
         raise ValueError(grid_obstacle(nodes, dimensions))
     return Graph.from_edges(nodes, grid_edges(extents, wrap=wrap))
+
+
+def grid_family(name: str, dimensions: int, *, wrap: bool) -> Family:
+    """Makes the family of meshes (or, with `wrap`, tori) of that many dimensions."""
+
+    def obstacle(wanted: Wanted) -> str | None:
+        return grid_obstacle(wanted.nodes, dimensions, wanted.numbers("dims"))
+
+    def generate(wanted: Wanted) -> Graph:
+        return grid_graph(wanted.nodes, dimensions, wrap=wrap, given=wanted.numbers("dims"))
+
+    ends = "joined" if wrap else "not joined"
+    return Family(
+        name=f"{name}-{dimensions}d",
+        description=f"{dimensions}-D {name}: a grid whose opposite ends are {ends}, "
+        "numbered row-major",
+        obstacle=obstacle,
+        generate=generate,
+        options=(Numbers("dims", "the extents; the most cubic ones if not given", low=2),),
+    )

@@ -14,14 +14,15 @@ from __future__ import annotations
 import random
 
 from searchspace.graph import Graph
-from searchspace.topology.family import Family
+from searchspace.topology.family import Family, Wanted
 
 __all__ = ["RANDOM"]
 
 _SWAPS_PER_EDGE = 10
 
 
-def _obstacle(nodes: int, degree: int | None) -> str | None:
+def _obstacle(wanted: Wanted) -> str | None:
+    nodes, degree = wanted.nodes, wanted.degree
     if degree is None:
         return "a random network needs the machine's degree"
     if degree >= nodes:
@@ -33,10 +34,11 @@ def _obstacle(nodes: int, degree: int | None) -> str | None:
     return None
 
 
-def _generate(nodes: int, *, degree: int | None, seed: int) -> Graph:
+def _generate(wanted: Wanted) -> Graph:
+    nodes, degree = wanted.nodes, wanted.degree
     if degree is None:
         raise ValueError("a random network needs a degree")
-    rng = random.Random(seed)  # noqa: S311 - reproducibility is wanted, not secrecy
+    rng = random.Random(wanted.seed)  # noqa: S311 - reproducibility is wanted, not secrecy
     if degree == 2:
         return _ring(nodes, rng)
     while True:

@@ -106,7 +106,7 @@ def test_one_choice_needs_no_list() -> None:
         ({"machine__degree": 16}, r"random: the degree \(16\) must be less than the number of"),
         ({"search": {}}, "search.topology: is required; allowed: random, mesh-2d"),
         ({"search__topology": []}, "search.topology: must list at least 1"),
-        ({"search__topology": ["ring"]}, "search.topology: unknown topology 'ring'; allowed: ran"),
+        ({"search__topology": ["rung"]}, "search.topology: unknown topology 'rung'; allowed: ran"),
         ({"search__topology": ["given"]}, "given: machine.topology does not give a network"),
         (
             {"search__topology": ["mesh-3d"], "machine__nodes": 26},

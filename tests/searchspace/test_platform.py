@@ -84,7 +84,7 @@ def test_a_given_network_is_the_default_topology() -> None:
     ("values", "ranks", "message"),
     [
         ({}, 4, "topology: is required; allowed: random, mesh-2d"),
-        ({"topology": "ring"}, 4, "topology: unknown topology 'ring'; allowed: random"),
+        ({"topology": "rung"}, 4, "topology: unknown topology 'rung'; allowed: random"),
         ({"topology": "given"}, 4, "topology: the machine has no network of its own"),
         ({"topology": "random", "topology_seed": -1}, 4, "topology_seed: must be a whole"),
         ({"topology": "random", "order": "original"}, 4, "order: unknown parameter; allowed:"),

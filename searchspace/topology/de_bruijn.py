@@ -1,0 +1,44 @@
+"""The de Bruijn network, undirected: a word is joined to those it becomes by shifting in a letter.
+
+Cables of a word to itself and second cables between two words are left out, so a few nodes have
+fewer than 2 x base cables.
+"""
+
+from __future__ import annotations
+
+from searchspace.graph import Graph
+from searchspace.topology.family import Family, Wanted
+from searchspace.topology.k_ary_n_cube import whole_power
+from searchspace.topology.options import Whole
+
+__all__ = ["BASE", "DE_BRUIJN", "letters"]
+
+BASE = Whole("base", "letters that can be shifted in; half the degree, or 2, if not given", low=2)
+
+
+def letters(wanted: Wanted) -> int:
+    """How many letters a shift can choose from: as given, or half the degree."""
+    return wanted.whole("base") or max(2, (wanted.degree or 4) // 2)
+
+
+def _obstacle(wanted: Wanted) -> str | None:
+    base = letters(wanted)
+    if whole_power(wanted.nodes, base) is None:
+        return f"{wanted.nodes} is not a power of {base}, the number of letters"
+    return None
+
+
+def _generate(wanted: Wanted) -> Graph:
+    nodes, base = wanted.nodes, letters(wanted)
+    shifts = ((word, (word * base + last) % nodes) for word in range(nodes) for last in range(base))
+    return Graph.from_edges(nodes, {(min(e), max(e)) for e in shifts if e[0] != e[1]})
+
+
+DE_BRUIJN = Family(
+    name="de-bruijn",
+    description="undirected de Bruijn network: words joined by shifting in a letter",
+    obstacle=_obstacle,
+    generate=_generate,
+    uses_degree=True,
+    options=(BASE,),
+)

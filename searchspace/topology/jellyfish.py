@@ -1,0 +1,44 @@
+"""Jellyfish: hosts on the switches of a random regular network (Singla et al. 2012)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from searchspace.graph import Graph
+from searchspace.topology.family import Family, Wanted
+from searchspace.topology.hosts import attach_hosts
+from searchspace.topology.options import Whole
+from searchspace.topology.random_regular import RANDOM
+
+__all__ = ["JELLYFISH"]
+
+_HOSTS = Whole("hosts_per_switch", "hosts plugged into each switch", 1, 4096, default=4)
+
+
+def _switches(wanted: Wanted) -> tuple[Wanted, int]:
+    hosts = wanted.whole("hosts_per_switch") or 1
+    return dataclasses.replace(wanted, nodes=wanted.nodes // hosts, options=()), hosts
+
+
+def _obstacle(wanted: Wanted) -> str | None:
+    switches, hosts = _switches(wanted)
+    if wanted.nodes % hosts or not switches.nodes:
+        return f"{wanted.nodes} hosts are not a multiple of {hosts}, the hosts of a switch"
+    return RANDOM.obstacle(switches)
+
+
+def _generate(wanted: Wanted) -> Graph:
+    switches, hosts = _switches(wanted)
+    return attach_hosts(RANDOM.generate(switches), hosts)
+
+
+JELLYFISH = Family(
+    name="jellyfish",
+    description="Jellyfish: hosts on the switches of a random regular network of the degree",
+    obstacle=_obstacle,
+    generate=_generate,
+    uses_degree=True,
+    uses_seed=True,
+    indirect=True,
+    options=(_HOSTS,),
+)
