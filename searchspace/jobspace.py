@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,8 @@ __all__ = ["BASELINE_TOPOLOGIES", "BuiltSpace", "build_space"]
 
 BASELINE_TOPOLOGIES = ("mesh-2d", "mesh-3d", "torus-2d", "torus-3d")
 """The networks that every result is compared with, where the nodes allow them."""
+
+_MOST_COMBINATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def build_space(
             f"cores each (1 to {machine.cores} ranks do)",
             field="application" if spec.known_ranks is None else "application.ranks",
         )
-    topologies = _topologies(spec, machine)
+    topologies, impossible = _topologies(spec, machine)
     choices = _CollectiveChoices(spec, machine, ranks)
     called = None if used_collectives is None else collectives_of(used_collectives)
     collectives: list[Parameter] = []
@@ -91,7 +94,7 @@ def build_space(
             EnumParameter("mpi", tuple(spec.search.mpi)),
             *collectives,
         ],
-        choices.constraints,
+        [*impossible, *choices.constraints],
     )
     if space.size == 1:
         raise InvalidInput(
@@ -100,37 +103,73 @@ def build_space(
     return BuiltSpace(space, _baselines(spec, machine, space), choices.excluded)
 
 
-def _topologies(spec: JobSpec, machine: Machine) -> list[Parameter]:
-    """Makes the parameters `topology` and, where a family uses seeds, `topology_seed`."""
+def _topologies(spec: JobSpec, machine: Machine) -> tuple[list[Parameter], list[Constraint]]:
+    """Makes the parameters of the network: `topology`, `topology_seed`, those of families.
+
+    Returns:
+        The parameters, and the combinations of them that give no network.
+    """
     items = spec.search.topology
     if items is None:
         if machine.given_network is None:
             allowed = ", ".join(FAMILIES)
             raise InvalidInput(f"is required; allowed: {allowed}", field="search.topology")
         items = [GIVEN]
-    instances = {
-        item.family if isinstance(item, TopologyChoice) else item: (
-            item.instances if isinstance(item, TopologyChoice) else 1
-        )
+    choices = [
+        item if isinstance(item, TopologyChoice) else TopologyChoice.model_construct(family=item)
         for item in items
-    }
-    for name in instances:
-        reason = _topology_obstacle(name, machine)
-        if reason is not None:
-            raise InvalidInput(f"{name}: {reason}", field="search.topology")
-    parameters: list[Parameter] = [EnumParameter("topology", tuple(instances))]
-    seeded = tuple(name for name in instances if name in FAMILIES and FAMILIES[name].uses_seed)
+    ]
+    names = tuple(choice.family for choice in choices)
+    parameters: list[Parameter] = [EnumParameter("topology", names)]
+    constraints: list[Constraint] = []
+    seeded = [c for c in choices if c.family in FAMILIES and FAMILIES[c.family].uses_seed]
     if seeded:
-        last = spec.seed + max(instances[name] for name in seeded) - 1
-        condition = Condition("topology", seeded)
+        last = spec.seed + max(choice.instances for choice in seeded) - 1
+        condition = Condition("topology", tuple(choice.family for choice in seeded))
         parameters.append(IntegerParameter("topology_seed", spec.seed, last, when=condition))
-    return parameters
+    for choice in choices:
+        constraints += _check_networks(choice, machine)
+        parameters += [
+            EnumParameter(
+                f"{choice.family}.{name}", tuple(values), Condition("topology", (choice.family,))
+            )
+            for name, values in choice.options.items()
+        ]
+    return parameters, constraints
 
 
-def _topology_obstacle(name: str, machine: Machine) -> str | None:
-    if name == GIVEN:
-        return None if machine.given_network else "machine.topology does not give a network"
-    return obstacle(name, machine.nodes, degree=machine.random_degree)
+def _check_networks(choice: TopologyChoice, machine: Machine) -> list[Constraint]:
+    """Forbids the combinations of a family's parameters that give no network of these nodes.
+
+    Raises:
+        InvalidInput: None of them does, or there are too many.
+    """
+    family, options = choice.family, choice.options
+    if family == GIVEN:
+        if machine.given_network is None:
+            reason = "machine.topology does not give a network"
+            raise InvalidInput(f"{family}: {reason}", field="search.topology")
+        return []
+    if math.prod(map(len, options.values())) > _MOST_COMBINATIONS:
+        raise InvalidInput(
+            f"{family}: at most {_MOST_COMBINATIONS} combinations of its parameters can be listed",
+            field="search.topology",
+        )
+    reasons: dict[str, Mapping[str, Value]] = {}
+    possible = 0
+    for values in itertools.product(*options.values()):
+        given = dict(zip(options, values, strict=True))
+        why = obstacle(family, machine.nodes, degree=machine.random_degree, **given)
+        if why is None:
+            possible += 1
+        else:
+            named = ", ".join(f"{name} = {value}" for name, value in given.items())
+            reasons[f"{family} ({named}): {why}" if named else f"{family}: {why}"] = {
+                "topology": family
+            } | {f"{family}.{name}": value for name, value in given.items()}
+    if not possible:
+        raise InvalidInput(next(iter(reasons)), field="search.topology")
+    return [Constraint(text, _differs_from(values)) for text, values in reasons.items()]
 
 
 class _CollectiveChoices:
@@ -207,7 +246,7 @@ class _CollectiveChoices:
             )
 
 
-def _differs_from(combination: Mapping[str, str]) -> Callable[[Mapping[str, Value]], bool]:
+def _differs_from(combination: Mapping[str, Value]) -> Callable[[Mapping[str, Value]], bool]:
     return lambda values: any(values.get(name) != value for name, value in combination.items())
 
 
@@ -234,5 +273,17 @@ def _baselines(
         }
         if topology in FAMILIES and FAMILIES[topology].uses_seed:
             values["topology_seed"] = spec.seed
+        if topology == first:
+            values |= _first_network(space, first)
         baselines.setdefault(Configuration(values), label)
     return [(label, configuration) for configuration, label in baselines.items()]
+
+
+def _first_network(space: SearchSpace, family: str) -> dict[str, Value]:
+    """The first combination of a family's parameters in a space that gives a network."""
+    own = [p for p in space.parameters if p.name.startswith(f"{family}.")]
+    for values in itertools.product(*(parameter.every() for parameter in own)):
+        chosen = dict(zip((p.name for p in own), values, strict=True))
+        if all(rule.holds({"topology": family, **chosen}) for rule in space.constraints):
+            return chosen
+    raise AssertionError("a family without a network was let into the space")

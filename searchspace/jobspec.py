@@ -18,12 +18,13 @@ from pydantic import (
 
 from searchspace import builtins
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.machine import Machine
 from searchspace.mapping import MAPPINGS
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
-from searchspace.topology import FAMILIES
+from searchspace.topology import FAMILIES, options_of
 from searchspace.units import parse_duration, parse_size
 from searchspace.validation import Description, field_error
 
@@ -143,21 +144,54 @@ def _machine_kind(value: Any) -> str:
 
 
 class TopologyChoice(Description):
-    """Several networks of one family, told apart by their seeds."""
+    """Networks of one family, whose parameters stand beside these: a value or a list of values."""
+
+    # The parameters differ by family; the table of families knows them.
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Scalar | list[Scalar]] = Field(init=False)
 
     family: str
-    """Name of a topology family that uses a seed."""
+    """Name of a topology family."""
     instances: int = Field(default=1, ge=1, le=MOST_INSTANCES)
-    """How many: their seeds are the job's seed and the numbers that follow."""
+    """How many, of a family that uses seeds: these are the job's seed and the numbers that
+    follow."""
 
     @model_validator(mode="after")
     def _check_family(self) -> TopologyChoice:
-        seeded = [name for name, family in FAMILIES.items() if family.uses_seed]
-        if self.family not in seeded:
+        if self.family not in FAMILIES:
             raise field_error(
-                f"unknown family '{self.family}'; allowed: {', '.join(seeded)}", "family"
+                f"unknown family '{self.family}'; allowed: {', '.join(FAMILIES)}", "family"
             )
+        if self.instances > 1 and not FAMILIES[self.family].uses_seed:
+            seeded = ", ".join(name for name, family in FAMILIES.items() if family.uses_seed)
+            raise field_error(
+                f"{self.family} has one network of a size; only these have more: {seeded}",
+                "instances",
+            )
+        for name, given in self.__pydantic_extra__.items():
+            values = given if isinstance(given, list) else [given]
+            self.__pydantic_extra__[name] = [self._read(name, value) for value in values]
+            if not values:
+                raise field_error("must list at least one value", name)
         return self
+
+    def _read(self, name: str, value: Any) -> Scalar:
+        options = options_of(self.family)
+        if name not in options:
+            allowed = ", ".join(("family", "instances", *options))
+            raise field_error(f"unknown field of {self.family}; allowed: {allowed}", name)
+        try:
+            return options[name].read(value)
+        except InvalidInput as error:
+            raise field_error(error.message, name) from error
+
+    @property
+    def options(self) -> dict[str, list[Scalar]]:
+        """The values of each parameter, in their one form."""
+        return {
+            name: values if isinstance(values, list) else [values]
+            for name, values in self.__pydantic_extra__.items()
+        }
 
 
 def _topology_kind(value: Any) -> str:
@@ -184,8 +218,8 @@ class Search(Description):
     topology: (
         Annotated[list[TopologyItem], BeforeValidator(_listed), Field(min_length=1)] | None
     ) = None
-    """Topology families, `{family: random, instances: 8}`, or `given` for the machine's own
-    network, which is the default where there is one."""
+    """Topology families, `{family: random, instances: 8}`, `{family: circulant, jumps: ["1,5",
+    "1,7"]}`, or `given` for the machine's own network, which is the default where there is one."""
     ordering: Names = Field(default_factory=lambda: ["original"])
     """Ordering methods."""
     mapping: Names = Field(default_factory=lambda: ["by-order"])

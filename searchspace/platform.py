@@ -13,7 +13,7 @@ from searchspace.graph import Graph
 from searchspace.machine import Machine, ModelFactors, NetworkDescription
 from searchspace.mapping import map_ranks
 from searchspace.ordering import order
-from searchspace.topology import FAMILIES, generate, obstacle
+from searchspace.topology import FAMILIES, generate, obstacle, read_options
 
 __all__ = [
     "GIVEN",
@@ -103,8 +103,11 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
     """
     values: dict[str, Any] = dict(configuration)
     for name in values:
-        if name.removeprefix(_COLLECTIVE) not in COLLECTIVES and name not in _NAMES:
-            known = ", ".join((*_NAMES, *(_COLLECTIVE + c for c in COLLECTIVES)))
+        known_one = name.removeprefix(_COLLECTIVE) in COLLECTIVES or name in _NAMES
+        if not known_one and name.partition(".")[0] not in FAMILIES:
+            known = ", ".join(
+                (*_NAMES, "FAMILY.PARAMETER", *(_COLLECTIVE + c for c in COLLECTIVES))
+            )
             raise InvalidInput(f"unknown parameter; allowed: {known}", field=name)
     if "topology" not in values:
         if machine.given_network is None:
@@ -114,10 +117,30 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
     family = FAMILIES.get(str(values["topology"]))
     if family is None or not family.uses_seed:
         del values["topology_seed"]
+    options = _options(values)
+    for name in list(values):
+        if name.partition(".")[0] in FAMILIES:
+            del values[name]
+    if family is not None:
+        read = _read_options(family.name, options)
+        values |= {f"{family.name}.{option}": value for option, value in read.items()}
     defaults = [n for n, v in values.items() if n.startswith(_COLLECTIVE) and v == DEFAULT]
     for name in defaults:
         del values[name]
     return Configuration(values)
+
+
+def _options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the chosen family among the values of a configuration."""
+    prefix = f"{values['topology']}."
+    return {n.removeprefix(prefix): v for n, v in values.items() if n.startswith(prefix)}
+
+
+def _read_options(family: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(read_options(family, options))
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=f"{family}.{error.field}") from None
 
 
 def resolve(
@@ -203,13 +226,14 @@ def _network(chosen: Configuration, machine: Machine) -> Graph:
     if topology not in FAMILIES:
         allowed = ", ".join((*FAMILIES, GIVEN))
         raise InvalidInput(f"unknown topology '{topology}'; allowed: {allowed}", field="topology")
-    reason = obstacle(topology, machine.nodes, degree=machine.random_degree)
+    options = _options(chosen)
+    reason = obstacle(topology, machine.nodes, degree=machine.random_degree, **options)
     if reason is not None:
         raise Infeasible(f"topology: {topology}: {reason}")
     seed = chosen.get("topology_seed", 0)
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise InvalidInput("must be a whole number from 0 on", field="topology_seed")
-    return generate(topology, machine.nodes, degree=machine.random_degree, seed=seed)
+    return generate(topology, machine.nodes, degree=machine.random_degree, seed=seed, **options)
 
 
 def _order(method: str, network: Graph) -> tuple[int, ...]:

@@ -117,7 +117,7 @@ def test_what_cannot_be_run_is_an_answer_and_a_line(
         ),
         (evaluate(configuration="{colour: red}"), "colour: unknown parameter"),
         (evaluate(configuration="{}"), "topology"),
-        (evaluate(configuration="{topology: ring}"), "unknown topology 'ring'"),
+        (evaluate(configuration="{topology: rung}"), "unknown topology 'rung'"),
         (
             evaluate(configuration="{topology: mesh-2d, collectives: {bcast: fast}}"),
             "unknown algorithm 'fast'",

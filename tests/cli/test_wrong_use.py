@@ -22,7 +22,7 @@ from tests.cli.conftest import Hamtune
         (["run", "nowhere.yaml"], "nowhere.yaml"),
         (["export", "j", "--format", "pdf", "--output", "x"], "'pdf' is not one of"),
         (["plot", "j", "--output", "figure.pdf"], "figures are .png or .svg files"),
-        (["topology", "generate", "ring", "--nodes", "4"], "'ring' is not one of"),
+        (["topology", "generate", "rung", "--nodes", "4"], "'rung' is not one of"),
         (["topology", "generate", "random", "--nodes", "5", "--degree", "3"], "random"),
         (["up", "--port", "99999"], "99999"),
         (["jobs", "--server", "elsewhere"], "not a URL"),

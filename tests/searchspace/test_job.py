@@ -65,6 +65,7 @@ def test_the_job_of_the_manual() -> None:
         small(application={"trace": "t.ht"}, machine={"id": "0k3v9m2x7q1zt8ac"}),
         small(application={"id": "0k3v9m2x7q1zt8ac"}, cutoff_factor=None, techniques=["a"]),
         small(search__topology=[{"family": "random", "instances": 8}]),
+        small(search__topology=["random", {"family": "circulant", "jumps": ["1,5", "1x7"]}]),
         small(budget={"wall_seconds": "10min", "target": "1.5ms", "patience": 20}),
     ],
 )
@@ -115,7 +116,7 @@ def test_one_choice_needs_no_list() -> None:
         ({"search__topology": ["random", "random"]}, "search.topology: 'random' is listed twice"),
         (
             {"search__topology": [{"family": "mesh-2d", "instances": 2}]},
-            "search.topology.0.family: unknown family 'mesh-2d'; allowed: random",
+            "search.topology.0.instances: mesh-2d has one network of a size",
         ),
         ({"search__topology": ["random"]}, "search: nothing to tune: .*; use hamtune evaluate"),
         ({"search__mpi": ["lam"]}, "search.mpi: unknown mpi 'lam'; allowed: mpich, ompi"),
@@ -181,6 +182,50 @@ def test_instances_of_a_family_are_seeds() -> None:
     seeds = {c.get("topology_seed") for c in built.space.enumerate()}
     assert seeds == {None, *range(5, 13)}
     assert built.space.size == 9
+
+
+def test_parameters_of_families_count_where_their_family_is_chosen() -> None:
+    circulants = {"family": "circulant", "jumps": ["1,4", "2,4", "1,6"]}
+    document = small(search__topology=["ring", circulants, {"family": "mesh-2d", "dims": "8x2"}])
+    built = build_space(load_job(document), 16)
+    chosen = [c.to_dict() for c in built.space.enumerate() if built.space.infeasible(c) is None]
+    networks = [{n: c[n] for n in ("topology", "circulant", "mesh-2d") if n in c} for c in chosen]
+    assert networks == [
+        {"topology": "ring"},
+        {"topology": "circulant", "circulant": {"jumps": "1,4"}},
+        {"topology": "circulant", "circulant": {"jumps": "1,6"}},
+        {"topology": "mesh-2d", "mesh-2d": {"dims": "8,2"}},
+    ]
+    assert [rule.description for rule in built.space.constraints] == [
+        "circulant (jumps = 2,4): the jumps and the 16 nodes have the divisor 2 in common: "
+        "not connected (15 or 17 can be had)"
+    ]
+    assert dict(built.baselines)["mesh-2d"].get("mesh-2d.dims") is None
+
+
+def test_the_first_network_is_one_that_can_be_had() -> None:
+    circulants = {"family": "circulant", "jumps": ["2,4", "1,6"]}
+    built = build_space(load_job(small(search__topology=[circulants, "ring"])), 16)
+    label, first = built.baselines[-1]
+    assert (label, first["circulant.jumps"]) == ("circulant original default", "1,6")
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"family": "circulant", "jumps": []}, "search.topology.0.jumps: must list at least one"),
+        ({"family": "circulant", "jumps": "a"}, "search.topology.0.jumps: must be whole numbers"),
+        ({"family": "ring", "k": 3}, "search.topology.0.k: unknown field of ring; allowed: family"),
+        (
+            {"family": "circulant", "jumps": ["2,4", "4,6"]},
+            r"search.topology: circulant \(jumps = 2,4\): .* not connected",
+        ),
+        ({"family": "chvatal"}, r"search.topology: chvatal: .* 12 nodes, not 16 \(12 can be had\)"),
+    ],
+)
+def test_wrong_parameters_of_families(choice: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        load_job(small(search__topology=[choice, "random"]))
 
 
 def test_collectives_that_are_never_called_are_left_out_and_reported() -> None:

@@ -180,3 +180,32 @@ def test_a_machine_keeps_its_identity_when_nothing_of_it_changes() -> None:
     ring = machine(nodes=3, topology={"edges": [[0, 1], [1, 2], [0, 2]]})
     assert machine().sha256.startswith("4f4accc573af5687")
     assert ring.sha256.startswith("a491699d24ee6b39")
+
+
+def test_parameters_of_families() -> None:
+    chosen = configuration(
+        topology="mesh-2d", **{"mesh-2d": {"dims": "8x2"}, "dragonfly": {"routers": 4}}
+    )
+    assert resolve(chosen, machine(), 16).network == generate("mesh-2d", 16, dims="8,2")
+    whole = complete(chosen, machine())
+    assert whole["mesh-2d.dims"] == "8,2"
+    assert "dragonfly.routers" not in whole  # of a family that is not chosen
+    plain = configuration(topology="mesh-2d", **{"mesh-2d": {"hosts_per_switch": 0}})
+    assert complete(plain, machine()) == complete(configuration(topology="mesh-2d"), machine())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dims": "big"}, r"mesh-2d\.dims: must be whole numbers"),
+        ({"k": 3}, r"mesh-2d\.k: unknown parameter of mesh-2d; allowed: dims, hosts_per_switch"),
+    ],
+)
+def test_wrong_parameters_of_families(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        resolve(configuration(topology="mesh-2d", **{"mesh-2d": options}), machine(), 4)
+
+
+def test_families_whose_hosts_are_on_switches() -> None:
+    request = resolve(configuration(topology="fat-tree"), machine(), 16).simulator_request()
+    assert (request["platform"]["hosts"], request["platform"]["switches"]) == (16, 20)
