@@ -19,7 +19,7 @@ from searchspace.graph import Graph
 from searchspace.mapping import MAPPINGS, map_ranks
 from searchspace.mapping.judge import judge
 from searchspace.ordering import ORDERINGS, order
-from searchspace.ordering.blocks import aspl_of_blocks
+from searchspace.ordering.metrics import aspl_of_blocks
 from searchspace.topology import FAMILIES, generate
 from searchspace.topology.metrics import measure
 

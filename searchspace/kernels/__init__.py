@@ -18,6 +18,7 @@ __all__ = [
     "Routes",
     "TraceSummary",
     "aspl_diameter",
+    "edge_array",
     "hop_distances",
     "routes",
     "trace_summary",
@@ -30,7 +31,8 @@ UNREACHABLE = 0xFFFF
 Edges = Sequence[tuple[int, int]]
 
 
-def _edge_array(edges: Edges) -> NDArray[np.uint32]:
+def edge_array(edges: Edges) -> NDArray[np.uint32]:
+    """Lays edges out as the kernels take them: one (u, v) a row."""
     return np.asarray(edges, dtype=np.uint32).reshape(-1, 2)
 
 
@@ -47,7 +49,7 @@ def hop_distances(nodes: int, edges: Edges) -> NDArray[np.uint16]:
     Raises:
         ValueError: The edges are not those of a simple graph, or there are too many nodes.
     """
-    return _native.hop_distances(nodes, _edge_array(edges))
+    return _native.hop_distances(nodes, edge_array(edges))
 
 
 def aspl_diameter(nodes: int, edges: Edges) -> tuple[float, int]:
@@ -64,7 +66,7 @@ def aspl_diameter(nodes: int, edges: Edges) -> tuple[float, int]:
     Raises:
         ValueError: The graph is not simple or not connected.
     """
-    total, pairs, diameter = _native.distance_summary(nodes, _edge_array(edges))
+    total, pairs, diameter = _native.distance_summary(nodes, edge_array(edges))
     if pairs != nodes * (nodes - 1):
         raise ValueError("the network is not connected")
     return (total / pairs if pairs else 0.0), diameter
@@ -113,7 +115,7 @@ def routes(
         ValueError: The graph is not simple or not connected, or there is no such rule.
     """
     hosts = nodes if hosts is None else hosts
-    return Routes(hosts, *_native.routes(nodes, _edge_array(edges), hosts, tie_rule))
+    return Routes(hosts, *_native.routes(nodes, edge_array(edges), hosts, tie_rule))
 
 
 class TraceSummary(TypedDict):

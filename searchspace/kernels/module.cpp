@@ -3,12 +3,14 @@
 
 void bind_bisection(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
+void bind_orderings(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
   bind_bisection(module);
   bind_distances(module);
+  bind_orderings(module);
   bind_routes(module);
   bind_trace(module);
 }
