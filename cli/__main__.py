@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from cli import evaluate, jobs, networks, results, run, serve, traces, watch
+from cli import evaluate, jobs, networks, orderings, results, run, serve, traces, watch
 from searchspace.errors import HamtuneError, InvalidInput
 from service.version import VERSION
 
@@ -29,7 +29,7 @@ def cli() -> None:
     """Tune MPI applications and the network they run on, in simulation."""
 
 
-for module in (serve, run, jobs, watch, results, evaluate, traces, networks):
+for module in (serve, run, jobs, watch, results, evaluate, traces, networks, orderings):
     for command in module.COMMANDS:
         cli.add_command(command)
 

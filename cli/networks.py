@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
-from cli.options import example, json_option, print_json
-from searchspace.errors import InvalidInput
-from searchspace.formats.edge_list import read_edge_list, write_edge_list
+from cli.files import FILE, read_graph, read_json, read_text
+from cli.options import example, json_option, print_json, seed_option
+from searchspace.formats.edge_list import write_edge_list
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
-from searchspace.graph import Graph
 from searchspace.mapping import MAPPINGS, map_ranks
 from searchspace.mapping.judge import judge
-from searchspace.ordering import ORDERINGS, order
-from searchspace.ordering.metrics import aspl_of_blocks
 from searchspace.topology import FAMILIES, generate
 from searchspace.topology.metrics import measure
 
 __all__ = ["COMMANDS"]
-
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random choices."
-)
 
 
 @click.group()
@@ -73,37 +63,12 @@ def metrics(graph_file: Path, as_json: bool) -> None:
 
     ASPL is the mean shortest path length over all pairs of distinct hosts.
     """
-    found = dataclasses.asdict(measure(_graph(graph_file)))
+    found = dataclasses.asdict(measure(read_graph(graph_file)))
     if as_json:
         print_json(found)
         return
     for name, value in found.items():
         click.echo(f"{name.replace('_', ' '):21} {value:.6g}")
-
-
-@click.command("order", epilog=example("hamtune order hamorder G.edges --json"))
-@click.argument("method", type=click.Choice(tuple(ORDERINGS)))
-@click.argument("graph_file", metavar="G.edges", type=FILE)
-@seed_option
-@json_option
-def order_nodes(method: str, graph_file: Path, seed: int, as_json: bool) -> None:
-    """Renumber the hosts of a network so that neighbouring numbers are close.
-
-    Prints the old id of the new host 0, 1, ...; with --json also the mean distance within blocks
-    of consecutive new numbers, by block size.
-    """
-    graph = _graph(graph_file)
-    permutation = order(method, graph, seed=seed)
-    if as_json:
-        blocks = aspl_of_blocks(graph.relabel(permutation))
-        print_json(
-            {
-                "order": list(permutation),
-                "aspl_of_blocks": {str(size): aspl for size, aspl in blocks.items()},
-            }
-        )
-    else:
-        click.echo(" ".join(map(str, permutation)))
 
 
 @click.command("map", epilog=example("hamtune map packed --traffic W.mtx --machine M.json --json"))
@@ -129,9 +94,9 @@ def map_command(method: str, traffic: Path, machine: Path, as_json: bool) -> Non
     Prints the host of rank 0, 1, ..., the hop-bytes (sum over pairs of bytes x hops), the dilation
     (longest path of a pair that communicates) and the congestion (bytes on the busiest cable).
     """
-    bytes_both_ways = read_traffic(_text(traffic))
+    bytes_both_ways = read_traffic(read_text(traffic))
     hop_machine = read_hop_machine(
-        _json(machine), read_graph=lambda name: _graph(machine.parent / name)
+        read_json(machine), read_graph=lambda name: read_graph(machine.parent / name)
     )
     begin = time.perf_counter()
     mapping = map_ranks(method, len(bytes_both_ways), hop_machine.hosts, hop_machine.cores_per_host)
@@ -147,26 +112,4 @@ def map_command(method: str, traffic: Path, machine: Path, as_json: bool) -> Non
     )
 
 
-COMMANDS = [topology, order_nodes, map_command]
-
-
-def _graph(path: Path) -> Graph:
-    text = _text(path)
-    try:
-        return read_edge_list(text)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path}: not a text file") from None
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(_text(path))
-    except json.JSONDecodeError as error:
-        raise InvalidInput(f"{path}: not JSON: {error}") from None
+COMMANDS = [topology, map_command]

@@ -18,10 +18,16 @@ __all__ = [
     "example",
     "json_option",
     "log_to_stderr",
+    "method_options",
     "print_json",
     "say",
+    "seed_option",
     "server_option",
 ]
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random choices."
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -83,3 +89,28 @@ def print_json(document: Any) -> None:
 def say(message: str) -> None:
     """Tell the user something that is not the result: on stderr."""
     click.echo(message, err=True)
+
+
+def method_options(function: F) -> F:
+    """`-O NAME=VALUE`, any number of times: a method's options, handed over as a dict `options`."""
+
+    def read(
+        _context: click.Context, parameter: click.Parameter, pairs: tuple[str, ...]
+    ) -> dict[str, str]:
+        chosen = {}
+        for pair in pairs:
+            name, equals, value = pair.partition("=")
+            if not equals:
+                raise click.BadParameter(f"write NAME=VALUE, not '{pair}'", param=parameter)
+            chosen[name] = value
+        return chosen
+
+    return click.option(
+        "-O",
+        "--option",
+        "options",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=read,
+        help="An option of the method; may be given several times.",
+    )(function)

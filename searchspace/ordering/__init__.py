@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.ordering.bfs import BFS
@@ -14,12 +15,12 @@ from searchspace.ordering.gorder import GORDER
 from searchspace.ordering.hamiltonian import HAMILTONIAN
 from searchspace.ordering.hamorder import HAMORDER
 from searchspace.ordering.hubsort import HUBSORT
-from searchspace.ordering.ordering import Option, Ordering
+from searchspace.ordering.ordering import Ordering
 from searchspace.ordering.original import ORIGINAL
 from searchspace.ordering.rabbit import RABBIT
 from searchspace.ordering.rcm import RCM
 
-__all__ = ["ORDERINGS", "Option", "Ordering", "order"]
+__all__ = ["ORDERINGS", "Ordering", "order"]
 
 ORDERINGS: dict[str, Ordering] = {
     method.name: method
@@ -41,7 +42,7 @@ ORDERINGS: dict[str, Ordering] = {
 }
 
 
-def order(name: str, graph: Graph, *, seed: int = 0, **options: int | float) -> tuple[int, ...]:
+def order(name: str, graph: Graph, *, seed: int = 0, **options: Scalar) -> tuple[int, ...]:
     """Orders the nodes of a network by a method: the old id of the new node 0, 1, ...
 
     Raises:

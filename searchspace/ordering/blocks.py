@@ -13,8 +13,9 @@ from typing import Any
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.kernels.orderings import block_order
+from searchspace.options import Share, Whole
 from searchspace.ordering.hamiltonian import cable_walk
-from searchspace.ordering.ordering import Option, Ordering
+from searchspace.ordering.ordering import Ordering
 
 __all__ = ["BLOCKS"]
 
@@ -45,8 +46,8 @@ BLOCKS = Ordering(
     "blocks",
     "consecutive numbers share a cable and blocks of 4, 8, 16 lie close together (our own)",
     _order,
-    {
-        "adjacent": Option("least share of consecutive numbers that share a cable", 0.9, 0.0, 1.0),
-        "effort": Option("moves of the annealing for each node", 8000, 1),
-    },
+    (
+        Share("adjacent", "least share of consecutive numbers that share a cable", 0.9),
+        Whole("effort", "moves of the annealing for each node", 1, default=8000),
+    ),
 )

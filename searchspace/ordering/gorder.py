@@ -6,7 +6,8 @@ from typing import Any
 
 from searchspace.graph import Graph
 from searchspace.kernels.orderings import gorder
-from searchspace.ordering.ordering import Option, Ordering
+from searchspace.options import Whole
+from searchspace.ordering.ordering import Ordering
 
 __all__ = ["GORDER"]
 
@@ -19,5 +20,5 @@ GORDER = Ordering(
     "gorder",
     "nodes with common neighbours get neighbouring numbers (Wei et al. 2016)",
     _order,
-    {"window": Option("how many of the last nodes the next one is compared with", 5, 1)},
+    (Whole("window", "how many of the last nodes the next one is compared with", 1, default=5),),
 )

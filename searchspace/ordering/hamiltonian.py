@@ -6,7 +6,8 @@ from typing import Any
 
 from searchspace.graph import Graph
 from searchspace.kernels.orderings import hamiltonian_walk
-from searchspace.ordering.ordering import Option, Ordering
+from searchspace.options import Whole
+from searchspace.ordering.ordering import Ordering
 
 __all__ = ["HAMILTONIAN", "cable_walk"]
 
@@ -40,5 +41,5 @@ HAMILTONIAN = Ordering(
     "hamiltonian",
     "a Hamiltonian cycle by rotations (Posa 1976): neighbouring numbers share a cable",
     _order,
-    {"restarts": Option("nodes to start from before a cycle is given up", 100, 1, 1_000_000)},
+    (Whole("restarts", "nodes to start from before a cycle is given up", 1, default=100),),
 )

@@ -10,6 +10,7 @@ from typing import Any
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
+from searchspace.options import Option
 from searchspace.topology.bidiakis import BIDIAKIS
 from searchspace.topology.chvatal import CHVATAL
 from searchspace.topology.circulant import CIRCULANT
@@ -23,7 +24,6 @@ from searchspace.topology.jellyfish import JELLYFISH
 from searchspace.topology.k_ary_n_cube import K_ARY_N_CUBE
 from searchspace.topology.kautz import KAUTZ
 from searchspace.topology.mesh import MESHES
-from searchspace.topology.options import Option
 from searchspace.topology.random_regular import RANDOM
 from searchspace.topology.ring import RING
 from searchspace.topology.slim_fly import SLIM_FLY

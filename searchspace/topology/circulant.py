@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from searchspace.graph import Graph
+from searchspace.options import Numbers
 from searchspace.topology.family import Family, Wanted
-from searchspace.topology.options import Numbers
 
 __all__ = ["CIRCULANT"]
 

@@ -7,9 +7,9 @@ fewer than 2 x base cables.
 from __future__ import annotations
 
 from searchspace.graph import Graph
+from searchspace.options import Whole
 from searchspace.topology.family import Family, Wanted
 from searchspace.topology.k_ary_n_cube import whole_power
-from searchspace.topology.options import Whole
 
 __all__ = ["BASE", "DE_BRUIJN", "letters"]
 

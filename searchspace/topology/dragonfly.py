@@ -13,9 +13,9 @@ import itertools
 from collections.abc import Iterator
 
 from searchspace.graph import Graph
+from searchspace.options import Choice, Whole
 from searchspace.topology.family import Family, Wanted
 from searchspace.topology.grid import divisors
-from searchspace.topology.options import Choice, Whole
 
 __all__ = ["DRAGONFLY"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from searchspace.configuration import Scalar
 from searchspace.graph import Graph
-from searchspace.topology.options import Option
+from searchspace.options import Option
 
 __all__ = ["Family", "Wanted"]
 

@@ -8,8 +8,8 @@ XGFT(n; k/2, ..., k/2, k; 1, k/2, ..., k/2).
 from __future__ import annotations
 
 from searchspace.graph import Graph
+from searchspace.options import Whole
 from searchspace.topology.family import Family, Wanted
-from searchspace.topology.options import Whole
 from searchspace.topology.xgft import fat_tree
 
 __all__ = ["FAT_TREE"]

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from searchspace.graph import Graph
+from searchspace.options import Numbers
 from searchspace.topology.family import Family, Wanted
-from searchspace.topology.options import Numbers
 
 __all__ = ["cubic_extents", "divisors", "grid_edges", "grid_family", "grid_graph", "grid_obstacle"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchspace.graph import Graph
-from searchspace.topology.options import Whole
+from searchspace.options import Whole
 
 __all__ = ["HOSTS_PER_SWITCH", "attach_hosts"]
 

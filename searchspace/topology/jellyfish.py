@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from searchspace.graph import Graph
+from searchspace.options import Whole
 from searchspace.topology.family import Family, Wanted
 from searchspace.topology.hosts import attach_hosts
-from searchspace.topology.options import Whole
 from searchspace.topology.random_regular import RANDOM
 
 __all__ = ["JELLYFISH"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from searchspace.graph import Graph
+from searchspace.options import Whole
 from searchspace.topology.family import Family, Wanted
 from searchspace.topology.grid import grid_edges
-from searchspace.topology.options import Whole
 
 __all__ = ["K_ARY_N_CUBE", "whole_power"]
 

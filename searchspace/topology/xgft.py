@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 
 from searchspace.graph import Graph
+from searchspace.options import Numbers
 from searchspace.topology.family import Family, Wanted
-from searchspace.topology.options import Numbers
 
 __all__ = ["XGFT", "fat_tree", "switches_of"]
 

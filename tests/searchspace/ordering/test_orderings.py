@@ -196,7 +196,9 @@ def test_an_unknown_ordering_or_option() -> None:
         InvalidInput, match="width: the ordering 'gorder' has no such option; it has: window"
     ):
         order("gorder", mesh, width=3)
-    with pytest.raises(InvalidInput, match="window: must be a whole number of at least 1, not 0"):
+    with pytest.raises(
+        InvalidInput, match="window: must be a whole number from 1 to 1000000, not 0"
+    ):
         order("gorder", mesh, window=0)
 
 

@@ -1,7 +1,8 @@
-"""Parameters of topology families: how many of what, a list of numbers, or one of some names."""
+"""Parameters of methods and families: how many of what, a share, numbers, or one of some names."""
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,12 +13,12 @@ from typing_extensions import override
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 
-__all__ = ["Choice", "Numbers", "Option", "Whole"]
+__all__ = ["Choice", "Numbers", "Option", "Share", "Whole"]
 
 
 @dataclass(frozen=True)
 class Option(ABC):
-    """A parameter of a family.
+    """A parameter of a topology family or of a method.
 
     Attributes:
         name: Its name in job files and on the command line.
@@ -73,6 +74,33 @@ class Whole(Option):
     @override
     def allowed(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Share(Option):
+    """A number from 0 to 1."""
+
+    default: float
+
+    @override
+    def read(self, value: Any) -> Scalar:
+        try:
+            share = float(value)
+        except (TypeError, ValueError):
+            share = math.nan
+        if isinstance(value, bool) or not 0 <= share <= 1:
+            raise InvalidInput(f"must be {self.allowed}, not {value!r}", field=self.name)
+        return share
+
+    @property
+    @override
+    def initial(self) -> Scalar | None:
+        return self.default
+
+    @property
+    @override
+    def allowed(self) -> str:
+        return "a number from 0 to 1"
 
 
 @dataclass(frozen=True)
