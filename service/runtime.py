@@ -13,6 +13,7 @@ from celery import Celery
 
 from service.datalock import DataLock
 from service.settings import Settings
+from storage.identifiers import new_id
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
 from workers.celery_app import make_app
@@ -92,7 +93,7 @@ class Runtime:
         pool = EmbeddedPool(app, self.settings.concurrency, storage=storage)
         pool.start()
         started.callback(pool.stop)
-        self._coordinator = coordinator_for(storage, app, embedded=True)
+        self._coordinator = coordinator_for(storage, app, embedded=self.settings.private)
         self._stop.clear()
         started.callback(self._end_coordinating)
         if not self._only_asked:
@@ -147,11 +148,12 @@ def coordinator_for(storage: Storage, app: Celery, *, embedded: bool = False) ->
     Args:
         storage: Where jobs are.
         app: From `make_app`.
-        embedded: The workers live in this process alone.
+        embedded: All coordinators and workers live in this process.
     """
 
     def dispatch(task: str, identifier: str) -> None:
         app.send_task(task, args=(identifier,))
 
-    name = f"{socket.gethostname()}-{os.getpid()}"
+    # Process numbers come again, in containers at once.
+    name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
     return Coordinator(storage, dispatch, name, embedded=embedded)

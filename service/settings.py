@@ -43,6 +43,11 @@ class Settings:
         """Whether workers and coordinator live in this process."""
         return self.broker_url is None
 
+    @property
+    def private(self) -> bool:
+        """Whether who holds the data directory is the only one to run jobs of the database."""
+        return self.embedded and self.database_url.startswith(f"sqlite:///{self.data}/")
+
     @classmethod
     def under(cls, data: Path) -> Settings:
         """Settings of an embedded service that keeps everything below `data`."""

@@ -2,28 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from dataclasses import replace
+from typing import Any, Literal, cast
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import Row, Update, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from storage.database import Database, Repository
 from storage.errors import Conflict, NotFound
 from storage.evaluations import keep_outcome
 from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, trial_id
-from storage.job_rows import find_and_lock_job, job_record, lock_leased_job
-from storage.models import AttemptRow, JobRow, TrialRow
-from storage.records import Attempt, Job, Outcome, Trial
+from storage.job_rows import charge, hold_lease
+from storage.records import Attempt, Outcome, Trial
 from storage.trial_rows import (
+    ATTEMPTS,
     OPEN_ATTEMPT_STATES,
     OPEN_TRIAL_STATES,
-    reopen,
+    TRIALS,
+    change_trial,
+    packed_result,
     settle,
-    trial_event,
     trial_record,
 )
 
 __all__ = ["Attempts"]
+
+_THIS = and_(
+    ATTEMPTS.c.job_id == bindparam("its_job"),
+    ATTEMPTS.c.trial_number == bindparam("its_trial"),
+    ATTEMPTS.c.number == bindparam("its_number"),
+)
+_CHANGE = update(ATTEMPTS).where(_THIS).returning(ATTEMPTS.c.number)
+_BEGIN = _CHANGE.where(ATTEMPTS.c.state == "dispatched").values(
+    state="running", worker=bindparam("its_worker")
+)
+_END = _CHANGE.where(ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
+_BEAT = _CHANGE.where(ATTEMPTS.c.state == "running")
+_TRIAL_STATE = select(TRIALS.c.state).where(
+    TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number == bindparam("number")
+)
+_LAST = (
+    select(ATTEMPTS)
+    .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.trial_number == bindparam("number"))
+    .order_by(ATTEMPTS.c.number.desc())
+    .limit(1)
+)
+_OPEN = (
+    select(ATTEMPTS)
+    .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
+    .order_by(ATTEMPTS.c.trial_number)
+)
+_SILENT = _OPEN.where(
+    func.coalesce(
+        ATTEMPTS.c.heartbeat_at + bindparam("running"),
+        ATTEMPTS.c.dispatched_at + bindparam("dispatched"),
+    )
+    <= bindparam("now")
+    # A heartbeat that came in while this waited for its row keeps the attempt.
+).with_for_update()
+
+
+class _Stale(Exception):
+    """Undoes a transaction about an attempt that is not open."""
 
 
 class Attempts(Repository):
@@ -42,67 +82,69 @@ class Attempts(Repository):
             raise NotFound(f"there is no trial {identifier}")
         job_id, number = parts
         with self._database.writing() as session:
-            lock_leased_job(self._database, session, job_id, token)
-            state = session.scalars(
-                select(TrialRow.state).where(TrialRow.job_id == job_id, TrialRow.number == number)
-            ).one_or_none()
+            now = hold_lease(self._database, session, job_id, token)
+            connection = session.connection()
+            the_trial = {"job_id": job_id, "number": number}
+            state = connection.execute(_TRIAL_STATE, the_trial).scalar_one_or_none()
             if state is None:
                 raise NotFound(f"there is no trial {identifier}")
             if state not in OPEN_TRIAL_STATES:
                 raise Conflict(f"trial {identifier} is {state}; it needs no attempt")
-            last = session.scalars(
-                select(AttemptRow)
-                .where(AttemptRow.job_id == job_id, AttemptRow.trial_number == number)
-                .order_by(AttemptRow.number.desc())
-                .limit(1)
-            ).one_or_none()
+            last = connection.execute(_LAST, the_trial).one_or_none()
             if last is not None and last.state in OPEN_ATTEMPT_STATES:
                 return _record(last)
-            row = AttemptRow(
-                job_id=job_id,
-                trial_number=number,
-                number=1 if last is None else last.number + 1,
-                state="dispatched",
-                dispatched_at=self._database.now(session),
-            )
-            session.add(row)
+            row = connection.execute(
+                insert(ATTEMPTS).returning(ATTEMPTS),
+                {
+                    "job_id": job_id,
+                    "trial_number": number,
+                    "number": 1 if last is None else last.number + 1,
+                    "state": "dispatched",
+                    "dispatched_at": now,
+                },
+            ).one()
             return _record(row)
 
-    def begin_attempt(self, identifier: str, worker: str) -> tuple[Attempt, Trial, Job] | None:
+    def begin_attempt(self, identifier: str, worker: str) -> Trial | None:
         """Take an attempt for evaluation.
 
         Returns:
-            All that the evaluation needs; None where the message is stale: the attempt is taken,
-            lost or finished, or its job is gone.
+            The trial to evaluate; None where the message is stale: the attempt is taken, lost or
+            finished, or its job is gone.
         """
-        with self._database.writing() as session:
-            rows = _lock_open(self._database, session, identifier)
-            if rows is None or rows[1].state != "dispatched":
-                return None
-            job, attempt, trial = rows
-            now = self._database.now(session)
-            attempt.state = "running"
-            attempt.worker = worker
-            attempt.heartbeat_at = now
-            trial.state = "running"
-            trial.worker = worker
-            trial.started_at = now
-            self._database.note(session, job.id, "trial", trial_event(trial))
-            return _record(attempt), trial_record(trial, with_result=False), job_record(job)
+        parts = split_attempt_id(identifier)
+        if parts is None:
+            return None
+        try:
+            with self._database.writing() as session:
+                now = self._database.now(session)
+                _change(session, _BEGIN, parts, its_worker=worker, heartbeat_at=now)
+                row = change_trial(
+                    self._database,
+                    session,
+                    parts[0],
+                    parts[1],
+                    state="running",
+                    worker=worker,
+                    started_at=now,
+                )
+                if row is None:
+                    raise _Stale
+                return trial_record(row)
+        except _Stale:
+            return None
 
     def heartbeat(self, identifier: str) -> bool:
         """Say that an attempt is being worked on; False where it was given up meanwhile."""
         parts = split_attempt_id(identifier)
         if parts is None:
             return False
-        with self._database.writing() as session:
-            alive = session.execute(
-                update(AttemptRow)
-                .where(_is(parts), AttemptRow.state == "running")
-                .values(heartbeat_at=self._database.clock())
-                .returning(AttemptRow.number)
-            )
-            return alive.first() is not None
+        try:
+            with self._database.writing() as session:
+                _change(session, _BEAT, parts, heartbeat_at=self._database.now(session))
+        except _Stale:
+            return False
+        return True
 
     def finish_attempt(
         self, identifier: str, outcome: Outcome, *, evaluation_key: str | None = None
@@ -118,39 +160,47 @@ class Attempts(Repository):
             Whether this call settled the trial. A repeated call, and one for an attempt that was
             given up as lost, changes nothing.
         """
-        with self._database.writing() as session:
-            rows = _lock_open(self._database, session, identifier, whole=False)
-            if rows is None:
-                return False
-            job, attempt, trial = rows
-            now = self._database.now(session)
-            attempt.state = "finished"
-            attempt.finished_at = now
-            settle(self._database, session, job, trial, outcome, now)
-            if evaluation_key is not None:
-                keep_outcome(self._database, session, evaluation_key, outcome, trial.cutoff, now)
-            return True
+        parts = split_attempt_id(identifier)
+        if parts is None:
+            return False
+        job_id, number, _ = parts
+        result = packed_result(outcome)
+        try:
+            with self._database.writing() as session:
+                now = charge(self._database, session, job_id, outcome)
+                if now is None:
+                    return False
+                _change(session, _END, parts, state="finished", finished_at=now)
+                row = settle(self._database, session, job_id, number, outcome, now, result=result)
+                if row is None:
+                    raise _Stale
+                if evaluation_key is not None:
+                    keep_outcome(
+                        self._database, session, evaluation_key, outcome, row.cutoff, now, result
+                    )
+        except _Stale:
+            return False
+        return True
 
     def release_attempt(self, identifier: str) -> bool:
         """Hand an attempt back undone (its worker stops): its trial is pending again at once."""
-        with self._database.writing() as session:
-            rows = _lock_open(self._database, session, identifier, whole=False)
-            if rows is None:
-                return False
-            _, attempt, trial = rows
-            attempt.state = "lost"
-            attempt.finished_at = self._database.now(session)
-            reopen(self._database, session, trial)
-            return True
+        parts = split_attempt_id(identifier)
+        if parts is None:
+            return False
+        try:
+            with self._database.writing() as session:
+                now = self._database.now(session)
+                _change(session, _END, parts, state="lost", finished_at=now)
+                if _reopen(self._database, session, parts[0], parts[1]) is None:
+                    raise _Stale
+        except _Stale:
+            return False
+        return True
 
     def open_attempts(self, job_id: str) -> list[Attempt]:
         """The attempts of a job that are dispatched or running."""
         with self._database.reading() as session:
-            rows = session.scalars(
-                select(AttemptRow)
-                .where(AttemptRow.job_id == job_id, AttemptRow.state.in_(OPEN_ATTEMPT_STATES))
-                .order_by(AttemptRow.trial_number)
-            )
+            rows = session.connection().execute(_OPEN, {"job_id": job_id})
             return [_record(row) for row in rows]
 
     def expire_attempts(
@@ -179,70 +229,53 @@ class Attempts(Repository):
         if dispatched_older_than_seconds is None:
             dispatched_older_than_seconds = older_than_seconds
         with self._database.writing() as session:
-            lock_leased_job(self._database, session, job_id, token)
-            now = self._database.now(session)
-            silent = session.scalars(
-                select(AttemptRow)
-                .where(
-                    AttemptRow.job_id == job_id,
-                    AttemptRow.state.in_(OPEN_ATTEMPT_STATES),
-                    func.coalesce(
-                        AttemptRow.heartbeat_at + older_than_seconds,
-                        AttemptRow.dispatched_at + dispatched_older_than_seconds,
-                    )
-                    <= now,
+            now = hold_lease(self._database, session, job_id, token)
+            silent = (
+                session.connection()
+                .execute(
+                    _SILENT,
+                    {
+                        "job_id": job_id,
+                        "running": older_than_seconds,
+                        "dispatched": dispatched_older_than_seconds,
+                        "now": now,
+                    },
                 )
-                .order_by(AttemptRow.trial_number)
-                # A heartbeat that came in while this waited for its row keeps the attempt.
-                .with_for_update()
-            ).all()
-            for attempt in silent:
-                attempt.state = "lost"
-                attempt.finished_at = now
-                reopen(
-                    self._database,
-                    session,
-                    session.get_one(TrialRow, (job_id, attempt.trial_number)),
-                )
-            return [_record(attempt) for attempt in silent]
+                .all()
+            )
+            lost: list[Attempt] = []
+            for row in silent:
+                parts = (row.job_id, row.trial_number, row.number)
+                _change(session, _END, parts, state="lost", finished_at=now)
+                _reopen(self._database, session, row.job_id, row.trial_number)
+                lost.append(replace(_record(row), state="lost", finished_at=now))
+            return lost
 
 
-def _lock_open(
-    database: Database, session: Session, identifier: str, *, whole: bool = True
-) -> tuple[JobRow, AttemptRow, TrialRow] | None:
-    """The rows of an open attempt at an open trial, the job locked; None for any other."""
-    parts = split_attempt_id(identifier)
-    if parts is None:
-        return None
-    job = find_and_lock_job(database, session, parts[0], whole=whole)
-    if job is None:
-        return None
-    found = session.execute(
-        select(AttemptRow, TrialRow)
-        .join(
-            TrialRow,
-            (TrialRow.job_id == AttemptRow.job_id) & (TrialRow.number == AttemptRow.trial_number),
-        )
-        .where(_is(parts))
-    ).one_or_none()
-    if found is None:
-        return None
-    attempt, trial = found
-    if attempt.state not in OPEN_ATTEMPT_STATES or trial.state not in OPEN_TRIAL_STATES:
-        return None
-    return job, attempt, trial
+def _change(
+    session: Session, statement: Update, parts: tuple[str, int, int], **values: Any
+) -> None:
+    """Change an attempt.
+
+    Raises:
+        _Stale: It is not in a state that the statement asks for.
+    """
+    job_id, trial, number = parts
+    found = session.connection().execute(
+        statement, {"its_job": job_id, "its_trial": trial, "its_number": number, **values}
+    )
+    if found.one_or_none() is None:
+        raise _Stale
 
 
-def _is(parts: tuple[str, int, int]) -> ColumnElement[bool]:
-    job_id, trial_number, number = parts
-    return (
-        (AttemptRow.job_id == job_id)
-        & (AttemptRow.trial_number == trial_number)
-        & (AttemptRow.number == number)
+def _reopen(database: Database, session: Session, job_id: str, number: int) -> Row[Any] | None:
+    """Make a trial whose attempt was lost pending again, with the same configuration."""
+    return change_trial(
+        database, session, job_id, number, state="pending", worker=None, started_at=None
     )
 
 
-def _record(row: AttemptRow) -> Attempt:
+def _record(row: Row[Any]) -> Attempt:
     return Attempt(
         id=attempt_id(row.job_id, row.trial_number, row.number),
         trial_id=trial_id(row.job_id, row.trial_number),

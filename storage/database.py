@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from sqlalchemy import (
     URL,
-    ColumnElement,
     Connection,
     Double,
     Engine,
-    Table,
+    Executable,
+    bindparam,
     cast,
     create_engine,
     event,
     func,
-    literal,
+    insert,
     make_url,
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from searchspace.errors import InvalidInput
 from storage.errors import Unavailable
-from storage.models import Base, EventRow
+from storage.models import Base, EventRow, table
+from storage.news import CHANNEL, Listener, News, Notice
 
-__all__ = ["Database", "Repository"]
+__all__ = ["CLOCK", "Database", "Repository"]
 
 _BUSY_MILLISECONDS = 30_000
 _EVENT_LOCK = 0x48544556  # advisory lock of the event log: "HTEV"
+_LONGEST_NOTIFICATION = 7_900  # bytes; PostgreSQL allows 8,000
+_UNTESTED_SECONDS = 5.0  # for which an idle connection is taken to be alive
+
+CLOCK = cast(func.extract("epoch", func.clock_timestamp()), Double)
+"""Seconds since the epoch by the clock of the PostgreSQL server, which all its writers share. Those
+of an SQLite file share the clock of their host."""
+
+_EVENTS = table(EventRow)
+_APPEND = insert(_EVENTS).returning(_EVENTS.c.id)
+# Whoever appends to the log holds the lock; the notification goes out with the commit.
+_LOCK_EVENTS = select(
+    func.pg_advisory_xact_lock(_EVENT_LOCK), func.pg_notify(CHANNEL, bindparam("payload"))
+)
 
 
 class Database:
@@ -53,9 +70,18 @@ class Database:
         if self.is_sqlite:
             self.engine = _sqlite_engine(parsed)
         else:
-            self.engine = create_engine(parsed, pool_size=10, max_overflow=50, pool_pre_ping=True)
-        self._reader = self.engine
+            self.engine = _postgresql_engine(parsed)
+        # A statement is a transaction of its own on PostgreSQL: reads of one statement need no
+        # more, and spare two messages.
+        self._reader = (
+            self.engine
+            if self.is_sqlite
+            else self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        )
         self._writer = self.engine.execution_options(hamtune_writes=True)
+        self.news = News()
+        self._listener: Listener | None = None
+        self._listener_lock = threading.Lock()
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -70,16 +96,29 @@ class Database:
         On SQLite it holds the write lock from its start, so that what it read is still true when
         it writes. On PostgreSQL the repositories lock rows, the job's always first.
         """
+        noted: list[EventRow] = []
         with (
             _plainly(),
-            Session(self._writer, expire_on_commit=False) as session,
+            Session(self._writer, expire_on_commit=False, info={"events": noted}) as session,
             session.begin(),
         ):
-            noted: list[EventRow] = session.info.setdefault("events", [])
             yield session
             if noted:
                 session.flush()
                 self._append_events(session, noted)
+        if self.is_sqlite:  # PostgreSQL tells everybody, this process as well
+            self.news.announce(map(_notice, noted))
+
+    def listen(self) -> bool:
+        """Whether news of all processes arrive; on PostgreSQL a first call begins to listen."""
+        if self.is_sqlite:
+            return False
+        with self._listener_lock:
+            if self._listener is None:
+                # libpq takes the URL that is left without SQLAlchemy's name of the driver.
+                url = self.engine.url.set(drivername="postgresql")
+                self._listener = Listener(url.render_as_string(hide_password=False), self.news)
+            return self._listener.hears
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -107,35 +146,50 @@ class Database:
         # move its cursor past it, and never see 5. Whoever appends therefore holds this lock from
         # drawing the id until the commit is visible; it is taken last, so it is held briefly and
         # never while waiting for a row.
+        connection = session.connection()
         if not self.is_sqlite:
-            session.execute(select(func.pg_advisory_xact_lock(_EVENT_LOCK)))
-        session.add_all(noted)
-        session.flush()
-
-    def clock(self) -> ColumnElement[float]:
-        """Seconds since the epoch, by the one clock that all writers of this database share."""
-        if self.is_sqlite:
-            return literal(time.time())
-        return cast(func.extract("epoch", func.clock_timestamp()), Double)
+            payload = "\n".join(_notice(row).encode() for row in noted)
+            connection.execute(
+                _LOCK_EVENTS, {"payload": payload if len(payload) <= _LONGEST_NOTIFICATION else ""}
+            )
+        for row in noted:
+            values = {"job_id": row.job_id, "kind": row.kind, "at": row.at, "data": row.data}
+            row.id = connection.execute(_APPEND, values).scalar_one()
 
     def now(self, session: Session) -> float:
-        """The time of a transaction, by `clock`; a statement that read it has left it here."""
+        """The time of a transaction; a statement that read `CLOCK` may have left it here."""
         if "now" not in session.info:
-            session.info["now"] = session.execute(select(self.clock())).scalar_one()
+            session.info["now"] = (
+                time.time()
+                if self.is_sqlite
+                else session.connection().execute(select(CLOCK)).scalar_one()
+            )
         return float(session.info["now"])
 
     def insert_new(self, session: Session, model: type[Base], values: Mapping[str, Any]) -> bool:
         """Insert a row unless a unique key of it is taken; whether it was inserted."""
-        table = model.__table__
-        assert isinstance(table, Table)
-        insert = sqlite.insert if self.is_sqlite else postgresql.insert
-        statement = insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
-        # A refused insert returns no row; row counts of ORM sessions are not reliable here.
-        return session.execute(statement, dict(values)).first() is not None
+        # A refused insert returns no row.
+        statement = _insert_new(model, self.is_sqlite)
+        return session.connection().execute(statement, dict(values)).first() is not None
 
     def close(self) -> None:
         """Close all connections."""
+        with self._listener_lock:
+            if self._listener is not None:
+                self._listener.close()
+                self._listener = None
         self.engine.dispose()
+
+
+def _notice(row: EventRow) -> Notice:
+    return Notice(row.job_id, row.kind, str(row.data.get("state", "")))
+
+
+@cache
+def _insert_new(model: type[Base], is_sqlite: bool) -> Executable:
+    rows = table(model)
+    insert = sqlite.insert if is_sqlite else postgresql.insert
+    return insert(rows).on_conflict_do_nothing().returning(*rows.primary_key.columns)
 
 
 @contextmanager
@@ -171,6 +225,29 @@ def _parse(url: str) -> URL:
     if parsed.drivername == "sqlite" and parsed.database in (None, "", ":memory:"):
         raise InvalidInput("several processes share the database: give a file, sqlite:///PATH")
     return parsed
+
+
+def _postgresql_engine(url: URL) -> Engine:
+    engine = create_engine(url, pool_size=10, max_overflow=50)
+
+    @event.listens_for(engine, "checkin")
+    def remember(_connection: Any, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def test(connection: Any, record: Any, _proxy: object) -> None:
+        # Connections do not outlive a server that was started again. To try each before each use
+        # would cost as much as what it is used for; one used a moment ago is most likely alive.
+        used = record.info.get("used")
+        if used is None or time.monotonic() - used < _UNTESTED_SECONDS:
+            return
+        try:
+            connection.execute("SELECT 1")
+            connection.rollback()
+        except psycopg.Error as error:
+            raise DisconnectionError from error
+
+    return engine
 
 
 def _sqlite_engine(url: URL) -> Engine:

@@ -7,18 +7,23 @@ state and value whether it was simulated or not.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
 
 from storage.database import Database, Repository
-from storage.models import EvaluationRow
+from storage.models import EvaluationRow, table
 from storage.records import Outcome
+from storage.trial_rows import packed_result
 
 __all__ = ["Evaluations", "keep_outcome"]
 
 # Failures that every run meets. Limits of memory and wall time depend on the job and the host.
 _REPEATABLE_FAILURES = ("crash", "deadlock", "invalid")
+
+_EVALUATIONS = table(EvaluationRow)
+_FIND = select(_EVALUATIONS).where(_EVALUATIONS.c.key == bindparam("key"))
 
 
 class Evaluations(Repository):
@@ -34,13 +39,14 @@ class Evaluations(Repository):
             An outcome marked as cached, that costs nothing; None where a run is needed.
         """
         with self._database.reading() as session:
-            row = session.get(EvaluationRow, key)
+            row = session.connection().execute(_FIND, {"key": key}).one_or_none()
             return None if row is None else _answer(row, cutoff)
 
     def put_evaluation(self, key: str, outcome: Outcome, cutoff: float | None) -> None:
         """Keep the outcome of a run with this cutoff, unless what is kept answers more."""
         with self._database.writing() as session:
-            keep_outcome(self._database, session, key, outcome, cutoff, self._database.now(session))
+            now = self._database.now(session)
+            keep_outcome(self._database, session, key, outcome, cutoff, now, packed_result(outcome))
 
 
 def keep_outcome(
@@ -50,8 +56,19 @@ def keep_outcome(
     outcome: Outcome,
     cutoff: float | None,
     now: float,
+    result: bytes | None,
 ) -> None:
-    """Keep an outcome within a transaction: the one stored, or this one if it answers more."""
+    """Keep an outcome within a transaction: the one stored, or this one if it answers more.
+
+    Args:
+        database: Where it is kept.
+        session: Of a writing transaction.
+        key: Of the evaluation.
+        outcome: What it came to.
+        cutoff: Of its run, in simulated seconds.
+        now: The time of the transaction.
+        result: From `packed_result`.
+    """
     if outcome.cached or not _is_repeatable(outcome):
         return
     values = {
@@ -63,7 +80,7 @@ def keep_outcome(
         "peak_rss_bytes": outcome.peak_rss_bytes,
         "created_at": now,
         "reason": outcome.reason,
-        "result": outcome.result,
+        "result": result,
     }
     if database.insert_new(session, EvaluationRow, {"key": key, **values}):
         return
@@ -87,7 +104,7 @@ def _is_repeatable(outcome: Outcome) -> bool:
     return outcome.reason is not None and outcome.reason.get("kind") in _REPEATABLE_FAILURES
 
 
-def _answer(row: EvaluationRow, cutoff: float | None) -> Outcome | None:
+def _answer(row: Row[Any], cutoff: float | None) -> Outcome | None:
     known = Outcome(
         status=cast('Literal["completed", "censored", "infeasible", "failed"]', row.status),
         value=row.value,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, defer
+from sqlalchemy import Double, Integer, Select, and_, bindparam, or_, select, update
+from sqlalchemy.orm import Session
 
-from storage.database import Database
+from storage.database import CLOCK, Database
 from storage.errors import LeaseLost, NotFound
-from storage.models import JobRow
-from storage.records import Job, JobState
+from storage.models import JobRow, table
+from storage.records import Job, JobState, Outcome
 
 __all__ = [
+    "charge",
     "count_active_time",
     "end_lease",
     "find_and_lock_job",
+    "hold_lease",
+    "improve",
     "job_event",
     "job_record",
     "lock_job",
@@ -23,10 +26,44 @@ __all__ = [
 ]
 
 
-_WITHOUT_DOCUMENTS = (defer(JobRow.spec), defer(JobRow.space))
+_JOBS = table(JobRow)
+_HOLD: Select[Any] = (
+    select(_JOBS.c.lease_token, _JOBS.c.lease_owner)
+    .where(_JOBS.c.id == bindparam("job_id"))
+    .with_for_update()
+)
+_HOLD_AND_CLOCK: Select[Any] = _HOLD.add_columns(CLOCK)
+_CHARGE = (
+    update(_JOBS)
+    .where(_JOBS.c.id == bindparam("job_id"))
+    .values(
+        cpu_seconds=_JOBS.c.cpu_seconds + bindparam("cpu"),
+        evaluations=_JOBS.c.evaluations + bindparam("simulated", type_=Integer),
+    )
+)
+_IMPROVE = (
+    update(_JOBS)
+    .where(
+        _JOBS.c.id == bindparam("job_id"),
+        or_(
+            _JOBS.c.best_value.is_(None),
+            _JOBS.c.best_value > bindparam("simulated_time", type_=Double),
+            and_(
+                _JOBS.c.best_value == bindparam("simulated_time", type_=Double),
+                _JOBS.c.best_trial > bindparam("trial", type_=Integer),
+            ),
+        ),
+    )
+    .values(
+        best_trial=bindparam("trial", type_=Integer),
+        best_value=bindparam("simulated_time", type_=Double),
+    )
+)
+_CHARGE_SQLITE = _CHARGE.returning(_JOBS.c.id)
+_CHARGE_AND_CLOCK = _CHARGE.returning(_JOBS.c.id, CLOCK)
 
 
-def lock_job(database: Database, session: Session, job_id: str) -> JobRow:
+def lock_job(session: Session, job_id: str) -> JobRow:
     """A job's row, locked until the transaction ends (SQLite holds the whole database anyway).
 
     Every writing transaction about a job takes this lock before any other, so none deadlocks.
@@ -34,47 +71,77 @@ def lock_job(database: Database, session: Session, job_id: str) -> JobRow:
     Raises:
         NotFound: There is no such job.
     """
-    row = find_and_lock_job(database, session, job_id)
+    row = find_and_lock_job(session, job_id)
     if row is None:
         raise NotFound(f"there is no job {job_id}")
     return row
 
 
-def lock_leased_job(
-    database: Database, session: Session, job_id: str, token: int, *, whole: bool = False
-) -> JobRow:
+def lock_leased_job(session: Session, job_id: str, token: int) -> JobRow:
     """A job's row, locked, for a writer that says it holds the lease.
 
     Raises:
         LeaseLost: The lease was released or given to another, or the job is gone.
     """
-    row = find_and_lock_job(database, session, job_id, whole=whole)
+    row = find_and_lock_job(session, job_id)
     if row is None:
         raise LeaseLost(f"job {job_id} was deleted")
-    if row.lease_token != token or row.lease_owner is None:
-        raise LeaseLost(f"the lease {token} of job {job_id} has ended")
+    _check_lease(job_id, token, row.lease_token, row.lease_owner)
     return row
 
 
-def find_and_lock_job(
-    database: Database, session: Session, job_id: str, *, whole: bool = True
-) -> JobRow | None:
-    """A job's row, locked, and the time of the transaction in one statement.
+def hold_lease(database: Database, session: Session, job_id: str, token: int) -> float:
+    """Lock a job's row without reading it, for a writer that says it holds the lease.
 
-    Args:
-        database: Whose clock tells the time.
-        session: Of a writing transaction.
-        job_id: The job.
-        whole: Whether the specification and the space are read as well.
+    Returns:
+        The time of the transaction.
+
+    Raises:
+        LeaseLost: The lease was released or given to another, or the job is gone.
     """
-    statement = select(JobRow, database.clock()).where(JobRow.id == job_id).with_for_update()
-    if not whole:
-        statement = statement.options(*_WITHOUT_DOCUMENTS)
-    found = session.execute(statement).one_or_none()
+    statement = _HOLD if database.is_sqlite else _HOLD_AND_CLOCK
+    found: Any = session.connection().execute(statement, {"job_id": job_id}).one_or_none()
+    if found is None:
+        raise LeaseLost(f"job {job_id} was deleted")
+    _check_lease(job_id, token, found[0], found[1])
+    if not database.is_sqlite:
+        session.info["now"] = found[2]
+    return database.now(session)
+
+
+def _check_lease(job_id: str, token: int, held: int, owner: str | None) -> None:
+    if held != token or owner is None:
+        raise LeaseLost(f"the lease {token} of job {job_id} has ended")
+
+
+def charge(database: Database, session: Session, job_id: str, outcome: Outcome) -> float | None:
+    """Lock a job's row and add the costs of an outcome to its sums.
+
+    Returns:
+        The time of the transaction; None where there is no such job.
+    """
+    simulated = not outcome.cached and outcome.status != "infeasible"
+    statement = _CHARGE_SQLITE if database.is_sqlite else _CHARGE_AND_CLOCK
+    values = {"job_id": job_id, "cpu": outcome.cpu_seconds, "simulated": int(simulated)}
+    found = session.connection().execute(statement, values).one_or_none()
     if found is None:
         return None
-    session.info["now"] = found[1]
-    return found[0]
+    if not database.is_sqlite:
+        session.info["now"] = found[1]
+    return database.now(session)
+
+
+def improve(session: Session, job_id: str, number: int, value: float) -> None:
+    """Make a completed trial inside the search space the best of its charged job, if it is."""
+    session.connection().execute(
+        _IMPROVE, {"job_id": job_id, "trial": number, "simulated_time": value}
+    )
+
+
+def find_and_lock_job(session: Session, job_id: str) -> JobRow | None:
+    """A job's row, locked."""
+    statement = select(JobRow).where(JobRow.id == job_id).with_for_update()
+    return session.scalars(statement).one_or_none()
 
 
 def end_lease(row: JobRow, now: float) -> None:
@@ -113,6 +180,8 @@ def job_record(row: JobRow) -> Job:
         active_seconds=row.active_seconds,
         cpu_seconds=row.cpu_seconds,
         evaluations=row.evaluations,
+        best_trial=row.best_trial,
+        best_value=row.best_value,
     )
 
 

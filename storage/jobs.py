@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from storage.database import Repository
 from storage.errors import Conflict, NotFound
 from storage.identifiers import new_id
 from storage.job_rows import end_lease, job_event, job_record, lock_job, lock_leased_job
-from storage.models import EventRow, JobRow
+from storage.models import EventRow, JobRow, table
 from storage.pagination import newest_first
 from storage.records import FINAL_JOB_STATES, Job, JobState, Page
 from storage.states import check_transition
 from storage.trial_rows import cancel_open
 
 __all__ = ["Jobs"]
+
+_JOBS = table(JobRow)
+_GLANCE = select(_JOBS.c.state, _JOBS.c.lease_token).where(_JOBS.c.id == bindparam("job_id"))
 
 
 class Jobs(Repository):
@@ -90,6 +93,12 @@ class Jobs(Repository):
                 raise NotFound(f"there is no job {job_id}")
             return job_record(row)
 
+    def glance(self, job_id: str) -> tuple[JobState, int] | None:
+        """The state of a job and the token of its lease, at little cost; None if it is gone."""
+        with self._database.reading() as session:
+            row = session.connection().execute(_GLANCE, {"job_id": job_id}).one_or_none()
+            return None if row is None else (cast("JobState", row.state), row.lease_token)
+
     def list_jobs(
         self,
         *,
@@ -123,7 +132,7 @@ class Jobs(Repository):
             Conflict: The job has ended meanwhile.
         """
         with self._database.writing() as session:
-            row = lock_job(self._database, session, job_id)
+            row = lock_job(session, job_id)
             if row.state in FINAL_JOB_STATES:
                 raise Conflict(f"job {job_id} is {row.state}; it cannot be prepared")
             if row.space is None:
@@ -160,9 +169,9 @@ class Jobs(Repository):
         """
         with self._database.writing() as session:
             if token is None:
-                row = lock_job(self._database, session, job_id)
+                row = lock_job(session, job_id)
             else:
-                row = lock_leased_job(self._database, session, job_id, token, whole=True)
+                row = lock_leased_job(session, job_id, token)
             previous = cast("JobState", row.state)
             if previous == to:
                 return job_record(row)
@@ -191,7 +200,7 @@ class Jobs(Repository):
             Conflict: The job is still at work.
         """
         with self._database.writing() as session:
-            row = lock_job(self._database, session, job_id)
+            row = lock_job(session, job_id)
             if row.state != "paused" and row.state not in FINAL_JOB_STATES:
                 raise Conflict(f"job {job_id} is {row.state}; cancel it before deleting it")
             session.execute(delete(EventRow).where(EventRow.job_id == job_id))

@@ -17,6 +17,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     String,
+    Table,
     Text,
     TypeDecorator,
 )
@@ -33,9 +34,16 @@ __all__ = [
     "JobRow",
     "MachineRow",
     "TrialRow",
+    "pack",
+    "table",
 ]
 
 _DIGEST_LENGTH = 64  # SHA-256 in hexadecimal
+
+
+def pack(value: Any) -> bytes:
+    """A JSON value as a column of type `CompressedJSON` keeps it."""
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
 
 
 class CompressedJSON(TypeDecorator[Any]):
@@ -45,10 +53,8 @@ class CompressedJSON(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:
-        """Compress what goes into the database."""
-        if value is None:
-            return None
-        return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
+        """Compress what goes into the database, unless `pack` has done it."""
+        return value if value is None or isinstance(value, bytes) else pack(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         """Inflate what comes out of it."""
@@ -70,6 +76,16 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON(none_as_null=True),
         str: Text,
     }
+
+
+def table(model: type[Base]) -> Table:
+    """The table of a model, for statements that are executed once or more a trial.
+
+    Objects of the ORM cost several times what the statement itself does.
+    """
+    found = model.__table__
+    assert isinstance(found, Table)
+    return found
 
 
 class ApplicationRow(Base):
@@ -122,6 +138,8 @@ class JobRow(Base):
     active_seconds: Mapped[float] = mapped_column(default=0.0)
     cpu_seconds: Mapped[float] = mapped_column(default=0.0)
     evaluations: Mapped[int] = mapped_column(Integer, default=0)
+    best_trial: Mapped[int | None] = mapped_column(Integer)
+    best_value: Mapped[float | None]
     error: Mapped[str | None]
     ended_because: Mapped[str | None]
     spec: Mapped[dict[str, Any]]
@@ -137,6 +155,7 @@ class TrialRow(Base):
     number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     kind: Mapped[str] = mapped_column(String(16))
     label: Mapped[str | None]
+    inside: Mapped[bool] = mapped_column(default=False)
     configuration_sha256: Mapped[str] = mapped_column(String(_DIGEST_LENGTH))
     technique: Mapped[str | None]
     state: Mapped[str] = mapped_column(String(16))

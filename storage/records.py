@@ -6,7 +6,7 @@ Times are seconds since the epoch (UTC) as floats; durations are seconds; sizes 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 __all__ = [
     "ACTIVE_JOB_STATES",
@@ -107,6 +107,8 @@ class Job:
     active_seconds: float  # wall seconds under a coordinator, over all its leases
     cpu_seconds: float = 0.0  # of the simulator, over all finished evaluations
     evaluations: int = 0  # finished evaluations that were simulated, not answered by the cache
+    best_trial: int | None = None  # of the completed trials inside the space: see `best_value`
+    best_value: float | None = None  # simulated seconds, the lowest; of equals the first trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +120,7 @@ class Trial:
     number: int  # 1, 2, ... in ask order
     kind: Literal["baseline", "search"]
     label: str | None  # the name of a baseline
+    inside: bool  # whether it is a point of the search space; baselines need not be
     configuration: dict[str, Any]
     configuration_sha256: str
     technique: str | None
@@ -136,13 +139,13 @@ class Trial:
     finished_at: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrialPoint:
+class TrialPoint(NamedTuple):
     """What a curve over all trials of a job needs of each."""
 
     number: int
     kind: Literal["baseline", "search"]
     label: str | None
+    inside: bool
     state: TrialState
     value: float | None
     cached: bool

@@ -14,6 +14,7 @@ from storage.events import Events
 from storage.jobs import Jobs
 from storage.leases import Leases
 from storage.machines import Machines
+from storage.news import News
 from storage.trials import Trials
 
 __all__ = ["Storage"]
@@ -46,6 +47,18 @@ class Storage(Applications, Machines, Jobs, Leases, Trials, Attempts, Evaluation
             InvalidInput: One of the URLs cannot be used.
         """
         return cls(Database(url), Artifacts(artifacts_url))
+
+    @property
+    def news(self) -> News:
+        """Who subscribes here is told of events as they are committed (see `hears_all`)."""
+        return self._database.news
+
+    def hears_all(self) -> bool:
+        """Whether news of other processes arrive too; where not, one has to look often.
+
+        Over PostgreSQL the first call begins to listen.
+        """
+        return self._database.listen()
 
     def upgrade(self) -> None:
         """Bring the tables to the newest revision."""

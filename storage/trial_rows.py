@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, cast
 
-from sqlalchemy import select, update
+from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from storage.database import Database
 from storage.identifiers import trial_id
-from storage.models import AttemptRow, JobRow, TrialRow
-from storage.records import FINAL_TRIAL_STATES, Outcome, Trial, TrialState
+from storage.job_rows import improve
+from storage.models import AttemptRow, TrialRow, pack, table
+from storage.records import Outcome, Trial, TrialState
 
 __all__ = [
+    "ATTEMPTS",
+    "LISTED",
     "OPEN_ATTEMPT_STATES",
     "OPEN_TRIAL_STATES",
+    "TRIALS",
     "cancel_open",
-    "reopen",
+    "change_trial",
+    "packed_result",
     "settle",
     "trial_event",
     "trial_record",
@@ -25,61 +31,107 @@ __all__ = [
 OPEN_TRIAL_STATES: tuple[TrialState, ...] = ("pending", "running")
 OPEN_ATTEMPT_STATES = ("dispatched", "running")
 
+TRIALS = table(TrialRow)
+ATTEMPTS = table(AttemptRow)
+LISTED = tuple(column for column in TRIALS.c if column.name != "result")
+"""All columns but the one that listings do not read."""
+
+_CHANGE = (
+    update(TRIALS)
+    .where(
+        TRIALS.c.job_id == bindparam("its_job"),
+        TRIALS.c.number == bindparam("its_number"),
+        TRIALS.c.state.in_(OPEN_TRIAL_STATES),
+    )
+    .returning(*LISTED)
+)
+_OPEN = (
+    select(*LISTED)
+    .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.state.in_(OPEN_TRIAL_STATES))
+    .order_by(TRIALS.c.number)
+)
+_LOSE_ATTEMPTS = (
+    update(ATTEMPTS)
+    .where(ATTEMPTS.c.job_id == bindparam("its_job"), ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
+    .values(state="lost", finished_at=bindparam("now"))
+)
+
+
+def change_trial(
+    database: Database, session: Session, job_id: str, number: int, **values: Any
+) -> Row[Any] | None:
+    """Change an open trial and note the event; its row then, None where it is not open."""
+    found = session.connection().execute(
+        _CHANGE, {"its_job": job_id, "its_number": number, **values}
+    )
+    row = found.one_or_none()
+    if row is not None:
+        database.note(session, job_id, "trial", trial_event(row))
+    return row
+
 
 def settle(
     database: Database,
     session: Session,
-    job: JobRow,
-    trial: TrialRow,
+    job_id: str,
+    number: int,
     outcome: Outcome,
     now: float,
-) -> None:
-    """Give an open trial its outcome, and the job its costs."""
-    assert trial.state not in FINAL_TRIAL_STATES
-    trial.state = outcome.status
-    trial.value = outcome.value
-    trial.reason = outcome.reason
-    trial.result = outcome.result
-    trial.cached = outcome.cached
-    trial.cpu_seconds = outcome.cpu_seconds
-    trial.wall_seconds = outcome.wall_seconds
-    trial.peak_rss_bytes = outcome.peak_rss_bytes
-    trial.finished_at = now
-    job.cpu_seconds += outcome.cpu_seconds
-    if not outcome.cached and outcome.status != "infeasible":
-        job.evaluations += 1
-    database.note(session, job.id, "trial", trial_event(trial))
+    *,
+    result: bytes | None,
+) -> Row[Any] | None:
+    """Give an open trial its outcome; its row then, None where it has one already.
+
+    Args:
+        database: Where events are noted.
+        session: Of a writing transaction in which the job was charged.
+        job_id: The job.
+        number: The trial.
+        outcome: What the evaluation came to.
+        now: The time of the transaction.
+        result: From `packed_result`.
+    """
+    row = change_trial(
+        database,
+        session,
+        job_id,
+        number,
+        state=outcome.status,
+        value=outcome.value,
+        reason=outcome.reason,
+        result=result,
+        cached=outcome.cached,
+        cpu_seconds=outcome.cpu_seconds,
+        wall_seconds=outcome.wall_seconds,
+        peak_rss_bytes=outcome.peak_rss_bytes,
+        finished_at=now,
+    )
+    if row is not None and row.inside and outcome.status == "completed":
+        value = outcome.value
+        if value is not None and math.isfinite(value):
+            improve(session, job_id, number, value)
+    return row
 
 
-def reopen(database: Database, session: Session, trial: TrialRow) -> None:
-    """Make a trial whose attempt was lost pending again, with the same configuration."""
-    trial.state = "pending"
-    trial.worker = None
-    trial.started_at = None
-    database.note(session, trial.job_id, "trial", trial_event(trial))
+def packed_result(outcome: Outcome) -> bytes | None:
+    """The measurements of an outcome as the trial and the evaluation cache keep them."""
+    return None if outcome.result is None else pack(outcome.result)
 
 
 def cancel_open(database: Database, session: Session, job_id: str, now: float) -> int:
     """Cancel the open trials of a locked job and lose their attempts; how many there were."""
-    trials = session.scalars(
-        select(TrialRow)
-        .where(TrialRow.job_id == job_id, TrialRow.state.in_(OPEN_TRIAL_STATES))
-        .order_by(TrialRow.number)
-    ).all()
+    connection = session.connection()
+    trials = connection.execute(_OPEN, {"job_id": job_id}).all()
     if trials:
-        session.execute(
-            update(AttemptRow)
-            .where(AttemptRow.job_id == job_id, AttemptRow.state.in_(OPEN_ATTEMPT_STATES))
-            .values(state="lost", finished_at=now)
-        )
-    for trial in trials:
-        trial.state = "cancelled"
-        trial.finished_at = now
-        database.note(session, job_id, "trial", trial_event(trial))
-    return len(trials)
+        connection.execute(_LOSE_ATTEMPTS, {"its_job": job_id, "now": now})
+    cancelled = [
+        change_trial(database, session, job_id, trial.number, state="cancelled", finished_at=now)
+        for trial in trials
+    ]
+    return sum(row is not None for row in cancelled)
 
 
-def trial_event(trial: TrialRow) -> dict[str, Any]:
+def trial_event(trial: Row[Any]) -> dict[str, Any]:
     """What the event of a changed trial tells: a line of a live table."""
     return {
         "number": trial.number,
@@ -92,14 +144,15 @@ def trial_event(trial: TrialRow) -> dict[str, Any]:
     }
 
 
-def trial_record(row: TrialRow, *, with_result: bool = True) -> Trial:
-    """The value of a row. Without the result, listings do not read it from the database."""
+def trial_record(row: Any, *, result: dict[str, Any] | None = None) -> Trial:
+    """The value of a row with the columns `LISTED`, with its result where that was read."""
     return Trial(
         id=trial_id(row.job_id, row.number),
         job_id=row.job_id,
         number=row.number,
         kind=cast('Literal["baseline", "search"]', row.kind),
         label=row.label,
+        inside=row.inside,
         configuration=row.configuration,
         configuration_sha256=row.configuration_sha256,
         technique=row.technique,
@@ -108,7 +161,7 @@ def trial_record(row: TrialRow, *, with_result: bool = True) -> Trial:
         value=row.value,
         cached=row.cached,
         reason=row.reason,
-        result=row.result if with_result else None,
+        result=result,
         cpu_seconds=row.cpu_seconds,
         wall_seconds=row.wall_seconds,
         peak_rss_bytes=row.peak_rss_bytes,

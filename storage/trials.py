@@ -2,28 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+import itertools
+from collections.abc import Sequence
+from typing import Any, Literal
 
-from sqlalchemy import func, select, update
-from sqlalchemy.orm import undefer
+from sqlalchemy import and_, bindparam, func, insert, select, update
 
 from storage.database import Repository
 from storage.errors import NotFound, ReplayDiverged
 from storage.identifiers import split_trial_id
-from storage.job_rows import lock_leased_job
-from storage.models import AttemptRow, JobRow, TrialRow
+from storage.job_rows import charge, hold_lease
+from storage.models import JobRow, table
 from storage.pagination import check_limit
-from storage.records import FINAL_TRIAL_STATES, Outcome, Trial, TrialPoint, TrialState
+from storage.records import Outcome, Trial, TrialPoint, TrialState
 from storage.trial_rows import (
+    ATTEMPTS,
+    LISTED,
     OPEN_ATTEMPT_STATES,
     OPEN_TRIAL_STATES,
+    TRIALS,
     cancel_open,
+    packed_result,
     settle,
     trial_event,
     trial_record,
 )
 
 __all__ = ["Trials"]
+
+_THE_TRIAL = and_(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number == bindparam("number"))
+_GET = select(*LISTED).where(_THE_TRIAL)
+_GET_WHOLE = select(TRIALS).where(_THE_TRIAL)
+_INSERT = insert(TRIALS).returning(*LISTED)
+_INSERT_ATTEMPT = insert(ATTEMPTS)
+_LOSE_ATTEMPT = (
+    update(ATTEMPTS)
+    .where(
+        ATTEMPTS.c.job_id == bindparam("its_job"),
+        ATTEMPTS.c.trial_number == bindparam("its_number"),
+        ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES),
+    )
+    .values(state="lost", finished_at=bindparam("now"))
+)
+_JOBS = table(JobRow)
+_POINTS = (
+    select(*(TRIALS.c[name] for name in TrialPoint._fields))
+    .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number > bindparam("after"))
+    .order_by(TRIALS.c.number)
+)
+_INITIAL = _POINTS.where(TRIALS.c.kind == "search", TRIALS.c.state == "completed").limit(1)
+_MOST_BASELINES = 1000
+_BEST = select(TRIALS).join(
+    _JOBS,
+    and_(
+        _JOBS.c.id == bindparam("job_id"),
+        TRIALS.c.job_id == _JOBS.c.id,
+        TRIALS.c.number == _JOBS.c.best_trial,
+    ),
+)
+_COUNTS = (
+    select(TRIALS.c.job_id, TRIALS.c.state, func.count())
+    .where(TRIALS.c.job_id.in_(bindparam("job_ids", expanding=True)))
+    .group_by(TRIALS.c.job_id, TRIALS.c.state)
+)
+_SUMS = select(_JOBS.c.cpu_seconds, _JOBS.c.evaluations).where(_JOBS.c.id == bindparam("job_id"))
 
 
 class Trials(Repository):
@@ -37,41 +79,71 @@ class Trials(Repository):
         number: int,
         kind: Literal["baseline", "search"],
         label: str | None,
+        inside: bool = True,
         configuration: dict[str, Any],
         configuration_sha256: str,
         technique: str | None,
         cutoff: float | None,
+        attempt: bool = False,
     ) -> Trial:
         """Store a trial as pending, or return the one that has this number already.
+
+        Args:
+            job_id: The job.
+            token: The coordinator's lease.
+            number: 1, 2, ... in ask order.
+            kind: A baseline, or a trial of the search.
+            label: The name of a baseline.
+            inside: Whether it is a point of the search space, and so may be the best.
+            configuration: What to evaluate.
+            configuration_sha256: Its identity.
+            technique: Whose idea it was.
+            cutoff: Simulated seconds at which it may be stopped.
+            attempt: Also open the first attempt at a trial that is new (`open_attempt` finds it):
+                one transaction instead of two.
 
         Raises:
             LeaseLost: The token is not that of the job's lease.
             ReplayDiverged: Another configuration is stored under this number.
         """
         with self._database.writing() as session:
-            lock_leased_job(self._database, session, job_id, token)
-            row = session.get(TrialRow, (job_id, number), options=[undefer(TrialRow.result)])
-            if row is None:
-                row = TrialRow(
-                    job_id=job_id,
-                    number=number,
-                    kind=kind,
-                    label=label,
-                    configuration=configuration,
-                    configuration_sha256=configuration_sha256,
-                    technique=technique,
-                    state="pending",
-                    cutoff=cutoff,
-                    cached=False,
-                    created_at=self._database.now(session),
+            now = hold_lease(self._database, session, job_id, token)
+            connection = session.connection()
+            row = connection.execute(_GET_WHOLE, {"job_id": job_id, "number": number}).one_or_none()
+            if row is not None:
+                if row.configuration_sha256 != configuration_sha256:
+                    raise ReplayDiverged(
+                        f"trial {number} of job {job_id} was proposed with another configuration"
+                        " before; the versions of OpenTuner or hamtune may have changed"
+                    )
+                return trial_record(row, result=row.result)
+            values: dict[str, Any] = {
+                "job_id": job_id,
+                "number": number,
+                "kind": kind,
+                "label": label,
+                "inside": inside,
+                "configuration": configuration,
+                "configuration_sha256": configuration_sha256,
+                "technique": technique,
+                "state": "pending",
+                "cutoff": cutoff,
+                "cached": False,
+                "created_at": now,
+            }
+            row = connection.execute(_INSERT, values).one()
+            if attempt:
+                connection.execute(
+                    _INSERT_ATTEMPT,
+                    {
+                        "job_id": job_id,
+                        "trial_number": number,
+                        "number": 1,
+                        "state": "dispatched",
+                        "dispatched_at": now,
+                    },
                 )
-                session.add(row)
-                self._database.note(session, job_id, "trial", trial_event(row))
-            elif row.configuration_sha256 != configuration_sha256:
-                raise ReplayDiverged(
-                    f"trial {number} of job {job_id} was proposed with another configuration"
-                    " before; the versions of OpenTuner or hamtune may have changed"
-                )
+            self._database.note(session, job_id, "trial", trial_event(row))
             return trial_record(row)
 
     def settle_trial(self, identifier: str, token: int, outcome: Outcome) -> Trial:
@@ -83,23 +155,25 @@ class Trials(Repository):
         """
         job_id, number = _split(identifier)
         with self._database.writing() as session:
-            job = lock_leased_job(self._database, session, job_id, token)
-            row = session.get(TrialRow, (job_id, number))
+            now = hold_lease(self._database, session, job_id, token)
+            connection = session.connection()
+            row = settle(
+                self._database,
+                session,
+                job_id,
+                number,
+                outcome,
+                now,
+                result=packed_result(outcome),
+            )
             if row is None:
-                raise NotFound(f"there is no trial {identifier}")
-            if row.state not in FINAL_TRIAL_STATES:
-                now = self._database.now(session)
-                session.execute(
-                    update(AttemptRow)
-                    .where(
-                        AttemptRow.job_id == job_id,
-                        AttemptRow.trial_number == number,
-                        AttemptRow.state.in_(OPEN_ATTEMPT_STATES),
-                    )
-                    .values(state="lost", finished_at=now)
-                )
-                settle(self._database, session, job, row, outcome, now)
-            return trial_record(row)
+                row = connection.execute(_GET, {"job_id": job_id, "number": number}).one_or_none()
+                if row is None:
+                    raise NotFound(f"there is no trial {identifier}")
+                return trial_record(row)
+            charge(self._database, session, job_id, outcome)
+            connection.execute(_LOSE_ATTEMPT, {"its_job": job_id, "its_number": number, "now": now})
+            return trial_record(row, result=outcome.result)
 
     def cancel_open_trials(self, job_id: str, token: int) -> int:
         """Cancel all trials that have no outcome; how many there were.
@@ -108,20 +182,25 @@ class Trials(Repository):
             LeaseLost: The token is not that of the job's lease.
         """
         with self._database.writing() as session:
-            lock_leased_job(self._database, session, job_id, token)
-            return cancel_open(self._database, session, job_id, self._database.now(session))
+            now = hold_lease(self._database, session, job_id, token)
+            return cancel_open(self._database, session, job_id, now)
 
-    def get_trial(self, job_id: str, number: int) -> Trial:
-        """One trial with its result.
+    def get_trial(self, job_id: str, number: int, *, with_result: bool = True) -> Trial:
+        """One trial, with its result unless that is not wanted.
 
         Raises:
             NotFound: The job has no trial of this number.
         """
+        statement = _GET_WHOLE if with_result else _GET
         with self._database.reading() as session:
-            row = session.get(TrialRow, (job_id, number), options=[undefer(TrialRow.result)])
+            row = (
+                session.connection()
+                .execute(statement, {"job_id": job_id, "number": number})
+                .one_or_none()
+            )
             if row is None:
                 raise NotFound(f"there is no trial {number} of a job {job_id}")
-            return trial_record(row)
+            return trial_record(row, result=row.result if with_result else None)
 
     def list_trials(
         self,
@@ -137,76 +216,63 @@ class Trials(Repository):
             InvalidInput: The limit is out of range.
         """
         check_limit(limit)
-        statement = select(TrialRow).where(TrialRow.job_id == job_id, TrialRow.number > after)
+        statement = select(*LISTED).where(TRIALS.c.job_id == job_id, TRIALS.c.number > after)
         if state is not None:
-            statement = statement.where(TrialRow.state == state)
+            statement = statement.where(TRIALS.c.state == state)
         with self._database.reading() as session:
-            rows = session.scalars(statement.order_by(TrialRow.number).limit(limit))
-            return [trial_record(row, with_result=False) for row in rows]
+            rows = session.connection().execute(statement.order_by(TRIALS.c.number).limit(limit))
+            return [trial_record(row) for row in rows]
 
     def open_trials(self, job_id: str) -> list[Trial]:
         """The trials that have no outcome yet, by number."""
         with self._database.reading() as session:
-            rows = session.scalars(
-                select(TrialRow)
-                .where(TrialRow.job_id == job_id, TrialRow.state.in_(OPEN_TRIAL_STATES))
-                .order_by(TrialRow.number)
+            rows = session.connection().execute(
+                select(*LISTED)
+                .where(TRIALS.c.job_id == job_id, TRIALS.c.state.in_(OPEN_TRIAL_STATES))
+                .order_by(TRIALS.c.number)
             )
-            return [trial_record(row, with_result=False) for row in rows]
+            return [trial_record(row) for row in rows]
 
     def trial_points(self, job_id: str, *, after: int = 0) -> list[TrialPoint]:
         """What a curve needs, of all trials after a number: cheap for 100,000 of them."""
-        columns = (
-            TrialRow.number,
-            TrialRow.kind,
-            TrialRow.label,
-            TrialRow.state,
-            TrialRow.value,
-            TrialRow.cached,
-            TrialRow.cpu_seconds,
-            TrialRow.finished_at,
-        )
         with self._database.reading() as session:
-            rows = session.execute(
-                select(*columns)
-                .where(TrialRow.job_id == job_id, TrialRow.number > after)
-                .order_by(TrialRow.number)
+            rows = session.connection().execute(_POINTS, {"job_id": job_id, "after": after})
+            return [TrialPoint._make(row) for row in rows]
+
+    def baseline_points(self, job_id: str) -> list[TrialPoint]:
+        """The points of a job's baselines, which are its first trials."""
+        with self._database.reading() as session:
+            rows = session.connection().execute(
+                _POINTS.limit(_MOST_BASELINES), {"job_id": job_id, "after": 0}
             )
-            return [
-                TrialPoint(
-                    number=number,
-                    kind=cast('Literal["baseline", "search"]', kind),
-                    label=label,
-                    state=cast("TrialState", state),
-                    value=value,
-                    cached=cached,
-                    cpu_seconds=cpu_seconds,
-                    finished_at=finished_at,
-                )
-                for number, kind, label, state, value, cached, cpu_seconds, finished_at in rows
-            ]
+            points = map(TrialPoint._make, rows)
+            return list(itertools.takewhile(lambda point: point.kind == "baseline", points))
+
+    def initial_point(self, job_id: str) -> TrialPoint | None:
+        """The first completed trial of the search."""
+        with self._database.reading() as session:
+            row = session.connection().execute(_INITIAL, {"job_id": job_id, "after": 0}).first()
+            return None if row is None else TrialPoint._make(row)
 
     def best_trial(self, job_id: str) -> Trial | None:
-        """The completed trial with the lowest value (of equals the first), with its result."""
-        with self._database.reading() as session:
-            row = session.scalars(
-                select(TrialRow)
-                .where(TrialRow.job_id == job_id, TrialRow.state == "completed")
-                .order_by(TrialRow.value, TrialRow.number)
-                .limit(1)
-                .options(undefer(TrialRow.result))
-            ).one_or_none()
-            return None if row is None else trial_record(row)
+        """The best trial of a job with its result; None while there is none.
 
-    def trial_counts(self, job_id: str) -> dict[TrialState, int]:
-        """How many trials are in each state; states without a trial are left out."""
+        It is the completed trial inside the search space with the lowest value, of equals the
+        first. Baselines outside the space are what it is compared with: they cannot be the best,
+        since nobody offered them.
+        """
         with self._database.reading() as session:
-            rows = session.execute(
-                select(TrialRow.state, func.count())
-                .where(TrialRow.job_id == job_id)
-                .group_by(TrialRow.state)
-            )
-            return {cast("TrialState", state): count for state, count in rows}
+            row = session.connection().execute(_BEST, {"job_id": job_id}).one_or_none()
+            return None if row is None else trial_record(row, result=row.result)
+
+    def trial_counts(self, job_ids: Sequence[str]) -> dict[str, dict[TrialState, int]]:
+        """How many trials of each job are in each state; states without a trial are left out."""
+        counts: dict[str, dict[TrialState, int]] = {job_id: {} for job_id in job_ids}
+        with self._database.reading() as session:
+            rows = session.connection().execute(_COUNTS, {"job_ids": list(job_ids)})
+            for job_id, state, count in rows:
+                counts[job_id][state] = count
+        return counts
 
     def cpu_seconds_spent(self, job_id: str) -> float:
         """Simulator CPU seconds of the job's finished trials; cached ones cost none.
@@ -226,9 +292,7 @@ class Trials(Repository):
 
     def _sum(self, job_id: str) -> tuple[float, int]:
         with self._database.reading() as session:
-            row = session.execute(
-                select(JobRow.cpu_seconds, JobRow.evaluations).where(JobRow.id == job_id)
-            ).one_or_none()
+            row = session.connection().execute(_SUMS, {"job_id": job_id}).one_or_none()
             if row is None:
                 raise NotFound(f"there is no job {job_id}")
             return row[0], row[1]

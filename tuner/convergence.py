@@ -9,7 +9,7 @@ All values are simulated seconds.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from storage.records import FINAL_TRIAL_STATES, TrialPoint
@@ -20,16 +20,12 @@ CLOSE = 0.9
 """The proximity that Hu et al. call near-optimal."""
 
 
-def convergence(
-    trials: Sequence[TrialPoint], *, started_at: float | None, inside: Collection[str]
-) -> dict[str, Any]:
+def convergence(trials: Sequence[TrialPoint], *, started_at: float | None) -> dict[str, Any]:
     """All that the figures of a job show, ready for JSON.
 
     Args:
         trials: The trials of the job by number (`Storage.trial_points`); open ones are left out.
         started_at: When the job started, seconds since the epoch.
-        inside: Labels of the baselines that are points of the search space
-            (`tuner.job_space.baselines_inside`).
 
     Returns:
         `points`: for each trial with an outcome `trial`, `kind`, `label`, `state`, `cached`,
@@ -43,7 +39,7 @@ def convergence(
     finished = [trial for trial in trials if trial.state in FINAL_TRIAL_STATES]
     search = [trial for trial in finished if trial.kind == "search"]
     initial = next(filter(_completed, search), None)
-    best = best_point(finished, inside)
+    best = best_point(finished)
     baselines = {
         trial.label: trial.value
         for trial in finished
@@ -52,7 +48,7 @@ def convergence(
     course = proximity([_value(trial) for trial in search])
     reached = trials_to_reach(course, CLOSE)
     return {
-        "points": _points(finished, started_at, inside),
+        "points": _points(finished, started_at),
         "best": _shown(best),
         "initial": _shown(initial),
         "baselines": baselines,
@@ -68,14 +64,9 @@ def convergence(
     }
 
 
-def best_point(trials: Iterable[TrialPoint], inside: Collection[str]) -> TrialPoint | None:
-    """The completed point of the search space with the lowest value, of equals the first.
-
-    Args:
-        trials: Trials by number.
-        inside: Labels of the baselines that are points of the space.
-    """
-    eligible = (trial for trial in trials if _completed(trial) and _is_inside(trial, inside))
+def best_point(trials: Iterable[TrialPoint]) -> TrialPoint | None:
+    """Of trials by number, what `Storage.best_trial` defines to be the best."""
+    eligible = (trial for trial in trials if _completed(trial) and trial.inside)
     return min(eligible, key=lambda trial: trial.value or 0.0, default=None)
 
 
@@ -119,14 +110,12 @@ def _proximity(so_far: float, lowest: float) -> float | None:
     return None if lowest == 0.0 else 1.0 - (so_far - lowest) / lowest
 
 
-def _points(
-    finished: Sequence[TrialPoint], started_at: float | None, inside: Collection[str]
-) -> list[dict[str, Any]]:
+def _points(finished: Sequence[TrialPoint], started_at: float | None) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     best: float | None = None
     wall_seconds = cpu_seconds = 0.0
     for trial in finished:
-        if _is_inside(trial, inside):
+        if trial.inside:
             best = _lowest((best, _value(trial)))
         if started_at is not None and trial.finished_at is not None:
             wall_seconds = max(wall_seconds, trial.finished_at - started_at)
@@ -154,10 +143,6 @@ def _completed(trial: TrialPoint) -> bool:
 
 def _value(trial: TrialPoint | None) -> float | None:
     return trial.value if trial is not None and _completed(trial) else None
-
-
-def _is_inside(trial: TrialPoint, inside: Collection[str]) -> bool:
-    return trial.kind == "search" or trial.label in inside
 
 
 def _lowest(values: Iterable[float | None]) -> float | None:

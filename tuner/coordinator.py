@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from threading import Event, Thread
 
 from searchspace.errors import HamtuneError
 from storage.errors import Conflict, LeaseLost, Unavailable
-from storage.records import ACTIVE_JOB_STATES, Job
+from storage.records import Job
 from storage.storage import Storage
+from tuner.bells import job_bell, queue_bell
 from tuner.errors import SearchProcessFailed
 from tuner.evaluations import Dispatch, Silence
 from tuner.job_run import JobRun, Stopped
@@ -19,7 +19,6 @@ __all__ = ["Coordinator"]
 
 _LEASE_SECONDS = 10.0
 _JOBS = 8
-_LOOK_FOR_JOBS_SECONDS = 0.1
 _TRIES = 3
 
 log = logging.getLogger("hamtune.tuner")
@@ -31,9 +30,10 @@ class Coordinator:
     Args:
         storage: Where jobs are.
         dispatch: Sends a task (`storage.messages`) with an id to a worker.
-        owner: Name of this coordinator, for people.
-        embedded: The workers live in this process alone, so that what an earlier process left
-            running is dead; it is begun again at once instead of after a silence.
+        owner: Name of this coordinator, no other's.
+        embedded: Coordinators and workers live in this process alone, so that what an earlier
+            process held or left running is dead; it is taken and begun again at once instead of
+            after a silence.
         lease_seconds: After how long another coordinator takes over the jobs of one that died.
         jobs: How many jobs are driven at once; the others stay queued.
         silence: When workers are given up.
@@ -70,15 +70,16 @@ class Coordinator:
             only: The id of the one job to take, whenever it may be had; None for all jobs.
         """
         threads: list[Thread] = []
-        while not stop.is_set():
-            threads = [thread for thread in threads if thread.is_alive()]
-            job = self._next_job(only) if len(threads) < self._jobs else None
-            if job is None:
-                stop.wait(_LOOK_FOR_JOBS_SECONDS)
-                continue
-            thread = Thread(target=self.run_job, args=(job, stop), name=f"job-{job.id}")
-            thread.start()
-            threads.append(thread)
+        with queue_bell(self._storage, embedded=self._embedded) as bell:
+            while not stop.is_set():
+                threads = [thread for thread in threads if thread.is_alive()]
+                job = self._next_job(only) if len(threads) < self._jobs else None
+                if job is None:
+                    any(bell.strokes(stop))
+                    continue
+                thread = Thread(target=self.run_job, args=(job, stop), name=f"job-{job.id}")
+                thread.start()
+                threads.append(thread)
         for thread in threads:
             thread.join()
 
@@ -105,17 +106,18 @@ class Coordinator:
     def _drive(self, lease: Lease, stop: Event) -> None:
         job_id = lease.job.id
         for attempt in range(1, _TRIES + 1):
-            run = JobRun(
-                self._storage,
-                self._dispatch,
-                lease,
-                stop,
-                silence=self._silence,
-                # Those of this coordinator's own first try are alive.
-                orphaned=self._embedded and attempt == 1,
-            )
             try:
-                run.run()
+                with job_bell(self._storage, job_id, embedded=self._embedded) as bell:
+                    JobRun(
+                        self._storage,
+                        self._dispatch,
+                        lease,
+                        stop,
+                        silence=self._silence,
+                        # Those of this coordinator's own first try are alive.
+                        orphaned=self._embedded and attempt == 1,
+                        bell=bell,
+                    ).run()
                 return
             except (LeaseLost, Unavailable):
                 raise
@@ -145,28 +147,15 @@ class Coordinator:
 
     def _next_job(self, only: str | None) -> Job | None:
         try:
-            if not self._something_is_free(only):
-                return None
-            return self._storage.acquire_lease(self._owner, self._lease_seconds, only)
+            return self._storage.acquire_lease(
+                self._owner, self._lease_seconds, only, alone=self._embedded
+            )
         except Unavailable as error:
             log.warning("%s", error)
             return None
-
-    def _something_is_free(self, only: str | None) -> bool:
-        """Whether a lease may be had: a read, where trying to take one would be a write."""
-        now = time.time()
-        if only is not None:
-            job = self._storage.get_job(only)
-            return job.state in ACTIVE_JOB_STATES and _is_free(job, now)
-        page = self._storage.list_jobs(state=ACTIVE_JOB_STATES)
-        return page.cursor is not None or any(_is_free(job, now) for job in page.items)
 
     def _release(self, lease: Lease) -> None:
         try:
             lease.release()
         except Unavailable as error:
             log.warning("the lease of job %s runs out by itself: %s", lease.job.id, error)
-
-
-def _is_free(job: Job, now: float) -> bool:
-    return job.lease_owner is None or (job.lease_expires_at or 0.0) <= now

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from storage.errors import Conflict
+from storage.identifiers import attempt_id
 from storage.messages import EVALUATE
 from storage.records import Attempt, Outcome, Trial
 from storage.storage import Storage
@@ -29,7 +30,8 @@ class Silence:
         running_seconds: Since the last heartbeat of a running attempt, until it is lost.
         dispatched_seconds: Since an attempt was dispatched, until it is dispatched anew; its
             message may well wait in a long queue.
-        preparing_seconds: Since a preparation was asked for, until it is asked for again.
+        preparing_seconds: Since a preparation was asked for, until it is asked for again; one
+            that is under way is not begun twice.
         losses: How many workers a trial may lose until it has failed: it may be what kills them.
     """
 
@@ -74,6 +76,10 @@ class Evaluations:
         else:
             self._expire()
 
+    def send(self, trial: Trial) -> None:
+        """Have a trial evaluated whose first attempt was opened when it was proposed."""
+        self._send(trial, attempt_id(trial.job_id, trial.number, 1))
+
     def begin(self, trial: Trial) -> None:
         """Have a trial evaluated, unless that is under way.
 
@@ -84,13 +90,15 @@ class Evaluations:
             attempt = self._storage.open_attempt(trial.id, self._lease.token)
         except Conflict:
             return  # a worker of an earlier coordinator has just finished it
-        if attempt.state != "dispatched":
-            return
-        try:
+        if attempt.state == "dispatched":
             # Perhaps once more: an earlier message may be lost, and a second one does no harm.
-            self._dispatch(EVALUATE, attempt.id)
+            self._send(trial, attempt.id)
+
+    def _send(self, trial: Trial, attempt: str) -> None:
+        try:
+            self._dispatch(EVALUATE, attempt)
         except Exception as error:  # whatever a broker raises when it is away
-            log.warning("attempt %s could not be sent, trying again: %s", attempt.id, error)
+            log.warning("attempt %s could not be sent, trying again: %s", attempt, error)
             self._unsent[trial.id] = trial
 
     def tend(self) -> None:

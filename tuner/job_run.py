@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from threading import Event
 
@@ -10,6 +11,7 @@ from storage.errors import Conflict
 from storage.messages import PREPARE
 from storage.records import FINAL_JOB_STATES, Job, JobState
 from storage.storage import Storage
+from tuner.bells import LookBell
 from tuner.evaluations import Dispatch, Evaluations, Silence
 from tuner.job_space import read_job, space_of
 from tuner.lease import LOOK_SECONDS, Lease
@@ -18,7 +20,6 @@ from tuner.trial_loop import PAUSED, TrialLoop
 
 __all__ = ["JobRun", "Stopped"]
 
-_POLL_SECONDS = (0.002, 0.05)
 _RESEND_SECONDS = 1.0
 
 log = logging.getLogger("hamtune.tuner")
@@ -42,6 +43,7 @@ class JobRun:
         stop: When set, the work ends as soon as it can; the job stays as it is.
         silence: When workers are given up.
         orphaned: Whether the workers of earlier coordinators are dead for certain.
+        bell: Rings when something may have happened to the job.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class JobRun:
         *,
         silence: Silence,
         orphaned: bool,
+        bell: LookBell,
     ) -> None:
         self._storage = storage
         self._dispatch = dispatch
@@ -60,6 +63,7 @@ class JobRun:
         self._stop = stop
         self._silence = silence
         self._orphaned = orphaned
+        self._bell = bell
 
     def run(self) -> None:
         """Drive the job until it is paused or has ended.
@@ -90,7 +94,7 @@ class JobRun:
                 built,
                 search,
                 look=self._look_running,
-                wait=self._stop.wait,
+                pause=self._pause,
             )
             while not self._ended(loop):
                 self._look(max_age=0.0)
@@ -108,9 +112,10 @@ class JobRun:
     def _prepare(self) -> bool:
         """Bring the job to where it has a space and runs; False where it was paused before."""
         asked: float | None = None
-        delay, longest = _POLL_SECONDS
         while True:
-            job = self._look(max_age=0.0)
+            self._look(max_age=0.0)
+            job = self._storage.get_job(self._lease.job.id)
+            self._lease.job = job
             if job.space is not None:
                 # One that is to pause may have trials in flight: those are seen to first.
                 if job.state in ("running", "pausing") or self._transition("running", job.state):
@@ -124,8 +129,7 @@ class JobRun:
                 clock = time.monotonic()
                 if asked is None or clock - asked >= self._silence.preparing_seconds:
                     asked = clock if self._asked_to_prepare(job) else None
-                self._stop.wait(delay)
-                delay = min(2 * delay, longest)
+                self._pause()
 
     def _asked_to_prepare(self, job: Job) -> bool:
         try:
@@ -135,6 +139,13 @@ class JobRun:
             self._stop.wait(_RESEND_SECONDS)
             return False
         return True
+
+    def _pause(self) -> None:
+        """Wait for news of the job, until it is time to look without any; the lease is kept."""
+        for rung in self._bell.strokes(self._stop):
+            self._look(max_age=math.inf)
+            if rung:
+                return
 
     def _look(self, *, max_age: float = LOOK_SECONDS) -> Job:
         """The job, unless the work on it is over."""

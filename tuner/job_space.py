@@ -6,9 +6,8 @@ from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
 from searchspace.jobspec import Reference
 from storage.records import Job
 from storage.storage import Storage
-from tuner.parameters import point_of
 
-__all__ = ["baselines_inside", "inside_of", "read_job", "space_of"]
+__all__ = ["read_job", "space_of"]
 
 
 def read_job(storage: Storage, job: Job) -> JobSpec:
@@ -40,24 +39,3 @@ def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
     assert job.application_id is not None, f"job {job.id} is not prepared"
     application = storage.get_application(job.application_id)
     return build_space(spec, application.ranks, application.summary["calls"])
-
-
-def baselines_inside(built: BuiltSpace) -> frozenset[str]:
-    """The labels of the baselines that are points of the space, and so may be a job's best."""
-    return frozenset(
-        label
-        for label, configuration in built.baselines
-        if point_of(built.space, configuration) is not None
-    )
-
-
-def inside_of(storage: Storage, job: Job) -> frozenset[str]:
-    """The labels of a job's baselines that are points of its space; none before it is prepared.
-
-    Raises:
-        InvalidInput: The stored specification is not valid.
-        NotFound: Its application or machine is gone.
-    """
-    if job.space is None:
-        return frozenset()
-    return baselines_inside(space_of(storage, job, read_job(storage, job)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
-from storage.errors import LeaseLost, NotFound
+from storage.errors import LeaseLost
 from storage.records import Job
 from storage.storage import Storage
 
@@ -31,7 +32,7 @@ class Lease:
         self.job = job
 
     def look(self, *, max_age: float = LOOK_SECONDS) -> Job:
-        """The job as it was lately; renews the lease where that is due.
+        """The job, its state as it was lately; renews the lease where that is due.
 
         Args:
             max_age: How many seconds old the answer may be.
@@ -44,10 +45,10 @@ class Lease:
             self.job = self._storage.renew_lease(self.job.id, self.token, self._seconds)
             self._renewed = self._looked = clock
         elif clock - self._looked >= max_age:
-            try:
-                self.job = self._storage.get_job(self.job.id)
-            except NotFound as error:
-                raise LeaseLost(str(error)) from error
+            seen = self._storage.glance(self.job.id)
+            if seen is None:
+                raise LeaseLost(f"there is no job {self.job.id}")
+            self.job = replace(self.job, state=seen[0], lease_token=seen[1])
             self._looked = clock
         if self.job.lease_token != self.token:
             raise LeaseLost(f"the lease {self.token} of job {self.job.id} has ended")

@@ -8,7 +8,6 @@ the same for any number of workers and after any crash.
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -31,7 +30,6 @@ __all__ = ["PAUSED", "TrialLoop"]
 PAUSED: Literal["paused"] = "paused"
 """Returned by `TrialLoop.run` where the job is to pause and nothing is in flight."""
 
-_POLL_SECONDS = (0.002, 0.05)
 _TEND_SECONDS = 2.0
 _PAGE = 1000
 
@@ -58,7 +56,7 @@ class TrialLoop:
         search: The search over that space, fresh.
         look: Returns the job as it was at most so many seconds ago; raises where the loop is to
             stop at once.
-        wait: Sleeps for some seconds, or less where there is something to look at.
+        pause: Waits until there may be news of the job, or until it is time to look again.
     """
 
     def __init__(
@@ -71,7 +69,7 @@ class TrialLoop:
         search: Search,
         *,
         look: Callable[[float], Job],
-        wait: Callable[[float], object],
+        pause: Callable[[], object],
     ) -> None:
         self._storage = storage
         self._lease = lease
@@ -81,7 +79,7 @@ class TrialLoop:
         self._baselines = built.baselines
         self._search = search
         self._look = look
-        self._wait = wait
+        self._pause = pause
         self._stored = _stored_trials(storage, lease.job.id)
         self._window: deque[_Asked] = deque()
         self._number = 0  # of the last trial asked
@@ -136,7 +134,7 @@ class TrialLoop:
         if kind == "baseline":
             label, configuration = self._baselines[number - 1]
             inside = self._search.add(configuration)
-            trial = self._proposed(number, kind, configuration, label=label)
+            trial = self._proposed(number, kind, configuration, inside=inside, label=label)
         else:
             point = self._search.ask()
             if point is None:
@@ -149,11 +147,8 @@ class TrialLoop:
                 technique=point.technique,
                 bound=cutoff(self.ledger.best, self._spec.cutoff_factor),
             )
-            trial = self._settled_if_infeasible(trial, point.configuration)
         self._number = number
         self.ledger.ask(kind)
-        if trial.state not in FINAL_TRIAL_STATES:
-            self._evaluations.begin(trial)
         return _Asked(trial, inside)
 
     def _proposed(
@@ -162,61 +157,56 @@ class TrialLoop:
         kind: Kind,
         configuration: Configuration,
         *,
+        inside: bool = True,
         label: str | None = None,
         technique: str | None = None,
         bound: float | None = None,
     ) -> Trial:
-        """The stored trial of this number, or a new one."""
+        """The stored trial of this number, or a new one; it is evaluated unless it is settled."""
         stored = self._stored.pop(number, None)
-        if stored is not None:
-            if stored.configuration_sha256 != configuration.sha256:
-                raise ReplayDiverged(
-                    f"trial {number} was stored with another configuration than the search now"
-                    " asks; the job cannot go on with this version, clone it to start anew"
-                )
+        if stored is not None and stored.configuration_sha256 != configuration.sha256:
+            raise ReplayDiverged(
+                f"trial {number} was stored with another configuration than the search now"
+                " asks; the job cannot go on with this version, clone it to start anew"
+            )
+        if stored is not None and stored.state in FINAL_TRIAL_STATES:
             return stored
-        return self._storage.propose_trial(
+        broken = self._space.infeasible(configuration) if kind == "search" else None
+        trial = stored or self._storage.propose_trial(
             self._lease.job.id,
             self._lease.token,
             number=number,
             kind=kind,
             label=label,
+            inside=inside,
             configuration=configuration.to_dict(),
             configuration_sha256=configuration.sha256,
             technique=technique,
             cutoff=bound,
+            attempt=broken is None,
         )
-
-    def _settled_if_infeasible(self, trial: Trial, configuration: Configuration) -> Trial:
-        if trial.state in FINAL_TRIAL_STATES:
-            return trial
-        broken = self._space.infeasible(configuration)
-        if broken is None:
-            return trial
-        outcome = Outcome(status="infeasible", reason={"kind": "constraint", "message": broken})
-        return self._storage.settle_trial(trial.id, self._lease.token, outcome)
+        if broken is not None:
+            outcome = Outcome(status="infeasible", reason={"kind": "constraint", "message": broken})
+            return self._storage.settle_trial(trial.id, self._lease.token, outcome)
+        if stored is None:
+            self._evaluations.send(trial)
+        else:
+            self._evaluations.begin(trial)
+        return trial
 
     def _finished(self, trial: Trial) -> Trial:
         """Wait for the outcome of a trial."""
-        delay, longest = _POLL_SECONDS
-        seen: int | None = None
-        while trial.state not in FINAL_TRIAL_STATES:
-            # Whatever happens to trials and jobs is an event; asking for the last one is cheap.
-            last = self._storage.last_event_id()
-            if last != seen:
-                seen = last
-                trial = self._storage.get_trial(trial.job_id, trial.number)
-                if trial.state in FINAL_TRIAL_STATES:
-                    break
-                self._look(0.0)
-            else:
-                self._look(math.inf)
+        if trial.state in FINAL_TRIAL_STATES:
+            return trial
+        while True:
+            trial = self._storage.get_trial(trial.job_id, trial.number, with_result=False)
+            if trial.state in FINAL_TRIAL_STATES:
+                return trial
+            self._look(0.0)
             if time.monotonic() - self._tended >= _TEND_SECONDS:
                 self._evaluations.tend()
                 self._tended = time.monotonic()
-            self._wait(delay)
-            delay = min(2 * delay, longest)
-        return trial
+            self._pause()
 
     def _tell(self, inside: bool, trial: Trial) -> None:
         result = told(trial)

@@ -13,7 +13,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from storage.errors import Unavailable
-from storage.records import Job, Outcome, Trial
+from storage.records import Outcome, Trial
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
 from workers.simulator_client import Simulator, SimulatorError, simulator_version
@@ -77,15 +77,14 @@ class Evaluator:
         """
         if self._stopping.is_set():
             raise Stopped
-        begun = self._storage.begin_attempt(attempt_id, self._worker)
-        if begun is None:
+        trial = self._storage.begin_attempt(attempt_id, self._worker)
+        if trial is None:
             log.debug("attempt %s is not open any more", attempt_id)
             return
-        _, trial, job = begun
         run = _Run()
         with self._under_way(run), self._heartbeats.beating(attempt_id, run.abandon):
             try:
-                outcome, key = self._outcome(run, trial, job)
+                outcome, key = self._outcome(run, trial)
             except _Abandoned:
                 # Nothing happens where it was given up: then it is not this worker's any more.
                 self._storage.release_attempt(attempt_id)
@@ -117,10 +116,10 @@ class Evaluator:
             with self._lock:
                 self._runs.remove(run)
 
-    def _outcome(self, run: _Run, trial: Trial, job: Job) -> tuple[Outcome, str | None]:
+    def _outcome(self, run: _Run, trial: Trial) -> tuple[Outcome, str | None]:
         """What a trial comes to, and the key under which other trials may find it."""
         try:
-            subject = self._subjects.of(job)
+            subject = self._subjects.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
             key = evaluation_key(
                 subject.trace_sha256, subject.machine, configuration, self._version

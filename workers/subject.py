@@ -38,19 +38,19 @@ class Subjects:
         self._known: OrderedDict[str, Subject] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, job: Job) -> Subject:
+    def of(self, job_id: str) -> Subject:
         """The subject of a prepared job.
 
         Raises:
-            NotFound: Its trace or machine is not stored.
+            NotFound: It, its trace or its machine is not stored.
             ArtifactDamaged: Its trace was altered.
         """
         with self._lock:
-            known = self._known.get(job.id)
+            known = self._known.get(job_id)
             if known is None:
-                known = self._read(job)
-                self._known[job.id] = known
-            self._known.move_to_end(job.id)
+                known = self._read(self._storage.get_job(job_id))
+                self._known[job_id] = known
+            self._known.move_to_end(job_id)
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
             return known

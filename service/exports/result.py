@@ -8,7 +8,6 @@ from pathlib import Path
 from searchspace.configuration import Configuration
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
-from service.jobs.best import best_trial
 from storage.errors import Conflict
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
@@ -62,7 +61,7 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
         Conflict: No trial of the job has completed yet.
     """
     job = storage.get_job(job_id)
-    trial = best_trial(storage, job)
+    trial = storage.best_trial(job_id)
     if trial is None or job.application_id is None:
         raise Conflict(
             f"job {job.name!r} has no completed trial yet, so there is nothing to export"

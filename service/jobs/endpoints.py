@@ -122,7 +122,7 @@ def list_jobs(
     page = storage.list_jobs(
         state=None if state is None else tuple(state), name=name, limit=limit, cursor=cursor
     )
-    return JobPage(items=[JobView.of(job, storage) for job in page.items], cursor=page.cursor)
+    return JobPage(items=JobView.of_all(page.items, storage), cursor=page.cursor)
 
 
 @router.get(

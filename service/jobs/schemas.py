@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from service.jobs.best import best_trial
 from service.trials.schemas import CONFIGURATION
 from storage.records import Job, JobState, TrialState
 from storage.storage import Storage
@@ -162,8 +162,16 @@ class JobView(BaseModel):
     @classmethod
     def of(cls, job: Job, storage: Storage) -> JobView:
         """The view of a stored job, with its progress looked up."""
-        counts = storage.trial_counts(job.id)
-        best = best_trial(storage, job)
+        return cls.of_all([job], storage)[0]
+
+    @classmethod
+    def of_all(cls, jobs: Sequence[Job], storage: Storage) -> list[JobView]:
+        """The views of stored jobs; one look at their trials serves all."""
+        counts = storage.trial_counts([job.id for job in jobs])
+        return [cls._of(job, counts[job.id]) for job in jobs]
+
+    @classmethod
+    def _of(cls, job: Job, counts: dict[TrialState, int]) -> JobView:
         return cls(
             id=job.id,
             name=job.name,
@@ -183,11 +191,11 @@ class JobView(BaseModel):
                 finished=sum(
                     count for state, count in counts.items() if state not in ("pending", "running")
                 ),
-                evaluations=storage.evaluations_spent(job.id),
-                cpu_seconds=storage.cpu_seconds_spent(job.id),
+                evaluations=job.evaluations,
+                cpu_seconds=job.cpu_seconds,
                 best=None
-                if best is None or best.value is None
-                else BestSoFar(trial=best.number, value=best.value),
+                if job.best_trial is None or job.best_value is None
+                else BestSoFar(trial=job.best_trial, value=job.best_value),
             ),
         )
 

@@ -84,6 +84,7 @@ def add_trials(storage: Storage) -> Callable[..., None]:
             storage.transition(job_id, "running", token=job.lease_token)
         for number, outcome in enumerate(outcomes, start=1):
             label = baselines[number - 1] if number <= len(baselines) else None
+            # The space of the standard job has the torus, but not the mesh.
             configuration = Configuration({"topology": "random", "topology_seed": number})
             trial = storage.propose_trial(
                 job_id,
@@ -91,6 +92,7 @@ def add_trials(storage: Storage) -> Callable[..., None]:
                 number=number,
                 kind="search" if label is None else "baseline",
                 label=label,
+                inside=label != "mesh-2d",
                 configuration=configuration.to_dict(),
                 configuration_sha256=configuration.sha256,
                 technique=None if label else "PureRandom",

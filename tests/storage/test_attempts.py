@@ -21,14 +21,14 @@ def test_an_attempt_takes_its_trial_from_pending_to_its_outcome(
     trial = propose(1)
 
     attempt = storage.open_attempt(trial.id, token)
-    taken = storage.begin_attempt(attempt.id, "worker-1")
-    assert taken is not None
-    begun, running, job = taken
+    running = storage.begin_attempt(attempt.id, "worker-1")
+    (begun,) = storage.open_attempts(job_id)
     settled = storage.finish_attempt(attempt.id, DONE)
 
     assert attempt.state == "dispatched"
     assert (begun.state, begun.worker, begun.trial_id) == ("running", "worker-1", trial.id)
-    assert (running.state, running.worker, job.id) == ("running", "worker-1", job_id)
+    assert running is not None
+    assert (running.state, running.worker, running.job_id) == ("running", "worker-1", job_id)
     assert settled
     finished = storage.get_trial(job_id, 1)
     assert (finished.state, finished.value, finished.worker) == ("completed", 1.5, "worker-1")

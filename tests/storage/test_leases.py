@@ -182,3 +182,19 @@ def test_two_coordinators_that_fight_for_a_job_never_write_under_the_same_token(
     tokens = [token for token, _ in wins]
     assert len(tokens) == len(set(tokens))
     assert storage.get_job(job_id).lease_token >= max(tokens)
+
+
+def test_an_owner_that_is_alone_takes_the_jobs_of_others_at_once(storage: Storage) -> None:
+    job = storage.create_job(name="cg", spec={}, seed=1)
+    dead = storage.acquire_lease("dead", 1000.0)
+    assert dead is not None
+
+    assert storage.acquire_lease("alive", 1000.0) is None
+    assert not storage.has_free_job("alive")
+    assert storage.has_free_job("alive", alone=True)
+    taken = storage.acquire_lease("alive", 1000.0, alone=True)
+    again = storage.acquire_lease("alive", 1000.0, alone=True)
+
+    assert taken is not None
+    assert (taken.id, taken.lease_token) == (job.id, dead.lease_token + 1)
+    assert again is None, "its own jobs are taken"

@@ -164,7 +164,7 @@ def test_budgets_count_what_was_simulated(
         storage.settle_trial(propose(number).id, token, outcome)
     propose(6)
 
-    assert storage.trial_counts(job_id) == {
+    assert storage.trial_counts([job_id])[job_id] == {
         "completed": 2,
         "censored": 1,
         "failed": 1,
@@ -236,3 +236,33 @@ def test_the_numbers_of_a_result_come_back_exactly(
 
     trial = storage.get_trial(job_id, 1)
     assert (trial.value, trial.cutoff, trial.result) == (0.1 + 0.2, 1 / 3, result)
+
+
+def test_a_proposal_may_open_its_first_attempt(
+    storage: Storage, running_job: tuple[str, int]
+) -> None:
+    job_id, token = running_job
+    for _ in range(2):
+        trial = storage.propose_trial(
+            job_id,
+            token,
+            number=1,
+            kind="baseline",
+            label="mesh-2d",
+            inside=False,
+            configuration={"topology": "mesh-2d"},
+            configuration_sha256="a" * 64,
+            technique=None,
+            cutoff=None,
+            attempt=True,
+        )
+
+    (attempt,) = storage.open_attempts(job_id)
+    assert (attempt.id, attempt.state) == (f"{trial.id}-1", "dispatched")
+    assert storage.open_attempt(trial.id, token) == attempt
+    storage.begin_attempt(attempt.id, "worker")
+    storage.finish_attempt(attempt.id, Outcome(status="completed", value=1.0))
+    assert storage.best_trial(job_id) is None, "it is no point of the search space"
+    assert storage.get_job(job_id).best_trial is None
+    assert [point.label for point in storage.baseline_points(job_id)] == ["mesh-2d"]
+    assert storage.initial_point(job_id) is None

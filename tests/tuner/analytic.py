@@ -18,7 +18,7 @@ from typing import Any
 
 from searchspace.job import build_space, load_job
 from storage.messages import EVALUATE, PREPARE
-from storage.records import Job, Outcome, Trial
+from storage.records import Job, Outcome
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
 from tuner.evaluations import Silence
@@ -161,10 +161,9 @@ class Evaluators:
                 self._evaluate(identifier)
 
     def _evaluate(self, attempt_id: str) -> None:
-        begun = self.storage.begin_attempt(attempt_id, threading.current_thread().name)
-        if begun is None:
+        trial = self.storage.begin_attempt(attempt_id, threading.current_thread().name)
+        if trial is None:
             return
-        trial: Trial = begun[1]
         time.sleep(self._random.random() * self._delay)
         outcome = censored(self.objective(trial.configuration), trial.cutoff)
         self.storage.finish_attempt(attempt_id, outcome)

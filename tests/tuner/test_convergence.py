@@ -17,6 +17,7 @@ def point(number: int, value: float | None, **changes: Any) -> TrialPoint:
         "number": number,
         "kind": "search",
         "label": None,
+        "inside": True,
         "state": state,
         "value": value,
         "cached": False,
@@ -27,7 +28,7 @@ def point(number: int, value: float | None, **changes: Any) -> TrialPoint:
 
 
 TRIALS = [
-    point(1, 1.5, kind="baseline", label="mesh-2d"),
+    point(1, 1.5, kind="baseline", label="mesh-2d", inside=False),
     point(2, 4.0, kind="baseline", label="random original mpich"),
     point(3, None),
     point(4, 3.0, finished_at=1090.0),
@@ -36,11 +37,10 @@ TRIALS = [
     point(7, 2.5),
     point(8, None, state="running", finished_at=None),
 ]
-INSIDE = {"random original mpich"}
 
 
 def test_the_course_of_a_job() -> None:
-    course = convergence(TRIALS, started_at=1000.0, inside=INSIDE)
+    course = convergence(TRIALS, started_at=1000.0)
     json.dumps(course, allow_nan=False)
     points = course["points"]
     assert [p["trial"] for p in points] == [1, 2, 3, 4, 5, 6, 7]
@@ -57,26 +57,26 @@ def test_the_course_of_a_job() -> None:
 
 
 def test_a_baseline_outside_the_space_is_never_the_best() -> None:
-    assert best_point(TRIALS, INSIDE) == TRIALS[5]
-    assert best_point(TRIALS, {"mesh-2d"}) == TRIALS[0]
-    assert best_point(TRIALS[:1], INSIDE) is None
+    assert best_point(TRIALS) == TRIALS[5]
+    assert best_point([TRIALS[0]._replace(inside=True), *TRIALS[1:]])  # a lower one within it is
+    assert best_point(TRIALS[:1]) is None
 
 
 def test_of_equal_values_the_first_is_the_best() -> None:
-    best = best_point([point(1, 2.0), point(2, 1.0), point(3, 1.0)], ())
+    best = best_point([point(1, 2.0), point(2, 1.0), point(3, 1.0)])
     assert best is not None
     assert best.number == 2
 
 
 def test_a_job_without_trials_has_nothing_to_show() -> None:
-    course = convergence([], started_at=None, inside=())
+    course = convergence([], started_at=None)
     assert course["points"] == course["proximity"] == []
     for name in ("best", "initial", "speedup", "trials_to_reach", "share"):
         assert course[name] is None
 
 
 def test_a_job_whose_trials_all_failed_has_no_quantities() -> None:
-    course = convergence([point(1, None), point(2, None)], started_at=0.0, inside=())
+    course = convergence([point(1, None), point(2, None)], started_at=0.0)
     assert course["proximity"] == [None, None]
     assert course["speedup"] is None
 
@@ -105,7 +105,7 @@ def test_proximity_rises_to_one(values: list[float | None]) -> None:
 @given(values)
 def test_the_best_falls_and_the_costs_rise(values: list[float | None]) -> None:
     trials = [point(number, value) for number, value in enumerate(values, 1)]
-    points = convergence(trials, started_at=1000.0, inside=())["points"]
+    points = convergence(trials, started_at=1000.0)["points"]
     best = [p["best"] for p in points if p["best"] is not None]
     assert best == sorted(best, reverse=True)
     for cost in ("wall_seconds", "cpu_seconds"):

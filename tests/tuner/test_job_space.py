@@ -3,17 +3,7 @@
 from pathlib import Path
 
 from tests.tuner.analytic import SPEC, create_job, open_storage, prepare
-from tuner.job_space import inside_of, read_job, space_of
-
-
-def test_only_baselines_that_the_search_could_propose_are_inside(tmp_path: Path) -> None:
-    storage = open_storage(tmp_path)
-    job = create_job(storage)
-    assert inside_of(storage, job) == frozenset()
-    prepare(storage, job.id)
-    inside = inside_of(storage, storage.get_job(job.id))
-    assert inside == {"torus-2d", "random original mpich", "random original ompi"}
-    storage.close()
+from tuner.job_space import read_job, space_of
 
 
 def test_a_stored_machine_is_looked_up(tmp_path: Path) -> None:

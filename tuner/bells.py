@@ -1,0 +1,76 @@
+"""When a coordinator looks at the database: when news tell it to, and now and then all the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
+
+from storage.news import Bell, Notice
+from storage.records import FINAL_TRIAL_STATES
+from storage.storage import Storage
+
+__all__ = ["LookBell", "job_bell", "queue_bell"]
+
+_STROKE_SECONDS = 0.1  # after which a stop is heard and the lease is seen to
+_TRUSTING_SECONDS = 0.5  # between looks where all news arrive
+_DISTRUSTING_SECONDS = (0.002, 0.05)  # where they may not: at first and at most
+
+
+class LookBell:
+    """Waiting for what may happen to jobs. For one thread.
+
+    Args:
+        bell: Rung by news.
+        hears_all: Whether all news arrive just now.
+    """
+
+    def __init__(self, bell: Bell, hears_all: Callable[[], bool]) -> None:
+        self._bell = bell
+        self._hears_all = hears_all
+        self._delay = _DISTRUSTING_SECONDS[0]
+
+    def strokes(self, stop: Event) -> Iterator[bool]:
+        """Waits, in short turns: yields after each whether it is time to look."""
+        longest = _TRUSTING_SECONDS if self._hears_all() else self._delay
+        end = time.monotonic() + longest
+        while not stop.is_set():
+            left = end - time.monotonic()
+            if self._bell.wait(max(0.0, min(left, _STROKE_SECONDS))):
+                self._delay = _DISTRUSTING_SECONDS[0]
+                yield True
+            elif left <= _STROKE_SECONDS:
+                self._delay = min(2 * self._delay, _DISTRUSTING_SECONDS[1])
+                yield True
+            else:
+                yield False
+        yield True
+
+
+@contextmanager
+def job_bell(storage: Storage, job_id: str, *, embedded: bool) -> Iterator[LookBell]:
+    """The bell of what a coordinator waits for: outcomes of trials, and changes of the job.
+
+    Args:
+        storage: Whose news ring it.
+        job_id: The job.
+        embedded: Whether all that happens, happens in this process.
+    """
+
+    def wanted(notice: Notice) -> bool:
+        if notice.job_id != job_id:
+            return False
+        return notice.kind != "trial" or notice.state in FINAL_TRIAL_STATES
+
+    bell = Bell(wanted)
+    with storage.news.subscribed(bell.hear):
+        yield LookBell(bell, lambda: embedded or storage.hears_all())
+
+
+@contextmanager
+def queue_bell(storage: Storage, *, embedded: bool) -> Iterator[LookBell]:
+    """The bell of new jobs and of those whose state changes."""
+    bell = Bell(lambda notice: notice.kind == "job")
+    with storage.news.subscribed(bell.hear):
+        yield LookBell(bell, lambda: embedded or storage.hears_all())
