@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +48,10 @@ def split_command(command: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 def is_recording(program: Path) -> bool:
     """Whether a program has the recorder in it."""
-    return _MARK in program.read_bytes()
+    if program.stat().st_size == 0:
+        return False
+    with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return data.find(_MARK) >= 0
 
 
 def build(sandbox: Sandbox, sources: Sequence[Path], flags: Sequence[str], name: str) -> Path:
@@ -76,18 +80,18 @@ def build(sandbox: Sandbox, sources: Sequence[Path], flags: Sequence[str], name:
         target = f"{number}-{source.stem}.o"
         path, switches = source.resolve(), [*flags, f"-I{source.resolve().parent}"]
         if compiler in _FORTRAN:
-            # SMPI's Fortran compilers write beside the source, and its MPI_STATUS_IGNORE and
-            # MPI_IN_PLACE are procedures where a program also passes arrays.
+            # SMPI's Fortran compiler writes beside the source.
             path = Path(shutil.copy(source, sandbox.workspace))
-            switches += ["-fallow-argument-mismatch", "-w"]
+            switches += ["-w"]
         compilation = [str(WRAPPERS / compiler), "-c", "-O2", *switches, str(path)]
-        if sandbox.run([*compilation, "-o", target]):
-            raise CaptureFailed(f"{source.name} does not compile", sandbox.log())
+        if sandbox.run([*compilation, "-o", target], log="build"):
+            raise CaptureFailed(f"{source.name} does not compile", sandbox.log("build"))
         objects.append(target)
     linker = max(compilers, key=_LINK_ORDER.index)
     libraries = ["-lstdc++"] if "hamtune-mpicxx" in compilers else []
     program = sandbox.workspace / name
     link = [str(WRAPPERS / linker), *objects, "-o", str(program), *flags, *libraries, "-lm"]
-    if sandbox.run(link, {"HAMTUNE_RECORDER": str(RECORDER / "hamtune_recorder.o")}):
-        raise CaptureFailed(f"{name} does not link", sandbox.log())
+    environment = {"HAMTUNE_RECORDER": str(RECORDER / "hamtune_recorder.o")}
+    if sandbox.run(link, environment, log="build"):
+        raise CaptureFailed(f"{name} does not link", sandbox.log("build"))
     return program

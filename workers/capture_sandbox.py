@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace import MAX_TOTAL_BYTES
+from searchspace.units import format_size
 
-__all__ = ["CaptureFailed", "Limits", "Sandbox", "confinement_problem"]
+__all__ = ["CaptureFailed", "Interrupted", "Limits", "Sandbox", "confinement_problem"]
 
 _LOG_LINES = 25
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -25,6 +32,13 @@ _SETTINGS = (
     "/etc/alternatives",
     "/etc/localtime",
 )
+_KERNEL = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi"))
+_POLL_SECONDS = 0.1
+_FIRST_USER = 1 << 30
+_SCRATCH_BYTES = 1 << 30
+_ISOLATION = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
+
+_users = itertools.count()
 
 
 class CaptureFailed(HamtuneError):
@@ -41,17 +55,46 @@ class CaptureFailed(HamtuneError):
         self.log = log
 
 
+class Interrupted(HamtuneError):
+    """A capture was stopped from outside; nothing is known of the program."""
+
+    def __init__(self) -> None:
+        super().__init__("the capture was interrupted")
+
+
 @dataclass(frozen=True)
 class Limits:
-    """What each command of a capture may use.
+    """What each command of a capture may use, with all processes that it starts.
 
     Attributes:
         wall_seconds: Real time, s.
-        memory_bytes: Address space, bytes.
+        cpu_seconds: CPU time, s.
+        memory_bytes: Resident memory of all processes, and address space of each.
+        processes: Processes and threads at once.
+        file_bytes: Size of a file.
+        disk_bytes: All files of the capture, scratch files included.
+        log_bytes: What is kept of what it prints: three quarters from the beginning.
     """
 
     wall_seconds: float = 3600.0
+    cpu_seconds: float = 3600.0
     memory_bytes: int = 16 << 30
+    processes: int = 512
+    file_bytes: int = MAX_TOTAL_BYTES
+    disk_bytes: int = 8 << 30
+    log_bytes: int = 1 << 20
+
+    def explain(self, limit: str) -> str:
+        """What a command did that met a limit, in words that follow a subject."""
+        return {
+            "wall": f"did not end within {self.wall_seconds:g} seconds",
+            "cpu": f"used more than {self.cpu_seconds:g} seconds of CPU time",
+            "memory": f"used more than {format_size(self.memory_bytes)} of memory",
+            "processes": f"ran more than {self.processes} processes and threads at once",
+            "disk": f"wrote more than {format_size(self.disk_bytes)} to disk",
+            "depth": "nested directories too deeply",
+            "full": "left hardly any room on the disk",
+        }[limit]
 
 
 @dataclass(frozen=True)
@@ -59,85 +102,178 @@ class Sandbox:
     """Runs commands in a directory that they may write, and only there.
 
     Attributes:
-        workspace: The working and temporary directory of the commands.
-        readable: Directories and files outside the system that they may read.
+        directory: Holds `work`, where the commands run and write, `control`, which they may read,
+            and the logs, which they do not see. What they leave in `work` is not to be trusted:
+            links there may lead anywhere.
+        readable: Further directories and files outside the system that they may read.
         limits: For each command.
-        confined: Whether bubblewrap shuts the commands in. Limits hold either way; so does the end
-            of all processes, but for those that leave their session when not confined.
+        confined: Whether bubblewrap shuts the commands in. Limits hold either way, and so does the
+            end of all processes.
+        stranger: Whether the commands run as a user of their own where we are root; what they read
+            must then be readable for all.
+        stop: When set, the command under way is killed.
     """
 
-    workspace: Path
-    readable: tuple[Path, ...]
-    limits: Limits
+    directory: Path
+    readable: tuple[Path, ...] = ()
+    limits: Limits = Limits()
     confined: bool = True
+    stranger: bool = False
+    stop: threading.Event = dataclasses.field(default_factory=threading.Event)
 
-    def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
-        """Run a command; what it prints is appended to the log.
+    @classmethod
+    @contextmanager
+    def temporary(
+        cls,
+        readable: Sequence[Path] = (),
+        limits: Limits | None = None,
+        *,
+        confined: bool = True,
+        stranger: bool = False,
+        stop: threading.Event | None = None,
+    ) -> Iterator[Sandbox]:
+        """A sandbox in a directory of its own, which goes with it.
+
+        Raises:
+            CaptureFailed: It is to be confined, and bubblewrap cannot run here.
+        """
+        if confined:
+            reason = confinement_problem()
+            if reason:
+                raise CaptureFailed(
+                    f"bubblewrap cannot shut programs in here ({reason}); a program that you trust "
+                    "can be captured with --no-sandbox, or HAMTUNE_CAPTURE_SANDBOX=off for a "
+                    "service that only trusted people use"
+                )
+        directory = Path(tempfile.mkdtemp(prefix="hamtune-capture-"))
+        try:
+            for name in ("work", "control", "logs"):
+                (directory / name).mkdir()
+            yield cls(
+                directory,
+                tuple(readable),
+                limits or Limits(),
+                confined,
+                confined and stranger and _can_be_stranger(),
+                stop or threading.Event(),
+            )
+        finally:
+            # Programs leave folders that nobody may enter, or nested beyond Python's recursion.
+            for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+                subprocess.run([*command, "--", str(directory)], capture_output=True, check=False)
+
+    @property
+    def workspace(self) -> Path:
+        """The working directory of the commands."""
+        return self.directory / "work"
+
+    @property
+    def control(self) -> Path:
+        """Files for the commands that they cannot change."""
+        return self.directory / "control"
+
+    def run(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        *,
+        log: str = "run",
+        writable: Path | None = None,
+    ) -> int:
+        """Run a command; what it prints is appended to a log.
+
+        Args:
+            command: Program and arguments.
+            environment: Variables on top of the few that every command gets.
+            log: The log's name.
+            writable: A further directory that it may write.
 
         Returns:
             Its exit status; negative is the signal that killed it.
 
         Raises:
-            CaptureFailed: It did not end in time, or bubblewrap cannot run here.
+            CaptureFailed: It met a limit.
+            Interrupted: It was stopped.
         """
+        places = [self.workspace, self._scratch, *([writable] if writable else [])]
+        for place in places:
+            place.mkdir(exist_ok=True)
         if self.confined:
-            reason = confinement_problem()
-            if reason:
-                raise CaptureFailed(
-                    f"bubblewrap cannot shut programs in here ({reason}); "
-                    "a program that you trust can be captured with --no-sandbox"
-                )
-            command = [*self._confinement(), *command]
-        (self.workspace / "tmp").mkdir(exist_ok=True)
-        with self._log_path.open("ab") as log:
-            guard = subprocess.Popen(
-                [*self._guard(), *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                cwd=self.workspace,
-                env=self._environment(environment or {}),
-                start_new_session=True,
-            )
-            try:
-                status = self._wait(guard)
-            finally:
-                assert guard.stdin is not None
-                guard.stdin.close()
-                guard.wait()
-        return status
+            inside = ["prlimit", f"--nproc={self.limits.processes}", "--", *command]
+            if self.stranger:
+                user = _FIRST_USER + os.getpid() * 64 + next(_users) % 64
+                for place in places:
+                    subprocess.run(["chown", "-R", "-h", f"{user}:{user}", place], check=True)
+                inside = [*_become(user), *inside]
+            command = [*self._confinement(places), *inside]
+        guard = subprocess.Popen(
+            [*self._guard(log, places), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd="/" if self.confined else self.workspace,
+            env=self._environment(environment or {}),
+            start_new_session=True,
+        )
+        try:
+            answer = self._wait(guard)
+        finally:
+            assert guard.stdin is not None
+            guard.stdin.close()
+            guard.wait()
+            assert guard.stdout is not None
+            guard.stdout.close()
+        if not answer:
+            raise CaptureFailed("it was killed from outside", self.log(log))
+        ended = json.loads(answer)
+        if "limit" in ended:
+            raise CaptureFailed(f"it {self.limits.explain(ended['limit'])}", self.log(log))
+        return int(ended["status"])
 
-    def log(self) -> str:
-        """The last lines that the commands printed, without paths of the workspace."""
-        text = self._log_path.read_bytes()[-65536:].decode(errors="replace")
-        text = text.replace(f"{self.workspace}/", "").replace(str(self.workspace), ".")
-        return "\n".join(text.splitlines()[-_LOG_LINES:])
+    def note(self, log: str, text: str) -> None:
+        """Add a line of our own to a log."""
+        with self._log_path(log).open("a") as file:
+            file.write(f"{text}\n")
 
-    def printed(self, text: str) -> bool:
-        """Whether the commands printed this text."""
-        with self._log_path.open(errors="replace") as log:
-            return any(text in line for line in log)
+    def log(self, name: str = "run") -> str:
+        """The last lines that the commands of a log printed."""
+        return "\n".join(self.full_log(name).splitlines()[-_LOG_LINES:])
+
+    def full_log(self, name: str = "run") -> str:
+        """All that the commands of a log printed, without paths of the workspace."""
+        path = self._log_path(name)
+        if not path.exists():
+            return ""
+        text = path.read_bytes().decode(errors="replace").replace("\0", "\ufffd")
+        for place in (self.workspace, self.directory):
+            text = text.replace(f"{place}/", "").replace(str(place), ".")
+        return text
+
+    def printed(self, text: str, log: str = "run") -> bool:
+        """Whether the commands of a log printed this text."""
+        return text in self.full_log(log)
 
     @property
-    def _log_path(self) -> Path:
-        return self.workspace / "log"
+    def _scratch(self) -> Path:
+        return self.directory / "scratch"
 
-    def _wait(self, guard: subprocess.Popen[bytes]) -> int:
-        try:
-            guard.wait(timeout=self.limits.wall_seconds)
-        except subprocess.TimeoutExpired:
-            message = f"it did not end within {self.limits.wall_seconds:g} seconds"
-            raise CaptureFailed(message, self.log()) from None
+    def _log_path(self, name: str) -> Path:
+        return self.directory / "logs" / f"{name}.log"
+
+    def _wait(self, guard: subprocess.Popen[bytes]) -> bytes:
         assert guard.stdout is not None
-        answer = guard.stdout.read()
-        if not answer:
-            raise CaptureFailed("it was killed from outside", self.log())
-        return int(answer)
+        while True:
+            try:
+                guard.wait(timeout=_POLL_SECONDS)
+                return guard.stdout.read()
+            except subprocess.TimeoutExpired:
+                if self.stop.is_set():
+                    raise Interrupted from None
 
-    def _guard(self) -> list[str]:
+    def _guard(self, log: str, watched: Sequence[Path]) -> list[str]:
         script = Path(__file__).with_name("capture_guard.py")
-        limits = [str(self.limits.memory_bytes), str(MAX_TOTAL_BYTES)]
-        return [sys.executable, "-I", str(script), *limits]
+        bounds = dataclasses.asdict(self.limits)
+        bounds |= {"log": str(self._log_path(log)), "watched": [str(path) for path in watched]}
+        return [sys.executable, "-I", str(script), json.dumps(bounds)]
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         kept = {
@@ -146,26 +282,52 @@ class Sandbox:
         return {
             **kept,
             "HOME": str(self.workspace),
-            "TMPDIR": str(self.workspace / "tmp"),
+            # On disk: SMPI puts a copy of the program here for every rank.
+            "TMPDIR": str(self._scratch),
             "LANG": "C.UTF-8",
             **more,
         }
 
-    def _confinement(self) -> list[str]:
-        arguments = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session"]
-        arguments += ["--cap-drop", "ALL", "--ro-bind", "/usr", "/usr"]
+    def _confinement(self, writable: Sequence[Path]) -> list[str]:
+        scratch = ["--size", str(min(_SCRATCH_BYTES, self.limits.disk_bytes)), "--tmpfs"]
+        arguments = ["bwrap", *_isolation(self.stranger), "--ro-bind", "/usr", "/usr"]
         for directory in map(Path, _SYSTEM):
             if directory.is_symlink():
                 arguments += ["--symlink", str(directory.readlink()), str(directory)]
             elif directory.exists():
                 arguments += ["--ro-bind", str(directory), str(directory)]
+        # Parents that bubblewrap makes for mount points would be closed to a stranger.
+        arguments += ["--perms", "755", "--dir", "/etc"]
         for setting in (*_SETTINGS, *_simgrid_outside_usr()):
             arguments += ["--ro-bind-try", setting, setting]
-        arguments += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108
-        for path in self.readable:
+        arguments += ["--proc", "/proc"]
+        # The settings of the kernel obey root by its number, in whatever namespace it is.
+        for kernel in _KERNEL:
+            arguments += ["--ro-bind-try", kernel, kernel]
+        arguments += ["--dev", "/dev", *scratch, "/dev/shm"]  # noqa: S108
+        arguments += ["--perms", "1777", *scratch, "/tmp"]  # noqa: S108
+        for parent in (*reversed(self.directory.parents), self.directory):
+            if parent not in (Path("/"), Path("/tmp")):  # noqa: S108
+                arguments += ["--perms", "755", "--dir", str(parent)]
+        for path in (self.control, *self.readable):
             arguments += ["--ro-bind", str(path), str(path)]
-        workspace = str(self.workspace)
-        return [*arguments, "--bind", workspace, workspace, "--chdir", workspace]
+        for path in writable:
+            arguments += ["--bind", str(path), str(path)]
+        # What bubblewrap makes for the mount points is memory without a limit.
+        arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]
+        return [*arguments, "--chdir", str(self.workspace)]
+
+
+def _isolation(stranger: bool) -> list[str]:
+    # A user namespace holds one user; to become another one, root must remain root until then.
+    shut = [*_ISOLATION, "--unshare-cgroup-try"] if stranger else ["--unshare-all"]
+    drop = [] if stranger else ["--cap-drop", "ALL"]
+    return [*shut, "--hostname", "capture", "--die-with-parent", "--new-session", *drop]
+
+
+def _become(user: int) -> list[str]:
+    become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+    return [*become, "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
 
 
 def _simgrid_outside_usr() -> list[str]:
@@ -179,10 +341,17 @@ def confinement_problem() -> str | None:
     """Why bubblewrap cannot shut programs in on this machine; None when it can."""
     if shutil.which("bwrap") is None:
         return "bwrap is not installed"
-    trial = subprocess.run(
-        ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return None if trial.returncode == 0 else (trial.stderr.strip() or "it failed")
+    return _try(["bwrap", *_isolation(stranger=False), "--ro-bind", "/", "/", "true"])
+
+
+@cache
+def _can_be_stranger() -> bool:
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        return False
+    trial = ["bwrap", *_isolation(stranger=True), "--ro-bind", "/", "/"]
+    return _try([*trial, *_become(_FIRST_USER), "true"]) is None
+
+
+def _try(command: list[str]) -> str | None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else (done.stderr.strip() or "it failed")

@@ -22,6 +22,7 @@ __all__ = [
     "MAX_TOTAL_BYTES",
     "Block",
     "RankFile",
+    "Repeats",
     "TraceHeader",
     "read_header",
     "read_operations",
@@ -53,6 +54,25 @@ class Block(BaseModel):
     operations: _Count
 
 
+class Repeats(BaseModel):
+    """How much several captures of a program differ, of which a trace was made.
+
+    Attributes:
+        captures: How many there were.
+        spread: Range of the computation of all ranks together, relative to the median.
+        rank_spreads: The same of each rank.
+        differing_ranks: Ranks whose calls differ, which have the computation of the first capture
+            and not the medians.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    captures: Annotated[int, Field(ge=1)]
+    spread: Annotated[float, Field(ge=0)]
+    rank_spreads: tuple[Annotated[float, Field(ge=0)], ...]
+    differing_ranks: tuple[Annotated[int, Field(ge=0)], ...] = ()
+
+
 class TraceHeader(BaseModel):
     """The header of a trace.
 
@@ -62,6 +82,7 @@ class TraceHeader(BaseModel):
         arguments: Its arguments.
         captured_by: Recorder and MPI library, such as `smpi 3.32`.
         host_speed: Flop/s with which measured seconds became flops; None when declared.
+        repeats: What is known of repeated captures, if there were some.
         blocks: One per rank; `write_trace` fills them in.
     """
 
@@ -72,6 +93,7 @@ class TraceHeader(BaseModel):
     arguments: tuple[_Text, ...] = ()
     captured_by: _Text = ""
     host_speed: Annotated[float, Field(gt=0)] | None = None
+    repeats: Repeats | None = None
     blocks: tuple[Block, ...] = ()
 
 
@@ -120,7 +142,8 @@ def write_trace(
         if sum(block["bytes"] for block in blocks) > MAX_TOTAL_BYTES:
             raise InvalidInput("the run has more than 2 GiB of operations; capture a shorter run")
         written = _parse_header({**header.model_dump(), "blocks": tuple(blocks)})
-        text = written.model_dump_json().encode()
+        unused = {"repeats"} if written.repeats is None else set()
+        text = written.model_dump_json(exclude=unused).encode()
         if len(text) > MAX_HEADER_BYTES:
             raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as out:

@@ -4,6 +4,7 @@
 void bind_bisection(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
+void bind_repeats(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 
@@ -11,6 +12,7 @@ NB_MODULE(_native, module) {
   bind_bisection(module);
   bind_distances(module);
   bind_orderings(module);
+  bind_repeats(module);
   bind_routes(module);
   bind_trace(module);
 }

@@ -30,8 +30,8 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMaxOperations = 100'000'000;  // 3.2 GB in memory
 constexpr std::uint64_t kMaxRatio = 1'100;             // zlib compresses at most 1032 to 1
 
-constexpr std::array<std::string_view, 6> kKeys = {"ranks",       "program",    "arguments",
-                                                   "captured_by", "host_speed", "blocks"};
+constexpr std::array<std::string_view, 7> kKeys = {
+    "ranks", "program", "arguments", "captured_by", "host_speed", "repeats", "blocks"};
 
 struct Block {
   std::uint64_t compressed;

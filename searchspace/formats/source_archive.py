@@ -1,0 +1,322 @@
+"""Source trees as archives: packed in one form, read from foreign archives without trusting them.
+
+A foreign archive is never unpacked on disk as it stands: its entries are checked one by one, and
+what is accepted is written anew, sorted and without times and owners. So a directory and archives
+of it have the same hash.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import struct
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from searchspace.errors import InvalidInput
+from searchspace.units import format_size
+
+__all__ = ["MAX_ENTRIES", "MAX_TREE_BYTES", "pack", "unpack"]
+
+MAX_TREE_BYTES = 1 << 30
+"""What all files of a source tree together may hold."""
+MAX_ENTRIES = 100_000
+"""Files, directories and links of a source tree."""
+
+_MAX_DEPTH = 64
+_MAX_NAME = 1024
+_MAX_TAR = MAX_TREE_BYTES + MAX_ENTRIES * 2048
+_MAX_TAR_EXTENSION = 1 << 20
+_MAX_ZIP_DIRECTORY = 16 << 20
+_CHUNK = 1 << 20
+_BLOCK = 512
+_TIME = 946_684_800  # every file is as old as the others, so that make rebuilds nothing for that
+_VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A file (with how to open it), a directory, or a link (with its target)."""
+
+    open: Callable[[], IO[bytes]] | None = None
+    link: str | None = None
+    executable: bool = False
+
+
+_Tree = dict[PurePosixPath, _Entry]
+
+
+def pack(source: Path, target: Path) -> None:
+    """Write a source tree as an archive whose bytes depend on its content alone.
+
+    Args:
+        source: A directory, whose version control is left out, or a tar, tar.gz or zip archive.
+            An archive with everything in one directory stands for that directory.
+        target: The archive to write (.tar.gz).
+
+    Raises:
+        InvalidInput: It is none of these, or holds what a source tree must not hold: links that
+            lead out of it, devices, names that climb, too many files or too large ones.
+    """
+    with _read(source) as tree, target.open("wb") as raw:
+        _check(tree)
+        with (
+            gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            left = MAX_TREE_BYTES
+            for name in sorted(tree):
+                left -= _add(archive, name, tree[name], left)
+
+
+def unpack(archive: Path, target: Path) -> None:
+    """Write the files of an archive, `pack`ed or foreign, below an empty directory.
+
+    Raises:
+        InvalidInput: As for `pack`.
+    """
+    with _read(archive) as tree:
+        _check(tree)
+        left = MAX_TREE_BYTES
+        for name in sorted(tree):
+            entry, path = tree[name], target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if entry.link is not None:
+                path.symlink_to(entry.link)
+            elif entry.open is None:
+                path.mkdir(exist_ok=True)
+            else:
+                with entry.open() as file, path.open("xb") as written:
+                    left -= _copy(file, written, left)
+                path.chmod(0o755 if entry.executable else 0o644)
+                os.utime(path, (_TIME, _TIME))
+
+
+def _add(archive: tarfile.TarFile, name: PurePosixPath, entry: _Entry, left: int) -> int:
+    info = tarfile.TarInfo(str(name))
+    info.mtime = _TIME
+    info.mode = 0o755
+    if entry.link is not None:
+        info.type, info.linkname = tarfile.SYMTYPE, entry.link
+    elif entry.open is None:
+        info.type = tarfile.DIRTYPE
+    else:
+        info.mode = 0o755 if entry.executable else 0o644
+        with tempfile.TemporaryFile() as whole:
+            with entry.open() as file:
+                info.size = _copy(file, whole, left)
+            whole.seek(0)
+            archive.addfile(info, whole)
+        return info.size
+    archive.addfile(info)
+    return 0
+
+
+def _copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
+    size = 0
+    try:
+        while chunk := source.read(_CHUNK):
+            size += len(chunk)
+            if size > most:
+                raise InvalidInput(f"the files exceed {format_size(MAX_TREE_BYTES)}")
+            target.write(chunk)
+    except (zlib.error, zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+        raise InvalidInput(f"the archive is damaged: {error}") from error
+    return size
+
+
+def _check(tree: _Tree) -> None:
+    """Refuse entries that would be written outside the tree or could not be written."""
+    for name, entry in tree.items():
+        text = str(name)
+        if not text.isprintable() or len(text) > _MAX_NAME or len(name.parts) > _MAX_DEPTH:
+            raise InvalidInput(f"the name {text[:80]!a} cannot be used in a source tree")
+        for parent in name.parents:
+            above = tree.get(parent)
+            if above is not None and (above.open is not None or above.link is not None):
+                raise InvalidInput(f"{name}: {parent} is not a directory")
+        if entry.link is not None and not _stays_inside(name, entry.link):
+            raise InvalidInput(f"the link {name} leads out of the source tree")
+
+
+def _stays_inside(name: PurePosixPath, link: str) -> bool:
+    """Whether a link climbs no further than to the tree's root, and only in its beginning.
+
+    A `..` after a name could follow a link to a directory and climb from there.
+    """
+    parts = PurePosixPath(link).parts
+    climbs = 0
+    while climbs < len(parts) and parts[climbs] == "..":
+        climbs += 1
+    return (
+        link.isprintable()
+        and bool(parts)
+        and not link.startswith("/")
+        and climbs < len(name.parts)
+        and ".." not in parts[climbs:]
+    )
+
+
+@contextmanager
+def _read(source: Path) -> Iterator[_Tree]:
+    """The entries of a directory or archive, which can be opened until the context ends."""
+    if source.is_dir():
+        yield _read_directory(source)
+        return
+    try:
+        file = source.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"cannot read {source}: {error.strerror}") from error
+    with ExitStack() as opened:
+        opened.enter_context(file)
+        start = file.read(4)
+        file.seek(0)
+        try:
+            if start[:2] == b"PK":
+                tree = _read_zip(file, opened)
+            else:
+                tree = _read_tar(file, opened, packed=start[:2] == b"\x1f\x8b")
+        except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError) as error:
+            raise InvalidInput(f"the archive cannot be read: {error}") from error
+        except (ValueError, struct.error, UnicodeError, NotImplementedError) as error:
+            raise InvalidInput(f"the archive is damaged: {error}") from error
+        yield _without_top(tree)
+
+
+def _without_top(tree: _Tree) -> _Tree:
+    tops = {name.parts[0] for name in tree}
+    if len(tops) != 1:
+        return tree
+    top = PurePosixPath(tops.pop())
+    entry = tree.get(top)
+    if entry is not None and (entry.open is not None or entry.link is not None):
+        return tree
+    return {name.relative_to(top): entry for name, entry in tree.items() if name != top}
+
+
+def _put(tree: _Tree, text: str, entry: _Entry) -> None:
+    name = PurePosixPath(text)
+    if text.startswith("/") or ".." in name.parts or "\\" in text or "\0" in text:
+        raise InvalidInput(f"the name {text[:80]!a} leads out of the archive")
+    if name.parts:
+        tree[name] = entry
+    if len(tree) > MAX_ENTRIES:
+        raise InvalidInput(f"there are more than {MAX_ENTRIES} files")
+
+
+def _read_directory(directory: Path) -> _Tree:
+    tree: _Tree = {}
+    for path, folders, files in os.walk(directory):
+        folders[:] = sorted(name for name in folders if name not in _VERSION_CONTROL)
+        for name in sorted((*folders, *files)):
+            whole = Path(path, name)
+            mode = whole.lstat().st_mode
+            entry = _Entry()
+            if stat.S_ISLNK(mode):
+                entry = _Entry(link=str(whole.readlink()))
+            elif stat.S_ISREG(mode):
+                entry = _Entry(open=_opener(whole), executable=bool(mode & 0o100))
+            elif not stat.S_ISDIR(mode):
+                raise InvalidInput(f"{whole} is neither a file nor a directory nor a link")
+            _put(tree, whole.relative_to(directory).as_posix(), entry)
+    return tree
+
+
+def _opener(path: Path) -> Callable[[], IO[bytes]]:
+    return lambda: path.open("rb")
+
+
+def _read_zip(file: IO[bytes], opened: ExitStack) -> _Tree:
+    _check_zip_directory(file)
+    archive = opened.enter_context(zipfile.ZipFile(file))
+    tree: _Tree = {}
+    for info in archive.infolist():
+        if info.flag_bits & 1:
+            raise InvalidInput(f"{info.filename} is encrypted")
+        mode = info.external_attr >> 16
+        if info.is_dir():
+            entry = _Entry()
+        elif stat.S_ISLNK(mode):
+            with archive.open(info) as link:
+                entry = _Entry(link=link.read(_MAX_NAME).decode())
+        elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            raise InvalidInput(f"{info.filename} is neither a file nor a directory nor a link")
+        else:
+            entry = _Entry(open=_zip_opener(archive, info), executable=bool(mode & 0o100))
+        _put(tree, info.filename, entry)
+    return tree
+
+
+def _zip_opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    return lambda: archive.open(info)
+
+
+def _check_zip_directory(file: IO[bytes]) -> None:
+    """Refuse an archive whose table of contents, which is read into memory, is too large."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 65_557))
+    end = file.read()
+    at = end.rfind(b"PK\5\6")
+    if at < 0 or len(end) < at + 22:
+        raise InvalidInput("the archive cannot be read: it has no table of contents")
+    (directory,) = struct.unpack("<I", end[at + 12 : at + 16])
+    if directory > _MAX_ZIP_DIRECTORY:
+        raise InvalidInput(f"there are more than {MAX_ENTRIES} files")
+    file.seek(0)
+
+
+def _read_tar(file: IO[bytes], opened: ExitStack, *, packed: bool) -> _Tree:
+    plain = opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (entered)
+    stream: IO[bytes] = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
+    size = 0
+    while chunk := stream.read(_CHUNK):
+        size += len(chunk)
+        if size > _MAX_TAR:
+            raise InvalidInput(f"the archive inflates to more than {format_size(MAX_TREE_BYTES)}")
+        plain.write(chunk)
+    _check_tar_headers(plain)
+    archive = opened.enter_context(tarfile.open(fileobj=plain, mode="r:"))  # noqa: SIM115
+    tree: _Tree = {}
+    for info in archive:
+        if info.issym():
+            entry = _Entry(link=info.linkname)
+        elif info.isdir():
+            entry = _Entry()
+        elif (info.isreg() or info.islnk()) and not info.issparse():
+            entry = _Entry(open=_tar_opener(archive, info), executable=bool(info.mode & 0o100))
+        else:
+            raise InvalidInput(f"{info.name} is neither a file nor a directory nor a link")
+        _put(tree, info.name, entry)
+    return tree
+
+
+def _tar_opener(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
+    def opened() -> IO[bytes]:
+        try:
+            file = archive.extractfile(info)
+        except KeyError:
+            raise InvalidInput(f"{info.name} is a link to a file that is not there") from None
+        if file is None:
+            raise InvalidInput(f"{info.name} is a link to something that is no file")
+        return file
+
+    return opened
+
+
+def _check_tar_headers(plain: IO[bytes]) -> None:
+    """Refuse extended headers too large for memory, which `tarfile` would read whole."""
+    plain.seek(0)
+    while len(header := plain.read(_BLOCK)) == _BLOCK and header[0]:
+        size = tarfile.nti(header[124:136])  # type: ignore[attr-defined]
+        if size < 0 or (header[156:157] in b"xXgLK" and size > _MAX_TAR_EXTENSION):
+            raise InvalidInput("the archive is damaged: a header is too large")
+        plain.seek((size + _BLOCK - 1) // _BLOCK * _BLOCK, os.SEEK_CUR)
+    plain.seek(0)

@@ -1,0 +1,228 @@
+"""What commands in the sandbox try in order to get out of it, or to get more than they may."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from workers import capture_sandbox
+from workers.capture_sandbox import CaptureFailed, Interrupted, Limits, Sandbox
+
+SMALL = Limits(
+    wall_seconds=60,
+    memory_bytes=200 << 20,
+    processes=40,
+    disk_bytes=32 << 20,
+    file_bytes=16 << 20,
+    log_bytes=64 << 10,
+)
+
+
+def run(script: str, **options: object) -> tuple[int, str]:
+    limits = options.pop("limits", SMALL)
+    assert isinstance(limits, Limits)
+    with Sandbox.temporary((), limits, **options) as box:  # type: ignore[arg-type]
+        status = box.run(["bash", "-c", script])
+        return status, box.full_log()
+
+
+def processes(word: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if word.encode() in path.read_bytes().split(b"\0"):
+                found.append(int(path.parts[2]))
+        except OSError:
+            continue
+    return found
+
+
+@contextmanager
+def listener() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture(params=[True, False], ids=["stranger", "same user"])
+def stranger(request: pytest.FixtureRequest) -> bool:
+    """Whether the commands run as another user, where the tests run as root."""
+    return bool(request.param)
+
+
+def test_files_of_the_system_and_of_the_service_cannot_be_read(
+    tmp_path: Path, stranger: bool
+) -> None:
+    database = tmp_path / "hamtune.db"
+    database.write_text("trials")
+    for path in ("/etc/shadow", "/etc/passwd", "/root", "/home", "/var", database):
+        status, log = run(f"cat {path} || ls {path}", stranger=stranger)
+        assert status != 0, path
+        assert "No such file" in log
+    status, log = run(f"ls {tmp_path.parent} /proc/1/root/etc/shadow", stranger=stranger)
+    assert status != 0
+
+
+@pytest.mark.parametrize("place", ["/x", "/usr/x", "/etc/x", "/dev/x"])
+def test_nothing_can_be_written_outside_the_workspace(place: str, stranger: bool) -> None:
+    status, log = run(f"echo x > {place}", stranger=stranger)
+    assert status != 0
+    assert "Read-only" in log or "denied" in log
+    assert not Path(place).exists()
+
+
+def test_settings_of_the_kernel_cannot_be_opened_for_writing(stranger: bool) -> None:
+    # Opened and not written: where this fails, the machine must not change.
+    setting = "/proc/sys/kernel/core_pattern"
+    status, log = run(f"exec 3<>{setting}", stranger=stranger)
+    assert status != 0
+    assert "Read-only" in log or "denied" in log
+    status, log = run("find /proc/sys /proc/irq -type f -writable", stranger=stranger)
+    assert (status, log) == (0, "")
+
+
+def test_what_is_above_the_workspace_is_not_what_is_there_outside(stranger: bool) -> None:
+    name = f"hamtune-escape-{os.getpid()}"
+    with Sandbox.temporary((), SMALL, stranger=stranger) as box:
+        box.run(["bash", "-c", f"echo x > ../{name}; echo x > ../../{name}"])
+        assert not (box.directory / name).exists()
+        assert not (box.directory.parent / name).exists()
+
+
+def test_there_is_no_network(stranger: bool) -> None:
+    with listener() as port:
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            pass
+        status, log = run(f"exec 3<>/dev/tcp/127.0.0.1/{port}", stranger=stranger)
+    assert status != 0
+    assert "/dev/tcp" in log
+
+
+def test_other_processes_cannot_be_seen_or_signalled(stranger: bool) -> None:
+    status, log = run(f"kill -0 {os.getpid()} || ls /proc/{os.getpid()}", stranger=stranger)
+    assert status != 0
+    _, log = run("ls -d /proc/[0-9]* | wc -l", stranger=stranger)
+    assert int(log.split()[-1]) < 12
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_processes_that_leave_their_session_do_not_outlive_the_command(confined: bool) -> None:
+    seconds = f"47{os.getpid()}.5{int(confined)}"
+    status, _ = run(f"(setsid setsid sleep {seconds} &) ; sleep 0.2", confined=confined)
+    assert status == 0
+    assert processes(seconds) == []
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_too_many_processes_end_the_command(confined: bool) -> None:
+    bomb = "for i in $(seq 120); do sleep 20 & done; wait"
+    begin = time.monotonic()
+    try:
+        status, log = run(bomb, confined=confined, stranger=True)
+    except CaptureFailed as error:
+        assert error.message == "it ran more than 40 processes and threads at once"
+    else:
+        assert "fork" in log
+        assert status != 0
+    assert time.monotonic() - begin < 20
+    assert not [pid for pid in processes("20") if Path(f"/proc/{pid}/comm").read_text() == "sleep"]
+
+
+def test_memory_is_limited_for_one_process_and_for_all() -> None:
+    status, log = run("tail /dev/zero")
+    assert status != 0
+    assert "memory exhausted" in log
+    hold = "(head -c 80M /dev/zero; sleep 20) | tail > /dev/null & "
+    with pytest.raises(CaptureFailed, match="it used more than 200 MiB of memory"):
+        run(hold * 4 + "wait")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "i=0; while :; do i=$((i+1)); head -c 4M /dev/zero > part$i || exit; done",
+        "for i in $(seq 3000); do : > file$i; done",
+        "for i in 1 2 3 4 5; do head -c 2M /dev/zero > $TMPDIR/$i; done",
+    ],
+    ids=["large files", "many files", "scratch files"],
+)
+def test_a_full_workspace_ends_the_command(script: str) -> None:
+    with pytest.raises(CaptureFailed, match="it wrote more than 2 MiB to disk"):
+        run(script, limits=replace(SMALL, disk_bytes=2 << 20))
+
+
+def test_a_file_cannot_grow_beyond_its_limit() -> None:
+    _, log = run("head -c 40M /dev/zero > large; wc -c < large")
+    assert log.split()[-1] == str(16 << 20)
+    assert "File too large" in log or "File size limit" in log
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
+def test_directories_in_memory_are_limited(place: str) -> None:
+    status, log = run(
+        f"for i in 1 2 3 4 5; do head -c 12M /dev/zero > {place}/$i || exit 9; done",
+        limits=SMALL,
+    )
+    assert status == 9
+    assert "No space left" in log
+
+
+def test_nested_directories_are_limited_and_cleared_away() -> None:
+    with pytest.raises(CaptureFailed, match="it nested directories too deeply"):
+        run("mkdir -p $(printf 'd/%.0s' $(seq 1500))")
+
+
+def test_what_cannot_be_entered_is_cleared_away() -> None:
+    with Sandbox.temporary((), SMALL) as box:
+        box.run(["bash", "-c", "mkdir -p a/b; : > a/b/c; chmod 0 a/b a"])
+    assert not box.directory.exists()
+
+
+def test_time_is_limited_by_the_clock_and_on_the_cpu() -> None:
+    with pytest.raises(CaptureFailed, match=r"it did not end within 0\.5 seconds"):
+        run("sleep 30", limits=Limits(wall_seconds=0.5))
+    with pytest.raises(CaptureFailed, match="it used more than 1 seconds of CPU time"):
+        run("(while :; do :; done) & (while :; do :; done)", limits=Limits(cpu_seconds=1))
+
+
+def test_of_what_is_printed_beginning_and_end_are_kept() -> None:
+    _, log = run("echo first; yes | head -c 3000000; echo last")
+    assert log.startswith("first\ny\ny\n")
+    assert log.endswith("y\nlast\n")
+    assert "bytes left out]" in log
+    assert len(log) < 70_000
+
+
+def test_links_in_the_workspace_lead_the_service_nowhere(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    with Sandbox.temporary((), SMALL) as box:
+        box.run(["bash", "-c", f"ln -s {victim} log; ln -s {victim} run.log; ln -s / root"])
+        box.run(["bash", "-c", "echo more"])
+    assert victim.read_text() == "untouched"
+    assert Path("/etc").is_dir()
+
+
+def test_a_command_can_be_stopped() -> None:
+    stop = threading.Event()
+    timer = threading.Timer(0.5, stop.set)
+    timer.start()
+    seconds = f"48{os.getpid()}"
+    with pytest.raises(Interrupted):
+        run(f"sleep {seconds}", stop=stop)
+    timer.join()
+    assert processes(seconds) == []
+
+
+def test_without_bubblewrap_only_an_explicit_word_lets_commands_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(capture_sandbox, "confinement_problem", lambda: "no user namespaces")
+    with pytest.raises(CaptureFailed, match="HAMTUNE_CAPTURE_SANDBOX=off"):
+        run("true")
+    assert run("true", confined=False)[0] == 0

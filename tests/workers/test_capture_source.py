@@ -1,0 +1,278 @@
+"""Programs of users: what ordinary makefiles build is captured, and what goes wrong is told."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.source_archive import pack
+from searchspace.formats.trace import TraceHeader, validate
+from searchspace.kernels import TraceSummary, trace_summary
+from workers.capture_run import Measure
+from workers.capture_sandbox import CaptureFailed, Limits
+from workers.capture_source import SourceProgram, capture_source
+
+SOURCES = Path(__file__).parent / "sources"
+ONE_FILE = "mpicc -O1 -o program program.c"
+HEAD = "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+
+Capture = Callable[..., TraceHeader]
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Capture:
+    """Captures a source tree, a directory or files by name, into t.ht."""
+
+    def run(
+        source: Path | Mapping[str, str],
+        build: str = ONE_FILE,
+        run: str = "program",
+        ranks: int = 2,
+        *,
+        captures: int = 1,
+        declared: bool = False,
+        limits: Limits | None = None,
+        sandbox: bool = True,
+    ) -> TraceHeader:
+        if not isinstance(source, Path):
+            folder = tmp_path / "source"
+            folder.mkdir(exist_ok=True)
+            for name, text in source.items():
+                (folder / name).write_text(text)
+            source = folder
+        archive = tmp_path / "source.tar.gz"
+        pack(source, archive)
+        program = SourceProgram(build, run, ranks, Measure(declared, None, captures))
+        return capture_source(archive, program, tmp_path / "t.ht", limits=limits, sandbox=sandbox)
+
+    return run
+
+
+def program(body: str) -> dict[str, str]:
+    return {
+        "program.c": f"{HEAD}int main(int argc, char **argv)\n{{\n  int rank;\n"
+        "  MPI_Init(&argc, &argv);\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+        f"{body}\n  MPI_Finalize();\n  return 0;\n}}\n"
+    }
+
+
+def summary(tmp_path: Path) -> TraceSummary:
+    return trace_summary(tmp_path / "t.ht")
+
+
+@pytest.mark.parametrize("sandbox", [True, False])
+def test_a_fortran_suite_with_generated_parameters(
+    capture: Capture, tmp_path: Path, sandbox: bool
+) -> None:
+    header = capture(
+        SOURCES / "suite", "make ring CLASS=S NPROCS=4", "bin/ring.S.4", 4, sandbox=sandbox
+    )
+    assert validate(tmp_path / "t.ht") == header
+    assert (header.program, header.ranks) == ("ring.S.4", 4)
+    assert summary(tmp_path)["calls"] == {
+        "bcast": 4, "irecv": 40, "reduce": 4, "send": 40, "waitall": 20, "wtime": 8,
+    }  # fmt: skip
+
+
+def test_a_solver_in_several_cpp_files_with_an_input_file(capture: Capture, tmp_path: Path) -> None:
+    header = capture(SOURCES / "solver", "make -j2", "bin/solve solve.dat", 8)
+    assert header.arguments == ("solve.dat",)
+    found = summary(tmp_path)
+    assert found["calls"] == {
+        "allreduce": 25 * 8, "bcast": 8, "irecv": 12 * 14, "isend": 12 * 14, "waitall": 12 * 8,
+    }  # fmt: skip
+    assert found["bytes"] == 12 * 14 * 16 * 16 * 8
+
+
+def test_communicators_of_a_fortran_program_of_free_and_fixed_form(
+    capture: Capture, tmp_path: Path
+) -> None:
+    capture(SOURCES / "grid", "make", "./grid", 6)
+    assert summary(tmp_path)["calls"] == {
+        "allreduce": 18, "bcast": 36, "cart_create": 6, "cart_sub": 6, "comm_split": 6,
+        "sendrecv": 18,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        "mpicc -I/usr/lib/x86_64-linux-gnu/openmpi/include -o program program.c -lmpi -static",
+        "mpicc program.c && mv a.out program",
+        "mpicc -c program.c && mpif77 program.o -o program -lmpi_mpifh -lmpi",
+        "mpicc -c program.c && mpicxx -o program program.o -lmpi_cxx -lmpi",
+        "mpicc -c program.c && ar r lib.a program.o && mpicc -o program -Wl,--whole-archive lib.a "
+        "-Wl,--no-whole-archive",
+    ],
+    ids=["flags of other libraries", "a.out", "linked as Fortran", "linked as C++", "archive"],
+)
+def test_usual_ways_to_link(capture: Capture, tmp_path: Path, build: str) -> None:
+    capture(program("  MPI_Barrier(MPI_COMM_WORLD);"), build)
+    assert summary(tmp_path)["calls"] == {"barrier": 2}
+
+
+@pytest.mark.parametrize("suffix", ["f", "F", "for", "f90", "F90", "f95", "f03"])
+def test_suffixes_of_fortran(capture: Capture, tmp_path: Path, suffix: str) -> None:
+    text = (
+        "      program tiny\n      include 'mpif.h'\n      integer error\n"
+        "      call mpi_init(error)\n      call mpi_barrier(MPI_COMM_WORLD, error)\n"
+        "      call mpi_finalize(error)\n      end program tiny\n"
+    )
+    capture({f"tiny.{suffix}": text}, f"mpif90 -c tiny.{suffix} && mpifort -o tiny tiny.o", "tiny")
+    assert summary(tmp_path)["calls"] == {"barrier": 2}
+
+
+def test_a_configure_script_may_run_what_it_compiles(capture: Capture, tmp_path: Path) -> None:
+    files = program("  MPI_Barrier(MPI_COMM_WORLD);")
+    files["conftest.c"] = "int main(void) { return 0; }\n"
+    capture(files, f"SMPI_PRETEND_CC=1 mpicc -o conftest conftest.c && ./conftest && {ONE_FILE}")
+    assert summary(tmp_path)["calls"] == {"barrier": 2}
+
+
+def test_several_captures_agree_on_the_calls_and_tell_their_spread(
+    capture: Capture, tmp_path: Path
+) -> None:
+    work = "  double x = rank;\n  for (int i = 0; i < 3000000; i++) x = x * 0.5 + i;\n"
+    header = capture(
+        program(f"{work}  MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);"), captures=3
+    )
+    assert header.repeats is not None
+    assert header.repeats.captures == 3
+    assert header.repeats.differing_ranks == ()
+    assert len(header.repeats.rank_spreads) == 2
+    assert validate(tmp_path / "t.ht") == header
+    assert summary(tmp_path)["flops"] > 0
+
+
+def test_ranks_whose_calls_differ_between_captures_are_named(capture: Capture) -> None:
+    body = (
+        '  FILE *seen = rank == 1 ? fopen("seen", "r") : NULL;\n'
+        "  if (seen) MPI_Wtime();\n"
+        '  if (rank == 1) fclose(fopen("seen", "w"));\n'
+    )
+    header = capture(program(body), captures=2)
+    assert header.repeats is not None
+    assert header.repeats.differing_ranks == (1,)
+
+
+def test_declared_computation_is_captured_once_and_is_exact(
+    capture: Capture, tmp_path: Path
+) -> None:
+    header = capture(program("  smpi_execute_flops(1e6);"), captures=3, declared=True)
+    assert header.repeats is None
+    assert summary(tmp_path)["flops"] == 2e6
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("  if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);", "the program called MPI_Abort: rank"),
+        ("  if (rank == 1) exit(4);", r"program ended with status|did not call MPI_Finalize"),
+        ("  if (rank == 1) return 0;", "rank 1 did not call MPI_Finalize"),
+        (
+            "  MPI_Recv(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+            "the program deadlocks",
+        ),
+        ("  *(volatile int *)8 = 1;", "program ended with"),
+        ("  for (;;) sleep(1);", "it did not end within 3 seconds|used more than"),
+        (
+            '  FILE *f = fopen("out", "w"); char b[65536] = {1};\n'
+            "  for (long i = 0; i < 100000; i++) fwrite(b, 1, sizeof b, f);",
+            "wrote more than 64 MiB|program ended with",
+        ),
+    ],
+    ids=["abort", "exit", "no finalize", "deadlock", "crash", "hang", "gigabytes"],
+)
+def test_a_run_that_fails_says_how(capture: Capture, body: str, message: str) -> None:
+    limits = Limits(wall_seconds=3, disk_bytes=64 << 20, memory_bytes=4 << 30)
+    with pytest.raises(CaptureFailed, match=message) as caught:
+        capture(program(body), limits=limits)
+    assert "hamtune-capture-" not in str(caught.value)
+
+
+def test_the_wrong_number_of_ranks_is_told_in_the_programs_own_words(capture: Capture) -> None:
+    with pytest.raises(CaptureFailed) as caught:
+        capture(SOURCES / "suite", "make ring CLASS=S NPROCS=4", "bin/ring.S.4", 2)
+    assert "ERROR: run on    2 ranks, compiled for    4" in caught.value.log
+
+
+def test_a_call_that_no_trace_can_hold_is_named(capture: Capture) -> None:
+    body = "  MPI_Win w;\n  MPI_Win_create(&rank, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);"
+    with pytest.raises(InvalidInput, match="MPI_Win_create is not supported"):
+        capture(program(body))
+
+
+@pytest.mark.parametrize(
+    ("build", "run", "message"),
+    [
+        ("echo broken >&2; exit 3", "program", r"the build ended with status 3\n.*\n?broken"),
+        ("kill -9 $$", "program", "the build ended with"),
+        (ONE_FILE, "bin/program", "the build left no program bin/program"),
+        ("cp /bin/true program", "program", "program has no recorder in it"),
+        ("ln -s /etc/hostname program", "program", "the build left no program"),
+        ("ln -s /usr/bin/true program", "program", "the build left no program"),
+        ("mkfifo program", "program", "the build left no program"),
+    ],
+)
+def test_a_build_that_fails_says_how(capture: Capture, build: str, run: str, message: str) -> None:
+    with pytest.raises(CaptureFailed, match=message):
+        capture(program(""), build, run)
+
+
+@pytest.mark.parametrize(
+    ("run", "ranks", "message"),
+    [
+        ("", 2, "run: give the program"),
+        ("mpirun -np 2 program", 2, "run: .* without mpirun"),
+        ("program 'a b'", 2, "the argument 'a b' cannot be handed"),
+        ("program 'a", 2, "is not a command"),
+        ("program", 0, "ranks: must be from 1"),
+    ],
+)
+def test_wrong_use_is_refused(capture: Capture, run: str, ranks: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        capture(program(""), ONE_FILE, run, ranks)
+
+
+def test_a_recording_that_is_a_link_is_not_followed(capture: Capture, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the other user's password")
+    body = (
+        '  char to[4096];\n  snprintf(to, sizeof to, "%s/refused",'
+        ' getenv("HAMTUNE_RECORD_DIRECTORY"));\n'
+        f'  if (rank == 0) symlink("{secret}", to);'
+    )
+    capture(program(body))
+    body = body.replace("/refused", "/rank-1.operations.count") + "  if (rank == 1) exit(0);"
+    with pytest.raises(CaptureFailed) as caught:
+        capture(program(body))
+    assert "password" not in str(caught.value)
+
+
+def test_a_makefile_that_tries_everything_gets_nothing(capture: Capture, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    seconds = f"49{os.getpid()}"
+    makefile = f"""
+all: program
+	! cat /etc/shadow
+	! cat {victim}
+	! sh -c 'echo x > {victim}'
+	ln -s {victim} out && ! sh -c 'echo x > out'
+	! bash -c 'exec 3<>/dev/tcp/127.0.0.1/22'
+	! sh -c 'echo x > /usr/bin/x'
+	! sh -c 'echo x > $(HAMTUNE_RECORDER)'
+	setsid sleep {seconds} &
+program: program.c
+	mpicc -o program program.c
+"""
+    capture({**program(""), "Makefile": makefile}, "make")
+    assert victim.read_text() == "untouched"
+    sleeping = [
+        path
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if path.exists() and seconds.encode() in path.read_bytes()
+    ]
+    assert sleeping == []

@@ -1,0 +1,211 @@
+"""Runs of a built program under SMPI with the recorder in it, and the trace they leave.
+
+A run uses a network without contention: a trace holds what the program asked of MPI, not how long
+it took, and this network is cheap to simulate. Programs that take messages in order of arrival are
+recorded in the order of their run.
+"""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.repeats import merge_repeats
+from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_trace
+from workers.capture_build import RECORDER
+from workers.capture_sandbox import CaptureFailed, Sandbox
+
+__all__ = ["MAX_CAPTURES", "Measure", "record_trace"]
+
+MAX_CAPTURES = 25
+
+# Links that do not contend keep the solver small; each host pair is two links apart. (Simpler still
+# would be SimGrid's Constant model, but 3.32 loses messages to rounding with it.)
+_PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="capture" prefix="host-" suffix="" radical="0-{last}" speed="1Gf"
+           bw="1GBps" lat="1us" sharing_policy="FATPIPE"/>
+</platform>
+"""
+_SMPI_OPTIONS = (
+    "--cfg=smpi/simulate-computation:no",
+    # SMPI's defaults send all pairs at once; these take turns.
+    "--cfg=smpi/alltoall:ring",
+    "--cfg=smpi/alltoallv:ring",
+    "--cfg=smpi/allgather:ring",
+    "--cfg=smpi/allgatherv:ring",
+    "--log=xbt_cfg.thres:error",
+    "--log=smpi_config.thres:error",
+    # One line a rank and collective for the choices above would bury what the program printed.
+    "--log=smpi_coll.thres:warning",
+)
+_MOST_REFUSAL = 1000
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the computation between MPI calls is known.
+
+    Attributes:
+        declared: The program declares it (`hamtune_compute`, `smpi_execute_flops`); else the CPU
+            time between calls is measured.
+        host_speed: Flop/s that turn measured seconds into flops; by default the measured speed of a
+            matrix product on one core of this machine.
+        captures: Runs, whose median counts.
+    """
+
+    declared: bool = False
+    host_speed: float | None = None
+    captures: int = 1
+
+    def check(self, ranks: int) -> None:
+        """Refuse what cannot be done.
+
+        Raises:
+            InvalidInput: Which value and why.
+        """
+        if not 1 <= ranks <= MAX_RANKS:
+            raise InvalidInput(f"must be from 1 to {MAX_RANKS}", field="ranks")
+        if not 1 <= self.captures <= MAX_CAPTURES:
+            raise InvalidInput(f"must be from 1 to {MAX_CAPTURES}", field="captures")
+        if self.host_speed is not None and not 0 < self.host_speed < float("inf"):
+            raise InvalidInput("must be a positive number of flop/s", field="host_speed")
+
+    @property
+    def speed(self) -> float | None:
+        """Flop/s for the recorder; None where nothing is measured."""
+        if self.declared:
+            return None
+        return self.host_speed or _measured_host_speed()
+
+
+def record_trace(
+    box: Sandbox,
+    program: Path,
+    arguments: Sequence[str],
+    ranks: int,
+    measure: Measure,
+    output: Path,
+    *,
+    shown: str = "",
+) -> TraceHeader:
+    """Run a program of the sandbox's workspace and write its trace.
+
+    Args:
+        box: Where it lies and runs.
+        program: The program.
+        arguments: Its arguments.
+        ranks: How many ranks it runs on.
+        measure: How its computation is known, and how often it runs.
+        output: The trace to write.
+        shown: The command as its user wrote it, for the log.
+
+    Returns:
+        The header of the trace.
+
+    Raises:
+        InvalidInput: It does what no trace can hold.
+        CaptureFailed: It did not run to its end on all ranks.
+        Interrupted: The sandbox was stopped.
+    """
+    for argument in arguments:
+        # smpirun takes options of SimGrid out of the arguments and splits the rest at blanks.
+        if argument.split() != [argument] or argument.startswith(("--cfg=", "--log=")):
+            raise InvalidInput(
+                f"the argument {argument!r} cannot be handed to a program under SMPI",
+                field="command",
+            )
+    names = [f"host-{rank}" for rank in range(ranks)]
+    (box.control / "platform.xml").write_text(_PLATFORM.format(last=ranks - 1))
+    (box.control / "hostfile").write_text("\n".join(names) + "\n")
+    speed = measure.speed
+    runs = 1 if measure.declared else measure.captures
+    captures = []
+    for run in range(runs):
+        box.note("run", f"$ {shown or program.name}" + (f"  (run {run + 1})" if runs > 1 else ""))
+        captures.append(_record(box, program, arguments, ranks, speed, run))
+    rank_files, repeats = captures[0], None
+    if runs > 1:
+        merged = box.directory / "merged"
+        merged.mkdir()
+        rank_files, repeats = merge_repeats(captures, merged)
+    header = TraceHeader(
+        ranks=ranks,
+        program=program.name,
+        arguments=tuple(arguments),
+        captured_by=_simulator_name(),
+        host_speed=speed,
+        repeats=repeats,
+    )
+    return write_trace(output, header, rank_files)
+
+
+def _record(
+    box: Sandbox,
+    program: Path,
+    arguments: Sequence[str],
+    ranks: int,
+    speed: float | None,
+    number: int,
+) -> list[RankFile]:
+    recording = box.directory / f"recording-{number}"
+    environment = {"HAMTUNE_RECORD_DIRECTORY": str(recording)}
+    if speed is not None:
+        environment["HAMTUNE_RECORD_HOST_SPEED"] = repr(speed)
+    run = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(box.control / "platform.xml")]
+    run += ["-hostfile", str(box.control / "hostfile"), *_SMPI_OPTIONS, str(program), *arguments]
+    status = box.run(run, environment, writable=recording)
+    refused = recording / "refused"
+    if _is_file(refused):
+        with refused.open(errors="replace") as file:
+            reason = " ".join(file.read(_MOST_REFUSAL).split())
+        raise InvalidInput(reason, field="command")
+    if status:
+        how = f"status {status}" if status > 0 else f"signal {-status}"
+        raise CaptureFailed(f"{program.name} ended with {how}", box.log())
+    return [_rank_file(recording, rank, box) for rank in range(ranks)]
+
+
+def _rank_file(recording: Path, rank: int, box: Sandbox) -> RankFile:
+    path = recording / f"rank-{rank}.operations"
+    count = recording / f"rank-{rank}.operations.count"
+    if _is_file(path) and _is_file(count):
+        with count.open("rb") as file:
+            number = file.read(32).strip()
+        if number.isdigit():
+            return RankFile(path, int(number))
+    why = ""
+    if box.printed("MPI_Abort was called"):
+        why = "the program called MPI_Abort: "
+    elif box.printed("Deadlock detected"):
+        why = "the program deadlocks: "
+    missing = "MPI_Finalize" if path.exists() else "MPI_Init"
+    raise CaptureFailed(f"{why}rank {rank} did not call {missing}", box.log())
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a program left a plain file here: a link could lead to a file that is not its own."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
+@cache
+def _measured_host_speed() -> float:
+    answer = subprocess.run(
+        [str(RECORDER / "hamtune-host-speed")], capture_output=True, text=True, check=True
+    )
+    return float(answer.stdout)
+
+
+@cache
+def _simulator_name() -> str:
+    answer = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, check=True)
+    return "smpi " + answer.stdout.split()[-1]
