@@ -1,0 +1,101 @@
+"""The output of `ibnetdiscover`: switches and channel adapters of an InfiniBand fabric.
+
+Adapters whose description begins with the same word belong to one host: `"n1 HCA-1"`, `"n1 HCA-2"`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.fabric import Fabric, build_fabric
+
+__all__ = ["read_ib_discover"]
+
+_NODE = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?')
+_PORT = re.compile(r'\[(\d+)\](?:\[\w+\])?(?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\]')
+_ATTRIBUTE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=", re.IGNORECASE)
+
+
+@dataclass
+class _Found:
+    """Devices in order of appearance, and cables by their two (device, port)."""
+
+    kinds: dict[str, str] = field(default_factory=dict)
+    descriptions: dict[str, str] = field(default_factory=dict)
+    cables: dict[frozenset[tuple[str, str]], int] = field(default_factory=dict)
+
+
+def read_ib_discover(text: str) -> Fabric:
+    """Reads the fabric.
+
+    Raises:
+        InvalidInput: A line is not known, a cable leads to a device that is not described, or a
+            router is in the fabric; names the line.
+    """
+    found = _Found()
+    device: str | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.strip()
+        if not line or line.startswith("#") or _ATTRIBUTE.match(line):
+            continue
+        node, port = _NODE.match(line), _PORT.match(line)
+        if node is not None:
+            kind, device = node[1], node[3]
+            if kind == "Rt":
+                raise InvalidInput(f"line {number} is a router; only one subnet can be imported")
+            if device in found.kinds:
+                raise InvalidInput(f"line {number} describes {device} a second time")
+            found.kinds[device] = kind
+            found.descriptions[device] = node[4] or device
+        elif port is not None and device is not None:
+            ends = frozenset({(device, port[1]), (port[2], port[3])})
+            if len(ends) == 2:  # a cable from a port to itself is a test plug
+                found.cables.setdefault(ends, number)
+        else:
+            raise InvalidInput(
+                f"line {number} is not known: {line[:60]!r}; expected the output of ibnetdiscover"
+            )
+    return _fabric(found)
+
+
+def _fabric(found: _Found) -> Fabric:
+    if not found.kinds:
+        raise InvalidInput("the file describes no device")
+    names = _names(found)
+    cables: list[tuple[str, str]] = []
+    for ends, number in found.cables.items():
+        devices = [device for device, _ in sorted(ends)]
+        for device in devices:
+            if device not in names:
+                raise InvalidInput(f"line {number} leads to {device}, which is not described")
+        if devices[0] != devices[1]:
+            cables.append((names[devices[0]], names[devices[1]]))
+    hosts = dict.fromkeys(names[d] for d, kind in found.kinds.items() if kind == "Ca")
+    switches = [names[d] for d, kind in found.kinds.items() if kind == "Switch"]
+    plugged = {end for cable in cables for end in cable}
+    unplugged = [host for host in hosts if host not in plugged]
+    if unplugged:
+        raise InvalidInput(f"{unplugged[0]} has no cable")
+    return build_fabric(list(hosts), switches, cables)
+
+
+def _names(found: _Found) -> dict[str, str]:
+    """A name for each device: of a host the first word of its description."""
+    names: dict[str, str] = {}
+    taken = Counter(
+        found.descriptions[device] for device, kind in found.kinds.items() if kind == "Switch"
+    )
+    for device, kind in found.kinds.items():
+        description = found.descriptions[device]
+        if kind == "Ca":
+            names[device] = description.split()[0] if description.split() else device
+        else:
+            names[device] = description if taken[description] == 1 else device
+    hosts = {names[device] for device, kind in found.kinds.items() if kind == "Ca"}
+    return {
+        device: device if found.kinds[device] == "Switch" and name in hosts else name
+        for device, name in names.items()
+    }

@@ -1,0 +1,109 @@
+"""Slurm's `topology.conf`: a tree of switches with the nodes below them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.fabric import Fabric, build_fabric
+from searchspace.formats.host_list import expand
+
+__all__ = ["read_slurm_topology"]
+
+_KEYS = {"switchname", "nodes", "switches", "linkspeed", "comment"}
+_PAIR = re.compile(r'(\w+)=("[^"]*"|\S+)')
+
+
+def read_slurm_topology(text: str) -> Fabric:
+    """Reads the tree: `SwitchName=s0 Nodes=n[0-7]`, `SwitchName=top Switches=s[0-3]`.
+
+    Raises:
+        InvalidInput: A line is not of a tree, a switch is not described or stands twice, or a node
+            or switch hangs below two others; names the line.
+    """
+    tree = _Tree()
+    for number, line in _lines(text):
+        fields = _fields(number, line)
+        name = fields.get("switchname")
+        if name is None:
+            raise InvalidInput(f"line {number} is not 'SwitchName=... Nodes=...': {line[:60]!r}")
+        if ("nodes" in fields) == ("switches" in fields):
+            raise InvalidInput(f"line {number}: a switch has either Nodes= or Switches=")
+        for switch in _expanded(number, name):
+            tree.add(number, switch, fields)
+    tree.check()
+    return build_fabric(tree.hosts, list(tree.switches), tree.parent.items())
+
+
+class _Tree:
+    """What the lines read so far say."""
+
+    def __init__(self) -> None:
+        self.hosts: list[str] = []
+        self.switches: dict[str, int] = {}  # and their lines
+        self.parent: dict[str, str] = {}
+        self._wanted: dict[str, int] = {}  # switches that a line names below another
+
+    def add(self, number: int, switch: str, fields: dict[str, str]) -> None:
+        if switch in self.switches:
+            first = self.switches[switch]
+            raise InvalidInput(f"line {number} describes the switch {switch} of line {first} again")
+        self.switches[switch] = number
+        for below in _expanded(number, fields.get("nodes") or fields["switches"]):
+            if below in self.parent:
+                raise InvalidInput(
+                    f"line {number} puts {below} below {switch}; it is below {self.parent[below]}"
+                )
+            self.parent[below] = switch
+            if "nodes" in fields:
+                self.hosts.append(below)
+            else:
+                self._wanted[below] = number
+
+    def check(self) -> None:
+        for switch, number in self._wanted.items():
+            if switch not in self.switches:
+                raise InvalidInput(
+                    f"line {number} names the switch {switch}, which is not described"
+                )
+        for host in self.hosts:
+            if host in self.switches:
+                raise InvalidInput(f"line {self.switches[host]}: {host} is a node and a switch")
+        if not self.switches:
+            raise InvalidInput("the file describes no switch")
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yields lines with their number; a backslash at the end joins the next one."""
+    joined, first = "", 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.partition("#")[0].rstrip()
+        first = first if joined else number
+        if line.endswith("\\"):
+            joined += line[:-1] + " "
+            continue
+        joined += line
+        if joined.strip():
+            yield first, joined.strip()
+        joined = ""
+    if joined.strip():
+        yield first, joined.strip()
+
+
+def _fields(number: int, line: str) -> dict[str, str]:
+    fields = {key.lower(): value.strip('"') for key, value in _PAIR.findall(line)}
+    unknown = [word for word in fields if word not in _KEYS]
+    if unknown or _PAIR.sub("", line).strip():
+        raise InvalidInput(
+            f"line {number} is not known: {line[:60]!r}; a tree has SwitchName=, Nodes=, "
+            f"Switches=, LinkSpeed="
+        )
+    return fields
+
+
+def _expanded(number: int, names: str) -> list[str]:
+    try:
+        return expand(names)
+    except InvalidInput as error:
+        raise InvalidInput(f"line {number}: {error}") from None
