@@ -12,6 +12,8 @@ from searchspace.errors import InvalidInput
 __all__ = ["BUILTINS", "Builtin", "BuiltinRun", "validate"]
 
 CLASSES = ("S", "W", "A", "B")
+MORE_CLASSES = (*CLASSES, "C")
+MOST_ITERATIONS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,43 @@ class BuiltinRun:
         return ":".join((self.program, *parameters, f"ranks={self.ranks}"))
 
 
-def _read_class(parameters: Mapping[str, Any]) -> dict[str, str | int]:
-    _refuse_unknown(parameters, ("class",))
-    allowed = ", ".join(CLASSES)
+def _check_class(parameters: Mapping[str, Any], classes: tuple[str, ...]) -> None:
+    allowed = ", ".join(classes)
     if "class" not in parameters:
         raise InvalidInput(f"is required; allowed: {allowed}", field="class")
-    if parameters["class"] not in CLASSES:
+    if parameters["class"] not in classes:
         raise InvalidInput(
             f"unknown class '{parameters['class']}'; allowed: {allowed}", field="class"
         )
+
+
+def _read_class(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+    _refuse_unknown(parameters, ("class",))
+    _check_class(parameters, CLASSES)
     return {"class": parameters["class"]}
+
+
+def _read_more_classes(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+    _refuse_unknown(parameters, ("class",))
+    _check_class(parameters, MORE_CLASSES)
+    return {"class": parameters["class"]}
+
+
+def _read_class_and_iterations(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+    """Reads the class and, where it is given, another number of iterations than the class's."""
+    _refuse_unknown(parameters, ("class", "iterations"))
+    _check_class(parameters, MORE_CLASSES)
+    complete: dict[str, str | int] = {"class": parameters["class"]}
+    if "iterations" in parameters:
+        iterations = parameters["iterations"]
+        whole = isinstance(iterations, int) and not isinstance(iterations, bool)
+        if not whole or not 1 <= iterations <= MOST_ITERATIONS:
+            raise InvalidInput(
+                f"must be a whole number from 1 to {MOST_ITERATIONS}, not {iterations!r}",
+                field="iterations",
+            )
+        complete["iterations"] = iterations
+    return complete
 
 
 def _read_order(parameters: Mapping[str, Any]) -> dict[str, str | int]:
@@ -91,6 +120,38 @@ def _power_of_two_up_to(limits: Mapping[str, int]) -> Callable[..., str | None]:
     return obstacle
 
 
+def _square_up_to(limits: Mapping[str, int]) -> Callable[..., str | None]:
+    """Makes the rule of BT and SP: a square number of ranks, a layer of cells for each side."""
+
+    def obstacle(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+        limit = limits[str(parameters["class"])]
+        if math.isqrt(ranks) ** 2 == ranks and ranks <= limit:
+            return None
+        return f"class {parameters['class']} needs a square number up to {limit}, not {ranks}"
+
+    return obstacle
+
+
+def _up_to(limits: Mapping[str, int]) -> Callable[..., str | None]:
+    def obstacle(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+        limit = limits[str(parameters["class"])]
+        return None if ranks <= limit else f"class {parameters['class']} needs at most {limit}"
+
+    return obstacle
+
+
+def _cells(points: int) -> int:
+    """Ranks of BT and SP on a cube of so many points a side: a cell needs three along an axis."""
+    side: int = points // 3
+    return side * side
+
+
+def _pencils(points: int) -> int:
+    """Ranks of LU on such a cube: a pencil needs two points along each of the axes that are cut."""
+    longest = _power_below(points // 2)
+    return longest * longest
+
+
 def _square(parameters: Mapping[str, str | int], ranks: int) -> str | None:
     side = math.isqrt(ranks)
     if side * side != ranks:
@@ -100,6 +161,10 @@ def _square(parameters: Mapping[str, str | int], ranks: int) -> str | None:
     return None
 
 
+def _limits(rule: Callable[[int], int], sizes: tuple[int, ...]) -> dict[str, int]:
+    return {class_: rule(size) for class_, size in zip(MORE_CLASSES, sizes, strict=True)}
+
+
 def _power_below(number: int) -> int:
     return 1 << (number.bit_length() - 1)
 
@@ -107,6 +172,13 @@ def _power_below(number: int) -> int:
 BUILTINS: dict[str, Builtin] = {
     program.name: program
     for program in (
+        Builtin(
+            "bt",
+            "NPB BT: block tridiagonal solver, sweeps over a multi-partition",
+            _read_class_and_iterations,
+            # The cells of NPB's multi-partition.
+            _square_up_to(_limits(_cells, (12, 24, 64, 102, 162))),
+        ),
         Builtin(
             "cg",
             "NPB CG: conjugate gradient, point-to-point on rows and columns of ranks",
@@ -118,6 +190,13 @@ BUILTINS: dict[str, Builtin] = {
                     for c, n in zip(CLASSES, (1400, 7000, 14000, 75000), strict=True)
                 }
             ),
+        ),
+        Builtin(
+            "ep",
+            "NPB EP: random numbers, hardly any communication",
+            _read_more_classes,
+            # A batch of 2^16 pairs for every rank.
+            _up_to(_limits(lambda exponent: 1 << (exponent - 16), (24, 25, 28, 30, 32))),
         ),
         Builtin(
             "ft",
@@ -136,6 +215,13 @@ BUILTINS: dict[str, Builtin] = {
             _power_of_two_up_to(dict(zip(CLASSES, (128, 1024, 1024, 1024), strict=True))),
         ),
         Builtin(
+            "lu",
+            "NPB LU: SSOR solver, wavefronts of small messages through pencils",
+            _read_class_and_iterations,
+            # Faces are exchanged two layers deep.
+            _power_of_two_up_to(_limits(_pencils, (12, 33, 64, 102, 162))),
+        ),
+        Builtin(
             "mg",
             "NPB MG: multigrid, halo exchange on a 3-D grid of ranks",
             _read_class,
@@ -150,6 +236,13 @@ BUILTINS: dict[str, Builtin] = {
             _read_order,
             _square,
         ),
+        Builtin(
+            "sp",
+            "NPB SP: scalar pentadiagonal solver, sweeps over a multi-partition",
+            _read_class_and_iterations,
+            # As for BT; class W is larger.
+            _square_up_to(_limits(_cells, (12, 36, 64, 102, 162))),
+        ),
     )
 }
 
@@ -159,7 +252,8 @@ def validate(program: str, parameters: Mapping[str, Any], ranks: int) -> Builtin
 
     Args:
         program: A key of `BUILTINS`.
-        parameters: `class` for the NAS benchmarks, `n` (default 1000) for `mm`.
+        parameters: `class` for the NAS benchmarks, and `iterations` for `bt`, `lu` and `sp` if not
+            those of the class; `n` (default 1000) for `mm`.
         ranks: How many ranks run it.
 
     Raises:

@@ -18,6 +18,7 @@ __all__ = [
     "APPLICATIONS",
     "CaptureFailed",
     "Limits",
+    "builtin_sources",
     "builtin_sources_sha256",
     "capture",
     "capture_builtin",
@@ -25,6 +26,8 @@ __all__ = [
 
 APPLICATIONS = Path(__file__).resolve().parent.parent / "applications"
 """The built-in programs, a directory each."""
+_SHARED = {"bt": ("cfd",), "lu": ("cfd",), "sp": ("cfd",)}
+"""Directories of `common` that only some programs are built with."""
 
 
 def capture(
@@ -90,6 +93,14 @@ def capture(
         return record_trace(box, program, arguments, ranks, measure, output)
 
 
+def builtin_sources(program: str) -> list[Path]:
+    """The files that a program of `applications/` is built from."""
+    common = APPLICATIONS / "common"
+    directories = [APPLICATIONS / program, common]
+    directories += [common / name for name in _SHARED.get(program, ())]
+    return [source for directory in directories for source in sorted(directory.glob("*.c"))]
+
+
 def capture_builtin(
     program: str,
     class_: str | None,
@@ -107,7 +118,7 @@ def capture_builtin(
         program: Name of the program (`cg`).
         class_: Its problem class, for the programs that have one.
         ranks: How many ranks it runs on.
-        parameters: The values of a program without classes, in the order of its arguments.
+        parameters: Its other values, in the order of its arguments.
         output: The trace to write.
         limits: What each compilation and the run may use.
 
@@ -122,10 +133,11 @@ def capture_builtin(
             f"there is no built-in program {program!r}; allowed: {', '.join(offered)}",
             field="application.builtin",
         )
-    arguments = [class_] if class_ is not None else [str(value) for value in parameters.values()]
+    arguments = [] if class_ is None else [class_]
+    arguments += [str(value) for value in parameters.values()]
     try:
         return capture(
-            [str(source) for source in _sources(program)] + arguments,
+            [str(source) for source in builtin_sources(program)] + arguments,
             ranks,
             output,
             declared_flops=True,
@@ -146,15 +158,10 @@ def capture_builtin(
 def builtin_sources_sha256(program: str) -> str:
     """What a built-in program is made from, as a hash: another source leaves another trace."""
     digest = hashlib.sha256()
-    for path in (*_sources(program), *sorted(APPLICATIONS.glob("**/*.h"))):
+    for path in (*builtin_sources(program), *sorted(APPLICATIONS.glob("**/*.h"))):
         digest.update(path.relative_to(APPLICATIONS).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
-
-
-def _sources(program: str) -> list[Path]:
-    own, common = APPLICATIONS / program, APPLICATIONS / "common"
-    return [*sorted(own.glob("*.c")), *sorted(common.glob("*.c"))]
 
 
 def _copy_program(program: Path, workspace: Path) -> Path:

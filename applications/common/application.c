@@ -7,16 +7,28 @@
 
 #include "../hamtune_app.h"
 
-int app_report(const AppResult *result)
+static void report_time(const AppResult *result)
 {
   printf("%s %s: %d ranks\n", result->program, result->size, result->ranks);
   printf("Time: %.6f s\n", result->seconds);
+  if (!HAMTUNE_DECLARED && result->seconds > 0.0)
+    printf("Rate: %.2f million operations/s\n", result->operations / result->seconds * 1e-6);
+}
+
+int app_report_unknown(const AppResult *result)
+{
+  report_time(result);
+  printf("Verification: none (not the iterations of the class)\n");
+  return APP_OK;
+}
+
+int app_report(const AppResult *result)
+{
+  report_time(result);
   if (HAMTUNE_DECLARED) {
     printf("Verification: none (computation was declared)\n");
     return APP_OK;
   }
-  if (result->seconds > 0.0)
-    printf("Rate: %.2f million operations/s\n", result->operations / result->seconds * 1e-6);
   printf("Verification: %s\n", result->verified ? "successful" : "failed");
   return result->verified ? APP_OK : APP_VERIFICATION_FAILED;
 }
@@ -44,6 +56,42 @@ int app_class(int argc, char **argv)
     return -1;
   const char *found = strchr(classes, argv[1][0]);
   return found == NULL ? -1 : (int)(found - classes);
+}
+
+int app_class_and_iterations(int argc, char **argv, const char *classes, int *iterations)
+{
+  *iterations = 0;
+  if (argc < 2 || argc > 3 || strlen(argv[1]) != 1)
+    return -1;
+  if (argc == 3) {
+    char *end;
+    long number = strtol(argv[2], &end, 10);
+    if (*end != '\0' || end == argv[2] || number < 1 || number > 1000000)
+      return -1;
+    *iterations = (int)number;
+  }
+  const char *found = strchr(classes, argv[1][0]);
+  return found == NULL ? -1 : (int)(found - classes);
+}
+
+/* SMPI has no MPI_Pcontrol: there only a recorder that is linked into the program has. */
+static void mark(int level)
+{
+#ifdef HAMTUNE_DECLARE_FLOPS
+  if (hamtune_record_flops == NULL)
+    return;
+#endif
+  MPI_Pcontrol(level);
+}
+
+void app_iteration_begins(void)
+{
+  mark(1);
+}
+
+void app_iterations_end(void)
+{
+  mark(0);
 }
 
 AppRange app_cut(int total, int parts, int index)

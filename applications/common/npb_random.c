@@ -21,7 +21,12 @@ uint64_t npb_power(uint64_t multiplier, uint64_t exponent)
   return result;
 }
 
+uint64_t npb_skip_from(uint64_t seed, uint64_t count)
+{
+  return (seed * npb_power(NPB_MULTIPLIER, count)) & MASK;
+}
+
 uint64_t npb_skip(uint64_t count)
 {
-  return (NPB_SEED * npb_power(NPB_MULTIPLIER, count)) & MASK;
+  return npb_skip_from(NPB_SEED, count);
 }

@@ -17,6 +17,9 @@ double npb_random(uint64_t *state, uint64_t multiplier);
 /* multiplier^exponent mod 2^46: the multiplier that skips `exponent` numbers at once. */
 uint64_t npb_power(uint64_t multiplier, uint64_t exponent);
 
+/* The state after `count` numbers drawn from `seed` with NPB_MULTIPLIER. */
+uint64_t npb_skip_from(uint64_t seed, uint64_t count);
+
 /* The state after `count` numbers drawn from NPB_SEED with NPB_MULTIPLIER. */
 uint64_t npb_skip(uint64_t count);
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from searchspace.kernels import TraceSummary, trace_summary
-from workers.capture import APPLICATIONS, capture_builtin
+from workers.capture import builtin_sources, capture_builtin
 
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 
@@ -21,8 +21,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @dataclass(frozen=True)
 class Traffic:
-    """The summary of a trace, with its figures grouped as the reference lists them."""
+    """A trace and its summary, with its figures grouped as the reference lists them."""
 
+    trace: Path
     summary: TraceSummary
 
     @property
@@ -47,9 +48,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     @cache
     def compile_program(compiler: str, program: str, *flags: str) -> Path:
         target = directory / "-".join((program, compiler, *(flag.strip("-") for flag in flags)))
-        sources = [APPLICATIONS / program / f"{program}.c"]
-        sources += sorted((APPLICATIONS / "common").glob("*.c"))
-        command = [compiler, "-std=c11", "-O2", *WARNINGS, *flags, *map(str, sources)]
+        sources = map(str, builtin_sources(program))
+        command = [compiler, "-std=c11", "-O2", *WARNINGS, *flags, *sources]
         subprocess.run([*command, "-o", str(target), "-lm"], check=True)
         return target
 
@@ -75,16 +75,17 @@ def run_program(build: Build) -> Run:
 
 
 @pytest.fixture(scope="session")
-def traffic(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str, int], Traffic]:
-    """Captures a program once for every class (or order) and number of ranks."""
+def traffic(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Traffic]:
+    """Captures a program once for every class (or order), number of ranks and of iterations."""
 
     @cache
-    def captured(program: str, size: str, ranks: int) -> Traffic:
+    def captured(program: str, size: str, ranks: int, iterations: int | None = None) -> Traffic:
         trace = tmp_path_factory.mktemp("traces") / f"{program}-{size}-{ranks}.ht"
         if program == "mm":
             capture_builtin(program, None, ranks, {"order": int(size)}, trace)
         else:
-            capture_builtin(program, size, ranks, {}, trace)
-        return Traffic(trace_summary(trace))
+            parameters = {} if iterations is None else {"iterations": iterations}
+            capture_builtin(program, size, ranks, parameters, trace)
+        return Traffic(trace, trace_summary(trace))
 
     return captured

@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.applications.conftest import Traffic
 
-Capture = Callable[[str, str, int], "Traffic"]
+Capture = Callable[..., "Traffic"]
 
 
 def flops(traffic: Capture, program: str, size: str, ranks: int = 1) -> float:
@@ -55,6 +55,33 @@ def test_is_passes_five_times_over_its_keys(traffic: Capture) -> None:
     ranking = 11 * 5 * keys
     making_and_checking = (16 + 2) * keys
     assert flops(traffic, "is", "S") == pytest.approx(ranking + making_and_checking, rel=0.02)
+
+
+def iteration(program: str, n: int) -> float:
+    """Operations of an iteration by the rule of the program, NPB 3.3.1."""
+    if program == "lu":
+        return 1984.77 * n**3 - 10923.3 * n**2 + 27770.9 * n - 144010
+    if program == "bt":
+        return 3478.8 * n**3 - 17655.7 * n**2 + 28023.7 * n
+    return 881.174 * n**3 - 4683.91 * n**2 + 11484.5 * n - 19272.4
+
+
+@pytest.mark.parametrize(
+    ("program", "iterations"), [("bt", 60), ("lu", 50), ("sp", 100)], ids=["bt", "lu", "sp"]
+)
+def test_flow_solvers_declare_the_official_count(
+    traffic: Capture, program: str, iterations: int
+) -> None:
+    official = iteration(program, 12)
+    short = traffic(program, "S", 4, 2).summary["flops"]
+    whole = flops(traffic, program, "S", 4)
+    assert whole - short == pytest.approx((iterations - 2) * official, rel=1e-9)
+    # One untimed iteration, making the forcing term and the initial state twice come on top.
+    assert 1.0 < whole / (iterations * official) < 1.10
+
+
+def test_ep_declares_the_official_count(traffic: Capture) -> None:
+    assert flops(traffic, "ep", "S", 3) == pytest.approx(26.68e9 * 2 ** (24 - 28))
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 9, 64])

@@ -31,9 +31,39 @@ def test_class_s_verifies_on_mpich(run_program: Run, program: str, ranks: int) -
     assert_verified(run_program("mpich", program, ranks, "S"))
 
 
-@pytest.mark.parametrize("program", KERNELS)
+@pytest.mark.parametrize("program", [*KERNELS, "ep"])
 def test_class_w_verifies(run_program: Run, program: str) -> None:
     assert_verified(run_program("openmpi", program, 4, "W"))
+
+
+# LU on 8 ranks has pencils of unequal sides, on 16 pencils of three points; BT and SP on 9 and 16
+# have neighbours that differ from each other, on 4 one that is both before and after.
+@pytest.mark.parametrize(
+    ("program", "ranks"),
+    [
+        *(("lu", ranks) for ranks in (1, 2, 4, 8, 16)),
+        *((program, ranks) for program in ("bt", "sp") for ranks in (1, 4, 9)),
+        *(("ep", ranks) for ranks in (1, 3)),
+    ],
+)
+def test_class_s_of_the_flow_solvers_and_ep_verifies_on_open_mpi(
+    run_program: Run, program: str, ranks: int
+) -> None:
+    assert_verified(run_program("openmpi", program, ranks, "S"))
+
+
+@pytest.mark.parametrize("program", ["bt", "ep", "lu", "sp"])
+def test_class_s_of_the_flow_solvers_and_ep_verifies_on_mpich(
+    run_program: Run, program: str
+) -> None:
+    assert_verified(run_program("mpich", program, 4, "S"))
+
+
+@pytest.mark.parametrize("program", ["bt", "lu", "sp"])
+def test_another_number_of_iterations_has_no_verification(run_program: Run, program: str) -> None:
+    result = run_program("openmpi", program, 1, "S", "3")
+    assert result.returncode == 0
+    assert "Verification: none (not the iterations of the class)\n" in result.stdout
 
 
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])

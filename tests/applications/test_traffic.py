@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from searchspace.formats.operations import decode
+from searchspace.formats.trace import read_operations
+
 if TYPE_CHECKING:
     from tests.applications.conftest import Traffic
 
-Capture = Callable[[str, str, int], "Traffic"]
+Capture = Callable[..., "Traffic"]
 
 
 def test_cg_at_64_ranks(traffic: Capture) -> None:
@@ -121,3 +124,104 @@ def test_mm_broadcasts_two_panels_a_step(traffic: Capture, ranks: int, steps: in
     found = traffic("mm", "1000", ranks)
     assert found.summary["messages"] == 0
     assert found.collectives == {"bcast": 2 * steps * ranks, "barrier": ranks, "reduce": 2 * ranks}
+
+
+def lu_bytes(n: int, width: int, height: int, iterations: int) -> int:
+    """What LU sends on a grid of `width` x `height` ranks, on a cube of n points a side.
+
+    Every cut between two rows of ranks is crossed by all of a plane (faces, two layers deep), by
+    its inner points (sweeps), and by what the integral over the surface of an inner box needs.
+    """
+    cuts = (width - 1) + (height - 1)
+    # A forcing term, two first rates of change, one after each of the iterations and the untimed.
+    faces = (1 + 2 + iterations + 1) * 2 * cuts * 2 * n * n
+    sweeps = (iterations + 1) * 2 * (n - 2) * cuts * (n - 2)
+    # Two faces in one message, with a margin of a point along one cut; then single lines.
+    integral = (height - 1) * 2 * n + (width - 1) * 2 * (n + 2 * height) + 2 * cuts * n
+    return 8 * (5 * (faces + sweeps) + integral)
+
+
+def test_lu_at_64_ranks(traffic: Capture) -> None:
+    found = traffic("lu", "A", 64, 8)
+    assert found.summary["messages"] == 127_820
+    assert found.summary["bytes"] == lu_bytes(64, 8, 8, 8)
+    assert found.partners == (2, 4)
+    assert found.summary["pairs"] == 112
+    assert found.collectives == {"bcast": 640, "barrier": 128, "allreduce": 640}
+
+
+@pytest.mark.parametrize(("ranks", "width", "height"), [(2, 2, 1), (4, 2, 2), (16, 4, 4)])
+def test_lu_at_other_ranks(traffic: Capture, ranks: int, width: int, height: int) -> None:
+    found = traffic("lu", "S", ranks, 2)
+    edges = (width - 1) * height + width * (height - 1)
+    lines = 2 * (width - 1 + height - 1)
+    assert found.summary["messages"] == edges * (2 * 2 * 3 + 3 * 2 * 10 + 1) + lines
+    assert found.summary["bytes"] == lu_bytes(12, width, height, 2)
+    assert found.collectives == {"bcast": 10 * ranks, "barrier": 2 * ranks, "allreduce": 10 * ranks}
+
+
+def multi_partition_messages(ranks: int, side: int, iterations: int) -> int:
+    """Six faces for each rates of change, a message forth and back between the cells of a line."""
+    return ranks * ((iterations + 1) * (6 + 3 * 2 * (side - 1)) + 6)
+
+
+def multi_partition_faces(n: int, side: int, iterations: int) -> int:
+    """Bytes of faces: each cut of the cube is crossed both ways, two layers deep."""
+    return (iterations + 2) * 3 * (side - 1) * 2 * 2 * n * n * 5 * 8
+
+
+def test_sp_at_64_ranks(traffic: Capture) -> None:
+    found = traffic("sp", "A", 64, 8)
+    assert found.summary["messages"] == multi_partition_messages(64, 8, 8) == 28_032
+    # A line takes 22 numbers forth and 10 back; only inner lines are solved.
+    sweeps = 9 * 3 * 7 * 62 * 62 * (22 + 10) * 8
+    assert found.summary["bytes"] == multi_partition_faces(64, 8, 8) + sweeps
+    assert found.partners == (6, 6)
+    assert found.summary["pairs"] == 192
+    assert found.collectives == {"bcast": 256, "barrier": 128, "allreduce": 128, "reduce": 64}
+
+
+def test_bt_at_64_ranks(traffic: Capture) -> None:
+    # NPB was measured with 200 iterations, which all are alike; a trace of them takes a minute.
+    assert multi_partition_messages(64, 8, 200) == 617_856
+    found = traffic("bt", "W", 64, 8)
+    assert found.summary["messages"] == multi_partition_messages(64, 8, 8)
+    # Messages have room for (24 / 8 + 1)^2 lines of 30 numbers forth and 5 back.
+    sweeps = 9 * 3 * 7 * 64 * 4 * 4 * (30 + 5) * 8
+    assert found.summary["bytes"] == multi_partition_faces(24, 8, 8) + sweeps
+    assert found.partners == (6, 6)
+    assert found.summary["pairs"] == 192
+    assert found.collectives == {"bcast": 384, "barrier": 128, "allreduce": 128, "reduce": 64}
+
+
+@pytest.mark.parametrize(
+    ("program", "ranks", "side"),
+    [("bt", 1, 1), ("bt", 4, 2), ("bt", 9, 3), ("sp", 4, 2), ("sp", 16, 4)],
+)
+def test_multi_partitions_at_other_ranks(
+    traffic: Capture, program: str, ranks: int, side: int
+) -> None:
+    found = traffic(program, "S", ranks, 2)
+    messages = multi_partition_messages(ranks, side, 2) if ranks > 1 else 0
+    assert found.summary["messages"] == messages
+    if program == "bt":
+        sweeps = 3 * 3 * (side - 1) * ranks * (12 // side + 1) ** 2 * 35 * 8
+    else:
+        sweeps = 3 * 3 * (side - 1) * 100 * 32 * 8
+    assert found.summary["bytes"] == multi_partition_faces(12, side, 2) + sweeps
+
+
+@pytest.mark.parametrize("program", ["bt", "lu", "sp"])
+def test_timed_iterations_are_marked(traffic: Capture, program: str) -> None:
+    trace = traffic(program, "S", 4, 2).trace
+    for rank in range(4):
+        operations = list(decode(read_operations(trace, rank)))
+        levels = [op.fields["level"] for op in operations if op.name == "pcontrol"]
+        assert levels == [1, 1, 0]  # the start of each, and the end of the last
+
+
+@pytest.mark.parametrize("ranks", [3, 64])
+def test_ep_meets_at_the_end(traffic: Capture, ranks: int) -> None:
+    found = traffic("ep", "S", ranks)
+    assert found.summary["messages"] == 0
+    assert found.collectives == {"bcast": ranks, "barrier": ranks, "allreduce": 4 * ranks}

@@ -17,6 +17,10 @@ from searchspace.errors import InvalidInput
         ("ft", {"class": "W"}, 1024, "ft:class=W:ranks=1024"),
         ("is", {"class": "S"}, 1, "is:class=S:ranks=1"),
         ("mg", {"class": "B"}, 512, "mg:class=B:ranks=512"),
+        ("lu", {"class": "A"}, 64, "lu:class=A:ranks=64"),
+        ("bt", {"class": "C", "iterations": 8}, 36, "bt:class=C:iterations=8:ranks=36"),
+        ("sp", {"class": "W"}, 144, "sp:class=W:ranks=144"),
+        ("ep", {"class": "S"}, 7, "ep:class=S:ranks=7"),
         ("mm", {}, 36, "mm:n=1000:ranks=36"),
         ("mm", {"n": 64}, 16, "mm:n=64:ranks=16"),
     ],
@@ -32,7 +36,7 @@ def test_a_run_has_all_parameters_and_a_key(
 @pytest.mark.parametrize(
     ("program", "parameters", "ranks", "message"),
     [
-        ("lu", {}, 4, "builtin: unknown program 'lu'; allowed: cg, ft, is, mg, mm"),
+        ("ua", {}, 4, "unknown program 'ua'; allowed: bt, cg, ep, ft, is, lu, mg, mm, sp"),
         ("cg", {}, 4, "class: is required; allowed: S, W, A, B"),
         ("cg", {"class": "C"}, 4, "class: unknown class 'C'; allowed: S, W, A, B"),
         ("cg", {"class": "S", "n": 5}, 4, "n: unknown field; allowed: builtin, ranks, class"),
@@ -42,6 +46,13 @@ def test_a_run_has_all_parameters_and_a_key(
         ("mm", {}, 8, "ranks: must be a square number, not 8"),
         ("ft", {"class": "S"}, 12, "ranks: class S needs a power of two up to 4096, not 12"),
         ("is", {"class": "S"}, 256, "ranks: class S needs a power of two up to 128, not 256"),
+        ("lu", {"class": "D"}, 4, "class: unknown class 'D'; allowed: S, W, A, B, C"),
+        ("lu", {"class": "S", "iterations": 0}, 4, "iterations: must be a whole number from 1"),
+        ("lu", {"class": "S"}, 32, "ranks: class S needs a power of two up to 16, not 32"),
+        ("bt", {"class": "S"}, 8, "ranks: class S needs a square number up to 16, not 8"),
+        ("sp", {"class": "S"}, 25, "ranks: class S needs a square number up to 16, not 25"),
+        ("ep", {"class": "S"}, 257, "ranks: class S needs at most 256"),
+        ("ep", {"class": "S", "iterations": 2}, 1, "iterations: unknown field"),
         ("mg", {"class": "S"}, 0, "ranks: must be at least 1, not 0"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.platform import Resolved
-from workers.capture import APPLICATIONS
+from workers.capture import APPLICATIONS, builtin_sources
 
 # The time of an event in simulated seconds, to 15 digits after the point.
 TIMING = ("--cfg=smpi/display-timing:yes", "--log=root.fmt:%.15r@%m%n")
@@ -19,10 +19,9 @@ SIMULATED = re.compile(r"^([0-9.]+)@Simulated time: ", re.MULTILINE)
 
 def compile_builtin(name: str, directory: Path) -> Path:
     """A built-in program that declares its flops, without our recorder."""
-    sources = [*(APPLICATIONS / name).glob("*.c"), *(APPLICATIONS / "common").glob("*.c")]
     program = directory / name
     flags = ["-O2", "-DHAMTUNE_DECLARE_FLOPS", f"-I{APPLICATIONS}"]
-    command = ["smpicc", *flags, *map(str, sources), "-lm", "-o", str(program)]
+    command = ["smpicc", *flags, *map(str, builtin_sources(name)), "-lm", "-o", str(program)]
     subprocess.run(command, check=True, capture_output=True)
     return program
 
