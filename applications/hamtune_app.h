@@ -9,19 +9,38 @@
  *     HAMTUNE_BLOCK(2.0 * n, dot = dot_product(n, x, y));
  *
  * Where message sizes depend on what is computed, HAMTUNE_NEEDED(flops, statement) runs the
- * statement in both builds and declares it too. */
+ * statement in both builds and declares it too.
+ *
+ * HAMTUNE_ITERATION() stands at the start of every iteration of the main loop. It leaves a mark of
+ * level 1 (MPI_Pcontrol) in the trace, so that the loop can be cut short. */
 #ifndef HAMTUNE_APP_H
 #define HAMTUNE_APP_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#ifdef SMPI_H
+
+/* SMPI has no MPI_Pcontrol but the recorder's, where that is linked into the program. */
+extern void hamtune_record_flops(double flops) __attribute__((weak));
+
+#define HAMTUNE_ITERATION()             \
+  do {                                  \
+    if (hamtune_record_flops != NULL)   \
+      MPI_Pcontrol(1);                  \
+  } while (0)
+
+#else
+
+#define HAMTUNE_ITERATION() MPI_Pcontrol(1)
+
+#endif
 
 #ifdef HAMTUNE_DECLARE_FLOPS
 
 #include <smpi/smpi.h>
-#include <stddef.h>
 
 enum { HAMTUNE_DECLARED = 1 };
-
-/* Present when the Hamtune recorder is linked into the program. */
-extern void hamtune_record_flops(double flops) __attribute__((weak));
 
 static inline void hamtune_compute(double flops)
 {

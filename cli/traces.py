@@ -9,7 +9,16 @@ import click
 from cli.options import example, json_option, print_json, say
 from searchspace.errors import InvalidInput
 from searchspace.formats.matrix_market import write_traffic
-from searchspace.kernels import TraceSummary, trace_summary, traffic_matrix
+from searchspace.kernels import (
+    CannotCut,
+    TraceLoop,
+    TraceSummary,
+    trace_loops,
+    trace_summary,
+    traffic_matrix,
+)
+from searchspace.truncation import ITERATIONS
+from searchspace.truncation import truncate as truncate_trace
 from searchspace.units import format_size, parse_speed
 
 __all__ = ["COMMANDS"]
@@ -123,21 +132,76 @@ def trace() -> None:
 )
 @json_option
 def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
-    """Show what a trace holds: ranks, calls, bytes, pairs that communicate, flops."""
+    """Show what a trace holds: ranks, calls, bytes, pairs that communicate, flops, loops."""
+    loops: list[TraceLoop] = []
+    obstacle = None
     try:
         summary = trace_summary(trace_file)
+        loops = trace_loops(trace_file)
+    except CannotCut as error:
+        obstacle = str(error)
     except InvalidInput as error:
         raise InvalidInput(f"{trace_file}: {error}") from error
     if traffic is not None:
         traffic.write_text(write_traffic(traffic_matrix(trace_file)))
     if as_json:
-        print_json(summary)
+        print_json({**summary, "loops": loops, "loops_obstacle": obstacle})
         return
     click.echo(_one_line(summary))
     for name, count in sorted(summary["calls"].items(), key=lambda item: (-item[1], item[0])):
         click.echo(f"  {name:22} {count:>12}")
+    for loop in loops:
+        click.echo(_loop_line(loop))
+    if not loops:
+        click.echo(f"no loop that could be cut short: {obstacle or 'nothing repeats itself'}")
     if traffic is not None:
         click.echo(f"traffic matrix: {traffic}")
+
+
+@trace.command(
+    epilog=example(
+        "hamtune trace truncate solver.ht -o short.ht",
+        "hamtune trace truncate solver.ht -o short.ht --iterations 4 --json",
+    )
+)
+@click.argument("trace_file", metavar="T", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="S.ht",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The trace to write.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(2),
+    default=ITERATIONS,
+    show_default=True,
+    help="Iterations to keep of every loop.",
+)
+@json_option
+def truncate(trace_file: Path, output: Path, iterations: int, as_json: bool) -> None:
+    """Keep a few iterations of every loop of a trace.
+
+    What is written can be used wherever a trace can; the time of the whole trace is then estimated,
+    by counting what was kept as often as it stands for.
+    """
+    try:
+        truncation = truncate_trace(trace_file, output, iterations)
+    except InvalidInput as error:
+        raise InvalidInput(f"{trace_file}: {error}") from error
+    if as_json:
+        print_json(
+            {
+                "output": str(output),
+                "operations": truncation.operations,
+                "whole_operations": truncation.whole_operations,
+                "share": truncation.share,
+            }
+        )
+    else:
+        click.echo(f"{output}: {truncation.share:.2%} of the operations of {trace_file}")
 
 
 COMMANDS = [capture, trace]
@@ -149,4 +213,20 @@ def _one_line(summary: TraceSummary) -> str:
         f"{summary['program']} on {summary['ranks']} ranks: {calls} calls, "
         f"{format_size(summary['bytes'])} in messages, {summary['pairs']} pairs, "
         f"{summary['flops']:.4g} flops"
+    )
+
+
+_REGULARITY = {
+    "exact": "all the same",
+    "sizes": "the same but for sizes of messages",
+    "shape": "of the same operations",
+    "uneven": "each different",
+}
+
+
+def _loop_line(loop: TraceLoop) -> str:
+    found = "marked by the program" if loop["marked"] else "found"
+    return (
+        f"{'  ' * loop['depth']}loop of {loop['iterations']} iterations ({found}), "
+        f"{_REGULARITY[loop['regularity']]}, {loop['calls']:.0f} calls each"
     )

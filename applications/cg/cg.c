@@ -485,8 +485,10 @@ static int run(const Problem *problem, int rank, int ranks)
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
   double zeta = 0.0;
-  for (int iteration = 0; iteration < problem->iterations; iteration++)
+  for (int iteration = 0; iteration < problem->iterations; iteration++) {
+    HAMTUNE_ITERATION();
     zeta = power_step(problem, &grid, &matrix, &vectors);
+  }
   double elapsed = MPI_Wtime() - start;
   double slowest = 0.0;
   MPI_Reduce(&elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);

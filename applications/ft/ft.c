@@ -421,6 +421,7 @@ static int run(const Problem *problem, int rank, int ranks)
   bool verified = true;
   start_afresh(&t);
   for (int iteration = 0; iteration < problem->iterations; iteration++) {
+    HAMTUNE_ITERATION();
     HAMTUNE_BLOCK(2.0 * (double)t.points, evolve(&t));
     backward(&t);
     verified = agrees(checksum(&t), problem->checksum[iteration]) && verified;

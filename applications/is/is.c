@@ -300,8 +300,10 @@ static int run(const Problem *problem, int rank, int ranks)
   s.passed = 0;
 
   double start = MPI_Wtime();
-  for (int iteration = 1; iteration <= ITERATIONS; iteration++)
+  for (int iteration = 1; iteration <= ITERATIONS; iteration++) {
+    HAMTUNE_ITERATION();
     rank_all_keys(&s, iteration);
+  }
   double elapsed = MPI_Wtime() - start;
   double slowest = 0.0;
   MPI_Reduce(&elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);

@@ -703,6 +703,7 @@ static int run(const Problem *problem, int rank, int ranks)
   find_residual(&grid, finest, grid.v);
   norm(&grid, finest->r);
   for (int iteration = 0; iteration < problem->iterations; iteration++) {
+    HAMTUNE_ITERATION();
     v_cycle(&grid);
     find_residual(&grid, finest, grid.v);
   }

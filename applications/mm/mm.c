@@ -136,8 +136,10 @@ static void multiply(const Product *p)
 {
   for (int owner = 0; owner < p->side; owner++) {
     int count = app_cut(p->order, p->side, owner).count;
-    for (int first = 0; first < count; first += PANEL)
+    for (int first = 0; first < count; first += PANEL) {
+      HAMTUNE_ITERATION();
       multiply_step(p, owner, first, count - first < PANEL ? count - first : PANEL);
+    }
   }
 }
 

@@ -21,6 +21,7 @@ __all__ = [
     "MAX_RANKS",
     "MAX_TOTAL_BYTES",
     "Block",
+    "RankBlock",
     "RankFile",
     "Repeats",
     "TraceHeader",
@@ -83,6 +84,9 @@ class TraceHeader(BaseModel):
         captured_by: Recorder and MPI library, such as `smpi 3.32`.
         host_speed: Flop/s with which measured seconds became flops; None when declared.
         repeats: What is known of repeated captures, if there were some.
+        weights: Of a truncated trace, for every stretch between two marks (`pcontrol`; every rank
+            has one more of them than there are stretches) how many times more it counts than it is
+            played: the estimate, then others that tell how good it is. None for a whole trace.
         blocks: One per rank; `write_trace` fills them in.
     """
 
@@ -94,6 +98,7 @@ class TraceHeader(BaseModel):
     captured_by: _Text = ""
     host_speed: Annotated[float, Field(gt=0)] | None = None
     repeats: Repeats | None = None
+    weights: tuple[tuple[float, ...], ...] | None = None
     blocks: tuple[Block, ...] = ()
 
 
@@ -105,8 +110,16 @@ class RankFile:
     operations: int
 
 
+@dataclass(frozen=True)
+class RankBlock:
+    """Encoded operations of one rank and how many they are."""
+
+    encoded: bytes
+    operations: int
+
+
 def write_trace(
-    path: Path, header: TraceHeader, rank_operations: Sequence[bytes | RankFile]
+    path: Path, header: TraceHeader, rank_operations: Sequence[bytes | RankFile | RankBlock]
 ) -> TraceHeader:
     """Write a trace: the header with its blocks filled in, and the blocks.
 
@@ -135,14 +148,15 @@ def write_trace(
             body.write(stream.flush())
             count = (
                 operations.operations
-                if isinstance(operations, RankFile)
+                if isinstance(operations, RankFile | RankBlock)
                 else sum(1 for _ in decode(operations))
             )
             blocks.append({"compressed": body.tell() - start, "bytes": size, "operations": count})
         if sum(block["bytes"] for block in blocks) > MAX_TOTAL_BYTES:
             raise InvalidInput("the run has more than 2 GiB of operations; capture a shorter run")
         written = _parse_header({**header.model_dump(), "blocks": tuple(blocks)})
-        unused = {"repeats"} if written.repeats is None else set()
+        # A trace without them keeps the form, and so the identity, that it has always had.
+        unused = {name for name in ("repeats", "weights") if getattr(written, name) is None}
         text = written.model_dump_json(exclude=unused).encode()
         if len(text) > MAX_HEADER_BYTES:
             raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
@@ -275,9 +289,9 @@ def _inflate(file: BinaryIO, block: Block, rank: int) -> Iterator[bytes]:
         raise InvalidInput(f"rank {rank} of the trace does not inflate to what its header says")
 
 
-def _chunks(operations: bytes | RankFile) -> Iterable[bytes]:
+def _chunks(operations: bytes | RankFile | RankBlock) -> Iterable[bytes]:
     if not isinstance(operations, RankFile):
-        yield operations
+        yield operations.encoded if isinstance(operations, RankBlock) else operations
         return
     with operations.path.open("rb") as file:
         while chunk := file.read(_CHUNK):

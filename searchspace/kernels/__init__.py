@@ -15,14 +15,19 @@ from searchspace.kernels import _native
 
 __all__ = [
     "UNREACHABLE",
+    "CannotCut",
     "Routes",
+    "TraceLoop",
     "TraceSummary",
+    "TruncatedBlocks",
     "aspl_diameter",
     "edge_array",
     "hop_distances",
     "routes",
+    "trace_loops",
     "trace_summary",
     "traffic_matrix",
+    "truncate_blocks",
 ]
 
 UNREACHABLE = 0xFFFF
@@ -179,5 +184,75 @@ def traffic_matrix(path: Path) -> NDArray[np.int64]:
     """
     try:
         return _native.traffic_matrix(str(path))
+    except RuntimeError as error:
+        raise InvalidInput(str(error)) from error
+
+
+class CannotCut(InvalidInput):
+    """A trace whose loops, if it has any, cannot be cut short, and why."""
+
+
+class TraceLoop(TypedDict):
+    """A loop that all ranks go through together.
+
+    Attributes:
+        depth: 0 for a loop within no other.
+        iterations: How many there are; at least three.
+        regularity: `exact` (in each rank the same calls with the same arguments), `sizes` (the same
+            but for sizes of messages), `shape` (the same operations on the same communicators) or
+            `uneven` (only known by the program's marks).
+        marked: Whether the program marks its iterations (`MPI_Pcontrol`, level 1).
+        calls: MPI calls of one iteration, over all ranks.
+    """
+
+    depth: int
+    iterations: int
+    regularity: str
+    marked: bool
+    calls: float
+
+
+def trace_loops(path: Path) -> list[TraceLoop]:
+    """Find the loops of a trace: the outermost in order, each followed by those within it.
+
+    Raises:
+        CannotCut: What its ranks do cannot be matched with each other.
+        InvalidInput: The file is no trace, or one that cannot be replayed.
+    """
+    try:
+        return cast("list[TraceLoop]", _native.trace_loops(str(path)))
+    except _native.CannotCut as error:
+        raise CannotCut(str(error)) from error
+    except RuntimeError as error:
+        raise InvalidInput(str(error)) from error
+
+
+class TruncatedBlocks(TypedDict):
+    """The operations of a trace with fewer iterations of its loops.
+
+    Attributes:
+        blocks: The encoded operations of each rank.
+        operations: How many these are, of each rank.
+        weights: As in `searchspace.formats.trace.TraceHeader`.
+        whole_operations: Operations of all ranks in the whole trace.
+    """
+
+    blocks: list[bytes]
+    operations: list[int]
+    weights: list[list[float]]
+    whole_operations: int
+
+
+def truncate_blocks(path: Path, iterations: int) -> TruncatedBlocks:
+    """Keep that many iterations of every loop of a trace, from two on.
+
+    Raises:
+        CannotCut: It has no loop that can be cut short.
+        InvalidInput: The file is no trace, or one that cannot be replayed.
+    """
+    try:
+        return cast(TruncatedBlocks, _native.truncate_trace(str(path), iterations))
+    except _native.CannotCut as error:
+        raise CannotCut(f"the trace cannot be cut short: {error}") from error
     except RuntimeError as error:
         raise InvalidInput(str(error)) from error

@@ -14,7 +14,10 @@ namespace hamtune {
 class ByteCursor {
  public:
   explicit ByteCursor(const std::vector<std::uint8_t>& bytes)
-      : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+      : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()) {}
+
+  /// Bytes read so far; a block is smaller than 2 GiB.
+  std::uint32_t offset() const { return static_cast<std::uint32_t>(at_ - begin_); }
 
   bool at_end() const { return at_ == end_; }
 
@@ -73,6 +76,7 @@ class ByteCursor {
  private:
   static constexpr std::uint64_t kMaxInt = std::numeric_limits<std::int32_t>::max();
 
+  const std::uint8_t* begin_;
   const std::uint8_t* at_;
   const std::uint8_t* end_;
 };

@@ -24,6 +24,7 @@ class RankDecoder {
     while (!in_.at_end()) {
       if (finalized) throw TraceError("operations follow finalize");
       Operation operation{};
+      offset_ = in_.offset();
       const std::uint8_t code = in_.byte();
       operation.code = static_cast<Code>(code);
       if (code >= static_cast<std::uint8_t>(Code::barrier) + kNonblocking) {
@@ -60,7 +61,8 @@ class RankDecoder {
         patch_match();
         return;
       case Code::pcontrol:
-        in_.signed_number(kAnyInt);
+        trace().marks.push_back({trace().operations.size(), in_.signed_number(kAnyInt)});
+        decoded_.mark_offsets.push_back(offset_);
         return;
       case Code::wait:
       case Code::request_free:
@@ -86,7 +88,12 @@ class RankDecoder {
       default:
         decode_collective(operation);
     }
+    add(operation);
+  }
+
+  void add(const Operation& operation) {
     trace().operations.push_back(operation);
+    decoded_.offsets.push_back(offset_);
   }
 
   void add_computation(double flops) {
@@ -98,7 +105,7 @@ class RankDecoder {
     operation.code = Code::compute;
     operation.more = static_cast<std::uint32_t>(rank.flops.size());
     rank.flops.push_back(flops);
-    rank.operations.push_back(operation);
+    add(operation);
   }
 
   void patch_match() {
@@ -315,6 +322,7 @@ class RankDecoder {
   }
 
   ByteCursor in_;
+  std::uint32_t offset_ = 0;  // of the operation being decoded
   DecodedRank decoded_;
   std::vector<std::size_t> open_;                 // of each slot, the operation that opened it
   std::vector<bool> alive_ = {true, true};        // communicators; the world and self come first

@@ -10,6 +10,8 @@ namespace hamtune {
 
 struct DecodedRank {
   RankTrace trace;               // without its communicators
+  std::vector<std::uint32_t> offsets;       // in the block, of each operation of the trace
+  std::vector<std::uint32_t> mark_offsets;  // of each mark
   std::uint64_t operations = 0;  // in the block, before merging
 };
 

@@ -94,12 +94,19 @@ struct Operation {
 /// The ranks of a communicator as ranks of the world, in order.
 using Members = std::vector<std::uint32_t>;
 
-/// What one rank did. Consecutive computations are one, matches are patched into their receives,
-/// pcontrol is left out, and the last operation is `finalize`.
+/// A mark of the program (MPI_Pcontrol): it stands before an operation.
+struct Mark {
+  std::size_t before;  // index of the operation
+  std::int32_t level;
+};
+
+/// What one rank did. Matches are patched into their receives, pcontrol stands among the marks,
+/// and the last operation is `finalize`.
 struct RankTrace {
   std::vector<Operation> operations;
   std::vector<std::int32_t> values;
   std::vector<double> flops;
+  std::vector<Mark> marks;  // in order
   std::uint32_t slots = 0;  // requests open at once, at most
   /// Every communicator the rank numbers; null where it got MPI_COMM_NULL.
   std::vector<std::shared_ptr<const Members>> communicators;
@@ -110,6 +117,10 @@ struct Trace {
   std::vector<std::string> arguments;
   std::string captured_by;
   std::optional<double> host_speed;  // flop/s
+  /// Of a truncated trace: how many times more each stretch between two marks counts than it is
+  /// played; the estimate first, then others that tell how good it is (-1 leaves it out). Every rank has one mark more
+  /// than there are stretches.
+  std::vector<std::vector<double>> weights;
   std::vector<RankTrace> ranks;
   std::uint64_t recorded_operations = 0;  // as the file counts them
   std::size_t largest_buffer = 0;         // bytes of the largest buffer that a call needs

@@ -7,6 +7,7 @@
 #include "searchspace/kernels/bindings.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
 #include "searchspace/kernels/trace_summary.hpp"
+#include "searchspace/kernels/truncation.hpp"
 
 namespace nb = nanobind;
 
@@ -42,6 +43,55 @@ nb::ndarray<nb::numpy, std::int64_t> traffic_matrix(const std::string& path) {
   return hamtune::to_numpy(hamtune::traffic_matrix(trace), {trace.ranks.size(), trace.ranks.size()});
 }
 
+const char* name_of(hamtune::Regularity regularity) {
+  switch (regularity) {
+    case hamtune::Regularity::exact:
+      return "exact";
+    case hamtune::Regularity::sizes:
+      return "sizes";
+    case hamtune::Regularity::shape:
+      return "shape";
+    default:
+      return "uneven";
+  }
+}
+
+nb::list trace_loops(const std::string& path) {
+  std::vector<hamtune::LoopSummary> loops;
+  {
+    const nb::gil_scoped_release released;
+    loops = hamtune::describe_loops(hamtune::read_trace(path));
+  }
+  nb::list result;
+  for (const hamtune::LoopSummary& loop : loops) {
+    nb::dict entry;
+    entry["depth"] = loop.depth;
+    entry["iterations"] = loop.iterations;
+    entry["regularity"] = name_of(loop.regularity);
+    entry["marked"] = loop.marked;
+    entry["calls"] = loop.calls;
+    result.append(entry);
+  }
+  return result;
+}
+
+nb::dict truncate_trace(const std::string& path, std::size_t kept) {
+  hamtune::Truncated truncated;
+  {
+    const nb::gil_scoped_release released;
+    truncated = hamtune::truncate_trace(path, kept);
+  }
+  nb::list blocks;
+  for (const auto& block : truncated.blocks)
+    blocks.append(nb::bytes(reinterpret_cast<const char*>(block.data()), block.size()));
+  nb::dict result;
+  result["blocks"] = blocks;
+  result["operations"] = truncated.operations;
+  result["weights"] = truncated.weights;
+  result["whole_operations"] = truncated.whole_operations;
+  return result;
+}
+
 }  // namespace
 
 void bind_trace(nb::module_& module) {
@@ -49,4 +99,7 @@ void bind_trace(nb::module_& module) {
   // InvalidInput.
   module.def("trace_summary", &trace_summary, nb::arg("path"));
   module.def("traffic_matrix", &traffic_matrix, nb::arg("path"));
+  nb::exception<hamtune::CannotCut>(module, "CannotCut");
+  module.def("trace_loops", &trace_loops, nb::arg("path"));
+  module.def("truncate_trace", &truncate_trace, nb::arg("path"), nb::arg("kept"));
 }

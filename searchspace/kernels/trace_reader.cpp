@@ -28,10 +28,11 @@ constexpr std::uint64_t kMaxHeader = 8U << 20;
 constexpr std::uint64_t kMaxRanks = 65'536;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMaxOperations = 100'000'000;  // 3.2 GB in memory
+constexpr double kMostWeight = 1e9;
 constexpr std::uint64_t kMaxRatio = 1'100;             // zlib compresses at most 1032 to 1
 
-constexpr std::array<std::string_view, 7> kKeys = {
-    "ranks", "program", "arguments", "captured_by", "host_speed", "repeats", "blocks"};
+constexpr std::array<std::string_view, 8> kKeys = {
+    "ranks", "program", "arguments", "captured_by", "host_speed", "repeats", "weights", "blocks"};
 
 struct Block {
   std::uint64_t compressed;
@@ -86,6 +87,26 @@ std::string text_in(const Json& value, const char* what) {
   return value.get<std::string>();
 }
 
+/// Weights of stretches: lists of the same length, of numbers from 0 up.
+std::vector<std::vector<double>> parse_weights(const Json& lists) {
+  if (!lists.is_array() || lists.empty())
+    throw TraceError("the trace's header: weights are no lists");
+  std::vector<std::vector<double>> weights;
+  for (const Json& list : lists) {
+    if (!list.is_array() || list.empty() || list.size() != lists.front().size())
+      throw TraceError("the trace's header: weights are no lists of one length");
+    weights.emplace_back();
+    for (const Json& weight : list) {
+      const double least = weights.size() == 1 ? 0 : -1;
+      const double value = weight.is_number() ? weight.get<double>() : least - 1;
+      if (!(value >= least) || value > kMostWeight)
+        throw TraceError("the trace's header: a weight is not a number, or too small or large");
+      weights.back().push_back(value);
+    }
+  }
+  return weights;
+}
+
 std::vector<Block> parse_header(const std::string& text, Trace& trace) {
   const Json header = Json::parse(text, nullptr, false);
   if (!header.is_object()) throw TraceError("the trace's header is not a JSON object");
@@ -105,6 +126,8 @@ std::vector<Block> parse_header(const std::string& text, Trace& trace) {
       throw TraceError("the trace's header: host_speed is not positive");
     trace.host_speed = speed.get<double>();
   }
+  const Json weights = header.value("weights", Json());
+  if (!weights.is_null()) trace.weights = parse_weights(weights);
   const Json listed = header.value("blocks", Json());
   if (!listed.is_array() || listed.size() != ranks)
     throw TraceError("the trace's header does not list a block for each of its ranks");
@@ -147,17 +170,21 @@ std::vector<std::uint8_t> inflate_block(File& file, const Block& block) {
   return bytes;
 }
 
-RankTrace read_rank(File& file, const Block& block) {
-  DecodedRank decoded = decode_rank(inflate_block(file, block));
+DecodedRank decode_block(const std::vector<std::uint8_t>& bytes, const Block& block,
+                         const Trace& trace) {
+  DecodedRank decoded = decode_rank(bytes);
   if (decoded.operations != block.operations)
     throw TraceError("it has " + std::to_string(decoded.operations) + " operations where " +
                      std::to_string(block.operations) + " are declared");
-  return std::move(decoded.trace);
+  if (!trace.weights.empty() && decoded.trace.marks.size() != trace.weights.front().size() + 1)
+    throw TraceError("it has " + std::to_string(decoded.trace.marks.size()) + " marks around " +
+                     std::to_string(trace.weights.front().size()) + " weighted stretches");
+  return decoded;
 }
 
 }  // namespace
 
-Trace read_trace(const std::string& path) {
+Trace visit_ranks(const std::string& path, const RankVisitor& visit) {
   File file(path);
   std::array<char, 8> magic{};
   if (file.left() < magic.size() + 8) throw TraceError("this is not a Hamtune trace");
@@ -177,12 +204,22 @@ Trace read_trace(const std::string& path) {
   check_sizes(blocks, file.left());
   for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
     try {
-      trace.ranks.push_back(read_rank(file, blocks[rank]));
+      const std::vector<std::uint8_t> bytes = inflate_block(file, blocks[rank]);
+      visit(bytes, decode_block(bytes, blocks[rank], trace));
     } catch (const TraceError& error) {
       throw TraceError("rank " + std::to_string(rank) + " of the trace: " + error.what());
     }
     trace.recorded_operations += blocks[rank].operations;
   }
+  return trace;
+}
+
+Trace read_trace(const std::string& path) {
+  std::vector<RankTrace> ranks;
+  Trace trace = visit_ranks(path, [&ranks](const auto&, DecodedRank decoded) {
+    ranks.push_back(std::move(decoded.trace));
+  });
+  trace.ranks = std::move(ranks);
   resolve_communicators(trace);
   check_calls(trace);
   return trace;

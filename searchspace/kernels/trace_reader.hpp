@@ -1,8 +1,11 @@
 // Reads traces (docs/trace-format.md) that may be damaged or hostile.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "searchspace/kernels/trace.hpp"
 
@@ -19,5 +22,16 @@ class TraceError : public std::runtime_error {
 ///
 /// Throws TraceError.
 Trace read_trace(const std::string& path);
+
+struct DecodedRank;
+
+/// Gets the inflated block of a rank and what it decodes to.
+using RankVisitor = std::function<void(const std::vector<std::uint8_t>&, DecodedRank)>;
+
+/// Reads a trace rank by rank, checking only what can be checked of each by itself; returns what
+/// the header says, without ranks.
+///
+/// Throws TraceError.
+Trace visit_ranks(const std::string& path, const RankVisitor& visit);
 
 }  // namespace hamtune

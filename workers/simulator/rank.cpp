@@ -24,7 +24,16 @@ void Rank::replay(MPI_Comm world) {
   requests_.assign(trace_.slots, MPI_REQUEST_NULL);
   // SMPI asks a buffer for its size only.
   check_mpi(MPI_Buffer_attach(scratch::receive_buffer(), std::numeric_limits<int>::max()));
-  for (at_ = 0; at_ < trace_.operations.size(); ++at_) call(trace_.operations[at_]);
+  std::size_t next_mark = 0;
+  for (at_ = 0; at_ < trace_.operations.size(); ++at_) {
+    pass_marks(next_mark);
+    call(trace_.operations[at_]);
+  }
+}
+
+void Rank::pass_marks(std::size_t& next) {
+  for (; next < trace_.marks.size() && trace_.marks[next].before == at_; ++next)
+    if (at_mark_) at_mark_();
 }
 
 std::string Rank::whereabouts() const {

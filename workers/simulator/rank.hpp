@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "searchspace/kernels/trace.hpp"
@@ -12,7 +14,9 @@ namespace hamtune {
 
 class Rank {
  public:
-  Rank(const RankTrace& trace, Payload& payload) : trace_(trace), payload_(payload) {}
+  /// `at_mark`, where it is set, is called at every mark of the trace.
+  Rank(const RankTrace& trace, Payload& payload, std::function<void()> at_mark)
+      : trace_(trace), payload_(payload), at_mark_(std::move(at_mark)) {}
 
   /// Replays everything between MPI_Init and MPI_Finalize; runs inside the rank's actor.
   ///
@@ -23,6 +27,7 @@ class Rank {
   std::string whereabouts() const;
 
  private:
+  void pass_marks(std::size_t& next);
   void call(const Operation& operation);
   void call_message(const Operation& operation);
   void call_sendrecv(const Operation& operation);
@@ -34,6 +39,7 @@ class Rank {
 
   const RankTrace& trace_;
   Payload& payload_;
+  std::function<void()> at_mark_;
   std::size_t at_ = 0;
   std::vector<MPI_Comm> communicators_;
   std::vector<MPI_Request> requests_;  // by slot

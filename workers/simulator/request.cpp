@@ -146,6 +146,7 @@ ApplicationRequest parse_application(const Json& json, const std::string& path, 
                          " hosts for " +
                          std::to_string(traces[application.trace].ranks.size()) + " ranks");
   if (!fields.find("start").is_null()) application.start = fields.number("start", true);
+  if (!fields.find("weight").is_null()) application.weight = fields.number("weight", false);
   fields.refuse_others();
   return application;
 }
@@ -178,6 +179,11 @@ Request parse_request(const Json& json, const std::vector<Trace>& traces) {
         application, "applications[" + std::to_string(request.applications.size()) + "]",
         request.platform.hosts, traces));
   if (request.applications.empty()) throw InvalidRequest("applications: is empty");
+  const Json& objective = fields.find("objective");
+  if (objective == "mean")
+    request.objective = Objective::mean;
+  else if (!objective.is_null() && objective != "last")
+    throw InvalidRequest("objective: must be \"last\" or \"mean\"");
   request.options = parse_options(fields.find("options"));
   request.cutoff = fields.optional_number("cutoff");
   if (!fields.find("memory_bytes").is_null())

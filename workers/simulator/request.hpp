@@ -47,11 +47,19 @@ struct ApplicationRequest {
   std::size_t trace = 0;
   std::vector<Node> hosts;  // of each rank
   double start = 0;         // s
+  double weight = 1;        // in the mean finish time
+};
+
+/// What `simulated_time` is of several applications.
+enum class Objective {
+  last,  // the latest finish time
+  mean,  // the weighted mean of the finish times
 };
 
 struct Request {
   PlatformRequest platform;
   std::vector<ApplicationRequest> applications;
+  Objective objective = Objective::last;
   std::vector<std::pair<std::string, std::string>> options;
   std::optional<double> cutoff;  // simulated s
   std::optional<std::uint64_t> memory_bytes;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/child.hpp"
@@ -101,16 +104,25 @@ void Simulation::start_applications() {
   SMPI_init();
   leave_payload_in_place();
   for (const ApplicationRequest& application : request_.applications) {
-    members_.emplace_back();
     const Trace& trace = traces_[application.trace];
-    for (const RankTrace& rank : trace.ranks) members_.back().push_back({Rank(rank, payload_), {}});
+    Running& running = applications_.emplace_back();
+    running.estimate = std::make_unique<Estimate>(trace);
+    running.left = trace.ranks.size();
     running_ += trace.ranks.size();
+    for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
+      std::function<void()> at_mark;
+      if (!trace.weights.empty())
+        at_mark = [estimate = running.estimate.get(), rank] {
+          estimate->pass(rank, s4u::Engine::get_clock());
+        };
+      running.members.push_back({Rank(trace.ranks[rank], payload_, std::move(at_mark)), {}});
+    }
   }
-  for (std::size_t application = 0; application < members_.size(); ++application) {
+  for (std::size_t application = 0; application < applications_.size(); ++application) {
+    const std::size_t ranks = applications_[application].members.size();
     SMPI_app_instance_register(instance_name(application).c_str(), nullptr,
-                               static_cast<int>(members_[application].size()));
-    for (std::size_t rank = 0; rank < members_[application].size(); ++rank)
-      start_rank(application, rank);
+                               static_cast<int>(ranks));
+    for (std::size_t rank = 0; rank < ranks; ++rank) start_rank(application, rank);
   }
 }
 
@@ -124,7 +136,8 @@ void Simulation::start_rank(std::size_t application, std::size_t number) {
 }
 
 void Simulation::live(std::size_t application, std::size_t number) {
-  Member& member = members_[application][number];
+  Running& running = applications_[application];
+  Member& member = running.members[number];
   try {
     s4u::this_actor::sleep_until(request_.applications[application].start);
     MPI_Init(nullptr, nullptr);
@@ -135,6 +148,8 @@ void Simulation::live(std::size_t application, std::size_t number) {
                       error.what());
   }
   member.finished = s4u::Engine::get_clock();
+  running.last = std::max(running.last, *member.finished);
+  --running.left;
   if (--running_ == 0) leave({{"status", "completed"}});
 }
 
@@ -156,16 +171,43 @@ MPI_Comm Simulation::enter_world() {
   return duplicate;
 }
 
+/// When an application finishes, or what is certain of that while it runs.
+double Simulation::finish_time(const Running& application, double added) const {
+  return (application.left == 0 ? application.last : s4u::Engine::get_clock()) + added;
+}
+
+double Simulation::objective(const std::vector<double>& finish_times) const {
+  if (request_.objective == Objective::last)
+    return *std::max_element(finish_times.begin(), finish_times.end());
+  double sum = 0;
+  double weights = 0;
+  for (std::size_t index = 0; index < finish_times.size(); ++index) {
+    sum += request_.applications[index].weight * finish_times[index];
+    weights += request_.applications[index].weight;
+  }
+  return sum / weights;
+}
+
+/// The objective if all applications finished now.
+double Simulation::least_objective() const {
+  const double now = s4u::Engine::get_clock();
+  if (applications_.size() == 1) return now + applications_.front().estimate->added(now);
+  std::vector<double> times;
+  for (const Running& application : applications_)
+    times.push_back(finish_time(application, application.estimate->added(now)));
+  return objective(times);
+}
+
 /// SimGrid has just moved its clock to the next event: past the cutoff nothing before it remains.
 void Simulation::stop_at_cutoff() {
-  if (request_.cutoff && s4u::Engine::get_clock() > *request_.cutoff && running_ > 0)
+  if (request_.cutoff && running_ > 0 && least_objective() > *request_.cutoff)
     leave({{"status", "censored"}, {"simulated_time", *request_.cutoff}});
 }
 
 void Simulation::stop_in_deadlock() {
-  for (std::size_t application = 0; application < members_.size(); ++application)
-    for (std::size_t rank = 0; rank < members_[application].size(); ++rank)
-      if (const Member& member = members_[application][rank]; !member.finished)
+  for (const Running& application : applications_)
+    for (std::size_t rank = 0; rank < application.members.size(); ++rank)
+      if (const Member& member = application.members[rank]; !member.finished)
         fail("deadlock", std::to_string(running_) + " ranks wait for ever; rank " +
                              std::to_string(rank) + " in " + member.rank.whereabouts());
   fail("crash", "SimGrid reports a deadlock after the ranks have ended");
@@ -175,20 +217,48 @@ void Simulation::fail(const std::string& kind, const std::string& message) {
   leave({{"status", "failed"}, {"reason", {{"kind", kind}, {"message", message}}}});
 }
 
+/// The objective, the finish time of each application, and where traces are truncated how far other
+/// estimates lie from the one used.
+void Simulation::report_times(Json& result) const {
+  std::size_t estimates = 1;
+  for (const Running& application : applications_)
+    estimates = std::max(estimates, application.estimate->all().size());
+  std::vector<double> objectives;
+  std::vector<double> played;
+  for (std::size_t estimate = 0; estimate < estimates; ++estimate) {
+    std::vector<double> times;
+    for (const Running& application : applications_) {
+      const std::vector<double>& added = application.estimate->all();
+      times.push_back(application.last + (estimate < added.size() ? added[estimate] : 0));
+      if (estimate == 0) played.push_back(application.last);
+    }
+    if (estimate == 0) result["application_times"] = times;
+    objectives.push_back(objective(times));
+  }
+  const double time = objectives.front();
+  result["simulated_time"] = time;
+  double error = 0;
+  for (const double other : objectives)
+    if (time > 0) error = std::max(error, std::abs(other - time) / time);
+  const bool truncated = std::any_of(
+      applications_.begin(), applications_.end(),
+      [](const Running& application) { return !application.estimate->all().empty(); });
+  if (truncated) result["estimate"] = {{"played", objective(played)}, {"error", error}};
+}
+
 void Simulation::leave(Json result) {
   result.emplace("reason", nullptr);
-  Json applications = Json::array();
-  double last = 0;
-  for (const auto& members : members_) {
+  Json rank_times = Json::array();
+  for (const Running& application : applications_) {
     Json times = Json::array();
-    for (const Member& member : members) {
+    for (const Member& member : application.members)
       times.push_back(member.finished ? Json(*member.finished) : Json());
-      last = std::max(last, member.finished.value_or(0));
-    }
-    applications.push_back(std::move(times));
+    rank_times.push_back(std::move(times));
   }
-  result["rank_finish_times"] = std::move(applications);
-  result.emplace("simulated_time", result["status"] == "completed" ? Json(last) : Json());
+  result["rank_finish_times"] = std::move(rank_times);
+  result["estimate"] = nullptr;
+  if (result["status"] == "completed") report_times(result);
+  result.emplace("simulated_time", nullptr);
   Json loads = Json::array();
   if (platform_)
     for (const auto& [up, down] : platform_->loads()) loads.push_back({up, down});

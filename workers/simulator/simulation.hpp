@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "workers/simulator/estimate.hpp"
 #include "workers/simulator/payload.hpp"
 #include "workers/simulator/platform.hpp"
 #include "workers/simulator/rank.hpp"
@@ -30,13 +31,25 @@ class Simulation {
     std::optional<double> finished;  // simulated s
   };
 
+  /// One of the applications; its estimate outlives its ranks.
+  struct Running {
+    std::vector<Member> members;  // by rank
+    std::unique_ptr<Estimate> estimate;
+    std::size_t left = 0;         // ranks that have not finished
+    double last = 0;              // when the last of those that have did
+  };
+
   void set_options();
   void build_platform();
   void start_applications();
   void start_rank(std::size_t application, std::size_t number);
   void live(std::size_t application, std::size_t number);
   MPI_Comm enter_world();
+  double finish_time(const Running& application, double added) const;
+  double objective(const std::vector<double>& finish_times) const;
+  double least_objective() const;
   void stop_at_cutoff();
+  void report_times(nlohmann::json& result) const;
   [[noreturn]] void stop_in_deadlock();
   [[noreturn]] void fail(const std::string& kind, const std::string& message);
   [[noreturn]] void leave(nlohmann::json result);
@@ -50,7 +63,7 @@ class Simulation {
   Payload payload_;
   std::unique_ptr<simgrid::s4u::Engine> engine_;
   std::unique_ptr<Platform> platform_;
-  std::vector<std::vector<Member>> members_;  // by application and rank
+  std::vector<Running> applications_;
   std::size_t running_ = 0;
 };
 

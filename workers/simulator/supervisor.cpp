@@ -189,6 +189,8 @@ Json to_answer(const Outcome& outcome, const Request& request) {
   const auto shared = answer.value("shared_bytes", std::uint64_t{0});
   answer.erase("shared_bytes");
   const std::uint64_t peak = static_cast<std::uint64_t>(outcome.usage.ru_maxrss) * 1024;
+  answer.emplace("application_times", Json::array());
+  answer.emplace("estimate", nullptr);
   answer["cpu_seconds"] = seconds(outcome.usage.ru_utime) + seconds(outcome.usage.ru_stime);
   answer["wall_seconds"] = outcome.wall_seconds;
   answer["peak_rss_bytes"] = peak - std::min(peak, shared);
@@ -204,6 +206,8 @@ Json invalid_answer(const Json& id, const std::string& message) {
           {"reason", {{"kind", "invalid"}, {"message", message}}},
           {"rank_finish_times", Json::array()},
           {"link_loads", Json::array()},
+          {"application_times", Json::array()},
+          {"estimate", nullptr},
           {"cpu_seconds", 0.0},
           {"wall_seconds", 0.0},
           {"peak_rss_bytes", 0}};

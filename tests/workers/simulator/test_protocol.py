@@ -32,6 +32,8 @@ ANSWER_FIELDS = {
     "simulated_time",
     "reason",
     "rank_finish_times",
+    "application_times",
+    "estimate",
     "link_loads",
     "cpu_seconds",
     "wall_seconds",

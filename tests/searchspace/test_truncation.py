@@ -1,0 +1,91 @@
+"""Truncated traces: valid traces that say of themselves how much they stand for."""
+
+from pathlib import Path
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.operations import decode, encode
+from searchspace.formats.trace import TraceHeader, read_header, read_operations, write_trace
+from searchspace.kernels import CannotCut, trace_summary
+from searchspace.truncation import truncate
+
+STEP = encode("compute", flops=2e6) + encode("allreduce", count=1, size=8)
+
+
+def looping(directory: Path, iterations: int, step: bytes = STEP) -> Path:
+    path = directory / "whole.ht"
+    operations = encode("barrier") + step * iterations + encode("finalize")
+    write_trace(path, TraceHeader(ranks=2, program="p", arguments=("A",)), [operations] * 2)
+    return path
+
+
+def test_a_truncated_trace_keeps_the_asked_iterations_between_marks(tmp_path: Path) -> None:
+    short = tmp_path / "short.ht"
+    truncation = truncate(looping(tmp_path, 100), short, 3)
+    names = [operation.name for operation in decode(read_operations(short, 0))]
+    step = ["compute", "allreduce"]
+    assert names == ["barrier", *step, "pcontrol", *step, "pcontrol", *step, "pcontrol", "finalize"]
+    assert truncation.operations == 22
+    assert truncation.share == 22 / 404
+    header = read_header(short)
+    assert header.weights == ((48.5, 48.5), (98.0, -1.0), (-1.0, 98.0))
+    assert (header.program, header.arguments) == ("p", ("A",))
+
+
+def test_truncating_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    trace = looping(tmp_path, 30)
+    first, second = tmp_path / "first.ht", tmp_path / "second.ht"
+    truncate(trace, first)
+    truncate(trace, second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_what_computations_take_is_kept_on_the_whole(tmp_path: Path) -> None:
+    steps = b"".join(
+        encode("compute", flops=1e6 * (1 + step % 5)) + encode("allreduce", count=1, size=8)
+        for step in range(100)
+    )
+    path = tmp_path / "whole.ht"
+    write_trace(path, TraceHeader(ranks=1, program="p"), [steps + encode("finalize")])
+    short = tmp_path / "short.ht"
+    truncate(path, short, 2)
+    first, second = (
+        operation.fields["flops"]
+        for operation in decode(read_operations(short, 0))
+        if operation.name == "compute"
+    )
+    assert isinstance(first, float)
+    assert isinstance(second, float)
+    assert second == 2 * first
+    assert first + 99 * second == pytest.approx(3e8)
+
+
+def test_a_truncated_trace_is_not_truncated_again(tmp_path: Path) -> None:
+    short = tmp_path / "short.ht"
+    truncate(looping(tmp_path, 30), short)
+    with pytest.raises(CannotCut, match="truncated before"):
+        truncate(short, tmp_path / "shorter.ht")
+
+
+def test_a_trace_without_loops_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotCut, match="no loop of more than 3 iterations"):
+        truncate(looping(tmp_path, 2), tmp_path / "short.ht")
+
+
+def test_one_iteration_does_not_show_how_even_the_others_are(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="iterations: must be at least 2"):
+        truncate(looping(tmp_path, 30), tmp_path / "short.ht", 1)
+
+
+@pytest.mark.parametrize(
+    "weights", [((1.0,),), ((-0.5, 1.0),), ((1.0, 1.0), (1.0,)), ((), ()), ((1e10, 1.0),)]
+)
+def test_weights_that_do_not_fit_are_refused(
+    tmp_path: Path, weights: tuple[tuple[float, ...], ...]
+) -> None:
+    path = tmp_path / "t.ht"
+    marks = encode("pcontrol", level=1) * 3 + encode("finalize")
+    write_trace(path, TraceHeader(ranks=1, program="p", weights=weights), [marks])
+    with pytest.raises(InvalidInput, match="weight"):
+        trace_summary(path)

@@ -1,0 +1,116 @@
+"""What the simulator makes of truncated traces, and of several applications at once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from searchspace.formats.operations import encode
+from searchspace.truncation import truncate
+from tests.workers.simulator.runs import answer_of, line_of, on_a_line, write_program
+
+PLAIN_STEP = encode("compute", flops=1e6) + encode("allreduce", count=1000, size=8)
+
+
+def exchange(rank: int) -> bytes:
+    """Ranks 0 and 1 compute differently long and swap a message."""
+    other = 1 - rank
+    return (
+        encode("compute", flops=1e6 * (1 + rank))
+        + encode("irecv", slot=0, peer=other, count=10_000, size=8)
+        + encode("isend", slot=1, peer=other, count=10_000, size=8)
+        + encode("waitall", slots=[0, 1])
+    )
+
+
+def program(directory: Path, iterations: int) -> tuple[Path, Path]:
+    whole = write_program(
+        directory / "p.ht",
+        [[encode("bcast", count=1, size=4), *[exchange(rank)] * iterations] for rank in range(2)],
+    )
+    short = directory / "short.ht"
+    truncate(whole, short)
+    return whole, short
+
+
+def test_the_time_of_the_whole_is_estimated(tmp_path: Path) -> None:
+    whole, short = program(tmp_path, 200)
+    exact = answer_of(whole, on_a_line(0, 1))
+    estimated = answer_of(short, on_a_line(0, 1))
+    assert estimated["status"] == "completed"
+    assert estimated["simulated_time"] == pytest.approx(exact["simulated_time"], rel=1e-6)
+    assert estimated["estimate"]["played"] < exact["simulated_time"] / 50
+    assert estimated["estimate"]["error"] < 1e-6
+    assert exact["estimate"] is None
+
+
+def test_the_error_tells_how_uneven_the_iterations_are(tmp_path: Path) -> None:
+    mark = encode("pcontrol", level=1)
+    steps = [
+        mark + encode("compute", flops=1e6 * (1 + step % 2)) + encode("barrier")
+        for step in range(50)
+    ]
+    whole = write_program(tmp_path / "p.ht", [steps] * 2)
+    short = tmp_path / "short.ht"
+    truncate(whole, short)
+    answer = answer_of(short, on_a_line(0, 1))
+    assert 0.1 < answer["estimate"]["error"] < 0.5
+
+
+def test_a_cutoff_stops_a_run_whose_estimate_must_exceed_it(tmp_path: Path) -> None:
+    _, short = program(tmp_path, 200)
+    time = answer_of(short, on_a_line(0, 1))["simulated_time"]
+    for factor, status in ((1.01, "completed"), (0.99, "censored"), (0.05, "censored")):
+        answer = answer_of(short, on_a_line(0, 1, cutoff=factor * time))
+        assert answer["status"] == status
+    assert answer["simulated_time"] == 0.05 * time
+
+
+def test_marks_of_a_whole_trace_change_nothing(tmp_path: Path) -> None:
+    mark = encode("pcontrol", level=1)
+    marked = write_program(tmp_path / "m.ht", [[mark, exchange(rank), mark] for rank in range(2)])
+    plain = write_program(tmp_path / "p.ht", [[exchange(rank)] for rank in range(2)])
+    assert (
+        answer_of(marked, on_a_line(0, 1))["simulated_time"]
+        == answer_of(plain, on_a_line(0, 1))["simulated_time"]
+    )
+
+
+def two_applications(**fields: Any) -> dict[str, Any]:
+    return {
+        **on_a_line(0),
+        "platform": line_of(4),
+        "applications": [
+            {"trace": 0, "hosts": [0, 1], "start": 0.0, "weight": 3.0},
+            {"trace": 1, "hosts": [2, 3], "start": 0.5, "weight": 1.0},
+        ],
+        **fields,
+    }
+
+
+def test_the_objective_of_several_applications(tmp_path: Path) -> None:
+    traces = [
+        write_program(tmp_path / f"{name}.ht", [[encode("compute", flops=flops)]] * 2)
+        for name, flops in (("long", 2e9), ("short", 1e9))
+    ]
+    last = answer_of(traces, two_applications())
+    assert last["application_times"] == pytest.approx([2.0, 1.5])
+    assert last["simulated_time"] == pytest.approx(2.0)
+    mean = answer_of(traces, two_applications(objective="mean"))
+    assert mean["simulated_time"] == pytest.approx((3 * 2.0 + 1.5) / 4)
+
+
+def test_a_cutoff_is_a_cutoff_of_the_objective(tmp_path: Path) -> None:
+    traces = [
+        write_program(tmp_path / f"{name}.ht", [[encode("compute", flops=flops)]] * 2)
+        for name, flops in (("long", 2e9), ("short", 1e9))
+    ]
+    for cutoff, status in ((1.88, "completed"), (1.87, "censored")):
+        answer = answer_of(traces, two_applications(objective="mean", cutoff=cutoff))
+        assert answer["status"] == status
+
+
+def test_an_unknown_objective_is_refused(tmp_path: Path) -> None:
+    trace = write_program(tmp_path / "p.ht", [[PLAIN_STEP]])
+    answer = answer_of(trace, on_a_line(0, objective="least"))
+    assert answer["reason"]["message"] == 'objective: must be "last" or "mean"'
