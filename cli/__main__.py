@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from cli import evaluate, jobs, networks, orderings, results, run, serve, traces, watch
+from cli.commands import LazyGroup
 from searchspace.errors import HamtuneError, InvalidInput
 from service.version import VERSION
 
@@ -23,15 +23,10 @@ A first job:
 """
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, message="hamtune %(version)s")
 def cli() -> None:
     """Tune MPI applications and the network they run on, in simulation."""
-
-
-for module in (serve, run, jobs, watch, results, evaluate, traces, networks, orderings):
-    for command in module.COMMANDS:
-        cli.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> int:

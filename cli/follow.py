@@ -35,6 +35,7 @@ def follow(client: Client, job_id: str) -> dict[str, Any]:
         HamtuneError: The service refuses, or has been away for a minute.
     """
     display: _Display = _Screen(client) if sys.stderr.isatty() else _Lines()
+    begin = time.monotonic()
     last_answer = time.monotonic()
     with display:
         while True:
@@ -49,7 +50,8 @@ def follow(client: Client, job_id: str) -> dict[str, Any]:
                 ended = False
             if ended:
                 return job
-            time.sleep(POLL_SECONDS)
+            # The longer a job takes, the less it matters to hear of its end at once.
+            time.sleep(min(1.0, max(POLL_SECONDS, (time.monotonic() - begin) / 60.0)))
 
 
 class _Display(AbstractContextManager["_Display"], Protocol):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.client import Client
 from searchspace.errors import InvalidInput
-from searchspace.job import JobSpec, load_job
+
+if TYPE_CHECKING:
+    from searchspace.job import JobSpec
 
 __all__ = ["JOB_FILE", "create_job", "read_job"]
 
@@ -23,6 +25,9 @@ def read_job(path: Path) -> JobSpec:
     Raises:
         InvalidInput: It is not a valid job; the message names file and field.
     """
+    # The domain takes longer to load than most commands to run.
+    from searchspace.job import load_job
+
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text()
     except UnicodeDecodeError:

@@ -334,7 +334,7 @@ class JobSpec(Description):
     """When to stop."""
     seed: int = Field(default=0, ge=0, lt=2**31)
     """Decides every random choice of the job."""
-    batch: int = Field(default=4, ge=1, le=MOST_IN_FLIGHT)
+    batch: int = Field(default=8, ge=1, le=MOST_IN_FLIGHT)
     """Trials in flight; part of the job, so that its outcome does not depend on the workers."""
     cutoff_factor: float | None = Field(default=1.0, gt=0, allow_inf_nan=False)
     """A simulation stops at this many times the best value so far; null to let all finish."""

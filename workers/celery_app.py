@@ -10,8 +10,6 @@ from storage.messages import QUEUE
 
 __all__ = ["make_app"]
 
-_MEMORY_POLL_SECONDS = 0.005
-
 
 def make_app(broker_url: str) -> Celery:
     """An application without result backend whose messages are acknowledged when done.
@@ -48,6 +46,6 @@ def make_app(broker_url: str) -> Celery:
         app.conf.update(
             task_queues=[own],
             task_default_queue=name,
-            broker_transport_options={"polling_interval": _MEMORY_POLL_SECONDS},
+            broker_transport="workers.memory_broker:Transport",
         )
     return app

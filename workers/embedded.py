@@ -20,7 +20,7 @@ from workers.tasks import Work, register
 
 __all__ = ["EmbeddedPool"]
 
-_LISTEN_SECONDS = 0.05
+_LISTEN_SECONDS = 0.1
 
 
 class EmbeddedPool:

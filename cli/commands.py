@@ -1,0 +1,86 @@
+"""All commands by name: where each is, and the line that `hamtune --help` shows of it.
+
+A command's module is imported when the command is used; the libraries of all of them together take
+longer to load than most commands to run.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+__all__ = ["TABLE", "LazyGroup"]
+
+TABLE = {
+    "api": (
+        "serve",
+        "Start the REST interface alone; coordinators and workers are processes of their own.",
+    ),
+    "best": (
+        "results",
+        "Show the best configuration of a job and what it gains over the best baseline.",
+    ),
+    "cancel": ("jobs", "End a job for good; its finished trials stay."),
+    "capture": ("traces", "Run an MPI program once under SMPI and write its trace."),
+    "clone": ("jobs", "Create a new job like an existing one and print its id."),
+    "coordinator": (
+        "serve",
+        "Drive jobs over a shared database and broker; any number of coordinators may run.",
+    ),
+    "evaluate": ("evaluate", "Simulate an application once, on a machine, in a configuration."),
+    "export": ("results", "Write the best configuration of a job as files to install or to rerun."),
+    "jobs": ("jobs", "List jobs, newest first."),
+    "map": ("networks", "Place ranks on the hosts of a machine and judge the mapping in hops."),
+    "order": (
+        "orderings",
+        "Renumber the hosts of a network so that neighbouring numbers are close.",
+    ),
+    "pause": ("jobs", "Pause a job: trials under way end, no further ones start."),
+    "plot": (
+        "results",
+        "Draw the convergence of jobs, with their baselines, and their proximity to the best C(n).",
+    ),
+    "resume": ("jobs", "Let a paused job go on where it stopped."),
+    "run": ("run", "Run a job to its end, without a server."),
+    "show": (
+        "jobs",
+        "Show a job: state, progress, search space and what was left out of it and why.",
+    ),
+    "submit": ("jobs", "Hand a job to a running service and print its id."),
+    "topology": ("networks", "Generate networks and measure them."),
+    "trace": ("traces", "Look at traces."),
+    "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
+    "watch": ("watch", "Watch a job until it ends: state, convergence curve and latest trials."),
+    "worker": (
+        "serve",
+        "Evaluate trials over a shared database and broker; any number of workers may run.",
+    ),
+}
+"""Module in `cli` and short help of each command."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are those of `TABLE`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, sorted."""
+        return sorted(TABLE)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command, imported now; None where there is none of this name."""
+        if cmd_name not in TABLE:
+            return None
+        module = import_module(f"cli.{TABLE[cmd_name][0]}")
+        commands: list[click.Command] = module.COMMANDS
+        return next(command for command in commands if command.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        width = formatter.width - 6 - max(map(len, TABLE))
+        rows = [
+            (name, click.Command(name, help=TABLE[name][1]).get_short_help_str(width))
+            for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
