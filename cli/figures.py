@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from cli.curves import Curve, unit_for
 from cli.terminal import compared
 
-__all__ = ["convergence_figure", "proximity_figure", "render"]
+__all__ = ["COLOURS", "QUIET", "TEXT", "convergence_figure", "proximity_figure", "render"]
 
 COLOURS = ("#0b5cad", "#c2410c", "#15803d", "#7c3aed", "#be123c", "#0f766e", "#a16207", "#334155")
 QUIET = "#94a3b8"

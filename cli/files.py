@@ -9,25 +9,41 @@ from typing import Any
 import click
 
 from searchspace.errors import InvalidInput
-from searchspace.formats.edge_list import read_edge_list
+from searchspace.formats.fabric import Fabric
+from searchspace.formats.network_files import read_network
 from searchspace.graph import Graph
 
-__all__ = ["FILE", "read_graph", "read_json", "read_text"]
+__all__ = ["FILE", "LARGEST_FILE", "read_fabric", "read_graph", "read_json", "read_text"]
+
+LARGEST_FILE = 256 * 2**20
+"""Bytes of the largest file of a network."""
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
+def read_fabric(path: Path, format_name: str | None = None) -> Fabric:
+    """Reads a network in any format that we know.
+
+    Args:
+        path: The file.
+        format_name: A key of `FORMATS`; None to tell by content and name.
+
+    Raises:
+        InvalidInput: The file holds none, or is larger than any that can be read.
+    """
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise InvalidInput(f"{path}: has {size} bytes; at most {LARGEST_FILE} are read")
+    return read_network(read_text(path), str(path), format_name=format_name)
+
+
 def read_graph(path: Path) -> Graph:
-    """Reads an edge list.
+    """Reads a network in any format that we know, without the names in it.
 
     Raises:
         InvalidInput: The file holds none.
     """
-    text = read_text(path)
-    try:
-        return read_edge_list(text)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
+    return read_fabric(path).graph
 
 
 def read_text(path: Path) -> str:

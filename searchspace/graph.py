@@ -127,17 +127,33 @@ class Graph:
     @property
     def connected(self) -> bool:
         """Whether there is a path between every two nodes."""
-        reached = {0}
-        frontier = [0]
+        return len(self._reached_from(0)) == self.nodes
+
+    @property
+    def why_apart(self) -> str:
+        """What is wrong with a network that is not connected, in words."""
+        lonely = next((node for node, near in enumerate(self.neighbors) if not near), None)
+        if lonely is not None:
+            return f"the network is not connected: node {lonely} has no cable"
+        parts, seen = 0, set[int]()
+        for node in range(self.nodes):
+            if node not in seen:
+                seen |= self._reached_from(node)
+                parts += 1
+        return f"the network is not connected: {parts} parts"
+
+    def _reached_from(self, first: int) -> set[int]:
+        reached = {first}
+        frontier = [first]
         while frontier:
             node = frontier.pop()
-            if self.switches and 0 < node < self.hosts:
+            if self.switches and node != first and node < self.hosts:
                 continue  # hosts do not forward
             for neighbor in self.neighbors[node]:
                 if neighbor not in reached:
                     reached.add(neighbor)
                     frontier.append(neighbor)
-        return len(reached) == self.nodes
+        return reached
 
     def relabel(self, order: Sequence[int]) -> Graph:
         """Renumbers the nodes; the network itself stays the same.

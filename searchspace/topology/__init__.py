@@ -31,7 +31,16 @@ from searchspace.topology.torus import TORI
 from searchspace.topology.wagner import WAGNER
 from searchspace.topology.xgft import XGFT
 
-__all__ = ["FAMILIES", "Family", "Wanted", "generate", "obstacle", "options_of", "read_options"]
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "Wanted",
+    "generate",
+    "implied_nodes",
+    "obstacle",
+    "options_of",
+    "read_options",
+]
 
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -100,6 +109,18 @@ def _wanted(
     values = {o: v for o, option in known.items() if (v := option.initial) is not None}
     values |= read_options(name, given)
     return Wanted(nodes, degree, seed, tuple(sorted(values.items())))
+
+
+def implied_nodes(name: str, **options: Any) -> int | None:
+    """The number of nodes that the parameters of a family determine, or None.
+
+    Raises:
+        InvalidInput: There is no such family or parameter.
+    """
+    wanted = _wanted(name, 0, None, 0, options)
+    nodes = _family(name).implied(wanted)
+    per_switch = 0 if _family(name).indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0
+    return nodes * per_switch if nodes and per_switch else nodes
 
 
 def obstacle(name: str, nodes: int, *, degree: int | None, **options: Any) -> str | None:

@@ -38,4 +38,5 @@ CHVATAL = Family(
     description="Chvatal graph: 12 nodes of degree 4 without triangles",
     obstacle=_obstacle,
     generate=_generate,
+    implied=lambda _wanted: _NODES,
 )

@@ -56,6 +56,7 @@ class Family:
         uses_seed: Whether the seed decides the network.
         indirect: Whether hosts are plugged into switches of their own.
         options: Its parameters.
+        implied: The number of nodes that the parameters alone determine, if they do.
     """
 
     name: str
@@ -66,3 +67,4 @@ class Family:
     uses_seed: bool = False
     indirect: bool = False
     options: tuple[Option, ...] = field(default=())
+    implied: Callable[[Wanted], int | None] = field(default=lambda _wanted: None)

@@ -46,6 +46,11 @@ def _generate(wanted: Wanted) -> Graph:
     return fat_tree([half] * (levels - 1) + [ports], [1] + [half] * (levels - 1))
 
 
+def _implied(wanted: Wanted) -> int | None:
+    ports = wanted.whole("ports")
+    return None if ports is None else 2 * (ports // 2) ** (wanted.whole("levels") or 3)
+
+
 FAT_TREE = Family(
     name="fat-tree",
     description="fat tree of switches with k ports, half up and half down (3 levels: k ** 3 / 4 "
@@ -53,6 +58,7 @@ FAT_TREE = Family(
     obstacle=_obstacle,
     generate=_generate,
     indirect=True,
+    implied=_implied,
     options=(
         Whole("ports", "ports of a switch, even; from the hosts if not given", 2, _MOST_PORTS),
         Whole("levels", "levels of switches; 3 if the hosts allow it", 1, 5),

@@ -104,5 +104,6 @@ def grid_family(name: str, dimensions: int, *, wrap: bool) -> Family:
         "numbered row-major",
         obstacle=obstacle,
         generate=generate,
+        implied=lambda wanted: math.prod(wanted.numbers("dims") or (0,)) or None,
         options=(Numbers("dims", "the extents; the most cubic ones if not given", low=2),),
     )

@@ -50,7 +50,7 @@ def measure(graph: Graph) -> Metrics:
     try:
         aspl, diameter = aspl_diameter(graph.nodes, graph.edges)
     except ValueError as error:
-        raise InvalidInput(str(error)) from error
+        raise InvalidInput(graph.why_apart) from error
     degree = max(graph.degrees)
     return Metrics(
         nodes=graph.nodes,

@@ -70,6 +70,7 @@ XGFT = Family(
     obstacle=_obstacle,
     generate=_generate,
     indirect=True,
+    implied=lambda wanted: math.prod(wanted.numbers("children") or (0,)) or None,
     options=(
         Numbers("children", "children of a node of level 1, 2, ... (level 1 holds the hosts)"),
         Numbers("parents", "parents of a node of level 0 (a host), 1, ..."),
