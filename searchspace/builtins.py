@@ -101,6 +101,54 @@ def _read_order(parameters: Mapping[str, Any]) -> dict[str, str | int]:
     return {"n": n}
 
 
+@dataclass(frozen=True)
+class _Number:
+    """A whole number that a program takes: what it is when nothing is said, and its limits."""
+
+    default: int
+    low: int
+    high: int
+
+    def read(self, name: str, value: Any) -> int:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not self.low <= value <= self.high:
+            raise InvalidInput(
+                f"must be a whole number from {self.low} to {self.high}, not {value!r}", field=name
+            )
+        return int(value)
+
+
+def _numbers(**numbers: _Number) -> Callable[[Mapping[str, Any]], dict[str, str | int]]:
+    """Makes the reader of a program that takes whole numbers, in this order."""
+
+    def read(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+        _refuse_unknown(parameters, tuple(numbers))
+        return {
+            name: number.read(name, parameters.get(name, number.default))
+            for name, number in numbers.items()
+        }
+
+    return read
+
+
+def _read_collective(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+    operations = ("allgather", "allreduce", "alltoall", "bcast", "gather", "reduce", "scatter")
+    operation = parameters.get("operation")
+    allowed = ", ".join(operations)
+    if operation is None:
+        raise InvalidInput(f"is required; allowed: {allowed}", field="operation")
+    if operation not in operations:
+        raise InvalidInput(
+            f"unknown operation {operation!r}; allowed: {allowed}", field="operation"
+        )
+    numbers = _numbers(bytes=_Number(1 << 20, 8, 1 << 30), repeats=_Number(1, 1, 100_000))
+    _refuse_unknown(parameters, ("operation", "bytes", "repeats"))
+    rest = numbers({name: value for name, value in parameters.items() if name != "operation"})
+    if int(rest["bytes"]) % 8:
+        raise InvalidInput(f"must be a multiple of 8, not {rest['bytes']}", field="bytes")
+    return {"operation": operation, **rest}
+
+
 def _refuse_unknown(parameters: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
     for name in parameters:
         if name not in allowed:
@@ -165,6 +213,32 @@ def _limits(rule: Callable[[int], int], sizes: tuple[int, ...]) -> dict[str, int
     return {class_: rule(size) for class_, size in zip(MORE_CLASSES, sizes, strict=True)}
 
 
+def _at_least_two(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+    return None if ranks >= 2 else f"must be at least 2, not {ranks}"
+
+
+def _any(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+    return None
+
+
+def _rows_of_the_matrix(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+    limit: int = 1 << (int(parameters["log2n"]) // 2)
+    if ranks & (ranks - 1) == 0 and ranks <= limit:
+        return None
+    return f"length 2^{parameters['log2n']} needs a power of two up to {limit}, not {ranks}"
+
+
+def _vertices(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+    limit: int = 1 << int(parameters["scale"])
+    return None if ranks <= limit else f"must be at most 2^scale = {limit}, not {ranks}"
+
+
+def _points_a_side(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+    """As MPI_Dims_create cuts: no cube gives a part to more ranks than it has points."""
+    points = int(parameters["points"])
+    return None if ranks <= points**3 else f"must be at most points^3 = {points**3}, not {ranks}"
+
+
 def _power_below(number: int) -> int:
     return 1 << (number.bit_length() - 1)
 
@@ -172,6 +246,12 @@ def _power_below(number: int) -> int:
 BUILTINS: dict[str, Builtin] = {
     program.name: program
     for program in (
+        Builtin(
+            "beff",
+            "b_eff: effective bandwidth, rings of ranks with 21 message sizes",
+            _numbers(longest=_Number(1 << 20, 4096, 1 << 28), repeats=_Number(1, 1, 10_000)),
+            _at_least_two,
+        ),
         Builtin(
             "bt",
             "NPB BT: block tridiagonal solver, sweeps over a multi-partition",
@@ -192,11 +272,23 @@ BUILTINS: dict[str, Builtin] = {
             ),
         ),
         Builtin(
+            "collective",
+            "one collective operation over and over",
+            _read_collective,
+            _any,
+        ),
+        Builtin(
             "ep",
             "NPB EP: random numbers, hardly any communication",
             _read_more_classes,
             # A batch of 2^16 pairs for every rank.
             _up_to(_limits(lambda exponent: 1 << (exponent - 16), (24, 25, 28, 30, 32))),
+        ),
+        Builtin(
+            "fft1d",
+            "one-dimensional Fourier transform in six steps, three transposes",
+            _numbers(log2n=_Number(20, 2, 28)),
+            _rows_of_the_matrix,
         ),
         Builtin(
             "ft",
@@ -206,6 +298,14 @@ BUILTINS: dict[str, Builtin] = {
             _power_of_two_up_to(
                 {c: nz * nz for c, nz in zip(CLASSES, (64, 32, 128, 256), strict=True)}
             ),
+        ),
+        Builtin(
+            "graph500",
+            "Graph500: breadth-first searches of a Kronecker graph, validated",
+            _numbers(
+                scale=_Number(12, 1, 24), edges=_Number(16, 1, 64), searches=_Number(64, 1, 10_000)
+            ),
+            _vertices,
         ),
         Builtin(
             "is",
@@ -237,11 +337,23 @@ BUILTINS: dict[str, Builtin] = {
             _square,
         ),
         Builtin(
+            "pingpong",
+            "every pair of ranks bounces a message, one pair after the other",
+            _numbers(bytes=_Number(1024, 0, 1 << 30), repeats=_Number(10, 1, 1_000_000)),
+            _at_least_two,
+        ),
+        Builtin(
             "sp",
             "NPB SP: scalar pentadiagonal solver, sweeps over a multi-partition",
             _read_class_and_iterations,
             # As for BT; class W is larger.
             _square_up_to(_limits(_cells, (12, 36, 64, 102, 162))),
+        ),
+        Builtin(
+            "stencil3d",
+            "seven-point Jacobi iteration on a cube, halo exchange with six neighbours",
+            _numbers(points=_Number(64, 1, 4096), iterations=_Number(100, 1, 1_000_000)),
+            _points_a_side,
         ),
     )
 }
@@ -252,8 +364,7 @@ def validate(program: str, parameters: Mapping[str, Any], ranks: int) -> Builtin
 
     Args:
         program: A key of `BUILTINS`.
-        parameters: `class` for the NAS benchmarks, and `iterations` for `bt`, `lu` and `sp` if not
-            those of the class; `n` (default 1000) for `mm`.
+        parameters: Those of the program; `class` is required where there are classes.
         ranks: How many ranks run it.
 
     Raises:

@@ -36,7 +36,7 @@ def test_a_run_has_all_parameters_and_a_key(
 @pytest.mark.parametrize(
     ("program", "parameters", "ranks", "message"),
     [
-        ("ua", {}, 4, "unknown program 'ua'; allowed: bt, cg, ep, ft, is, lu, mg, mm, sp"),
+        ("ua", {}, 4, "unknown program 'ua'; allowed: beff, bt, cg, collective, ep"),
         ("cg", {}, 4, "class: is required; allowed: S, W, A, B"),
         ("cg", {"class": "C"}, 4, "class: unknown class 'C'; allowed: S, W, A, B"),
         ("cg", {"class": "S", "n": 5}, 4, "n: unknown field; allowed: builtin, ranks, class"),
@@ -63,3 +63,38 @@ def test_refuses(program: str, parameters: dict[str, Any], ranks: int, message: 
 
 def test_every_program_is_described() -> None:
     assert all(program.description for program in BUILTINS.values())
+
+
+@pytest.mark.parametrize(
+    ("program", "parameters", "ranks", "message"),
+    [
+        ("pingpong", {}, 1, "ranks: must be at least 2, not 1"),
+        (
+            "pingpong",
+            {"bytes": -1},
+            2,
+            "bytes: must be a whole number from 0 to 1073741824, not -1",
+        ),
+        ("collective", {}, 4, "operation: is required; allowed: allgather, allreduce"),
+        ("collective", {"operation": "scan"}, 4, "operation: unknown operation 'scan'; allowed: "),
+        ("collective", {"operation": "bcast", "bytes": 12}, 4, "bytes: must be a multiple of 8"),
+        ("fft1d", {"log2n": 8}, 32, r"ranks: length 2\^8 needs a power of two up to 16, not 32"),
+        ("graph500", {"scale": 3}, 9, r"ranks: must be at most 2\^scale = 8, not 9"),
+        ("stencil3d", {"points": 2}, 9, r"ranks: must be at most points\^3 = 8, not 9"),
+        ("stencil3d", {"n": 2}, 8, "n: unknown field; allowed: builtin, ranks, points, iterations"),
+    ],
+)
+def test_communication_programs_refuse(
+    program: str, parameters: dict[str, Any], ranks: int, message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        validate(program, parameters, ranks)
+
+
+def test_parameters_come_in_the_order_of_the_arguments() -> None:
+    run = validate("collective", {"repeats": 2, "operation": "bcast"}, 4)
+    assert list(run.parameters.items()) == [
+        ("operation", "bcast"),
+        ("bytes", 1048576),
+        ("repeats", 2),
+    ]
