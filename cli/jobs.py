@@ -125,11 +125,19 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         space = found["space"]
         if space:
             click.echo(f"search space: {space['size']} configurations")
+            if "fidelity" in space:
+                click.echo(_fidelity_line(space["fidelity"]))
             for left_out in space.get("excluded", []):
                 click.echo(
                     f"  left out: {left_out['parameter']} = {left_out['value']}: "
                     f"{left_out['reason']}"
                 )
+
+
+def _fidelity_line(fidelity: dict[str, Any]) -> str:
+    if fidelity["trace_sha256"] is None:
+        return f"searches on the whole trace: {fidelity['obstacle']}"
+    return f"searches on a truncated trace, {fidelity['share']:.1%} of the whole; verifies the best"
 
 
 def _steering(name: str, doing: str, text: str) -> click.Command:

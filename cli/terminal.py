@@ -113,9 +113,18 @@ def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
             trial["state"] + (" (cached)" if trial["cached"] else ""),
             shown,
             "" if cpu is None else f"{cpu:.2f}",
-            trial["label"] or describe(trial["configuration"]),
+            _named(trial),
         )
     return table
+
+
+def _named(trial: Mapping[str, Any]) -> str:
+    if trial["label"]:
+        return str(trial["label"])
+    note = {"low": "~ ", "full": ""}[trial["fidelity"]]
+    if trial["kind"] == "verification":
+        note = "verified: "
+    return note + describe(trial["configuration"])
 
 
 def describe(configuration: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -338,6 +338,10 @@ class JobSpec(Description):
     """Trials in flight; part of the job, so that its outcome does not depend on the workers."""
     cutoff_factor: float | None = Field(default=1.0, gt=0, allow_inf_nan=False)
     """A simulation stops at this many times the best value so far; null to let all finish."""
+    fidelity: Literal["full", "auto"] = "full"
+    """`full` replays the whole trace for every trial. `auto` searches on a truncated trace, where
+    the application has loops that can be cut short, and then verifies the best trials on the whole
+    trace."""
     techniques: list[Annotated[str, Field(min_length=1)]] | None = Field(default=None, min_length=1)
     """Search techniques of OpenTuner; null for those that suit the space."""
     limits: Limits = Limits()

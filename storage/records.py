@@ -16,12 +16,14 @@ __all__ = [
     "Attempt",
     "Evaluation",
     "Event",
+    "Fidelity",
     "Job",
     "JobState",
     "Machine",
     "Outcome",
     "Page",
     "Trial",
+    "TrialKind",
     "TrialPoint",
     "TrialState",
 ]
@@ -44,6 +46,11 @@ FINAL_JOB_STATES: tuple[JobState, ...] = ("completed", "failed", "cancelled")
 FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
     "completed", "censored", "infeasible", "failed", "cancelled",
 )  # fmt: skip
+
+TrialKind = Literal["baseline", "search", "verification"]
+"""A verification repeats one of the best trials of a search over a truncated trace on the whole."""
+Fidelity = Literal["full", "low"]
+"""Low is an estimate from a truncated trace."""
 
 T = TypeVar("T")
 
@@ -118,9 +125,11 @@ class Trial:
     id: str
     job_id: str
     number: int  # 1, 2, ... in ask order
-    kind: Literal["baseline", "search"]
+    kind: TrialKind
     label: str | None  # the name of a baseline
-    inside: bool  # whether it is a point of the search space; baselines need not be
+    # Whether it may be the best: a point of the search space (baselines need not be one), evaluated
+    # on the whole trace.
+    inside: bool
     configuration: dict[str, Any]
     configuration_sha256: str
     technique: str | None
@@ -138,12 +147,17 @@ class Trial:
     started_at: float | None
     finished_at: float | None
 
+    @property
+    def fidelity(self) -> Fidelity:
+        """Whether the whole trace was, or will be, replayed."""
+        return _fidelity(self.kind, self.inside)
+
 
 class TrialPoint(NamedTuple):
     """What a curve over all trials of a job needs of each."""
 
     number: int
-    kind: Literal["baseline", "search"]
+    kind: TrialKind
     label: str | None
     inside: bool
     state: TrialState
@@ -151,6 +165,15 @@ class TrialPoint(NamedTuple):
     cached: bool
     cpu_seconds: float | None
     finished_at: float | None
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """Whether the whole trace was, or will be, replayed."""
+        return _fidelity(self.kind, self.inside)
+
+
+def _fidelity(kind: TrialKind, inside: bool) -> Fidelity:
+    return "low" if kind == "search" and not inside else "full"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
@@ -12,7 +12,7 @@ from storage.database import Database
 from storage.identifiers import trial_id
 from storage.job_rows import improve
 from storage.models import AttemptRow, TrialRow, pack, table
-from storage.records import Outcome, Trial, TrialState
+from storage.records import Outcome, Trial, TrialKind, TrialState
 
 __all__ = [
     "ATTEMPTS",
@@ -150,7 +150,7 @@ def trial_record(row: Any, *, result: dict[str, Any] | None = None) -> Trial:
         id=trial_id(row.job_id, row.number),
         job_id=row.job_id,
         number=row.number,
-        kind=cast('Literal["baseline", "search"]', row.kind),
+        kind=cast("TrialKind", row.kind),
         label=row.label,
         inside=row.inside,
         configuration=row.configuration,

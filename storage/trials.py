@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import and_, bindparam, func, insert, select, update
 
@@ -14,7 +14,7 @@ from storage.identifiers import split_trial_id
 from storage.job_rows import charge, hold_lease
 from storage.models import JobRow, table
 from storage.pagination import check_limit
-from storage.records import Outcome, Trial, TrialPoint, TrialState
+from storage.records import Outcome, Trial, TrialKind, TrialPoint, TrialState
 from storage.trial_rows import (
     ATTEMPTS,
     LISTED,
@@ -77,7 +77,7 @@ class Trials(Repository):
         token: int,
         *,
         number: int,
-        kind: Literal["baseline", "search"],
+        kind: TrialKind,
         label: str | None,
         inside: bool = True,
         configuration: dict[str, Any],
@@ -94,7 +94,7 @@ class Trials(Repository):
             number: 1, 2, ... in ask order.
             kind: A baseline, or a trial of the search.
             label: The name of a baseline.
-            inside: Whether it is a point of the search space, and so may be the best.
+            inside: Whether it may be the best: see `Trial.inside`.
             configuration: What to evaluate.
             configuration_sha256: Its identity.
             technique: Whose idea it was.

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from storage.records import Trial
+from storage.records import Trial, TrialKind
 from tuner.objective import Told
 
 __all__ = ["Budget", "EndReason", "Ledger"]
@@ -48,10 +48,14 @@ class Ledger:
 
     Args:
         budget: The limits.
+        reserved: Evaluations of the whole trace that are to follow; as much is kept back for each
+            of them as the dearest so far has cost.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, *, reserved: int = 0) -> None:
         self._budget = budget
+        self._reserved = reserved
+        self._dearest = 0.0  # CPU seconds of an evaluation of the whole trace
         self.best: float | None = None  # of completed trials inside the search space
         self._asked = 0
         self._open = 0
@@ -61,7 +65,7 @@ class Ledger:
         self._inside = 0
         self._reasons: Counter[str] = Counter()
 
-    def ask(self, kind: Literal["baseline", "search"]) -> None:
+    def ask(self, kind: TrialKind) -> None:
         """Enter a trial that was asked."""
         self._open += 1
         if kind == "search":
@@ -80,6 +84,8 @@ class Ledger:
         if not trial.cached and trial.state != "infeasible":
             self._evaluations += 1
             self._cpu_seconds += trial.cpu_seconds or 0.0
+            if trial.fidelity == "full":
+                self._dearest = max(self._dearest, trial.cpu_seconds or 0.0)
         if inside:
             self._inside += 1
             if trial.state in ("failed", "infeasible"):
@@ -104,11 +110,13 @@ class Ledger:
             return "target"
         if budget.trials is not None and self._asked >= budget.trials:
             return "trials"
-        if budget.evaluations is not None and self._evaluations + self._open >= budget.evaluations:
+        evaluations = self._evaluations + self._open + self._reserved
+        if budget.evaluations is not None and evaluations >= budget.evaluations:
             return "evaluations"
         if budget.patience is not None and self._since_improvement >= budget.patience:
             return "patience"
-        if budget.cpu_seconds is not None and self._cpu_seconds >= budget.cpu_seconds:
+        cpu_seconds = self._cpu_seconds + self._reserved * self._dearest
+        if budget.cpu_seconds is not None and cpu_seconds >= budget.cpu_seconds:
             return "cpu_seconds"
         return None
 

@@ -125,6 +125,7 @@ def _points(finished: Sequence[TrialPoint], started_at: float | None) -> list[di
             {
                 "trial": trial.number,
                 "kind": trial.kind,
+                "fidelity": trial.fidelity,
                 "label": trial.label,
                 "state": trial.state,
                 "cached": trial.cached,

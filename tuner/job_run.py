@@ -13,7 +13,7 @@ from storage.records import FINAL_JOB_STATES, Job, JobState
 from storage.storage import Storage
 from tuner.bells import LookBell
 from tuner.evaluations import Dispatch, Evaluations, Silence
-from tuner.job_space import read_job, space_of
+from tuner.job_space import is_truncated, read_job, space_of
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.search import Search
 from tuner.trial_loop import PAUSED, TrialLoop
@@ -93,6 +93,7 @@ class JobRun:
                 spec,
                 built,
                 search,
+                truncated=is_truncated(job),
                 look=self._look_running,
                 pause=self._pause,
             )
@@ -104,7 +105,7 @@ class JobRun:
         end = loop.run()
         if end == PAUSED:
             return self._transition("paused", "pausing")
-        failure = loop.ledger.failure()
+        failure = loop.failure()
         if failure is not None or end == "hopeless":
             return self._transition("failed", "running", "pausing", error=failure)
         return self._transition("completed", "running", "pausing", ended_because=end)

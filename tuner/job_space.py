@@ -7,7 +7,7 @@ from searchspace.jobspec import Reference
 from storage.records import Job
 from storage.storage import Storage
 
-__all__ = ["read_job", "space_of"]
+__all__ = ["is_truncated", "read_job", "space_of"]
 
 
 def read_job(storage: Storage, job: Job) -> JobSpec:
@@ -39,3 +39,9 @@ def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
     assert job.application_id is not None, f"job {job.id} is not prepared"
     application = storage.get_application(job.application_id)
     return build_space(spec, application.ranks, application.summary["calls"])
+
+
+def is_truncated(job: Job) -> bool:
+    """Whether a prepared job searches on a truncated trace."""
+    fidelity = (job.space or {}).get("fidelity")
+    return fidelity is not None and fidelity["trace_sha256"] is not None

@@ -11,18 +11,19 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from searchspace.configuration import Configuration
 from searchspace.job import BuiltSpace, JobSpec
 from storage.errors import ReplayDiverged
-from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Trial
+from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Trial, TrialKind
 from storage.storage import Storage
 from tuner.budget import Budget, EndReason, Ledger
 from tuner.evaluations import Evaluations
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.objective import cutoff, told
+from tuner.parameters import point_of
 from tuner.search import Search
 
 __all__ = ["PAUSED", "TrialLoop"]
@@ -33,7 +34,10 @@ PAUSED: Literal["paused"] = "paused"
 _TEND_SECONDS = 2.0
 _PAGE = 1000
 
-Kind: TypeAlias = Literal["baseline", "search"]
+_FINALISTS = 5
+"""Trials of a search on a truncated trace that are repeated on the whole one."""
+
+_Stop: TypeAlias = EndReason | Literal["hopeless", "paused", "verified"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,9 @@ class TrialLoop:
         spec: The job.
         built: Its space and baselines.
         search: The search over that space, fresh.
+        truncated: Whether its trials are estimates from a truncated trace, the best of which are
+            to be verified in the end. Baselines are evaluated on the whole trace as ever, and are
+            no results to the search.
         look: Returns the job as it was at most so many seconds ago; raises where the loop is to
             stop at once.
         pause: Waits until there may be news of the job, or until it is time to look again.
@@ -68,6 +75,7 @@ class TrialLoop:
         built: BuiltSpace,
         search: Search,
         *,
+        truncated: bool = False,
         look: Callable[[float], Job],
         pause: Callable[[], object],
     ) -> None:
@@ -84,10 +92,20 @@ class TrialLoop:
         self._window: deque[_Asked] = deque()
         self._number = 0  # of the last trial asked
         self._exhausted = False
+        self._truncated = truncated
+        self._estimates: list[tuple[float, int, Configuration]] = []  # value, number
+        self._search_end: EndReason | Literal["hopeless"] | None = None
+        self._finalists: deque[Configuration] = deque()
+        self._verified: set[str] = set()  # digests of points evaluated on the whole trace
+        self._best_verified: float | None = None
         self._tended = time.monotonic()
-        self.ledger = Ledger(Budget(**spec.budget.model_dump()))
+        budget = Budget(**spec.budget.model_dump())
+        if truncated:
+            # An estimate is not good enough to stop for.
+            budget = replace(budget, target=None)
+        self.ledger = Ledger(budget, reserved=_FINALISTS if truncated else 0)
 
-    def run(self) -> EndReason | Literal["hopeless", "paused"]:
+    def run(self) -> _Stop:
         """Go on until the job ends or is to pause, with nothing in flight.
 
         May be called again after a pause that was taken back.
@@ -96,22 +114,67 @@ class TrialLoop:
             ReplayDiverged: A trial is stored with another configuration than the search asks.
             LeaseLost: Another coordinator holds the job.
         """
+        if self._search_end is None:
+            end = self._trials(self._end, self._ask)
+            if end == PAUSED or end == "verified" or not self._truncated:
+                return end
+            self._search_end = end
+            chosen = [point for _, _, point in sorted(self._estimates, key=lambda e: e[:2])]
+            unverified = [point for point in chosen if point.sha256 not in self._verified]
+            self._finalists.extend(unverified[:_FINALISTS])
+        if self._trials(self._verification_end, self._ask_finalist) == PAUSED:
+            return PAUSED
+        return self._search_end
+
+    def failure(self) -> str | None:
+        """Why the job has no result, where it has none."""
+        failure = self.ledger.failure()
+        if not self._truncated or self.ledger.hopeless:
+            return failure
+        if self._best_verified is not None:
+            return None
+        return failure or "none of the best trials could be verified on the whole trace"
+
+    def _trials(
+        self, end_of: Callable[[], _Stop | None], ask: Callable[[], _Asked | None]
+    ) -> _Stop:
+        """Ask, have evaluated and tell until there is an end and nothing is in flight."""
         while True:
-            while len(self._window) < self._spec.batch and self._end() is None:
-                asked = self._ask()
+            while len(self._window) < self._spec.batch and end_of() is None:
+                asked = ask()
                 if asked is None:
                     self._exhausted = True
                 else:
                     self._window.append(asked)
             if not self._window:
-                end = self._end()
+                end = end_of()
                 if end is not None:
                     return end
                 continue
             oldest = self._window.popleft()
             self._tell(oldest.inside, self._finished(oldest.trial))
 
-    def _end(self) -> EndReason | Literal["hopeless", "paused"] | None:
+    def _verification_end(self) -> _Stop | None:
+        """Why no finalist may be verified now; budgets have kept back what it takes."""
+        job = self._look(LOOK_SECONDS)
+        if not self._finalists:
+            return "verified"
+        if self._number + 1 in self._stored:
+            return None
+        return PAUSED if job.state == "pausing" else None
+
+    def _ask_finalist(self) -> _Asked:
+        self._number += 1
+        trial = self._proposed(
+            self._number,
+            "verification",
+            self._finalists.popleft(),
+            bound=cutoff(self._best_verified, self._spec.cutoff_factor),
+        )
+        self.ledger.ask("verification")
+        return _Asked(trial, inside=False)
+
+    def _end(self) -> _Stop | None:
         """Why no trial may be asked now."""
         job = self._look(LOOK_SECONDS)
         if self._exhausted:
@@ -130,11 +193,15 @@ class TrialLoop:
     def _ask(self) -> _Asked | None:
         """Ask the next trial and have it evaluated; None where the space is exhausted."""
         number = self._number + 1
-        kind: Kind = "baseline" if number <= len(self._baselines) else "search"
+        kind: TrialKind = "baseline" if number <= len(self._baselines) else "search"
         if kind == "baseline":
             label, configuration = self._baselines[number - 1]
-            inside = self._search.add(configuration)
+            if self._truncated:
+                inside = point_of(self._space, configuration) is not None
+            else:
+                inside = self._search.add(configuration)
             trial = self._proposed(number, kind, configuration, inside=inside, label=label)
+            inside = inside and not self._truncated
         else:
             point = self._search.ask()
             if point is None:
@@ -144,6 +211,7 @@ class TrialLoop:
                 number,
                 kind,
                 point.configuration,
+                inside=not self._truncated,
                 technique=point.technique,
                 bound=cutoff(self.ledger.best, self._spec.cutoff_factor),
             )
@@ -154,7 +222,7 @@ class TrialLoop:
     def _proposed(
         self,
         number: int,
-        kind: Kind,
+        kind: TrialKind,
         configuration: Configuration,
         *,
         inside: bool = True,
@@ -211,8 +279,20 @@ class TrialLoop:
     def _tell(self, inside: bool, trial: Trial) -> None:
         result = told(trial)
         self.ledger.tell(trial, result, inside=inside)
+        configuration = Configuration.from_json(trial.configuration)
         if inside:
-            self._search.tell(Configuration.from_json(trial.configuration), result)
+            self._search.tell(configuration, result)
+        if self._truncated and result.value is not None:
+            self._enter(trial, configuration, result.value)
+
+    def _enter(self, trial: Trial, configuration: Configuration, value: float) -> None:
+        """Remember what decides on finalists and their cutoffs."""
+        if trial.fidelity == "low":
+            self._estimates.append((value, trial.number, configuration))
+        elif trial.inside:
+            self._verified.add(self._space.canonicalise(configuration).sha256)
+            if self._best_verified is None or value < self._best_verified:
+                self._best_verified = value
 
 
 def _stored_trials(storage: Storage, job_id: str) -> dict[int, Trial]:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 from searchspace.configuration import Configuration
@@ -121,16 +122,15 @@ class Evaluator:
         try:
             subject = self._subjects.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
-            key = evaluation_key(
-                subject.trace_sha256, subject.machine, configuration, self._version
-            )
+            replayed = subject.replayed(trial)
+            key = evaluation_key(replayed.sha256, subject.machine, configuration, self._version)
             known = self._storage.find_evaluation(key, trial.cutoff)
             if known is not None:
                 return known, None
             resolved = resolve(
                 configuration, subject.machine, subject.ranks, collectives=subject.calls
             )
-            answer = self._simulate(run, subject, resolved, trial.cutoff)
+            answer = self._simulate(run, subject, replayed.path, resolved, trial.cutoff)
             return outcome_of(answer, trial.cutoff), key
         except Infeasible as error:
             return _without_simulation("infeasible", "infeasible", str(error)), None
@@ -146,12 +146,12 @@ class Evaluator:
             return _without_simulation("failed", "internal", repr(error)), None
 
     def _simulate(
-        self, run: _Run, subject: Subject, resolved: Resolved, cutoff: float | None
+        self, run: _Run, subject: Subject, trace: Path, resolved: Resolved, cutoff: float | None
     ) -> dict[str, Any]:
         request = resolved.simulator_request()
         for left in range(_TRIES - 1, -1, -1):
             try:
-                with self._simulators.lend(subject.trace) as simulator:
+                with self._simulators.lend(trace) as simulator:
                     run.use(simulator)
                     return simulator.evaluate(
                         request,
@@ -214,6 +214,8 @@ def outcome_of(answer: Mapping[str, Any], cutoff: float | None) -> Outcome:
     if outcome.status == "censored" or (cutoff is not None and answer["simulated_time"] > cutoff):
         return replace(outcome, status="censored", value=cutoff)
     result = {name: answer[name] for name in ("rank_finish_times", "link_loads")}
+    if answer.get("estimate") is not None:
+        result["estimate"] = answer["estimate"]
     return replace(outcome, value=answer["simulated_time"], result=result)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.job import JobSpec, build_space
 from searchspace.jobspec import BuiltinApplication, TraceApplication
-from searchspace.kernels import trace_summary
+from searchspace.kernels import CannotCut, trace_summary
+from searchspace.truncation import truncate
 from storage.errors import Conflict, NotFound, Unavailable
 from storage.records import FINAL_JOB_STATES, Application
 from storage.storage import Storage
@@ -17,6 +19,9 @@ from workers.capture import capture_builtin
 from workers.subject import read_spec
 
 __all__ = ["add_trace", "application_of", "builtin_application", "prepare_job"]
+
+MOST_SHARE = 0.5
+"""The largest part of a trace that may remain for a search on it to be worth its verification."""
 
 log = logging.getLogger("hamtune.workers")
 
@@ -37,8 +42,10 @@ def prepare_job(storage: Storage, job_id: str) -> None:
     try:
         spec = read_spec(storage, job)
         application = application_of(storage, spec)
-        built = build_space(spec, application.ranks, application.summary["calls"])
-        storage.set_job_prepared(job_id, application_id=application.id, space=built.describe())
+        space = build_space(spec, application.ranks, application.summary["calls"]).describe()
+        if spec.fidelity == "auto":
+            space["fidelity"] = truncated_trace(storage, application)
+        storage.set_job_prepared(job_id, application_id=application.id, space=space)
     except Unavailable:
         raise
     except Conflict as error:
@@ -48,6 +55,29 @@ def prepare_job(storage: Storage, job_id: str) -> None:
     except Exception as error:
         log.exception("job %s cannot be prepared", job_id)
         _fail(storage, job_id, f"internal error: {error!r}")
+
+
+def truncated_trace(storage: Storage, application: Application) -> dict[str, Any]:
+    """Cut the loops of an application's trace short, and store what is left.
+
+    Returns:
+        `trace_sha256` (None where only the whole trace will do), `share` of the operations kept,
+        and `obstacle`, why the whole trace is needed.
+    """
+    whole = storage.artifact_path(application.trace_sha256)
+    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
+        short = Path(directory) / "truncated.ht"
+        try:
+            share = truncate(whole, short).share
+        except CannotCut as error:
+            return {"trace_sha256": None, "share": None, "obstacle": str(error)}
+        if share > MOST_SHARE:
+            obstacle = (
+                f"{share:.0%} of the trace would remain, at most {MOST_SHARE:.0%} are worth it"
+            )
+            return {"trace_sha256": None, "share": share, "obstacle": obstacle}
+        digest = storage.put_artifact(short)
+    return {"trace_sha256": digest, "share": share, "obstacle": None}
 
 
 def _fail(storage: Storage, job_id: str, message: str) -> None:

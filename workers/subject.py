@@ -10,12 +10,20 @@ from threading import Lock
 from searchspace.job import JobSpec, load_job
 from searchspace.jobspec import Limits, Reference
 from searchspace.machine import Machine
-from storage.records import Job
+from storage.records import Job, Trial
 from storage.storage import Storage
 
-__all__ = ["Subject", "Subjects", "read_spec"]
+__all__ = ["Replayed", "Subject", "Subjects", "read_spec"]
 
 _KEPT = 32
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A trace to replay and its identity."""
+
+    sha256: str
+    path: Path
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,14 @@ class Subject:
     trace_sha256: str
     trace: Path
     calls: tuple[str, ...]  # the MPI calls of the trace
+    truncated: Replayed | None = None  # where the search takes place, if not on the whole trace
+
+    def replayed(self, trial: Trial) -> Replayed:
+        """The trace that a trial replays."""
+        if trial.fidelity == "low":
+            assert self.truncated is not None, "only jobs with a truncated trace estimate"
+            return self.truncated
+        return Replayed(self.trace_sha256, self.trace)
 
 
 class Subjects:
@@ -66,7 +82,12 @@ class Subjects:
             trace_sha256=application.trace_sha256,
             trace=self._storage.artifact_path(application.trace_sha256),
             calls=tuple(application.summary["calls"]),
+            truncated=self._truncated(job),
         )
+
+    def _truncated(self, job: Job) -> Replayed | None:
+        digest = ((job.space or {}).get("fidelity") or {}).get("trace_sha256")
+        return None if digest is None else Replayed(digest, self._storage.artifact_path(digest))
 
 
 def read_spec(storage: Storage, job: Job) -> JobSpec:

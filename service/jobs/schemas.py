@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from service.trials.schemas import CONFIGURATION
-from storage.records import Job, JobState, TrialState
+from storage.records import Fidelity, Job, JobState, TrialKind, TrialState
 from storage.storage import Storage
 
 __all__ = [
@@ -86,6 +86,7 @@ CONVERGENCE_EXAMPLE: dict[str, Any] = {
         {
             "trial": 1,
             "kind": "baseline",
+            "fidelity": "full",
             "label": "torus-3d",
             "state": "completed",
             "cached": False,
@@ -97,6 +98,7 @@ CONVERGENCE_EXAMPLE: dict[str, Any] = {
         {
             "trial": 2,
             "kind": "search",
+            "fidelity": "full",
             "label": None,
             "state": "completed",
             "cached": False,
@@ -223,7 +225,8 @@ class CoursePoint(BaseModel):
     """A trial with an outcome, and how far the job had come with it."""
 
     trial: int
-    kind: Literal["baseline", "search"]
+    kind: TrialKind
+    fidelity: Fidelity
     label: str | None
     state: TrialState
     cached: bool

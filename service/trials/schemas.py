@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
-from storage.records import Trial, TrialState
+from storage.records import Fidelity, Trial, TrialKind, TrialState
 
 __all__ = ["CONFIGURATION", "DETAIL_EXAMPLE", "EXAMPLE", "TrialDetail", "TrialPage", "TrialView"]
 
@@ -21,6 +21,7 @@ CONFIGURATION: dict[str, Any] = {
 EXAMPLE: dict[str, Any] = {
     "number": 17,
     "kind": "search",
+    "fidelity": "full",
     "label": None,
     "state": "completed",
     "value": 0.0712,
@@ -49,7 +50,12 @@ class TrialView(BaseModel):
     """One configuration of a job and what became of it."""
 
     number: int = Field(description="1, 2, ... in the order of asking.")
-    kind: Literal["baseline", "search"]
+    kind: TrialKind = Field(
+        description="A `verification` repeats one of the best trials of a search with low fidelity."
+    )
+    fidelity: Fidelity = Field(
+        description="`low` for an estimate from a truncated trace, `full` for the whole trace."
+    )
     label: str | None = Field(description="The name of a baseline.")
     state: TrialState
     value: float | None = Field(
@@ -81,7 +87,9 @@ class TrialDetail(TrialView):
     """A trial with what the simulator measured beside the simulated time."""
 
     result: dict[str, Any] | None = Field(
-        description="`rank_finish_times` (seconds) and `link_loads` (bytes both ways)."
+        description="`rank_finish_times` (seconds) and `link_loads` (bytes both ways); of an "
+        "estimate, these are of the truncated trace, with `estimate`: `played` (its own simulated "
+        "seconds) and `error` (how far other estimates lie from the value, relative)."
     )
 
 
