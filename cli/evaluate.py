@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from cli.machine_files import with_network
 from cli.options import data_option, example, json_option, print_json
 from searchspace.builtins import BUILTINS
 from searchspace.configuration import Configuration
@@ -99,7 +100,7 @@ def evaluate(
         "wall_seconds": _read("--wall", parse_duration, wall),
     }
     with _naming("--machine"):
-        on = parse_machine(_document(machine)[0])
+        on = parse_machine(with_network(*_document(machine)))
     with _naming("--configuration"):
         chosen = _document(configuration)[0]
         if isinstance(chosen, Mapping) and isinstance(chosen.get("configuration"), Mapping):

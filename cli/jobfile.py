@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,14 @@ JOB_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Pa
 def read_job(path: Path) -> JobSpec:
     """Read a job file in YAML or JSON; `-` reads stdin.
 
+    The network of a machine may be in a file of its own, which is named relative to the job file.
+
     Raises:
         InvalidInput: It is not a valid job; the message names file and field.
     """
     # The domain takes longer to load than most commands to run.
+    from cli.machine_files import with_network
+    from searchspace.documents import read_document
     from searchspace.job import load_job
 
     try:
@@ -33,9 +38,20 @@ def read_job(path: Path) -> JobSpec:
     except UnicodeDecodeError:
         raise InvalidInput(f"{path}: not a text file") from None
     try:
-        return load_job(text)
+        document = read_document(text)
+        if isinstance(document, dict) and "machine" in document:
+            folder = Path() if str(path) == "-" else path.parent
+            document["machine"] = _in_machine(with_network, document["machine"], folder)
+        return load_job(document)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
+
+
+def _in_machine(function: Callable[[Any, Path], Any], machine: Any, folder: Path) -> Any:
+    try:
+        return function(machine, folder)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=f"machine.{error.field}") from None
 
 
 def create_job(client: Client, spec: JobSpec, folder: Path) -> dict[str, Any]:

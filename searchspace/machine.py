@@ -113,6 +113,17 @@ class NetworkDescription(Description):
     host_names: list[Name] = Field(default_factory=list)
     """The names of the hosts, for exports; may be left out."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_files(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "file" in value:
+            raise field_error(
+                "names a file, which only commands read; 'hamtune topology convert FILE --to json' "
+                "prints what to write here",
+                "file",
+            )
+        return value
+
     def graph(self, hosts: int) -> Graph:
         """Builds the network.
 

@@ -48,12 +48,19 @@ class Resolved:
         network: The network after ordering: node i is host i.
         rank_hosts: The host of each rank.
         options: SimGrid's options, everything that decides the result.
+        order: The number that each host had before ordering.
     """
 
     machine: Machine
     network: Graph
     rank_hosts: tuple[int, ...]
     options: Mapping[str, str]
+    order: tuple[int, ...]
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The names of the hosts, in their new order."""
+        return tuple(self.machine.host_names[host] for host in self.order)
 
     @property
     def hosts(self) -> int:
@@ -165,7 +172,7 @@ def resolve(
     """
     chosen = complete(configuration, machine)
     network = _network(chosen, machine)
-    ordered = network.relabel(_in_field("ordering", _order, str(chosen["ordering"]), network))
+    moved: tuple[int, ...] = _in_field("ordering", _order, str(chosen["ordering"]), network)
     rank_hosts = _in_field(
         "mapping", map_ranks, str(chosen["mapping"]), ranks, machine.nodes, machine.cores_per_host
     )
@@ -186,7 +193,13 @@ def resolve(
         reason = collective_obstacle(name, algorithm, mpi, ranks, rank_hosts)
         if reason is not None:
             raise Infeasible(f"{_COLLECTIVE}{name}: {reason}")
-    return Resolved(machine, ordered, rank_hosts, dict(sorted(options.items())))
+    return Resolved(
+        machine,
+        network.relabel(moved),
+        rank_hosts,
+        dict(sorted(options.items())),
+        tuple(moved[: network.hosts]),
+    )
 
 
 def collective_obstacle(

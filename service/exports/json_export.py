@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from searchspace.machine import NetworkDescription
 from service.exports.result import ExportFile, Result
 
 __all__ = ["document", "export_json"]
@@ -39,7 +40,8 @@ def document(result: Result) -> dict[str, Any]:
         "machine": result.machine.canonical(),
         "network": {
             "nodes": result.machine.nodes,
-            "edges": [list(edge) for edge in result.resolved.edges],
+            **NetworkDescription.of(result.resolved.network, result.resolved.host_names),
+            "order": list(result.resolved.order),
             "tie_rule": result.machine.tie_rule,
         },
         "rank_hosts": list(result.resolved.rank_hosts),
