@@ -1,5 +1,5 @@
-/* BT: the flow problem solved by alternating directions, a block tridiagonal system for every line of
- * points.
+/* BT: the flow problem solved by alternating directions, a block tridiagonal system for every line
+ * of points.
  *
  * Specification: NAS Parallel Benchmarks, RNR-94-007, section 3 and application BT; distribution
  * over multi-partitions and message pattern as in the MPI version of NPB 3.3.1. See
@@ -50,8 +50,8 @@ static double official_operations(int points)
   return 3478.8 * n * n * n - 17655.7 * n * n + 28023.7 * n;
 }
 
-/* Eliminates the equation of the point at `at`: subtracts the lower block times the point before it,
- * of which `upper` and `rates` are what its own elimination left, and solves for its own block.
+/* Eliminates the equation of the point at `at`: subtracts the lower block times the point before
+ * it, of which `upper` and `rates` are what its elimination left, and solves for its own block.
  * Without a point before (`upper` absent) the line begins at the boundary. */
 static void eliminate_point(const Flow *flow, AdiCell *cell, int axis, ptrdiff_t at, ptrdiff_t step,
                             double (*upper)[COMPONENTS], const double *rates)

@@ -21,7 +21,7 @@ typedef struct {
 /* Prints the report on the calling rank (call it on rank 0) and returns the exit status. */
 int app_report(const AppResult *result);
 
-/* The same for a run whose result NPB does not know: another number of iterations than the class's. */
+/* The same for a run whose result NPB does not tell: not the iterations of the class. */
 int app_report_unknown(const AppResult *result);
 
 /* Says on rank 0 what is wrong with the way the program was started, finalizes MPI and returns
@@ -33,11 +33,11 @@ int app_wrong_use(const char *program, const char *format, ...)
 int app_class(int argc, char **argv);
 
 /* The index in `classes` of the class given as the first argument; -1 if there is no such class.
- * `iterations` becomes the second argument, a number from 1 to 1,000,000, or 0 when there is none. */
+ * `iterations` becomes the second argument, from 1 to 1,000,000, or 0 when there is none. */
 int app_class_and_iterations(int argc, char **argv, const char *classes, int *iterations);
 
-/* Tells a recorder that an iteration of the main loop begins (MPI_Pcontrol level 1) or that the last
- * one has ended (level 0). */
+/* Tells a recorder that an iteration of the main loop begins (MPI_Pcontrol level 1) or that the
+ * last one has ended (level 0). */
 void app_iteration_begins(void);
 void app_iterations_end(void);
 

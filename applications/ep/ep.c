@@ -1,8 +1,8 @@
 /* EP: pairs of Gaussian deviates from pseudorandom numbers, summed and counted by size. Ranks only
  * meet at the end.
  *
- * Specification: NAS Parallel Benchmarks, RNR-94-007, kernel EP; distribution and messages as in the
- * MPI version of NPB 3.3.1. See docs/applications/ep.md. */
+ * Specification: NAS Parallel Benchmarks, RNR-94-007, kernel EP; distribution and messages as in
+ * the MPI version of NPB 3.3.1. See docs/applications/ep.md. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -119,8 +119,8 @@ static int run(const Problem *problem, int rank, int ranks)
 
   if (rank != 0)
     return APP_OK;
-  AppResult result = {"ep", problem->name, ranks, slowest, PAIR_FLOPS * ldexp(1.0, problem->exponent),
-                      verify(problem, &total)};
+  AppResult result = {"ep", problem->name, ranks, slowest,
+                      PAIR_FLOPS * ldexp(1.0, problem->exponent), verify(problem, &total)};
   return app_report(&result);
 }
 

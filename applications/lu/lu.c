@@ -1,8 +1,9 @@
-/* LU: the flow problem solved with symmetric successive over-relaxation. A time step is a sweep from
- * one corner of the cube to the opposite one and back; every point waits for its neighbours.
+/* LU: the flow problem solved with symmetric successive over-relaxation. A time step is a sweep
+ * from one corner of the cube to the opposite one and back; every point waits for its neighbours.
  *
  * Specification: NAS Parallel Benchmarks, RNR-94-007, section 3 and application LU; distribution
- * over pencils and message pattern as in the MPI version of NPB 3.3.1. See docs/applications/lu.md. */
+ * over pencils and message pattern as in the MPI version of NPB 3.3.1. See
+ * docs/applications/lu.md. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -159,8 +160,8 @@ static int face_values(const Box *box, int axis)
   return (int)box_points(box) / box->count[axis] * HALO * COMPONENTS;
 }
 
-/* Sends the two layers next to one side, and fills the halo on the other side with the layers of the
- * neighbour there. */
+/* Sends the two layers next to one side, and fills the halo on the other side with the layers of
+ * the neighbour there. */
 static void shift_faces(Solver *solver, int axis, int to, int tag, double *u)
 {
   const Box *box = &solver->box;
@@ -265,7 +266,7 @@ static void relax_plane(const Solver *solver, int side, int k)
   }
 }
 
-/* Moves the corrections of an edge of a plane: all inner points that have index `at` on the axis. */
+/* Moves the corrections of an edge of a plane: all inner points with index `at` on the axis. */
 static void copy_edge(const Solver *solver, int axis, int at, int k, double *buffer, bool out)
 {
   const Box *box = &solver->box;

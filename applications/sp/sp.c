@@ -9,8 +9,8 @@
 
 #include "../common/cfd/adi.h"
 
-/* The five systems of a line have three matrices: one for the three waves that travel with the flow,
- * one each for those that travel faster and slower by the speed of sound. */
+/* The five systems of a line have three matrices: one for the three waves that travel with the
+ * flow, one each for those that travel faster and slower by the speed of sound. */
 enum {
   MATRICES = 3,
   BAND = 5,
@@ -181,8 +181,9 @@ typedef struct {
   double rates[COMPONENTS];
 } Row;
 
-/* Eliminates the two entries left of the diagonal with the two rows before, the nearer one second. */
-static void eliminate_row(const Flow *flow, int g, const Wave waves[3], const Row before[2], Row *row)
+/* Eliminates the two entries left of the diagonal with the two rows before, the nearer second. */
+static void eliminate_row(const Flow *flow, int g, const Wave waves[3], const Row before[2],
+                          Row *row)
 {
   double left[MATRICES][2], scale[MATRICES];
   for (int matrix = 0; matrix < MATRICES; matrix++) {

@@ -380,7 +380,8 @@ static void substitute_backward(Adi *adi, int axis)
       relay_wait(adi, &relay);
     }
     HAMTUNE_BLOCK(cell_cost(adi, cell, method->substitution_cost),
-                  method->substitute(&adi->flow, cell, axis, before == NULL ? NULL : adi->receive[0],
+                  method->substitute(&adi->flow, cell, axis,
+                                     before == NULL ? NULL : adi->receive[0],
                                      layer == 0 ? NULL : adi->send[0]));
     if (layer > 0)
       relay_send(adi, cell, axis, &relay);

@@ -1,8 +1,8 @@
 /* What BT and SP share: time steps by alternating directions on a multi-partition of the grid.
  *
  * The cube is cut into p x p x p cells, p^2 ranks own p cells each, such that every layer of cells,
- * whatever its direction, holds one cell of every rank: in a sweep along any axis all ranks work all
- * the time. Specification: NAS-95-020, section on BT and SP. */
+ * whatever its direction, holds one cell of every rank: in a sweep along any axis all ranks work
+ * all the time. Specification: NAS-95-020, section on BT and SP. */
 #ifndef HAMTUNE_CFD_ADI_H
 #define HAMTUNE_CFD_ADI_H
 
@@ -33,8 +33,8 @@ typedef struct {
 } AdiCell;
 
 /* Visits one cell in a sweep along an axis. Lines of points along the axis come in a fixed order;
- * `in` and `out` are messages from and to the cells next to it, with values for each line, and absent
- * at the ends. */
+ * `in` and `out` are messages from and to the cells next to it, with values for each line, and
+ * absent at the ends. */
 typedef void AdiVisit(const Flow *flow, AdiCell *cell, int axis, const double *in, double *out);
 
 /* A step whose work is within a point. */

@@ -8,7 +8,7 @@
 
 enum { HALO = 2 };
 
-/* A box of grid points. Points that are not on a face of the cube are inner: they have equations. */
+/* A box of grid points. Those that are not on a face of the cube are inner: they have equations. */
 typedef struct {
   int first[AXES];      /* in the grid */
   int count[AXES];

@@ -135,8 +135,9 @@ void flow_add_fluxes(const Flow *flow, int axis, const double *low, const double
        second_difference(speed_low * speed_low, speed * speed, speed_high * speed_high) / 6.0 +
        FLOW_C1C5 * second_difference(low[ENERGY] * before->volume, middle[ENERGY] * here->volume,
                                      high[ENERGY] * after->volume));
-  change[ENERGY] -= flow->first * ((FLOW_C1 * high[ENERGY] - FLOW_C2 * after->kinetic) * speed_high -
-                                   (FLOW_C1 * low[ENERGY] - FLOW_C2 * before->kinetic) * speed_low);
+  change[ENERGY] -=
+      flow->first * ((FLOW_C1 * high[ENERGY] - FLOW_C2 * after->kinetic) * speed_high -
+                     (FLOW_C1 * low[ENERGY] - FLOW_C2 * before->kinetic) * speed_low);
 }
 
 void flow_damping_weights(const Flow *flow, int g, double weights[5])

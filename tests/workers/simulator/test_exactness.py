@@ -27,11 +27,14 @@ CONFIGURATIONS = 5
 MOST_TRIED = 60
 
 PROGRAMS: dict[str, tuple[str | None, dict[str, object], int]] = {
+    "bt": ("S", {"iterations": 2}, 4),
     "cg": ("S", {}, 8),
     "ft": ("S", {}, 8),
     "is": ("S", {}, 8),
+    "lu": ("S", {"iterations": 2}, 8),
     "mg": ("S", {}, 8),
     "mm": (None, {"order": 96}, 4),
+    "sp": ("S", {"iterations": 2}, 4),
 }
 
 
@@ -97,7 +100,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Built]:
         class_, parameters, ranks = PROGRAMS[name]
         directory = tmp_path_factory.mktemp(name)
         capture_builtin(name, class_, ranks, parameters, directory / "captured.ht")
-        arguments = [class_] if class_ else [str(value) for value in parameters.values()]
+        arguments = [class_] if class_ else []
+        arguments += [str(value) for value in parameters.values()]
         program = smpirun.compile_builtin(name, directory)
         return Built(program, arguments, ranks, directory / "captured.ht")
 
