@@ -13,6 +13,7 @@ import click
 from cli.machine_files import with_network
 from cli.options import data_option, example, json_option, print_json
 from searchspace.builtins import BUILTINS
+from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import HamtuneError, InvalidInput
@@ -148,7 +149,7 @@ COMMANDS = [evaluate]
 class _Subject:
     trace: Path
     ranks: int
-    calls: frozenset[str]
+    calls: Mapping[str, Groups]
 
 
 def _application(text: str, settings: Settings) -> _Subject:
@@ -168,7 +169,7 @@ def _application(text: str, settings: Settings) -> _Subject:
         if not trace.is_file():
             raise InvalidInput(f"there is no file {trace}", field="trace")
         summary = trace_summary(trace)
-        return _Subject(trace, summary["ranks"], frozenset(summary["calls"]))
+        return _Subject(trace, summary["ranks"], called_collectives(summary))
     return _stored(named, settings)
 
 
@@ -187,7 +188,7 @@ def _stored(named: BuiltinApplication | Reference, settings: Settings) -> _Subje
         trace = storage.artifact_path(stored.trace_sha256)
     finally:
         storage.close()
-    return _Subject(trace, stored.ranks, frozenset(stored.summary["calls"]))
+    return _Subject(trace, stored.ranks, called_collectives(stored.summary))
 
 
 def _short_form(words: list[str]) -> dict[str, Any]:

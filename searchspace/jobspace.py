@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from searchspace.collectives import COLLECTIVES, DEFAULT, collectives_of
+from searchspace.collectives import COLLECTIVES, DEFAULT, WORLD, Groups
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
 from searchspace.jobspec import ALL, JobSpec, TopologyChoice
@@ -52,15 +52,17 @@ class BuiltSpace:
 
 
 def build_space(
-    spec: JobSpec, ranks: int, used_collectives: Iterable[str] | None = None
+    spec: JobSpec, ranks: int, used_collectives: Mapping[str, Groups] | None = None
 ) -> BuiltSpace:
     """Builds the space of a job.
 
     Args:
         spec: The job, with a machine description in it.
         ranks: Of the application.
-        used_collectives: What the application calls (the calls of a trace's summary); collectives
-            that it never calls are left out. None when that is not known yet: all are kept.
+        used_collectives: What the application calls, and on which communicators
+            (`called_collectives`); collectives that it never calls are left out, and so are
+            algorithms that one of the communicators does not allow. None when that is not known
+            yet: all are kept.
 
     Raises:
         InvalidInput: The machine cannot run so many ranks or has no such networks, an algorithm
@@ -74,13 +76,12 @@ def build_space(
             field="application" if spec.known_ranks is None else "application.ranks",
         )
     topologies, impossible = _topologies(spec, machine)
-    choices = _CollectiveChoices(spec, machine, ranks)
-    called = None if used_collectives is None else collectives_of(used_collectives)
+    choices = _CollectiveChoices(spec, machine, ranks, used_collectives or {})
     collectives: list[Parameter] = []
     for name in COLLECTIVES:  # in our order: the order of the job's keys may get lost in storage
         if name not in spec.search.collectives:
             continue
-        if called is not None and name not in called:
+        if used_collectives is not None and name not in used_collectives:
             choices.exclude(name, None, "the application never calls it")
         else:
             collectives.append(EnumParameter(f"collectives.{name}", choices.read(name)))
@@ -175,7 +176,10 @@ def _check_networks(choice: TopologyChoice, machine: Machine) -> list[Constraint
 class _CollectiveChoices:
     """Reads which algorithms a job may choose, and collects what stands in the way of others."""
 
-    def __init__(self, spec: JobSpec, machine: Machine, ranks: int) -> None:
+    def __init__(
+        self, spec: JobSpec, machine: Machine, ranks: int, called: Mapping[str, Groups]
+    ) -> None:
+        self._called = called
         self._search = spec.search
         self._ranks = ranks
         self._layouts = {
@@ -211,7 +215,12 @@ class _CollectiveChoices:
         obstacles: dict[tuple[str, str], str] = {}
         for mapping, mpi in itertools.product(self._layouts, self._search.mpi):
             reason = collective_obstacle(
-                collective, algorithm, mpi, self._ranks, self._layouts[mapping]
+                collective,
+                algorithm,
+                mpi,
+                self._ranks,
+                self._layouts[mapping],
+                self._called.get(collective, WORLD),
             )
             if reason is None:
                 self._runs[collective].add((mapping, mpi))

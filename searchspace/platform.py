@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, collectives_of
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, WORLD, Groups
 from searchspace.configuration import DEFAULTS, Configuration, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
@@ -155,7 +156,7 @@ def resolve(
     machine: Machine,
     ranks: int,
     *,
-    collectives: Iterable[str] = (),
+    collectives: Mapping[str, Groups] = MappingProxyType({}),
 ) -> Resolved:
     """Builds the network, places the ranks and sets the options of a configuration.
 
@@ -163,8 +164,8 @@ def resolve(
         configuration: Missing parameters mean what `complete` says.
         machine: Where it runs.
         ranks: Of the application.
-        collectives: What the application calls (the calls of a trace's summary); what the MPI
-            implementation would choose for its collectives is checked too.
+        collectives: What the application calls, and on which communicators
+            (`called_collectives`); what the MPI implementation would choose is checked too.
 
     Raises:
         InvalidInput: A parameter or value that does not exist, or more ranks than cores.
@@ -183,14 +184,14 @@ def resolve(
         raise InvalidInput(f"unknown MPI implementation '{mpi}'; allowed: {allowed}", field="mpi")
     if mpi != DEFAULT:
         options["smpi/coll-selector"] = mpi
-    called = collectives_of(collectives)
     for name in COLLECTIVES:
         algorithm = str(chosen.get(_COLLECTIVE + name, DEFAULT))
         if algorithm != DEFAULT:
             options[f"smpi/{name}"] = algorithm
-        elif name not in called:
+        elif name not in collectives:
             continue
-        reason = collective_obstacle(name, algorithm, mpi, ranks, rank_hosts)
+        groups = collectives.get(name, WORLD)
+        reason = collective_obstacle(name, algorithm, mpi, ranks, rank_hosts, groups)
         if reason is not None:
             raise Infeasible(f"{_COLLECTIVE}{name}: {reason}")
     return Resolved(
@@ -203,7 +204,12 @@ def resolve(
 
 
 def collective_obstacle(
-    collective: str, algorithm: str, mpi: str, ranks: int, rank_hosts: tuple[int, ...] | None
+    collective: str,
+    algorithm: str,
+    mpi: str,
+    ranks: int,
+    rank_hosts: tuple[int, ...] | None,
+    groups: Groups = WORLD,
 ) -> str | None:
     """Says why an algorithm, or an MPI implementation's choice, cannot be used, or returns None.
 
@@ -211,8 +217,9 @@ def collective_obstacle(
         collective: A key of `COLLECTIVES`.
         algorithm: Name of an algorithm, or `default` for the choice of `mpi`.
         mpi: One of `SELECTORS`, or `default` for SMPI's own choice.
-        ranks: Size of the communicator.
-        rank_hosts: The host of each of its ranks; None when unknown.
+        ranks: Of the application.
+        rank_hosts: The host of each rank; None when unknown.
+        groups: The communicators that the collective is called on.
 
     Raises:
         InvalidInput: The collective has no such algorithm.
@@ -226,8 +233,15 @@ def collective_obstacle(
         raise InvalidInput(
             f"unknown algorithm '{name}'; allowed: {offered}", field=_COLLECTIVE + collective
         )
-    reason = algorithms[name].invalid(ranks, rank_hosts)
-    return f"{name} {reason}" if reason else None
+    for group in groups:
+        hosts = rank_hosts
+        if group and rank_hosts is not None:
+            hosts = tuple(rank_hosts[rank] for rank in group)
+        reason = algorithms[name].invalid(len(group) or ranks, hosts)
+        if reason is not None:
+            where = f" (in a communicator of {len(group)} ranks)" if group else ""
+            return f"{name} {reason}{where}"
+    return None
 
 
 def _network(chosen: Configuration, machine: Machine) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from searchspace.collectives import called_collectives
 from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
 from searchspace.jobspec import Reference
 from storage.records import Job
@@ -38,7 +39,7 @@ def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
     """
     assert job.application_id is not None, f"job {job.id} is not prepared"
     application = storage.get_application(job.application_id)
-    return build_space(spec, application.ranks, application.summary["calls"])
+    return build_space(spec, application.ranks, called_collectives(application.summary))
 
 
 def is_truncated(job: Job) -> bool:

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from searchspace.collectives import called_collectives
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.job import JobSpec, build_space
 from searchspace.jobspec import BuiltinApplication, TraceApplication
@@ -42,7 +43,8 @@ def prepare_job(storage: Storage, job_id: str) -> None:
     try:
         spec = read_spec(storage, job)
         application = application_of(storage, spec)
-        space = build_space(spec, application.ranks, application.summary["calls"]).describe()
+        called = called_collectives(application.summary)
+        space = build_space(spec, application.ranks, called).describe()
         if spec.fidelity == "auto":
             space["fidelity"] = truncated_trace(storage, application)
         storage.set_job_prepared(job_id, application_id=application.id, space=space)

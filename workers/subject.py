@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
+from searchspace.collectives import Groups, called_collectives
 from searchspace.job import JobSpec, load_job
 from searchspace.jobspec import Limits, Reference
 from searchspace.machine import Machine
@@ -35,7 +37,7 @@ class Subject:
     ranks: int
     trace_sha256: str
     trace: Path
-    calls: tuple[str, ...]  # the MPI calls of the trace
+    calls: Mapping[str, Groups]  # the collectives of the trace, and their communicators
     truncated: Replayed | None = None  # where the search takes place, if not on the whole trace
 
     def replayed(self, trial: Trial) -> Replayed:
@@ -81,7 +83,7 @@ class Subjects:
             ranks=application.ranks,
             trace_sha256=application.trace_sha256,
             trace=self._storage.artifact_path(application.trace_sha256),
-            calls=tuple(application.summary["calls"]),
+            calls=called_collectives(application.summary),
             truncated=self._truncated(job),
         )
 

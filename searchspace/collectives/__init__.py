@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
 
 from searchspace.collectives.algorithm import Algorithm, Collective
 from searchspace.collectives.allgather import ALLGATHER
@@ -18,7 +19,16 @@ from searchspace.collectives.reduce_scatter import REDUCE_SCATTER
 from searchspace.collectives.scatter import SCATTER
 from searchspace.collectives.tables import SELECTORS
 
-__all__ = ["COLLECTIVES", "DEFAULT", "SELECTORS", "Algorithm", "Collective", "collectives_of"]
+__all__ = [
+    "COLLECTIVES",
+    "DEFAULT",
+    "SELECTORS",
+    "WORLD",
+    "Algorithm",
+    "Collective",
+    "Groups",
+    "called_collectives",
+]
 
 DEFAULT = "default"
 """The choice of an algorithm that leaves it to the MPI implementation."""
@@ -43,10 +53,27 @@ COLLECTIVES: dict[str, Collective] = {
 _DECIDED_BY_ANOTHER = {"reduce_scatter_block": "reduce_scatter"}
 
 
-def collectives_of(calls: Iterable[str]) -> frozenset[str]:
-    """Returns the collectives whose algorithms matter to a program that makes these calls.
+Groups = tuple[tuple[int, ...], ...]
+"""Communicators, each as ranks of the world in its order; an empty one is the world itself."""
+
+WORLD: Groups = ((),)
+
+
+def called_collectives(summary: Mapping[str, Any]) -> dict[str, Groups]:
+    """Returns on which communicators a program calls the collectives whose algorithms matter.
 
     SMPI runs a blocking `reduce_scatter_block` by the algorithm of `reduce_scatter`. Non-blocking
     collectives have fixed algorithms.
+
+    Args:
+        summary: Of its trace; one that was stored before communicators were listed is taken to use
+            the world alone.
     """
-    return frozenset(COLLECTIVES) & {_DECIDED_BY_ANOTHER.get(call, call) for call in calls}
+    listed: Mapping[str, Any] = summary.get("communicators", {})
+    called: dict[str, set[tuple[int, ...]]] = {}
+    for call in summary["calls"]:
+        name = _DECIDED_BY_ANOTHER.get(call, call)
+        if name in COLLECTIVES:
+            groups = {tuple(group) for group in listed.get(call, WORLD)}
+            called.setdefault(name, set()).update(groups)
+    return {name: tuple(sorted(called[name])) for name in COLLECTIVES if name in called}

@@ -135,6 +135,9 @@ class TraceSummary(TypedDict):
         operations: Operations in the file, over all ranks.
         calls: How often each operation was called, over all ranks, without computations; the
             non-blocking forms of collectives begin with `i`.
+        communicators: The communicators that each blocking collective is called on, each once, as
+            ranks of the world in order; an empty list stands for the world in its own order. Of
+            more than 65,536 members in all, one communicator of each size.
         messages: Point-to-point messages.
         bytes: Payload bytes of these.
         pairs: Unordered pairs that exchange messages; a rank that sends to itself is one.
@@ -150,6 +153,7 @@ class TraceSummary(TypedDict):
     host_speed: float | None
     operations: int
     calls: dict[str, int]
+    communicators: dict[str, list[list[int]]]
     messages: int
     bytes: int
     pairs: int

@@ -29,6 +29,7 @@ nb::dict trace_summary(const std::string& path) {
   result["host_speed"] = trace.host_speed;
   result["operations"] = trace.recorded_operations;
   result["calls"] = summary.calls;
+  result["communicators"] = summary.communicators;
   result["messages"] = summary.messages;
   result["bytes"] = summary.bytes;
   result["pairs"] = summary.pairs;

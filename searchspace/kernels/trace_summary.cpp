@@ -1,7 +1,9 @@
 #include "searchspace/kernels/trace_summary.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "searchspace/kernels/trace_reader.hpp"
 
@@ -9,6 +11,7 @@ namespace hamtune {
 
 namespace {
 
+constexpr std::size_t kMostMembers = 65'536;  // listed of a collective's communicators
 constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB
 
 bool sends(Code code) {
@@ -28,6 +31,38 @@ void for_each_message(const Trace& trace, Visit visit) {
             std::int64_t{operation.count} * operation.type_size);
     }
   }
+}
+
+/// Drops communicators of a size that was kept before.
+std::vector<Members> one_of_each_size(const std::vector<Members>& groups) {
+  std::vector<Members> kept;
+  std::set<std::size_t> sizes;
+  for (const Members& group : groups)
+    if (sizes.insert(group.size()).second) kept.push_back(group);
+  return kept;
+}
+
+std::map<std::string, std::vector<Members>> collective_communicators(const Trace& trace) {
+  Members world(trace.ranks.size());
+  std::iota(world.begin(), world.end(), 0U);
+  std::map<std::string, std::set<Members>> found;
+  for (const RankTrace& rank : trace.ranks) {
+    std::set<std::pair<Code, std::uint32_t>> seen;  // most calls are on communicators seen before
+    for (const Operation& operation : rank.operations) {
+      if (!is_collective(operation.code) || operation.nonblocking) continue;
+      if (!seen.emplace(operation.code, operation.communicator).second) continue;
+      const Members& members = *rank.communicators[operation.communicator];
+      found[operation_name(operation.code, false)].insert(members == world ? Members{} : members);
+    }
+  }
+  std::map<std::string, std::vector<Members>> result;
+  for (const auto& [name, groups] : found) {
+    std::vector<Members> listed(groups.begin(), groups.end());
+    std::size_t members = 0;
+    for (const Members& group : listed) members += group.size();
+    result[name] = members > kMostMembers ? one_of_each_size(listed) : listed;
+  }
+  return result;
 }
 
 }  // namespace
@@ -51,6 +86,7 @@ TraceSummary summarize(const Trace& trace) {
         ++summary.calls[operation_name(operation.code, operation.nonblocking)];
     for (const double flops : rank.flops) summary.flops += flops;
   }
+  summary.communicators = collective_communicators(trace);
   // Counted as NPB's traffic is published: partners are whom a rank sends to, itself included.
   std::vector<std::set<std::size_t>> partners(trace.ranks.size());
   for_each_message(trace, [&](std::size_t sender, std::size_t receiver, std::int64_t size) {

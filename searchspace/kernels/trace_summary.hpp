@@ -19,6 +19,9 @@ std::vector<std::int64_t> traffic_matrix(const Trace& trace);
 
 struct TraceSummary {
   std::map<std::string, std::uint64_t> calls;  // by name, over all ranks; computations left out
+  /// The communicators that each blocking collective is called on, each once, as ranks of the
+  /// world; none for the world itself in its order. Of very many, one of each size.
+  std::map<std::string, std::vector<Members>> communicators;
   std::uint64_t messages = 0;                  // point to point
   std::uint64_t bytes = 0;                     // payload of these
   std::uint64_t pairs = 0;                     // unordered pairs that exchange messages; a rank may pair with itself

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidInput
 from searchspace.job import build_space, load_job
 from searchspace.jobspec import Reference, TraceApplication
@@ -48,7 +49,7 @@ def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
         machine = _known(storage.get_machine, spec.machine, "machine.id")
         spec = load_job({**spec.canonical(), "machine": machine.description})
     if application is not None:
-        build_space(spec, application.ranks, application.summary["calls"])
+        build_space(spec, application.ranks, called_collectives(application.summary))
     return storage.create_job(
         name=spec.name,
         spec=spec.canonical(),

@@ -49,7 +49,7 @@ def test_a_wrong_command_line(hamtune: Hamtune, arguments: list[str], complaint:
         ({"application": {"builtin": "cg", "class": "X", "ranks": 8}}, "class"),
         ({"application": {"builtin": "cg", "class": "S", "ranks": 6}}, "power of two"),
         ({"application": {"builtin": "cg", "class": "S", "ranks": 16}}, "16 ranks"),
-        ({"application": {"builtin": "lu", "class": "S", "ranks": 8}}, "unknown program 'lu'"),
+        ({"application": {"builtin": "nas", "class": "S", "ranks": 8}}, "unknown program 'nas'"),
         ({"machine.host_speed": "100Gx"}, "machine.host_speed"),
         ({"machine.degree": 3, "machine.nodes": 9}, "degree"),
         ({"machine.degree": 8}, "degree"),

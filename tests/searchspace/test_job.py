@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidInput
 from searchspace.job import build_space, load_job
 from searchspace.jobspec import JobSpec
@@ -97,7 +98,10 @@ def test_one_choice_needs_no_list() -> None:
             {"application__typo": 1},
             "application.typo: unknown field; allowed: builtin, ranks, class",
         ),
-        ({"application__builtin": "lu"}, "application.builtin: unknown program 'lu'; allowed: cg"),
+        (
+            {"application__builtin": "nas"},
+            "application.builtin: unknown program 'nas'; allowed: bt, cg",
+        ),
         ({"application__class": "Z"}, "application.class: unknown class 'Z'; allowed: S, W, A, B"),
         ({"application__ranks": 15}, "application.ranks: class S needs a power of two"),
         ({"application__ranks": 32}, "application.ranks: 32 ranks do not fit on 16 hosts"),
@@ -230,7 +234,7 @@ def test_wrong_parameters_of_families(choice: dict[str, Any], message: str) -> N
 
 def test_collectives_that_are_never_called_are_left_out_and_reported() -> None:
     document = small(search__collectives={"bcast": "all", "alltoall": "all"})
-    built = build_space(load_job(document), 16, ["send", "bcast", "reduce_scatter_block"])
+    built = build_space(load_job(document), 16, called_collectives({"calls": ["send", "bcast"]}))
     names = [parameter.name for parameter in built.space.parameters]
     assert "collectives.bcast" in names
     assert "collectives.alltoall" not in names
@@ -252,6 +256,23 @@ def test_all_leaves_out_what_cannot_work_and_says_why() -> None:
         "parameter": "collectives.alltoall",
         "value": "pair",
         "reason": "needs a power of two ranks, not 6",
+    } in built.excluded
+
+
+def test_an_algorithm_must_work_in_every_communicator_that_calls_it() -> None:
+    """Pairs of 16 ranks are a power of two, those of its columns are not."""
+    document = small(application={"trace": "t.ht"}, search__collectives={"alltoall": ["all"]})
+    summary = {
+        "calls": {"alltoall": 32},
+        "communicators": {"alltoall": [[], [0, 1, 2], [3, 4, 5, 6, 7, 8]]},
+    }
+    built = build_space(load_job(document), 16, called_collectives(summary))
+    parameter = next(p for p in built.space.parameters if p.name == "collectives.alltoall")
+    assert "ring" in parameter.every()
+    assert {
+        "parameter": "collectives.alltoall",
+        "value": "pair",
+        "reason": "needs a power of two ranks, not 3 (in a communicator of 3 ranks)",
     } in built.excluded
 
 
@@ -288,7 +309,9 @@ def test_a_space_without_anything_that_runs_is_refused() -> None:
 
 
 def test_baselines_are_meshes_tori_and_the_first_network_with_each_implementation() -> None:
-    built = build_space(load_job(FROM_THE_MANUAL), 64, ["bcast", "barrier"])
+    built = build_space(
+        load_job(FROM_THE_MANUAL), 64, called_collectives({"calls": ["bcast", "barrier"]})
+    )
     assert [label for label, _ in built.baselines] == [
         "mesh-2d", "mesh-3d", "torus-2d", "torus-3d",
         "random original mpich", "random original ompi", "random original mvapich2",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from searchspace.collectives import WORLD
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.machine import Machine, parse_machine
@@ -124,7 +125,24 @@ def test_the_choice_of_an_implementation_is_checked_for_collectives_that_are_cal
     intel = configuration(topology="random", mpi="impi")
     assert resolve(intel, machine(), 7).options["smpi/coll-selector"] == "impi"
     with pytest.raises(Infeasible, match=r"collectives\.bcast: impi may choose SMP_linear"):
-        resolve(intel, machine(), 7, collectives=["bcast"])
+        resolve(intel, machine(), 7, collectives={"bcast": WORLD})
+
+
+def test_an_algorithm_is_checked_on_the_communicators_that_call_it() -> None:
+    pair = configuration(topology="random", collectives={"alltoall": "pair"})
+    halves = {"alltoall": ((0, 1), (2, 3))}
+    assert resolve(pair, machine(), 6, collectives=halves).options["smpi/alltoall"] == "pair"
+    with pytest.raises(Infeasible, match=r"not 3 \(in a communicator of 3 ranks\)"):
+        resolve(pair, machine(), 6, collectives={"alltoall": ((0, 1), (2, 3, 4))})
+
+
+def test_the_mapping_decides_for_each_communicator() -> None:
+    """Ranks 0 and 1 share a host, ranks 0 and 2 do not."""
+    linear = configuration(topology="random", mapping="packed", collectives={"bcast": "SMP_linear"})
+    shared = machine(cores_per_host=2)
+    assert resolve(linear, shared, 4, collectives={"bcast": ((0, 1),)})
+    with pytest.raises(Infeasible, match="needs hosts with more than one rank"):
+        resolve(linear, shared, 4, collectives={"bcast": ((0, 2),)})
 
 
 def test_equal_runs_have_equal_keys_and_others_do_not() -> None:

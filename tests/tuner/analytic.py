@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from searchspace.collectives import called_collectives
 from searchspace.job import build_space, load_job
 from storage.messages import EVALUATE, PREPARE
 from storage.records import Job, Outcome
@@ -191,7 +192,7 @@ def prepare(storage: Storage, job_id: str) -> None:
         ranks=16,
         summary={"calls": CALLS},
     )
-    space = build_space(spec, application.ranks, CALLS).describe()
+    space = build_space(spec, application.ranks, called_collectives({"calls": CALLS})).describe()
     if spec.fidelity == "auto":
         space["fidelity"] = {"trace_sha256": "1" * 64, "share": 0.02, "obstacle": None}
     storage.set_job_prepared(job_id, application_id=application.id, space=space)

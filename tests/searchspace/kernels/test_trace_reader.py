@@ -74,6 +74,19 @@ def test_a_summary_counts_calls_messages_and_flops(tmp_path: Path) -> None:
     np.testing.assert_array_equal(traffic_matrix(path), [[0, 80, 3], [0, 0, 0], [0, 0, 0]])
 
 
+def test_a_summary_lists_the_communicators_of_collectives(tmp_path: Path) -> None:
+    """Odd ranks in reverse order, and the world; non-blocking collectives have no algorithms."""
+    world = encode("barrier") + encode("iallreduce", slot=0, count=1, size=8)
+    world += encode("wait", slot=0)
+    odd = [
+        world + encode("comm_split", color=1, key=-rank) + encode("barrier", comm=2)
+        for rank in range(4)
+    ]
+    even = world + encode("comm_split", color=-1)
+    path = trace(tmp_path, even, odd[1], even, odd[3])
+    assert trace_summary(path)["communicators"] == {"barrier": [[], [3, 1]]}
+
+
 def test_messages_in_a_split_communicator_belong_to_ranks_of_the_world(tmp_path: Path) -> None:
     # Odd ranks, in reverse order: rank 3 is 0, rank 1 is 1.
     odd = [encode("comm_split", color=1, key=-rank) for rank in range(4)]

@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, collectives_of
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.kernels import trace_summary
 from searchspace.machine import parse_machine
@@ -38,10 +39,11 @@ PROGRAMS: dict[str, tuple[str | None, dict[str, object], int]] = {
 }
 
 
-def configurations(seed: str, ranks: int, calls: list[str]) -> Iterator[Resolved]:
+def configurations(seed: str, ranks: int, summary: Mapping[str, Any]) -> Iterator[Resolved]:
     """Random machines and configurations on which the program can run, for ever."""
     rng = random.Random(seed)
-    used = sorted(collectives_of(calls))
+    called = called_collectives(summary)
+    used = sorted(called)
     while True:
         machine = parse_machine(
             {
@@ -71,7 +73,7 @@ def configurations(seed: str, ranks: int, calls: list[str]) -> Iterator[Resolved
             }
         )
         try:
-            yield resolve(configuration, machine, ranks, collectives=used)
+            yield resolve(configuration, machine, ranks, collectives=called)
         except Infeasible:
             continue
 
@@ -87,8 +89,7 @@ class Built:
 
     def configurations(self) -> Iterator[Resolved]:
         """The same ones whenever asked."""
-        calls = list(trace_summary(self.trace)["calls"])
-        return configurations(self.program.name, self.ranks, calls)
+        return configurations(self.program.name, self.ranks, trace_summary(self.trace))
 
 
 @pytest.fixture(scope="module")
