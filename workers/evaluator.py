@@ -153,7 +153,7 @@ class Evaluator:
             try:
                 with self._simulators.lend(trace) as simulator:
                     run.use(simulator)
-                    return simulator.evaluate(
+                    answer = simulator.evaluate(
                         request,
                         cutoff=cutoff,
                         memory_bytes=subject.limits.memory,
@@ -166,6 +166,12 @@ class Evaluator:
                     raise
                 # Whatever a configuration does ends its child, not the server.
                 log.warning("%s; trying again", error)
+                continue
+            reason = answer["reason"]
+            if not left or reason is None or reason["kind"] != "killed":
+                return answer
+            # What killed it came from outside, so the configuration may be as good as any.
+            log.warning("%s; trying again", reason["message"])
         raise AssertionError("unreachable")
 
 

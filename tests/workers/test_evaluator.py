@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -234,6 +236,33 @@ def test_simulators_outlive_failures_and_cancellations(
     evaluator.evaluate(short.open())
 
     assert short.trial().state == "completed"
+
+
+def children(process: int) -> list[int]:
+    tasks = Path(f"/proc/{process}/task")
+    return [int(c) for task in tasks.iterdir() for c in (task / "children").read_text().split()]
+
+
+def test_a_simulation_killed_from_outside_is_made_again_a_few_times(
+    evaluator: Evaluator, run_job: RunJob, long_trace: Path
+) -> None:
+    job = run_job(long_trace)
+    servers_before = set(children(os.getpid()))
+    thread = in_background(evaluator, job.open())
+    killed: list[int] = []
+    while thread.is_alive():
+        for server in set(children(os.getpid())) - servers_before:
+            for simulation in children(server):
+                if simulation not in killed:
+                    os.kill(simulation, signal.SIGKILL)
+                    killed.append(simulation)
+        threading.Event().wait(0.01)
+
+    trial = job.trial()
+    assert trial.state == "failed"
+    assert trial.reason is not None
+    assert trial.reason["kind"] == "killed"
+    assert len(killed) == 3
 
 
 @pytest.mark.parametrize(

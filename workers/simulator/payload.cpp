@@ -24,11 +24,6 @@ constexpr std::size_t kBookkeeping = 4096;                   // bytes of SMPI's 
 struct Region {
   unsigned char* start = nullptr;
   std::size_t half = 0;
-
-  bool contains(const void* pointer) const {
-    const auto* const byte = static_cast<const unsigned char*>(pointer);
-    return byte >= start && byte < start + 2 * half;
-  }
 };
 
 Region region;
@@ -65,17 +60,23 @@ const void* send_buffer() { return region.start; }
 
 void* receive_buffer() { return region.start + region.half; }
 
+bool contains(const void* pointer) {
+  const auto* const byte = static_cast<const unsigned char*>(pointer);
+  return byte >= region.start && byte < region.start + 2 * region.half;
+}
+
 }  // namespace scratch
 
 void leave_payload_in_place() {
   smpi_comm_copy_data_callback = [](simgrid::kernel::activity::CommImpl* message, void* buffer,
                                     std::size_t size) {
+    if (scratch::contains(buffer)) return;  // nothing, and not a copy
     // Of no bytes, SMPI's own callback moves nothing but still frees the copy of a detached send.
     smpi_comm_copy_buffer_callback(message, buffer, size <= kBookkeeping ? size : 0);
   };
 }
 
-MPI_Datatype Payload::type(std::int32_t size) {
+MPI_Datatype Payload::plain_type(std::int32_t size) {
   switch (size) {
     case 0:  // its count is 0 as well: an argument that does not matter
     case 1:
@@ -89,8 +90,12 @@ MPI_Datatype Payload::type(std::int32_t size) {
     case 16:
       return MPI_C_DOUBLE_COMPLEX;
     default:
-      break;
+      return MPI_DATATYPE_NULL;
   }
+}
+
+MPI_Datatype Payload::type(std::int32_t size) {
+  if (const MPI_Datatype plain = plain_type(size); plain != MPI_DATATYPE_NULL) return plain;
   MPI_Datatype& type = unusual_.try_emplace(size, MPI_DATATYPE_NULL).first->second;
   if (type == MPI_DATATYPE_NULL) {
     MPI_Type_contiguous(size, MPI_BYTE, &type);
@@ -117,7 +122,7 @@ void* operator new[](std::size_t size) {
 }
 
 void operator delete[](void* pointer) noexcept {
-  if (!hamtune::region.contains(pointer)) ::operator delete(pointer);
+  if (!hamtune::scratch::contains(pointer)) ::operator delete(pointer);
 }
 
 void operator delete[](void* pointer, std::size_t) noexcept { ::operator delete[](pointer); }

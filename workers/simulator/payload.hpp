@@ -21,6 +21,7 @@ void map(std::size_t largest_buffer);
 
 const void* send_buffer();
 void* receive_buffer();
+bool contains(const void* pointer);
 
 }  // namespace scratch
 
@@ -34,10 +35,15 @@ class Payload {
   /// A datatype of this many bytes (at least 1): predefined where SMPI has one.
   MPI_Datatype type(std::int32_t size);
 
+  /// Whether SMPI has a datatype of this many bytes.
+  static bool is_plain(std::int32_t size) { return plain_type(size) != MPI_DATATYPE_NULL; }
+
   /// A reduction operator that does nothing.
   MPI_Op reduction(bool commutative);
 
  private:
+  static MPI_Datatype plain_type(std::int32_t size);
+
   std::unordered_map<std::int32_t, MPI_Datatype> unusual_;
   MPI_Op commutative_ = MPI_OP_NULL;
   MPI_Op ordered_ = MPI_OP_NULL;

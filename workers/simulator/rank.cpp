@@ -5,6 +5,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "workers/simulator/calls.hpp"
+#include "workers/simulator/lean_simgrid.hpp"
 
 namespace hamtune {
 
@@ -20,6 +21,7 @@ int to_tag(std::int32_t tag) { return tag == kAnyTag ? MPI_ANY_TAG : tag; }
 }  // namespace
 
 void Rank::replay(MPI_Comm world) {
+  actor_ = compat::caller();
   communicators_ = {world, MPI_COMM_SELF};
   requests_.assign(trace_.slots, MPI_REQUEST_NULL);
   // SMPI asks a buffer for its size only.
@@ -106,6 +108,8 @@ void Rank::call_message(const Operation& operation) {
   const MPI_Datatype type = payload_.type(operation.type_size);
   MPI_Request* const request =
       operation.slot < requests_.size() ? &requests_[operation.slot] : nullptr;
+  const SendInPlace in_place(Payload::is_plain(operation.type_size) ? actor_
+                                                                    : compat::ActorOfRank());
   switch (operation.code) {
     case Code::send:
       check_mpi(MPI_Send(from, count, type, peer, tag, communicator));
@@ -132,6 +136,8 @@ void Rank::call_message(const Operation& operation) {
 
 void Rank::call_sendrecv(const Operation& operation) {
   const std::int32_t* const receive = values(operation);
+  const SendInPlace in_place(Payload::is_plain(operation.type_size) ? actor_
+                                                                    : compat::ActorOfRank());
   check_mpi(MPI_Sendrecv(scratch::send_buffer(), operation.count,
                          payload_.type(operation.type_size), to_peer(operation.peer),
                          to_tag(operation.tag), scratch::receive_buffer(), receive[2],

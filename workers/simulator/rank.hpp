@@ -38,6 +38,7 @@ class Rank {
   }
 
   const RankTrace& trace_;
+  compat::ActorOfRank actor_;
   Payload& payload_;
   std::function<void()> at_mark_;
   std::size_t at_ = 0;

@@ -18,11 +18,12 @@
 
 namespace simgrid::smpi {
 
-/// What SMPI attaches to the actor of a rank; only the member that we call.
+/// What SMPI attaches to the actor of a rank; only the members that we need.
 class ActorExt {
  public:
   static xbt::Extension<s4u::Actor, ActorExt> EXTENSION_ID;
   MPI_Comm comm_world() const;
+  bool replaying() const;
 };
 
 }  // namespace simgrid::smpi
@@ -137,10 +138,19 @@ inline s4u::SplitDuplexLink* add_cable(s4u::NetZone& zone, const std::string& na
   return cable;
 }
 
-/// The communicator of all ranks of the calling rank's application, after MPI_Init.
-inline MPI_Comm world_of_caller() {
-  return s4u::Actor::self()->extension<simgrid::smpi::ActorExt>()->comm_world();
+/// The actor of a rank, and what SMPI attached to it.
+struct ActorOfRank {
+  aid_t number = -1;
+  const simgrid::smpi::ActorExt* extension = nullptr;
+};
+
+/// After MPI_Init.
+inline ActorOfRank caller() {
+  return {s4u::this_actor::get_pid(), s4u::Actor::self()->extension<simgrid::smpi::ActorExt>()};
 }
+
+/// The communicator of all ranks of the calling rank's application, after MPI_Init.
+inline MPI_Comm world_of_caller() { return caller().extension->comm_world(); }
 
 inline std::string version() {
   return std::to_string(SIMGRID_VERSION_MAJOR) + "." + std::to_string(SIMGRID_VERSION_MINOR);

@@ -165,7 +165,8 @@ Json reason_of_death(const Outcome& outcome, const Request& request) {
     if (line.find(sign) != std::string::npos)
       return reason("memory", "the simulation needs more memory than allowed");
   if (WIFSIGNALED(outcome.status) && WTERMSIG(outcome.status) == SIGKILL)
-    return reason("memory", "the system killed the simulation, most likely for want of memory");
+    return reason("killed",
+                  "something killed the simulation, perhaps the system for want of memory");
   const bool started = !outcome.result.empty();
   if (!line.empty()) return started ? reason("crash", line) : reason("invalid", "options: " + line);
   if (WIFSIGNALED(outcome.status))

@@ -90,8 +90,11 @@ def test_a_wall_limit_ends_a_run_and_the_server_goes_on(
 
 @pytest.fixture
 def hoarder(tmp_path: Path) -> Path:
-    """A trace of two ranks: SMPI keeps copies of 2,000 messages of 60 kB until they are taken."""
-    message = {"tag": 1, "count": 60_000, "size": 1}
+    """A trace of two ranks: SMPI keeps copies of 2,000 messages of 60 kB until they are taken.
+
+    Of a datatype of its own, or the messages would be sent from where they stand.
+    """
+    message = {"tag": 1, "count": 20_000, "size": 3}
     take = [encode("recv", peer=0, **message)] * 2000
     return write_program(
         tmp_path / "hoarder.ht",
@@ -199,6 +202,25 @@ def is_alive(process: int) -> bool:
     return state != "Z"
 
 
+def simulation_of(server: Server) -> int:
+    """The process of the simulation that the server has just been asked for."""
+    deadline = time.monotonic() + 60
+    while not (simulations := children(server.process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    (simulation,) = simulations
+    return simulation
+
+
+def test_a_simulation_killed_from_outside_is_not_taken_for_one_that_met_a_limit(
+    long: Path, serve: Serve
+) -> None:
+    server = serve(long)
+    server.say(json.dumps(on_a_line(0, 1, memory_bytes=1 << 30, wall_seconds=600)))
+    os.kill(simulation_of(server), signal.SIGKILL)
+    answer = server.hear()
+    assert (answer["status"], answer["reason"]["kind"]) == ("failed", "killed")
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_server_takes_its_simulation_with_it(
     how: signal.Signals, long: Path, serve: Serve
@@ -207,12 +229,10 @@ def test_a_killed_server_takes_its_simulation_with_it(
     server.say('{"id": 1}')
     assert server.hear()["status"] == "failed"  # it has read its trace
     server.say(json.dumps(on_a_line(0, 1)))
-    deadline = time.monotonic() + 60
-    while not (simulations := children(server.process.pid)) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    (simulation,) = simulations
+    simulation = simulation_of(server)
     os.kill(server.process.pid, how)
     server.process.wait(60)
+    deadline = time.monotonic() + 60
     while is_alive(simulation) and time.monotonic() < deadline:
         time.sleep(0.005)
     assert not is_alive(simulation)

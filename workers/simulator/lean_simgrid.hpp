@@ -1,0 +1,20 @@
+// What the replay tells the definitions of lean_simgrid.cpp.
+#pragma once
+
+#include "workers/simulator/simgrid_compat.hpp"
+
+namespace hamtune {
+
+/// While one lives, the calling actor sends straight from its buffer.
+///
+/// SMPI copies the payload of a small message before its sender goes on, since a program may
+/// overwrite its buffer then. Only for datatypes without gaps and for buffers that stay.
+class SendInPlace {
+ public:
+  explicit SendInPlace(const compat::ActorOfRank& sender);
+  SendInPlace(const SendInPlace&) = delete;
+  SendInPlace& operator=(const SendInPlace&) = delete;
+  ~SendInPlace();
+};
+
+}  // namespace hamtune
