@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from cli import topologies
+from cli import embeddings, topologies
 from cli.files import FILE, read_graph, read_json, read_text
 from cli.options import example, json_option, print_json
 from searchspace.formats.hop_machine import read_hop_machine
@@ -24,7 +24,7 @@ def topology() -> None:
     """Generate networks, optimise, measure, convert and draw them."""
 
 
-for _command in topologies.COMMANDS:
+for _command in (*topologies.COMMANDS, *embeddings.COMMANDS):
     topology.add_command(_command)
 
 

@@ -31,6 +31,17 @@ def block_order(
     moves: int,
     seed: int,
 ) -> list[int]: ...
+def anneal_swaps(
+    ranks: int,
+    pairs: NDArray[np.uint32],
+    weights: list[int],
+    hosts: int,
+    edges: NDArray[np.uint32],
+    start: list[int],
+    free_hops: int,
+    moves: int,
+    seed: int,
+) -> tuple[list[int], int]: ...
 def trace_summary(path: str) -> dict[str, Any]: ...
 def traffic_matrix(path: str) -> NDArray[np.int64]: ...
 

@@ -5,6 +5,7 @@ void bind_bisection(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
 void bind_repeats(nanobind::module_& module);
+void bind_placement(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 
@@ -13,6 +14,7 @@ NB_MODULE(_native, module) {
   bind_distances(module);
   bind_orderings(module);
   bind_repeats(module);
+  bind_placement(module);
   bind_routes(module);
   bind_trace(module);
 }
