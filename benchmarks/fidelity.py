@@ -1,7 +1,7 @@
 """Truncated traces beside whole ones: cost, error, rank correlation; and jobs that search on them.
 
     .venv/bin/python -m benchmarks.fidelity [--quick] [--programs NAME ...] [--jobs NAME ...]
-        [--iterations 3] [--output FILE.json]
+        [--iterations 3] [--configurations 30] [--trials 100] [--output FILE.json]
 
 For each program, random configurations of one search space are evaluated on the whole and on the
 truncated trace; configurations that do not complete on the whole trace are left out. Reported are
@@ -183,11 +183,13 @@ def main() -> int:
     parser.add_argument("--programs", nargs="*", metavar="NAME")
     parser.add_argument("--jobs", nargs="*", metavar="NAME")
     parser.add_argument("--iterations", type=int, default=ITERATIONS)
+    parser.add_argument("--configurations", type=int)
+    parser.add_argument("--trials", type=int, help="Search trials of each job.")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     programs, jobs = (QUICK, QUICK_JOBS) if options.quick else (PROGRAMS, JOBS)
-    count = QUICK_CONFIGURATIONS if options.quick else CONFIGURATIONS
-    trials = QUICK_TRIALS if options.quick else TRIALS
+    count = options.configurations or (QUICK_CONFIGURATIONS if options.quick else CONFIGURATIONS)
+    trials = options.trials or (QUICK_TRIALS if options.quick else TRIALS)
     report: dict[str, Any] = {"simulator": simulator_version(), "programs": {}, "jobs": {}}
     missed: list[str] = []
 

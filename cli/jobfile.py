@@ -61,8 +61,10 @@ def create_job(client: Client, spec: JobSpec, folder: Path) -> dict[str, Any]:
     knows traces by their content only.
     """
     document = spec.canonical()
-    trace = document["application"].get("trace")
-    if trace is not None:
-        application = client.upload_trace(folder / trace)
-        document["application"] = {"id": application["id"]}
+    several = document["application"].get("applications")
+    for place in [document] if several is None else several:
+        trace = place["application"].get("trace")
+        if trace is not None:
+            application = client.upload_trace(folder / trace)
+            place["application"] = {"id": application["id"]}
     return client.create_job(document)

@@ -45,6 +45,8 @@ def best(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         return
     click.echo(f"{format_duration(answer['value'])} (trial {answer['trial']} of {found['name']})")
     click.echo(compared(answer["value"], answer["baselines"]))
+    for name, finished in (answer["finish_times"] or {}).items():
+        click.echo(f"  {name} finishes at {format_duration(finished)}")
     click.echo(describe(answer["configuration"]))
 
 

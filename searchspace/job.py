@@ -8,8 +8,9 @@ from typing import Any
 from searchspace.documents import read_document
 from searchspace.errors import InvalidInput
 from searchspace.jobspace import BuiltSpace, build_space
-from searchspace.jobspec import JobSpec, Reference
+from searchspace.jobspec import JobSpec, Reference, Workload
 from searchspace.validation import check
+from searchspace.workload import worlds
 
 __all__ = ["BuiltSpace", "JobSpec", "build_space", "load_job"]
 
@@ -29,6 +30,8 @@ def load_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:
     if not isinstance(document, Mapping):
         raise InvalidInput("a job is a group of fields: name, application, machine, search, budget")
     spec = check(JobSpec, dict(document))
-    if spec.known_ranks is not None and not isinstance(spec.machine, Reference):
-        build_space(spec, spec.known_ranks)
+    known = spec.known_worlds
+    if known is not None and not isinstance(spec.machine, Reference):
+        several = isinstance(spec.application, Workload)
+        build_space(spec, sum(known), worlds(known) if several else None)
     return spec

@@ -11,7 +11,7 @@ from typing import Any
 from searchspace.collectives import COLLECTIVES, DEFAULT, WORLD, Groups
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
-from searchspace.jobspec import ALL, JobSpec, TopologyChoice
+from searchspace.jobspec import ALL, BuiltinApplication, JobSpec, TopologyChoice
 from searchspace.machine import Machine
 from searchspace.mapping import map_ranks
 from searchspace.parameters import Condition, EnumParameter, IntegerParameter, Parameter
@@ -73,7 +73,9 @@ def build_space(
         raise InvalidInput(
             f"{ranks} ranks do not fit on {machine.nodes} hosts with {machine.cores_per_host} "
             f"cores each (1 to {machine.cores} ranks do)",
-            field="application" if spec.known_ranks is None else "application.ranks",
+            field="application.ranks"
+            if isinstance(spec.application, BuiltinApplication)
+            else "application",
         )
     topologies, impossible = _topologies(spec, machine)
     choices = _CollectiveChoices(spec, machine, ranks, used_collectives or {})

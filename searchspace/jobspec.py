@@ -36,14 +36,18 @@ __all__ = [
     "Limits",
     "Reference",
     "Search",
+    "SingleApplication",
     "TopologyChoice",
     "TraceApplication",
+    "Workload",
+    "WorkloadPart",
 ]
 
 ALL = "all"
 """Every algorithm of a collective that works."""
 
 MOST_INSTANCES = 10_000
+MOST_APPLICATIONS = 64
 MOST_IN_FLIGHT = 1_024
 
 
@@ -67,6 +71,18 @@ def _read_bytes(value: Any) -> int:
     return size
 
 
+def _read_delay(value: Any) -> float:
+    try:
+        return parse_duration(value)
+    except InvalidInput as error:
+        raise ValueError(error.message) from error
+
+
+Delay = Annotated[
+    float,
+    BeforeValidator(_read_delay),
+    WithJsonSchema({"type": ["number", "string"], "examples": ["50ms"]}),
+]
 Seconds = Annotated[
     float,
     BeforeValidator(_read_seconds),
@@ -120,21 +136,66 @@ class Reference(Description):
     """Its id."""
 
 
-def _application_kind(value: Any) -> str | None:
-    names = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
-    return next((f"<{kind}>" for kind in ("builtin", "trace", "id") if kind in names), None)
+def _told_apart_by(*kinds: str) -> Discriminator:
+    """Tells descriptions of applications apart by the field that they have."""
+
+    def kind_of(value: Any) -> str | None:
+        names = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+        return next((f"<{kind}>" for kind in kinds if kind in names), None)
+
+    context: dict[str, int | str | float] = {"name": ""}
+    return Discriminator(
+        kind_of,
+        custom_error_type="field_error",
+        custom_error_message="must name one of: builtin, trace, id",
+        custom_error_context=context,
+    )
+
+
+SingleApplication = Annotated[
+    Annotated[BuiltinApplication, Tag("<builtin>")]
+    | Annotated[TraceApplication, Tag("<trace>")]
+    | Annotated[Reference, Tag("<id>")],
+    _told_apart_by("builtin", "trace", "id"),
+]
+
+
+class WorkloadPart(Description):
+    """One of several applications that run on the machine at once."""
+
+    name: str = Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._-]+$")
+    """What its results are called; different for each."""
+    application: SingleApplication
+    """What runs, as in a job with one application."""
+    start: Delay = 0.0
+    """Seconds after which it starts."""
+    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    """How much its finish time counts where the objective is `weighted`."""
+
+
+class Workload(Description):
+    """Several applications on one machine at once."""
+
+    applications: list[WorkloadPart] = Field(min_length=1, max_length=MOST_APPLICATIONS)
+    """Their ranks are placed one application after the other, as if they were one."""
+    objective: Literal["max", "mean", "weighted"] = "max"
+    """What is minimised: the latest finish time, their mean, or the mean with `weight`s."""
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Workload:
+        names = [part.name for part in self.applications]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise field_error(f"two applications are called '{name}'", "applications")
+        return self
 
 
 Application = Annotated[
     Annotated[BuiltinApplication, Tag("<builtin>")]
     | Annotated[TraceApplication, Tag("<trace>")]
-    | Annotated[Reference, Tag("<id>")],
-    Discriminator(
-        _application_kind,
-        custom_error_type="field_error",
-        custom_error_message="must name one of: builtin, trace, id",
-        custom_error_context={"name": None},
-    ),
+    | Annotated[Reference, Tag("<id>")]
+    | Annotated[Workload, Tag("<applications>")],
+    _told_apart_by("builtin", "trace", "id", "applications"),
 ]
 
 
@@ -322,7 +383,9 @@ class JobSpec(Description):
     name: str = Field(min_length=1, max_length=200)
     """A name for people."""
     application: Application
-    """What runs: `{builtin: cg, class: A, ranks: 64}`, `{trace: t.ht}`, or `{id: ...}`."""
+    """What runs: `{builtin: cg, class: A, ranks: 64}`, `{trace: t.ht}`, or `{id: ...}`; or several
+    at once: `{applications: [{name: ..., application: ..., start: 0s, weight: 1}], objective:
+    max}`, which may also stand in the job file itself, without `application` around it."""
     machine: Annotated[
         Annotated[Machine, Tag("<machine>")] | Annotated[Reference, Tag("<id>")],
         Discriminator(_machine_kind),
@@ -347,6 +410,19 @@ class JobSpec(Description):
     limits: Limits = Limits()
     """What one evaluation may take."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_applications(cls, document: Any) -> Any:
+        """Lets several applications and their objective stand in the job file itself."""
+        if not isinstance(document, Mapping) or "applications" not in document:
+            return document
+        if "application" in document:
+            raise field_error("stands beside 'application'; give one of the two", "applications")
+        outside = ("applications", "objective")
+        kept = {name: value for name, value in document.items() if name not in outside}
+        workload = {name: document[name] for name in outside if name in document}
+        return {**kept, "application": workload}
+
     @field_validator("name")
     @classmethod
     def _check_printable(cls, name: str) -> str:
@@ -366,9 +442,22 @@ class JobSpec(Description):
         return self.machine
 
     @property
+    def parts(self) -> list[SingleApplication]:
+        """The application, or those that run at once."""
+        if isinstance(self.application, Workload):
+            return [part.application for part in self.application.applications]
+        return [self.application]
+
+    @property
+    def known_worlds(self) -> list[int] | None:
+        """The ranks of each application, where the job itself says so."""
+        ranks = [part.ranks for part in self.parts if isinstance(part, BuiltinApplication)]
+        return ranks if len(ranks) == len(self.parts) else None
+
+    @property
     def known_ranks(self) -> int | None:
-        """The ranks of the application, where the job itself says so."""
-        return self.application.ranks if isinstance(self.application, BuiltinApplication) else None
+        """The ranks of all applications together, where the job itself says so."""
+        return None if self.known_worlds is None else sum(self.known_worlds)
 
     def canonical(self) -> dict[str, Any]:
         """Returns the job as JSON in one form that `load_job` reads back: every field, SI units."""

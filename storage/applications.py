@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from sqlalchemy import select
 
@@ -12,7 +12,7 @@ from storage.errors import NotFound
 from storage.identifiers import new_id
 from storage.models import ApplicationRow
 from storage.pagination import newest_first
-from storage.records import Application, Page
+from storage.records import Application, ApplicationKind, Page
 
 __all__ = ["Applications"]
 
@@ -24,7 +24,7 @@ class Applications(Repository):
         self,
         *,
         name: str,
-        kind: Literal["builtin", "trace"],
+        kind: ApplicationKind,
         key: str,
         trace_sha256: str,
         ranks: int,
@@ -90,7 +90,7 @@ def _record(row: ApplicationRow) -> Application:
     return Application(
         id=row.id,
         name=row.name,
-        kind=cast('Literal["builtin", "trace"]', row.kind),
+        kind=cast("ApplicationKind", row.kind),
         key=row.key,
         trace_sha256=row.trace_sha256,
         ranks=row.ranks,

@@ -13,6 +13,7 @@ __all__ = [
     "FINAL_JOB_STATES",
     "FINAL_TRIAL_STATES",
     "Application",
+    "ApplicationKind",
     "Attempt",
     "Evaluation",
     "Event",
@@ -47,6 +48,8 @@ FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
     "completed", "censored", "infeasible", "failed", "cancelled",
 )  # fmt: skip
 
+ApplicationKind = Literal["builtin", "trace", "workload"]
+"""A workload is several applications that run at once; its trace is the list of theirs, in JSON."""
 TrialKind = Literal["baseline", "search", "verification"]
 """A verification repeats one of the best trials of a search over a truncated trace on the whole."""
 Fidelity = Literal["full", "low"]
@@ -69,7 +72,7 @@ class Application:
 
     id: str
     name: str
-    kind: Literal["builtin", "trace"]
+    kind: ApplicationKind
     key: str
     trace_sha256: str
     ranks: int

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 from searchspace.configuration import Configuration
@@ -18,7 +17,7 @@ from storage.records import Outcome, Trial
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
 from workers.simulator_client import Simulator, SimulatorError, simulator_version
-from workers.subject import Subject, Subjects
+from workers.subject import Replayed, Subject, Subjects, Workload
 from workers.warm_simulators import WarmSimulators
 
 __all__ = ["HEARTBEAT_SECONDS", "Evaluator", "Stopped", "outcome_of"]
@@ -130,8 +129,8 @@ class Evaluator:
             resolved = resolve(
                 configuration, subject.machine, subject.ranks, collectives=subject.calls
             )
-            answer = self._simulate(run, subject, replayed.path, resolved, trial.cutoff)
-            return outcome_of(answer, trial.cutoff), key
+            answer = self._simulate(run, subject, replayed, resolved, trial.cutoff)
+            return outcome_of(answer, trial.cutoff, subject.workload), key
         except Infeasible as error:
             return _without_simulation("infeasible", "infeasible", str(error)), None
         except (Unavailable, _Abandoned):
@@ -146,12 +145,17 @@ class Evaluator:
             return _without_simulation("failed", "internal", repr(error)), None
 
     def _simulate(
-        self, run: _Run, subject: Subject, trace: Path, resolved: Resolved, cutoff: float | None
+        self,
+        run: _Run,
+        subject: Subject,
+        replayed: Replayed,
+        resolved: Resolved,
+        cutoff: float | None,
     ) -> dict[str, Any]:
-        request = resolved.simulator_request()
+        request = subject.request(resolved)
         for left in range(_TRIES - 1, -1, -1):
             try:
-                with self._simulators.lend(trace) as simulator:
+                with self._simulators.lend(replayed.paths) as simulator:
                     run.use(simulator)
                     answer = simulator.evaluate(
                         request,
@@ -202,12 +206,15 @@ class _Run:
                 self._simulator.close()
 
 
-def outcome_of(answer: Mapping[str, Any], cutoff: float | None) -> Outcome:
+def outcome_of(
+    answer: Mapping[str, Any], cutoff: float | None, workload: Workload | None = None
+) -> Outcome:
     """The outcome that a simulator's answer stands for.
 
     Args:
         answer: What `Simulator.evaluate` returned.
         cutoff: In simulated seconds; a run that took longer is censored at it.
+        workload: The applications, where there are several.
     """
     outcome = Outcome(
         status=answer["status"],
@@ -222,6 +229,9 @@ def outcome_of(answer: Mapping[str, Any], cutoff: float | None) -> Outcome:
     result = {name: answer[name] for name in ("rank_finish_times", "link_loads")}
     if answer.get("estimate") is not None:
         result["estimate"] = answer["estimate"]
+    if workload is not None:
+        names = [part["name"] for part in workload.parts]
+        result["finish_times"] = dict(zip(names, answer["application_times"], strict=True))
     return replace(outcome, value=answer["simulated_time"], result=result)
 
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import logging
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from searchspace.collectives import called_collectives
+from searchspace.configuration import canonical_json
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.job import JobSpec, build_space
-from searchspace.jobspec import BuiltinApplication, TraceApplication
+from searchspace.jobspec import (
+    BuiltinApplication,
+    SingleApplication,
+    TraceApplication,
+    Workload,
+)
 from searchspace.kernels import CannotCut, trace_summary
 from searchspace.truncation import truncate
+from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
 from storage.records import FINAL_JOB_STATES, Application
 from storage.storage import Storage
@@ -20,6 +28,8 @@ from workers.capture import capture_builtin
 from workers.subject import read_spec
 
 __all__ = ["add_trace", "application_of", "builtin_application", "prepare_job"]
+
+_SUMMED = ("operations", "messages", "bytes", "flops")
 
 MOST_SHARE = 0.5
 """The largest part of a trace that may remain for a search on it to be worth its verification."""
@@ -66,6 +76,9 @@ def truncated_trace(storage: Storage, application: Application) -> dict[str, Any
         `trace_sha256` (None where only the whole trace will do), `share` of the operations kept,
         and `obstacle`, why the whole trace is needed.
     """
+    if application.kind == "workload":
+        obstacle = "several applications run at once, whose iterations meet differently every time"
+        return {"trace_sha256": None, "share": None, "obstacle": obstacle}
     whole = storage.artifact_path(application.trace_sha256)
     with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
         short = Path(directory) / "truncated.ht"
@@ -97,12 +110,65 @@ def application_of(storage: Storage, spec: JobSpec) -> Application:
         CaptureFailed: The program could not be compiled or run.
         NotFound: The job refers to an application that is not stored.
     """
-    named = spec.application
+    if isinstance(spec.application, Workload):
+        return workload(storage, spec.application)
+    return _single_application(storage, spec.application)
+
+
+def _single_application(storage: Storage, named: SingleApplication) -> Application:
     if isinstance(named, BuiltinApplication):
         return builtin_application(storage, named)
     if isinstance(named, TraceApplication):
         return add_trace(storage, Path(named.trace))
     return storage.get_application(named.id)
+
+
+def workload(storage: Storage, named: Workload) -> Application:
+    """The stored application that stands for several: a list of their traces.
+
+    Raises:
+        As `application_of`; InvalidInput also where one of them is a workload itself.
+    """
+    parts = []
+    stored = []
+    calls: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
+    for part in named.applications:
+        application = _single_application(storage, part.application)
+        if application.kind == "workload":
+            raise InvalidInput(f"'{part.name}' is itself several", field="applications")
+        stored.append(application)
+        parts.append(
+            {
+                "name": part.name,
+                "application": application.name,
+                "trace_sha256": application.trace_sha256,
+                "ranks": application.ranks,
+                "start": part.start,
+                "weight": part.weight if named.objective == "weighted" else 1.0,
+            }
+        )
+        calls.update(application.summary["calls"])
+        sums.update({name: application.summary.get(name, 0) for name in _SUMMED})
+    objective = "last" if named.objective == "max" else "mean"
+    listing = {"applications": parts, "objective": objective}
+    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
+        file = Path(directory) / "workload.json"
+        file.write_text(canonical_json(listing))
+        digest = storage.put_artifact(file)
+    return storage.add_application(
+        name=" + ".join(str(part["application"]) for part in parts),
+        kind="workload",
+        key=f"workload:{digest}",
+        trace_sha256=digest,
+        ranks=sum(int(str(part["ranks"])) for part in parts),
+        summary={
+            **sums,
+            "calls": dict(calls),
+            "communicators": communicators([application.summary for application in stored]),
+            **listing,
+        },
+    )
 
 
 def builtin_application(storage: Storage, named: BuiltinApplication) -> Application:

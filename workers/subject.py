@@ -7,25 +7,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from searchspace.collectives import Groups, called_collectives
 from searchspace.job import JobSpec, load_job
 from searchspace.jobspec import Limits, Reference
 from searchspace.machine import Machine
+from searchspace.platform import Resolved
+from searchspace.workload import split
 from storage.records import Job, Trial
 from storage.storage import Storage
 
-__all__ = ["Replayed", "Subject", "Subjects", "read_spec"]
+__all__ = ["Replayed", "Subject", "Subjects", "Workload", "read_spec"]
 
 _KEPT = 32
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A trace to replay and its identity."""
+    """The traces to replay, one an application, and their identity."""
 
     sha256: str
-    path: Path
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Applications that run at once: what `workers.prepare.workload` stored of each."""
+
+    parts: tuple[dict[str, Any], ...]
+    objective: str
 
 
 @dataclass(frozen=True)
@@ -34,18 +45,36 @@ class Subject:
 
     limits: Limits
     machine: Machine
-    ranks: int
-    trace_sha256: str
-    trace: Path
+    ranks: int  # of all applications
+    whole: Replayed
     calls: Mapping[str, Groups]  # the collectives of the trace, and their communicators
-    truncated: Replayed | None = None  # where the search takes place, if not on the whole trace
+    truncated: Replayed | None  # where the search takes place, if not on the whole trace
+    workload: Workload | None  # where there are several applications
 
     def replayed(self, trial: Trial) -> Replayed:
         """The trace that a trial replays."""
         if trial.fidelity == "low":
             assert self.truncated is not None, "only jobs with a truncated trace estimate"
             return self.truncated
-        return Replayed(self.trace_sha256, self.trace)
+        return self.whole
+
+    def request(self, resolved: Resolved) -> dict[str, Any]:
+        """What the simulator is asked for a resolved configuration."""
+        request = resolved.simulator_request()
+        if self.workload is not None:
+            parts = self.workload.parts
+            hosts = split(resolved.rank_hosts, [part["ranks"] for part in parts])
+            request["applications"] = [
+                {
+                    "trace": index,
+                    "hosts": list(hosts[index]),
+                    "start": part["start"],
+                    "weight": part["weight"],
+                }
+                for index, part in enumerate(parts)
+            ]
+            request["objective"] = self.workload.objective
+        return request
 
 
 class Subjects:
@@ -77,19 +106,26 @@ class Subjects:
         assert job.application_id is not None, "trials exist only of prepared jobs"
         application = self._storage.get_application(job.application_id)
         spec = read_spec(self._storage, job)
+        workload = None
+        digests = [application.trace_sha256]
+        if application.kind == "workload":
+            parts = tuple(application.summary["applications"])
+            workload = Workload(parts, application.summary["objective"])
+            digests = [part["trace_sha256"] for part in parts]
+        paths = tuple(self._storage.artifact_path(digest) for digest in digests)
         return Subject(
             limits=spec.limits,
             machine=spec.described_machine,
             ranks=application.ranks,
-            trace_sha256=application.trace_sha256,
-            trace=self._storage.artifact_path(application.trace_sha256),
+            whole=Replayed(application.trace_sha256, paths),
             calls=called_collectives(application.summary),
             truncated=self._truncated(job),
+            workload=workload,
         )
 
     def _truncated(self, job: Job) -> Replayed | None:
         digest = ((job.space or {}).get("fidelity") or {}).get("trace_sha256")
-        return None if digest is None else Replayed(digest, self._storage.artifact_path(digest))
+        return None if digest is None else Replayed(digest, (self._storage.artifact_path(digest),))
 
 
 def read_spec(storage: Storage, job: Job) -> JobSpec:

@@ -17,7 +17,7 @@ _IDLE_SECONDS = 300.0
 
 
 class _Idle(NamedTuple):
-    trace: Path
+    traces: tuple[Path, ...]
     simulator: Simulator
     since: float
 
@@ -26,7 +26,7 @@ class WarmSimulators:
     """Lends simulators, each to one thread at a time, and keeps those last used for a while.
 
     Args:
-        keep: How many idle ones are kept. Each holds its trace in memory.
+        keep: How many idle ones are kept. Each holds its traces in memory.
         idle_seconds: How long they are kept.
     """
 
@@ -38,15 +38,15 @@ class WarmSimulators:
         self._closing: threading.Timer | None = None
 
     @contextmanager
-    def lend(self, trace: Path) -> Iterator[Simulator]:
-        """A simulator that has the trace loaded; one that raised is not used again."""
-        simulator = self._take(trace)
+    def lend(self, traces: tuple[Path, ...]) -> Iterator[Simulator]:
+        """A simulator that has the traces loaded; one that raised is not used again."""
+        simulator = self._take(traces)
         try:
             yield simulator
         except BaseException:
             simulator.close()
             raise
-        self._give_back(trace, simulator)
+        self._give_back(traces, simulator)
 
     def close(self) -> None:
         """Close those that are idle."""
@@ -58,16 +58,16 @@ class WarmSimulators:
         for _, simulator, _ in idle:
             simulator.close()
 
-    def _take(self, trace: Path) -> Simulator:
+    def _take(self, traces: tuple[Path, ...]) -> Simulator:
         with self._lock:
             for index in range(len(self._idle) - 1, -1, -1):
-                if self._idle[index].trace == trace:
+                if self._idle[index].traces == traces:
                     return self._idle.pop(index).simulator
-        return Simulator([trace])
+        return Simulator(traces)
 
-    def _give_back(self, trace: Path, simulator: Simulator) -> None:
+    def _give_back(self, traces: tuple[Path, ...], simulator: Simulator) -> None:
         with self._lock:
-            self._idle.append(_Idle(trace, simulator, time.monotonic()))
+            self._idle.append(_Idle(traces, simulator, time.monotonic()))
             unwanted = self._idle[: -self._keep]
             del self._idle[: -self._keep]
             self._arm()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
-from storage.records import Application
+from storage.records import Application, ApplicationKind
 
 __all__ = ["EXAMPLE", "ApplicationPage", "ApplicationView"]
 
@@ -26,7 +26,7 @@ class ApplicationView(BaseModel):
 
     id: str
     name: str
-    kind: Literal["builtin", "trace"] = Field(
+    kind: ApplicationKind = Field(
         description="A built-in program captured by a worker, or a trace that was uploaded."
     )
     trace_sha256: str = Field(description="SHA-256 of the trace archive: its identity.")

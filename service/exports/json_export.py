@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from searchspace.machine import NetworkDescription
+from searchspace.workload import split
 from service.exports.result import ExportFile, Result
 
 __all__ = ["document", "export_json"]
@@ -45,6 +46,7 @@ def document(result: Result) -> dict[str, Any]:
             "tie_rule": result.machine.tie_rule,
         },
         "rank_hosts": list(result.resolved.rank_hosts),
+        **_of_each(result),
         "options": dict(result.resolved.options),
         "application": {
             "name": result.application.name,
@@ -54,4 +56,19 @@ def document(result: Result) -> dict[str, Any]:
             "summary": result.application.summary,
         },
         "versions": result.versions,
+    }
+
+
+def _of_each(result: Result) -> dict[str, Any]:
+    """Where several applications run at once: the hosts and the finish time of each."""
+    if result.application.kind != "workload":
+        return {}
+    finish_times = (result.trial.result or {}).get("finish_times", {})
+    parts = result.application.summary["applications"]
+    hosts_of_each = split(result.resolved.rank_hosts, [part["ranks"] for part in parts])
+    return {
+        "applications": [
+            {**part, "rank_hosts": list(hosts), "finish_time": finish_times.get(part["name"])}
+            for part, hosts in zip(parts, hosts_of_each, strict=True)
+        ]
     }

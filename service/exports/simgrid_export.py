@@ -11,6 +11,7 @@ from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.formats.time_independent import NotConvertible, time_independent
 from searchspace.formats.trace import TraceHeader, read_header, read_operations
 from service.exports.result import ExportFile, Result
+from storage.errors import Conflict
 from workers.capture import APPLICATIONS
 
 __all__ = ["export_simgrid"]
@@ -64,7 +65,16 @@ class _Application:
 
 
 def export_simgrid(result: Result) -> list[ExportFile]:
-    """Platform, hostfile, the application and the script that reruns them."""
+    """Platform, hostfile, the application and the script that reruns them.
+
+    Raises:
+        Conflict: The job has several applications, which plain smpirun does not run at once.
+    """
+    if result.application.kind == "workload":
+        raise Conflict(
+            f"job {result.job.name!r} runs several applications at once, which smpirun cannot; "
+            "export it as json"
+        )
     application = _application(result)
     options = {**result.resolved.options, **application.options}
     name = " ".join(result.job.name.split())

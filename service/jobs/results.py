@@ -36,6 +36,7 @@ def best(storage: Storage, job_id: str) -> BestView:
         speedup=None if baseline is None or trial.value == 0.0 else baseline / trial.value,
         baselines=baselines,
         initial=initial and initial.value,
+        finish_times=(trial.result or {}).get("finish_times"),
     )
 
 

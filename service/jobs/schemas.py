@@ -219,6 +219,10 @@ class BestView(BaseModel):
     speedup: float | None = Field(description="`baseline / value`.")
     baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
     initial: float | None = Field(description="Simulated seconds of the first completed trial.")
+    finish_times: dict[str, float] | None = Field(
+        default=None,
+        description="Where several applications run at once: when each has finished, by its name.",
+    )
 
 
 class CoursePoint(BaseModel):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidInput
 from searchspace.job import build_space, load_job
-from searchspace.jobspec import Reference, TraceApplication
+from searchspace.jobspec import Reference, TraceApplication, Workload
 from storage.errors import Conflict, NotFound
 from storage.records import Job, JobState
 from storage.storage import Storage
@@ -37,12 +37,16 @@ def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
     # The coordinator would refuse unknown techniques too, but only when the job is at work.
     techniques.choose((), spec.techniques)
     application = None
-    if isinstance(spec.application, TraceApplication):
-        raise InvalidInput(
-            "paths mean nothing to the service; upload the trace to /api/v1/applications and "
-            "give its id",
-            field="application.trace",
-        )
+    several = isinstance(spec.application, Workload)
+    for part in spec.parts:
+        if isinstance(part, TraceApplication):
+            raise InvalidInput(
+                "paths mean nothing to the service; upload the trace to /api/v1/applications and "
+                "give its id",
+                field="applications.trace" if several else "application.trace",
+            )
+        if isinstance(part, Reference) and several:
+            _known(storage.get_application, part, "applications.id")
     if isinstance(spec.application, Reference):
         application = _known(storage.get_application, spec.application, "application.id")
     if isinstance(spec.machine, Reference):

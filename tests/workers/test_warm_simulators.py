@@ -26,7 +26,7 @@ def warm() -> Iterator[WarmSimulators]:
 
 
 def lend_once(warm: WarmSimulators, trace: Path) -> Simulator:
-    with warm.lend(trace) as simulator:
+    with warm.lend((trace,)) as simulator:
         return simulator
 
 
@@ -43,7 +43,7 @@ def test_a_trace_is_loaded_once(warm: WarmSimulators, traces: list[Path]) -> Non
 
 
 def test_no_simulator_is_lent_twice_at_a_time(warm: WarmSimulators, traces: list[Path]) -> None:
-    with warm.lend(traces[0]) as one, warm.lend(traces[0]) as other:
+    with warm.lend((traces[0],)) as one, warm.lend((traces[0],)) as other:
         assert one is not other
 
 
@@ -60,7 +60,7 @@ def test_what_was_used_longest_ago_is_closed_first(
 def test_a_simulator_that_raised_is_not_lent_again(
     warm: WarmSimulators, traces: list[Path]
 ) -> None:
-    with pytest.raises(RuntimeError), warm.lend(traces[0]) as broken:
+    with pytest.raises(RuntimeError), warm.lend((traces[0],)) as broken:
         raise RuntimeError("it went wrong")
 
     assert is_closed(broken)
