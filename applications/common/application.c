@@ -74,10 +74,14 @@ int app_class_and_iterations(int argc, char **argv, const char *classes, int *it
   return found == NULL ? -1 : (int)(found - classes);
 }
 
+#ifdef SMPI_H /* defined by SMPI's mpi.h */
+extern void hamtune_record_flops(double flops) __attribute__((weak));
+#endif
+
 /* SMPI has no MPI_Pcontrol: there only a recorder that is linked into the program has. */
 static void mark(int level)
 {
-#ifdef HAMTUNE_DECLARE_FLOPS
+#ifdef SMPI_H
   if (hamtune_record_flops == NULL)
     return;
 #endif
