@@ -85,6 +85,17 @@ class Client:
                 self._request("POST", "/applications", files={"trace": (path.name, file)}).json()
             )
 
+    def upload_source(self, archive: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Upload a source tree and how it is built and run; the application to be captured."""
+        texts = {name: str(value) for name, value in fields.items() if value is not None}
+        with archive.open("rb") as file:
+            files = {"source": ("source.tar.gz", file)}
+            return dict(self._request("POST", "/applications", data=texts, files=files).json())
+
+    def get_application(self, identifier: str) -> dict[str, Any]:
+        """The application with this id."""
+        return dict(self.get(f"/applications/{_part(identifier)}"))
+
     def find_job(self, reference: str) -> dict[str, Any]:
         """The job with this id, or the only one with this name.
 

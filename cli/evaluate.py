@@ -185,6 +185,11 @@ def _stored(named: BuiltinApplication | Reference, settings: Settings) -> _Subje
             stored = builtin_application(storage, named)
         else:
             stored = storage.get_application(named.id)
+        if stored.state != "ready":
+            raise InvalidInput(
+                f"application {stored.id} is {stored.state}: it has no trace yet; run a "
+                "job with it, or 'hamtune capture --source'"
+            )
         trace = storage.artifact_path(stored.trace_sha256)
     finally:
         storage.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,10 @@ from searchspace.errors import InvalidInput
 if TYPE_CHECKING:
     from searchspace.job import JobSpec
 
-__all__ = ["JOB_FILE", "create_job", "read_job"]
+__all__ = ["JOB_FILE", "create_job", "job_of_source", "read_job"]
+
+SMALLEST_MACHINE = 16
+DEFAULT_TRIALS = 100
 
 JOB_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
@@ -57,14 +61,70 @@ def _in_machine(function: Callable[[Any, Path], Any], machine: Any, folder: Path
 def create_job(client: Client, spec: JobSpec, folder: Path) -> dict[str, Any]:
     """Create a job.
 
-    A trace that it names, relative to the folder of its file, is uploaded first: the service
-    knows traces by their content only.
+    A trace or source tree that it names, relative to the folder of its file, is uploaded first: the
+    service knows them by their content only.
     """
     document = spec.canonical()
     several = document["application"].get("applications")
     for place in [document] if several is None else several:
-        trace = place["application"].get("trace")
-        if trace is not None:
-            application = client.upload_trace(folder / trace)
-            place["application"] = {"id": application["id"]}
+        named = place["application"]
+        if "trace" in named:
+            place["application"] = {"id": client.upload_trace(folder / named["trace"])["id"]}
+        elif "source" in named:
+            place["application"] = {"id": _upload_source(client, named, folder)["id"]}
     return client.create_job(document)
+
+
+def _upload_source(client: Client, named: dict[str, Any], folder: Path) -> dict[str, Any]:
+    from searchspace.formats.source_archive import pack
+
+    fields = {name: value for name, value in named.items() if name != "source"}
+    with tempfile.TemporaryDirectory(prefix="hamtune-source-") as directory:
+        packed = Path(directory) / "source.tar.gz"
+        try:
+            pack(folder / named["source"], packed)
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="application.source") from error
+        return client.upload_source(packed, fields)
+
+
+def job_of_source(
+    application: dict[str, Any], base: JobSpec | None, *, trials: int | None
+) -> JobSpec:
+    """A job over a program of one's own.
+
+    Args:
+        application: What a job file has under `application`.
+        base: A job whose program this one replaces. Without one, the machine is that of Hu et al.
+            2023, section IV: 100 Gf hosts, 40 Gbps cables, switches of 60 ns, degree 4; the search
+            is over networks, orderings and MPI implementations.
+        trials: The budget, where that of the base is not wanted.
+
+    Raises:
+        InvalidInput: The job cannot be run.
+    """
+    from searchspace.job import load_job
+
+    if base is not None:
+        document = base.canonical()
+    else:
+        ranks = int(application["ranks"])
+        document = {
+            "name": Path((application["run"].split() or [""])[0]).name or "program",
+            "machine": {
+                "nodes": max(SMALLEST_MACHINE, ranks),
+                "degree": 4,
+                "host_speed": "100Gf",
+                "link_bandwidth": "40Gbps",
+                "switch_latency": "60ns",
+            },
+            "search": {
+                "topology": ["random", "torus-2d", "mesh-2d"],
+                "ordering": ["original", "hamorder"],
+                "mpi": ["default", "mpich", "ompi"],
+            },
+            "budget": {"trials": trials or DEFAULT_TRIALS},
+        }
+    if trials is not None:
+        document["budget"] = {**document["budget"], "trials": trials}
+    return load_job({**document, "application": application})

@@ -10,11 +10,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from cli.client import connect, live_server
+from cli.client import Client, connect, live_server
 from cli.follow import follow
-from cli.jobfile import JOB_FILE, create_job, read_job
-from cli.options import example, json_option, print_json, say, server_option
-from cli.terminal import describe, status_line
+from cli.jobfile import JOB_FILE, create_job, job_of_source, read_job
+from cli.options import example, json_option, print_json, say, server_option, source_options
+from cli.terminal import describe, repeats_lines, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -23,23 +23,55 @@ from storage.records import JobState
 __all__ = ["COMMANDS"]
 
 
-@click.command(epilog=example("hamtune submit job.yaml --server http://localhost:8080 --watch"))
-@click.argument("job_file", type=JOB_FILE, metavar="JOB.yaml")
+@click.command(
+    epilog=example(
+        "hamtune submit job.yaml --server http://localhost:8080 --watch",
+        "hamtune submit --source NPB3.4-MPI/ --build 'make CG CLASS=S NPROCS=16' \\\\",
+        "  --run bin/cg.S.16 --ranks 16",
+    )
+)
+@click.argument("job_file", type=JOB_FILE, metavar="[JOB.yaml]", required=False)
 @click.option("--watch", "watching", is_flag=True, help="Watch the job until it ends.")
+@source_options
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    help="Budget of the job; with --source and without a job file, 100 by default.",
+)
 @json_option
 @server_option
 def submit(
-    job_file: Path, watching: bool, as_json: bool, server: str | None, settings: Settings
+    job_file: Path | None,
+    watching: bool,
+    source: dict[str, Any] | None,
+    trials: int | None,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
 ) -> int:
-    """Hand a job to a running service and print its id."""
-    spec = read_job(job_file)
+    """Hand a job to a running service and print its id.
+
+    With --source, --build, --run and --ranks the job tunes a program of your own, in the place of
+    the one that the job file names. Without a job file it is tuned for as many hosts as ranks, but
+    16 at least, of degree 4, with the hosts, cables and switches of Hu et al.: 100 Gf, 40 Gbps and
+    60 ns.
+    """
+    if job_file is None and source is None:
+        raise click.UsageError("give a job file, or --source with --build, --run and --ranks")
+    spec = None if job_file is None else read_job(job_file)
+    folder = Path() if job_file is None else job_file.parent
+    if source is not None:
+        spec, folder = job_of_source(source, spec, trials=trials), Path()
+    elif trials is not None:
+        raise click.UsageError("--trials goes with --source; the job file has its own budget")
+    assert spec is not None
     if server is None and live_server(settings.data) is None:
         raise HamtuneError(
             f"no service runs over {settings.data}; start one with 'hamtune up', "
             "name one with --server, or run the job here with 'hamtune run'"
         )
     with connect(server, settings) as client:
-        job = create_job(client, spec, job_file.parent)
+        job = create_job(client, spec, folder)
         if not watching:
             print_json(job) if as_json else click.echo(job["id"])
             return 0
@@ -118,7 +150,8 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         click.echo(status_line(found))
         if found["error"]:
             click.echo(f"error: {found['error']}")
-        click.echo(f"application: {describe(found['spec']['application'])}")
+        for line in _application(client, found):
+            click.echo(line)
         counts = found["progress"]["trials"]
         if counts:
             click.echo("trials: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n))
@@ -138,6 +171,84 @@ def _fidelity_line(fidelity: dict[str, Any]) -> str:
     if fidelity["trace_sha256"] is None:
         return f"searches on the whole trace: {fidelity['obstacle']}"
     return f"searches on a truncated trace, {fidelity['share']:.1%} of the whole; verifies the best"
+
+
+def _application(client: Client, job: dict[str, Any]) -> list[str]:
+    """What is known of a job's application, as lines."""
+    named = job["spec"]["application"]
+    if job["application_id"] is None or "id" not in named:
+        return [f"application: {describe(named)}"]
+    application = client.get(f"/applications/{job['application_id']}")
+    line = f"application: {application['name']} on {application['ranks']} ranks"
+    if application["state"] != "ready":
+        line += f", {application['state']}"
+    lines = [f"{line} ({application['id']})"]
+    if application["recipe"]:
+        lines.append(f"  build: {application['recipe']['build']}")
+        lines.append(f"  run: {application['recipe']['run']}")
+    return lines + repeats_lines(application["summary"])
+
+
+@click.command(epilog=example("hamtune logs cg-16", "hamtune logs cg-16 --build --follow"))
+@click.argument("job", metavar="J")
+@click.option("--build", "log", flag_value="build", help="Only what the build printed.")
+@click.option("--run", "log", flag_value="run", help="Only what the runs printed.")
+@click.option("--follow", is_flag=True, help="Go on until the program is captured.")
+@json_option
+@server_option
+def logs(
+    job: str,
+    log: str | None,
+    follow: bool,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> int:
+    """Show what building and running the program of a job printed.
+
+    J is a job's id, its name if no other job has it, or the id of an application.
+    """
+    wanted = (log,) if log else ("build", "run")
+    with connect(server, settings) as client:
+        path = _owner_of_logs(client, job)
+        if as_json:
+            state = client.get(path)
+            print_json(
+                {
+                    "application": state["id"],
+                    "state": state["state"],
+                    "error": state["error"],
+                    **{name: client.download(f"{path}/logs/{name}").decode() for name in wanted},
+                }
+            )
+            return 0
+        shown = dict.fromkeys(wanted, 0)
+        while True:
+            state = client.get(path)
+            for name in wanted:
+                text = client.download(f"{path}/logs/{name}", offset=shown[name]).decode()
+                click.echo(text, nl=False)
+                shown[name] += len(text)
+            if not follow or state["state"] in ("ready", "failed"):
+                break
+            time.sleep(1.0)
+    if state["state"] == "failed":
+        say(f"hamtune: {state['error'].splitlines()[0]}")
+    return 0
+
+
+def _owner_of_logs(client: Client, reference: str) -> str:
+    """The path of the application that a job or an id names."""
+    try:
+        job = client.find_job(reference)
+    except HamtuneError as no_job:
+        try:
+            return f"/applications/{client.get_application(reference)['id']}"
+        except HamtuneError:
+            raise no_job from None
+    if job["application_id"] is None:
+        raise HamtuneError(f"job {job['name']!r} has no application yet, or none that is built")
+    return f"/applications/{job['application_id']}"
 
 
 def _steering(name: str, doing: str, text: str) -> click.Command:
@@ -163,6 +274,7 @@ COMMANDS = [
     submit,
     list_jobs,
     show,
+    logs,
     _steering(
         "pause", "asked to pause", "Pause a job: trials under way end, no further ones start."
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import os
@@ -23,6 +24,7 @@ __all__ = [
     "say",
     "seed_option",
     "server_option",
+    "source_options",
 ]
 
 seed_option = click.option(
@@ -57,6 +59,48 @@ def server_option(function: F) -> F:
         help="The service to ask (HAMTUNE_SERVER); by default the one that runs over the data "
         "directory, or the data directory itself.",
     )(data_option(function))
+
+
+def source_options(function: F) -> F:
+    """`--source` and what belongs to it, handed over as `source`: a job file's `application`."""
+
+    @functools.wraps(function)
+    def wrapped(**values: Any) -> Any:
+        named = {name: values.pop(name) for name in _SOURCE}
+        given = {name: value for name, value in named.items() if value is not None}
+        if given and not {"source", "build", "run", "ranks"} <= given.keys():
+            raise click.UsageError("--source, --build, --run and --ranks go together")
+        return function(source=given or None, **values)
+
+    for option in reversed(_SOURCE.values()):
+        wrapped = option(wrapped)
+    return wrapped  # type: ignore[return-value]
+
+
+_SOURCE = {
+    "source": click.option(
+        "--source",
+        metavar="DIR",
+        help="Source tree of a program of your own: a directory, or a tar, tar.gz or zip archive.",
+    ),
+    "build": click.option("--build", metavar="CMD", help="Shell command that builds it there."),
+    "run": click.option("--run", metavar="CMD", help="The program that is built, and arguments."),
+    "ranks": click.option("--ranks", type=click.IntRange(1), help="Ranks of the run."),
+    "captures": click.option(
+        "--captures", type=click.IntRange(1), help="Runs, whose median counts; 3 by default."
+    ),
+    "computation": click.option(
+        "--computation",
+        type=click.Choice(("measured", "declared")),
+        help="Whether CPU time is measured, as by default, or the program declares its flops.",
+    ),
+    "host_speed_of_capture": click.option(
+        "--host-speed-of-capture",
+        metavar="F",
+        help="Speed of the machine that captures, which turns seconds into flops (2Gf); measured "
+        "if left out.",
+    ),
+}
 
 
 def json_option(function: F) -> F:

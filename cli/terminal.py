@@ -11,7 +11,15 @@ from rich.table import Table
 from cli.curves import Curve, unit_for
 from searchspace.units import format_duration
 
-__all__ = ["compared", "curve_text", "describe", "most_trials", "status_line", "trial_table"]
+__all__ = [
+    "compared",
+    "curve_text",
+    "describe",
+    "most_trials",
+    "repeats_lines",
+    "status_line",
+    "trial_table",
+]
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -66,6 +74,27 @@ def _whole_ticks(low: float, high: float) -> list[int]:
     )
     first = round(low)
     return [first, *range((first // step + 1) * step, round(high) + 1, step)]
+
+
+def repeats_lines(summary: Mapping[str, Any]) -> list[str]:
+    """How much the captures of a trace differ, as lines; none where there was one capture."""
+    repeats = summary.get("repeats")
+    if not repeats:
+        return []
+    of_ranks = repeats["rank_spreads"]
+    worst = max(range(len(of_ranks)), key=of_ranks.__getitem__)
+    lines = [
+        f"  computation: median of {repeats['captures']} captures, which differ by "
+        f"{repeats['spread']:.1%} in all and by {of_ranks[worst]:.1%} in rank {worst}"
+    ]
+    differing = repeats["differing_ranks"]
+    if differing:
+        named = ", ".join(map(str, differing[:8])) + (", ..." if len(differing) > 8 else "")
+        lines.append(
+            f"  the calls of {len(differing)} ranks differ between captures ({named}): they have "
+            "the computation of the first one"
+        )
+    return lines
 
 
 def status_line(job: Mapping[str, Any]) -> str:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.options import example, json_option, print_json, say
+from cli.terminal import repeats_lines
 from searchspace.errors import InvalidInput
 from searchspace.formats.matrix_market import write_traffic
-from searchspace.kernels import (
-    CannotCut,
-    TraceLoop,
-    TraceSummary,
-    trace_loops,
-    trace_summary,
-    traffic_matrix,
-)
+from searchspace.formats.source_archive import pack
+from searchspace.formats.trace import describe_trace
+from searchspace.kernels import CannotCut, TraceLoop, trace_loops, traffic_matrix
 from searchspace.truncation import ITERATIONS
 from searchspace.truncation import truncate as truncate_trace
 from searchspace.units import format_size, parse_speed
+
+if TYPE_CHECKING:
+    from workers.capture_source import SourceProgram
 
 __all__ = ["COMMANDS"]
 
@@ -29,6 +32,8 @@ __all__ = ["COMMANDS"]
     epilog=example(
         "hamtune capture --ranks 16 --output solver.ht -- solver.c helper.c 1000",
         "hamtune capture --ranks 16 --output solver.ht -- ./solver 1000",
+        "hamtune capture --source solver/ --build make --ranks 16 --captures 3 \\\\",
+        "  --output solver.ht -- bin/solver 1000",
     ),
 )
 @click.option("--ranks", type=click.IntRange(1), required=True, help="Ranks of the run.")
@@ -38,6 +43,19 @@ __all__ = ["COMMANDS"]
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
     help="The trace to write (.ht).",
+)
+@click.option(
+    "--source",
+    type=click.Path(exists=True, path_type=Path),
+    help="Source tree, a directory or an archive, in which --build makes the program of COMMAND.",
+)
+@click.option("--build", metavar="CMD", help="Shell command that builds the program of --source.")
+@click.option(
+    "--captures",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Runs; the median of what is computed before each call counts.",
 )
 @click.option(
     "--declared-flops",
@@ -71,6 +89,9 @@ __all__ = ["COMMANDS"]
 def capture(
     ranks: int,
     output: Path,
+    source: Path | None,
+    build: str | None,
+    captures: int,
     declared_flops: bool,
     host_speed: str | None,
     flags: tuple[str, ...],
@@ -79,13 +100,15 @@ def capture(
     command: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Run an MPI program once under SMPI and write its trace.
+    """Run an MPI program under SMPI and write its trace.
 
     COMMAND is source files (C, C++, Fortran) and the program's arguments; or a program that was
     built with hamtune-mpicc, hamtune-mpicxx, hamtune-mpif90 or hamtune-mpif77, and its arguments.
     It runs in a sandbox: no network, no files but its own.
     """
     from workers.capture import capture as capture_program
+    from workers.capture_run import Measure
+    from workers.capture_source import SourceProgram
 
     if not output.parent.is_dir():
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
@@ -95,22 +118,34 @@ def capture(
             speed = parse_speed(host_speed)
         except InvalidInput as error:
             raise InvalidInput(f"--host-speed: {error}") from error
+    if (source is None) != (build is None):
+        raise click.UsageError("--source and --build go together")
+    if source is not None and (flags or inputs):
+        raise click.UsageError("--flag and --input do not go with --source: use --build")
     say(f"hamtune: running {' '.join(command)} on {ranks} ranks under SMPI")
-    capture_program(
-        command,
-        ranks,
-        output,
-        declared_flops=declared_flops,
-        host_speed=speed,
-        compiler_flags=flags,
-        inputs=inputs,
-        sandbox=not no_sandbox,
-    )
-    summary = trace_summary(output)
+    if source is not None:
+        measure = Measure(declared_flops, speed, captures)
+        program = SourceProgram(str(build), shlex.join(command), ranks, measure)
+        _capture_source(source, program, output, sandbox=not no_sandbox)
+    else:
+        capture_program(
+            command,
+            ranks,
+            output,
+            declared_flops=declared_flops,
+            host_speed=speed,
+            captures=captures,
+            compiler_flags=flags,
+            inputs=inputs,
+            sandbox=not no_sandbox,
+        )
+    summary = describe_trace(output)
     if as_json:
         print_json({"output": str(output), **summary})
-    else:
-        click.echo(f"{output}: {_one_line(summary)}")
+        return
+    click.echo(f"{output}: {_one_line(summary)}")
+    for line in repeats_lines(summary):
+        click.echo(line)
 
 
 @click.group()
@@ -136,7 +171,7 @@ def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
     loops: list[TraceLoop] = []
     obstacle = None
     try:
-        summary = trace_summary(trace_file)
+        summary = describe_trace(trace_file)
         loops = trace_loops(trace_file)
     except CannotCut as error:
         obstacle = str(error)
@@ -148,6 +183,8 @@ def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
         print_json({**summary, "loops": loops, "loops_obstacle": obstacle})
         return
     click.echo(_one_line(summary))
+    for line in repeats_lines(summary):
+        click.echo(line)
     for name, count in sorted(summary["calls"].items(), key=lambda item: (-item[1], item[0])):
         click.echo(f"  {name:22} {count:>12}")
     for loop in loops:
@@ -207,7 +244,16 @@ def truncate(trace_file: Path, output: Path, iterations: int, as_json: bool) -> 
 COMMANDS = [capture, trace]
 
 
-def _one_line(summary: TraceSummary) -> str:
+def _capture_source(source: Path, program: SourceProgram, output: Path, *, sandbox: bool) -> None:
+    from workers.capture_source import capture_source
+
+    with tempfile.TemporaryDirectory(prefix="hamtune-source-") as directory:
+        packed = Path(directory) / "source.tar.gz"
+        pack(source, packed)
+        capture_source(packed, program, output, sandbox=sandbox)
+
+
+def _one_line(summary: Mapping[str, Any]) -> str:
     calls = sum(summary["calls"].values())
     return (
         f"{summary['program']} on {summary['ranks']} ranks: {calls} calls, "

@@ -20,7 +20,7 @@ from searchspace import builtins
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
-from searchspace.machine import Machine
+from searchspace.machine import Machine, Speed
 from searchspace.mapping import MAPPINGS
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
@@ -37,6 +37,7 @@ __all__ = [
     "Reference",
     "Search",
     "SingleApplication",
+    "SourceApplication",
     "TopologyChoice",
     "TraceApplication",
     "Workload",
@@ -49,6 +50,9 @@ ALL = "all"
 MOST_INSTANCES = 10_000
 MOST_APPLICATIONS = 64
 MOST_IN_FLIGHT = 1_024
+MOST_COMMAND = 4_096
+MOST_CAPTURES = 25
+MOST_RANKS = 65_536
 
 
 def _read_seconds(value: Any) -> float:
@@ -129,6 +133,35 @@ class TraceApplication(Description):
     """Path of the trace, relative to the job file."""
 
 
+class SourceApplication(Description):
+    """A program of one's own, built and captured in a sandbox when the job is prepared."""
+
+    source: str = Field(min_length=1)
+    """Its source tree, relative to the job file: a directory, or a tar, tar.gz or zip archive."""
+    build: str = Field(min_length=1, max_length=MOST_COMMAND)
+    """Shell command that builds it, at the root of the tree: `make CLASS=S`. The compilers `mpicc`,
+    `mpicxx`, `mpif77`, `mpif90` and `mpifort` on the path record what programs do."""
+    run: str = Field(min_length=1, max_length=MOST_COMMAND)
+    """The program that is built, relative to the root of the tree, and its arguments."""
+    ranks: int = Field(ge=1, le=MOST_RANKS)
+    """How many ranks run it."""
+    captures: int = Field(default=3, ge=1, le=MOST_CAPTURES)
+    """How often it is run; the median of what is computed before each call counts."""
+    computation: Literal["measured", "declared"] = "measured"
+    """Whether the CPU time between MPI calls is measured, or the program declares its flops with
+    `smpi_execute_flops` and runs once."""
+    host_speed_of_capture: Speed | None = None
+    """Flop/s that turn measured seconds into flops; by default the measured speed of a matrix
+    product on one core of the machine that captures."""
+
+    def recipe(self, source_sha256: str) -> dict[str, Any]:
+        """All that determines what is captured, as JSON, with the tree by its hash."""
+        return {
+            "source_sha256": source_sha256,
+            **self.model_dump(mode="json", exclude={"source"}),
+        }
+
+
 class Reference(Description):
     """Something that the service stores."""
 
@@ -147,7 +180,7 @@ def _told_apart_by(*kinds: str) -> Discriminator:
     return Discriminator(
         kind_of,
         custom_error_type="field_error",
-        custom_error_message="must name one of: builtin, trace, id",
+        custom_error_message="must name one of: builtin, trace, source, id",
         custom_error_context=context,
     )
 
@@ -155,8 +188,9 @@ def _told_apart_by(*kinds: str) -> Discriminator:
 SingleApplication = Annotated[
     Annotated[BuiltinApplication, Tag("<builtin>")]
     | Annotated[TraceApplication, Tag("<trace>")]
+    | Annotated[SourceApplication, Tag("<source>")]
     | Annotated[Reference, Tag("<id>")],
-    _told_apart_by("builtin", "trace", "id"),
+    _told_apart_by("builtin", "trace", "source", "id"),
 ]
 
 
@@ -193,9 +227,10 @@ class Workload(Description):
 Application = Annotated[
     Annotated[BuiltinApplication, Tag("<builtin>")]
     | Annotated[TraceApplication, Tag("<trace>")]
+    | Annotated[SourceApplication, Tag("<source>")]
     | Annotated[Reference, Tag("<id>")]
     | Annotated[Workload, Tag("<applications>")],
-    _told_apart_by("builtin", "trace", "id", "applications"),
+    _told_apart_by("builtin", "trace", "source", "id", "applications"),
 ]
 
 
@@ -383,9 +418,10 @@ class JobSpec(Description):
     name: str = Field(min_length=1, max_length=200)
     """A name for people."""
     application: Application
-    """What runs: `{builtin: cg, class: A, ranks: 64}`, `{trace: t.ht}`, or `{id: ...}`; or several
-    at once: `{applications: [{name: ..., application: ..., start: 0s, weight: 1}], objective:
-    max}`, which may also stand in the job file itself, without `application` around it."""
+    """What runs: `{builtin: cg, class: A, ranks: 64}`, `{trace: t.ht}`, `{source: solver/, build:
+    make, run: bin/solve 100, ranks: 64}`, or `{id: ...}`; or several at once: `{applications:
+    [{name: ..., application: ..., start: 0s, weight: 1}], objective: max}`, which may also stand in
+    the job file itself, without `application` around it."""
     machine: Annotated[
         Annotated[Machine, Tag("<machine>")] | Annotated[Reference, Tag("<id>")],
         Discriminator(_machine_kind),
@@ -451,7 +487,8 @@ class JobSpec(Description):
     @property
     def known_worlds(self) -> list[int] | None:
         """The ranks of each application, where the job itself says so."""
-        ranks = [part.ranks for part in self.parts if isinstance(part, BuiltinApplication)]
+        known = (BuiltinApplication, SourceApplication)
+        ranks = [part.ranks for part in self.parts if isinstance(part, known)]
         return ranks if len(ranks) == len(self.parts) else None
 
     @property

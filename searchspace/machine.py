@@ -28,7 +28,7 @@ from searchspace.graph import Graph
 from searchspace.units import parse_bandwidth, parse_duration, parse_speed
 from searchspace.validation import Description, check, field_error
 
-__all__ = ["Machine", "ModelFactors", "NetworkDescription", "parse_machine"]
+__all__ = ["Machine", "ModelFactors", "NetworkDescription", "Speed", "parse_machine"]
 
 MAX_NODES = 16_384
 MAX_SWITCHES = 16_384

@@ -6,7 +6,9 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-__all__ = ["ApplicationId", "Cursor", "JobId", "Limit", "MachineId"]
+from storage.records import LogName
+
+__all__ = ["ApplicationId", "Cursor", "JobId", "Limit", "Log", "LogOffset", "MachineId"]
 
 # Ids are visible ASCII; what is not cannot be stored under, and some databases refuse to look.
 _VISIBLE = r"^[!-~]+$"
@@ -21,3 +23,7 @@ ApplicationId = Annotated[
     str, Path(max_length=64, pattern=_VISIBLE, description="The application's id.")
 ]
 MachineId = Annotated[str, Path(max_length=64, pattern=_VISIBLE, description="The machine's id.")]
+Log = Annotated[LogName, Path(description="Of the build or of the runs.")]
+LogOffset = Annotated[
+    int, Query(ge=0, le=2**31, description="Characters to leave out: those that are known.")
+]

@@ -123,7 +123,12 @@ def run_worker(settings: Settings, *, concurrency: int | None = None) -> None:
     broker = _need_broker(settings)
     storage = open_storage(settings)
     try:
-        process.run_worker(storage, broker, concurrency=concurrency or settings.concurrency)
+        process.run_worker(
+            storage,
+            broker,
+            concurrency=concurrency or settings.concurrency,
+            policy=settings.captures,
+        )
     finally:
         storage.close()
 

@@ -90,7 +90,9 @@ class Runtime:
 
     def _start_workers(self, storage: Storage, started: ExitStack) -> None:
         app = make_app("memory://")
-        pool = EmbeddedPool(app, self.settings.concurrency, storage=storage)
+        pool = EmbeddedPool(
+            app, self.settings.concurrency, storage=storage, policy=self.settings.captures
+        )
         pool.start()
         started.callback(pool.stop)
         self._coordinator = coordinator_for(storage, app, embedded=self.settings.private)

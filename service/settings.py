@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from searchspace.errors import InvalidInput
-from searchspace.units import parse_size
+from searchspace.units import parse_duration, parse_size
+from workers.capture_limits import CapturePolicy, Limits
 
 __all__ = ["Settings"]
 
@@ -28,6 +29,7 @@ class Settings:
         concurrency: Evaluations at once in an embedded pool; None means one a core.
         upload_limit: Largest trace archive accepted, in bytes.
         body_limit: Largest JSON or YAML body accepted, in bytes.
+        captures: What captures of users' programs may do.
     """
 
     data: Path
@@ -37,6 +39,7 @@ class Settings:
     concurrency: int | None = None
     upload_limit: int = DEFAULT_UPLOAD_LIMIT
     body_limit: int = DEFAULT_BODY_LIMIT
+    captures: CapturePolicy = field(default_factory=CapturePolicy)
 
     @property
     def embedded(self) -> bool:
@@ -76,7 +79,38 @@ class Settings:
             broker_url=values.get("HAMTUNE_BROKER_URL") or None,
             concurrency=_positive(values, "HAMTUNE_CONCURRENCY"),
             upload_limit=_size(values, "HAMTUNE_UPLOAD_LIMIT", DEFAULT_UPLOAD_LIMIT),
+            captures=_captures(values),
         )
+
+
+def _captures(values: Mapping[str, str]) -> CapturePolicy:
+    limits = Limits()
+    sandbox = values.get("HAMTUNE_CAPTURE_SANDBOX") or "on"
+    if sandbox not in ("on", "off"):
+        raise InvalidInput(f"{sandbox!r} is neither on nor off", field="HAMTUNE_CAPTURE_SANDBOX")
+    return CapturePolicy(
+        Limits(
+            wall_seconds=_seconds(values, "HAMTUNE_CAPTURE_WALL", limits.wall_seconds),
+            cpu_seconds=_seconds(values, "HAMTUNE_CAPTURE_CPU", limits.cpu_seconds),
+            memory_bytes=_size(values, "HAMTUNE_CAPTURE_MEMORY", limits.memory_bytes),
+            disk_bytes=_size(values, "HAMTUNE_CAPTURE_DISK", limits.disk_bytes),
+            processes=_positive(values, "HAMTUNE_CAPTURE_PROCESSES") or limits.processes,
+        ),
+        sandbox=sandbox == "on",
+    )
+
+
+def _seconds(values: Mapping[str, str], name: str, default: float) -> float:
+    text = values.get(name)
+    if not text:
+        return default
+    try:
+        seconds = parse_duration(text)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=name) from error
+    if seconds <= 0:
+        raise InvalidInput(f"{text!r} is not a time above zero, such as 30min", field=name)
+    return seconds
 
 
 def _positive(values: Mapping[str, str], name: str) -> int | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any, cast
 
-from sqlalchemy import select
+from sqlalchemy import or_, select, update
 
 from storage.database import Repository
 from storage.errors import NotFound
 from storage.identifiers import new_id
-from storage.models import ApplicationRow
+from storage.models import ApplicationRow, JobRow
 from storage.pagination import newest_first
-from storage.records import Application, ApplicationKind, Page
+from storage.records import Application, ApplicationKind, ApplicationState, LogName, Page
 
 __all__ = ["Applications"]
 
@@ -31,23 +31,120 @@ class Applications(Repository):
         summary: dict[str, Any],
     ) -> Application:
         """Store an application, or return the one that has this key already."""
+        return self._add(
+            name=name,
+            kind=kind,
+            key=key,
+            trace_sha256=trace_sha256,
+            ranks=ranks,
+            summary=summary,
+            state="ready",
+        )
+
+    def add_source_application(
+        self, *, name: str, key: str, recipe: dict[str, Any], ranks: int
+    ) -> Application:
+        """Store an application that is yet to be captured, or return the one with this key."""
+        return self._add(
+            name=name,
+            kind="source",
+            key=key,
+            trace_sha256="",
+            ranks=ranks,
+            summary={},
+            state="new",
+            recipe=recipe,
+        )
+
+    def _add(self, *, key: str, **values: Any) -> Application:
         with self._database.writing() as session:
-            self._database.insert_new(
-                session,
-                ApplicationRow,
-                {
-                    "id": new_id(),
-                    "name": name,
-                    "kind": kind,
-                    "key": key,
-                    "trace_sha256": trace_sha256,
-                    "ranks": ranks,
-                    "summary": summary,
-                    "created_at": time.time(),
-                },
+            row = {"id": new_id(), "key": key, "created_at": time.time(), **values}
+            self._database.insert_new(session, ApplicationRow, row)
+            return _record(
+                session.scalars(select(ApplicationRow).where(ApplicationRow.key == key)).one()
             )
-            row = session.scalars(select(ApplicationRow).where(ApplicationRow.key == key)).one()
-            return _record(row)
+
+    def claim_capture(self, application_id: str, worker: str, *, silence_seconds: float) -> bool:
+        """Take the capture of a source application on oneself, unless another worker is at it.
+
+        Args:
+            application_id: Of an application that is not ready.
+            worker: Who takes it.
+            silence_seconds: After how long without a word another worker counts as dead.
+        """
+        with self._database.writing() as session:
+            now = self._database.now(session)
+            free = or_(
+                ApplicationRow.state.in_(("new", "failed")),
+                (ApplicationRow.state == "capturing")
+                & (ApplicationRow.claimed_at < now - silence_seconds),
+            )
+            claimed = session.execute(
+                update(ApplicationRow)
+                .where(ApplicationRow.id == application_id, free)
+                .values(
+                    state="capturing",
+                    claimed_by=worker,
+                    claimed_at=now,
+                    error=None,
+                    build_log=None,
+                    run_log=None,
+                )
+                .returning(ApplicationRow.id)
+            )
+            return claimed.first() is not None
+
+    def report_capture(
+        self,
+        application_id: str,
+        worker: str,
+        *,
+        state: ApplicationState = "capturing",
+        **values: Any,
+    ) -> bool:
+        """Say how far a claimed capture is, or how it ended; False where another has taken it.
+
+        Args:
+            application_id: The application.
+            worker: Who claimed its capture.
+            state: `capturing` as long as it goes on, `new` to give it back.
+            values: What is known: `build_log`, `run_log`, `error`, `trace_sha256`, `summary`.
+        """
+        with self._database.writing() as session:
+            changed = session.execute(
+                update(ApplicationRow)
+                .where(
+                    ApplicationRow.id == application_id,
+                    ApplicationRow.state == "capturing",
+                    ApplicationRow.claimed_by == worker,
+                )
+                .values(state=state, claimed_at=self._database.now(session), **values)
+                .returning(ApplicationRow.id)
+            )
+            return changed.first() is not None
+
+    def set_job_application(self, job_id: str, application_id: str) -> None:
+        """Tell which application a job is waiting for."""
+        with self._database.writing() as session:
+            session.execute(
+                update(JobRow).where(JobRow.id == job_id).values(application_id=application_id)
+            )
+
+    def application_log(self, application_id: str, log: LogName) -> str:
+        """What building or running an application printed; empty where that has not begun.
+
+        Raises:
+            NotFound: There is no such application, or it was not made from a source tree.
+        """
+        with self._database.reading() as session:
+            row = session.get(ApplicationRow, application_id)
+            if row is None:
+                raise NotFound(f"there is no application {application_id}")
+            if row.kind != "source":
+                raise NotFound(
+                    f"application {application_id} has no logs: it was not built from a source tree"
+                )
+            return (row.build_log if log == "build" else row.run_log) or ""
 
     def find_application(self, key: str) -> Application | None:
         """The application made from what the key says, if it was made before."""
@@ -96,4 +193,8 @@ def _record(row: ApplicationRow) -> Application:
         ranks=row.ranks,
         summary=row.summary,
         created_at=row.created_at,
+        state=cast("ApplicationState", row.state),
+        recipe=row.recipe,
+        error=row.error,
+        claimed_at=row.claimed_at,
     )

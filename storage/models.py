@@ -101,6 +101,14 @@ class ApplicationRow(Base):
     ranks: Mapped[int] = mapped_column(Integer)
     summary: Mapped[dict[str, Any]]
     created_at: Mapped[float]
+    state: Mapped[str] = mapped_column(String(16), server_default="ready")
+    recipe: Mapped[dict[str, Any] | None]
+    error: Mapped[str | None]
+    claimed_by: Mapped[str | None]
+    claimed_at: Mapped[float | None]
+    # Up to megabytes that listings do not want.
+    build_log: Mapped[str | None] = mapped_column(deferred=True)
+    run_log: Mapped[str | None] = mapped_column(deferred=True)
 
 
 class MachineRow(Base):

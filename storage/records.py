@@ -14,12 +14,14 @@ __all__ = [
     "FINAL_TRIAL_STATES",
     "Application",
     "ApplicationKind",
+    "ApplicationState",
     "Attempt",
     "Evaluation",
     "Event",
     "Fidelity",
     "Job",
     "JobState",
+    "LogName",
     "Machine",
     "Outcome",
     "Page",
@@ -36,6 +38,8 @@ JobState = Literal[
 TrialState = Literal[
     "pending", "running", "completed", "censored", "infeasible", "failed", "cancelled"
 ]
+ApplicationState = Literal["new", "capturing", "ready", "failed"]
+LogName = Literal["build", "run"]
 ACTIVE_JOB_STATES: tuple[JobState, ...] = (
     "queued",
     "preparing",
@@ -48,7 +52,7 @@ FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
     "completed", "censored", "infeasible", "failed", "cancelled",
 )  # fmt: skip
 
-ApplicationKind = Literal["builtin", "trace", "workload"]
+ApplicationKind = Literal["builtin", "trace", "source", "workload"]
 """A workload is several applications that run at once; its trace is the list of theirs, in JSON."""
 TrialKind = Literal["baseline", "search", "verification"]
 """A verification repeats one of the best trials of a search over a truncated trace on the whole."""
@@ -74,10 +78,14 @@ class Application:
     name: str
     kind: ApplicationKind
     key: str
-    trace_sha256: str
+    trace_sha256: str  # empty until a source application is captured
     ranks: int
     summary: dict[str, Any]
     created_at: float
+    state: ApplicationState = "ready"
+    recipe: dict[str, Any] | None = None  # how a source application is built and run
+    error: str | None = None  # why its last capture failed
+    claimed_at: float | None = None  # last word of the worker that captures it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,9 @@ from pathlib import Path
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace import TraceHeader
 from workers.capture_build import RECORDER, WRAPPERS, build, is_recording, split_command
+from workers.capture_limits import Limits
 from workers.capture_run import Measure, record_trace
-from workers.capture_sandbox import CaptureFailed, Limits, Sandbox, confinement_problem
+from workers.capture_sandbox import CaptureFailed, Sandbox, confinement_problem
 
 __all__ = [
     "APPLICATIONS",
@@ -109,6 +110,7 @@ def capture_builtin(
     output: Path,
     *,
     limits: Limits | None = None,
+    stop: threading.Event | None = None,
 ) -> TraceHeader:
     """Capture a program of `applications/`, which declares its flops.
 
@@ -121,6 +123,7 @@ def capture_builtin(
         parameters: Its other values, in the order of its arguments.
         output: The trace to write.
         limits: What each compilation and the run may use.
+        stop: Ends the capture when set.
 
     Raises:
         InvalidInput: No such program, or one that refuses its class, parameters or ranks.
@@ -144,6 +147,7 @@ def capture_builtin(
             compiler_flags=("-DHAMTUNE_DECLARE_FLOPS", f"-I{APPLICATIONS}"),
             limits=limits,
             sandbox=confinement_problem() is None,
+            stop=stop,
         )
     except CaptureFailed as error:
         # A built-in program says what is wrong with its arguments in a line of its own.

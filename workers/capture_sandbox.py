@@ -18,10 +18,9 @@ from functools import cache
 from pathlib import Path
 
 from searchspace.errors import HamtuneError
-from searchspace.formats.trace import MAX_TOTAL_BYTES
-from searchspace.units import format_size
+from workers.capture_limits import Limits
 
-__all__ = ["CaptureFailed", "Interrupted", "Limits", "Sandbox", "confinement_problem"]
+__all__ = ["CaptureFailed", "Interrupted", "Sandbox", "confinement_problem"]
 
 _LOG_LINES = 25
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -63,41 +62,6 @@ class Interrupted(HamtuneError):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What each command of a capture may use, with all processes that it starts.
-
-    Attributes:
-        wall_seconds: Real time, s.
-        cpu_seconds: CPU time, s.
-        memory_bytes: Resident memory of all processes, and address space of each.
-        processes: Processes and threads at once.
-        file_bytes: Size of a file.
-        disk_bytes: All files of the capture, scratch files included.
-        log_bytes: What is kept of what it prints: three quarters from the beginning.
-    """
-
-    wall_seconds: float = 3600.0
-    cpu_seconds: float = 3600.0
-    memory_bytes: int = 16 << 30
-    processes: int = 512
-    file_bytes: int = MAX_TOTAL_BYTES
-    disk_bytes: int = 8 << 30
-    log_bytes: int = 1 << 20
-
-    def explain(self, limit: str) -> str:
-        """What a command did that met a limit, in words that follow a subject."""
-        return {
-            "wall": f"did not end within {self.wall_seconds:g} seconds",
-            "cpu": f"used more than {self.cpu_seconds:g} seconds of CPU time",
-            "memory": f"used more than {format_size(self.memory_bytes)} of memory",
-            "processes": f"ran more than {self.processes} processes and threads at once",
-            "disk": f"wrote more than {format_size(self.disk_bytes)} to disk",
-            "depth": "nested directories too deeply",
-            "full": "left hardly any room on the disk",
-        }[limit]
-
-
-@dataclass(frozen=True)
 class Sandbox:
     """Runs commands in a directory that they may write, and only there.
 
@@ -116,7 +80,7 @@ class Sandbox:
 
     directory: Path
     readable: tuple[Path, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = dataclasses.field(default_factory=Limits)
     confined: bool = True
     stranger: bool = False
     stop: threading.Event = dataclasses.field(default_factory=threading.Event)

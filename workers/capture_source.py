@@ -15,10 +15,11 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.source_archive import unpack
 from searchspace.formats.trace import TraceHeader
 from workers.capture_build import RECORDER, WRAPPERS, is_recording
+from workers.capture_limits import Limits
 from workers.capture_run import Measure, record_trace
-from workers.capture_sandbox import CaptureFailed, Limits, Sandbox
+from workers.capture_sandbox import CaptureFailed, Sandbox
 
-__all__ = ["SourceProgram", "capture_source"]
+__all__ = ["SourceProgram", "capture_source", "check_run"]
 
 COMPILERS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort")
 _LAUNCHERS = ("mpirun", "mpiexec", "srun", "smpirun")
@@ -75,8 +76,8 @@ def capture_source(
     name, *arguments = _split(program.run)
     with Sandbox.temporary((), limits, confined=sandbox, stranger=True, stop=stop) as box:
         environment = _install_compilers(box)
-        unpack(archive, box.workspace)
         with watching(box) if watching else nullcontext():
+            unpack(archive, box.workspace)
             box.note("build", f"$ {program.build}")
             status = box.run(["sh", "-c", program.build], environment, log="build")
             if status:
@@ -86,6 +87,15 @@ def capture_source(
             return record_trace(
                 box, built, arguments, program.ranks, program.measure, output, shown=program.run
             )
+
+
+def check_run(run: str) -> str:
+    """The program of a command to run.
+
+    Raises:
+        InvalidInput: The command cannot be used.
+    """
+    return _split(run)[0]
 
 
 def _split(run: str) -> list[str]:

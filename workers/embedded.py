@@ -16,6 +16,7 @@ from celery.worker.consumer import Consumer
 from celery.worker.loops import synloop
 
 from storage.storage import Storage
+from workers.capture_limits import CapturePolicy
 from workers.tasks import Work, register
 
 __all__ = ["EmbeddedPool"]
@@ -33,17 +34,26 @@ class EmbeddedPool:
         app: From `make_app`; with `memory://`, the very object that the coordinator sends with.
         concurrency: Evaluations at once; None for the number of cores.
         storage: Where attempts and jobs are read and outcomes are written.
+        policy: What captures may do.
 
     Example:
         >>> with EmbeddedPool(make_app("memory://"), storage=storage):
         ...     coordinator.run_job(job)
     """
 
-    def __init__(self, app: Celery, concurrency: int | None = None, *, storage: Storage) -> None:
+    def __init__(
+        self,
+        app: Celery,
+        concurrency: int | None = None,
+        *,
+        storage: Storage,
+        policy: CapturePolicy | None = None,
+    ) -> None:
         self._app = app
         self._concurrency = concurrency or os.cpu_count() or 1
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._storage = storage
+        self._policy = policy
         self._work: Work | None = None
         self._worker: WorkController | None = None
         self._thread: threading.Thread | None = None
@@ -53,7 +63,7 @@ class EmbeddedPool:
         """Begin to listen; returns at once, also while the broker cannot be reached yet."""
         assert self._thread is None, "the pool has been started"
         self._stopping.clear()
-        self._work = register(self._app, self._storage, self._name, self._concurrency)
+        self._work = register(self._app, self._storage, self._name, self._concurrency, self._policy)
         self._worker = WorkController(
             app=self._app,
             hostname=f"{self._name}@{socket.gethostname()}",

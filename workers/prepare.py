@@ -4,30 +4,51 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import threading
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from searchspace.collectives import called_collectives
-from searchspace.configuration import canonical_json
+from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.formats.source_archive import pack
+from searchspace.formats.trace import describe_trace
 from searchspace.job import JobSpec, build_space
 from searchspace.jobspec import (
     BuiltinApplication,
+    Reference,
     SingleApplication,
+    SourceApplication,
     TraceApplication,
     Workload,
 )
-from searchspace.kernels import CannotCut, trace_summary
+from searchspace.kernels import CannotCut
 from searchspace.truncation import truncate
 from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
-from storage.records import FINAL_JOB_STATES, Application
+from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.storage import Storage
-from workers.capture import capture_builtin
+from workers.capture import builtin_sources_sha256, capture_builtin
+from workers.capture_limits import CapturePolicy
+from workers.capture_run import Measure
+from workers.capture_sandbox import Interrupted
+from workers.capture_source import SourceProgram, capture_source, check_run
+from workers.capture_watch import CaptureWatch
 from workers.subject import read_spec
 
-__all__ = ["add_trace", "application_of", "builtin_application", "prepare_job"]
+__all__ = [
+    "Preparer",
+    "add_source",
+    "add_trace",
+    "application_of",
+    "builtin_application",
+    "prepare_job",
+]
+
+_SILENCE_SECONDS = 30.0
+_LOOK_SECONDS = 1.0
 
 _SUMMED = ("operations", "messages", "bytes", "flops")
 
@@ -38,35 +59,176 @@ log = logging.getLogger("hamtune.workers")
 
 
 def prepare_job(storage: Storage, job_id: str) -> None:
-    """Find a job's application and space and store both; where that fails, so does the job.
+    """Make a job ready by oneself; see `Preparer.prepare`."""
+    Preparer(storage).prepare(job_id)
 
-    A job that is gone, has ended or is prepared already is left alone, so that a message which
-    arrives twice does no harm.
+
+@dataclass(frozen=True)
+class Preparer:
+    """Makes jobs ready.
+
+    Attributes:
+        storage: Where jobs and applications are.
+        worker: Name under which captures are claimed.
+        policy: What captures may do.
+        stop: Ends a capture under way when set; its job is then prepared by another.
     """
-    try:
-        job = storage.get_job(job_id)
-    except NotFound:
-        log.debug("job %s is gone", job_id)
-        return
-    if job.space is not None or job.state in FINAL_JOB_STATES:
-        return
-    try:
-        spec = read_spec(storage, job)
-        application = application_of(storage, spec)
-        called = called_collectives(application.summary)
-        space = build_space(spec, application.ranks, called).describe()
-        if spec.fidelity == "auto":
-            space["fidelity"] = truncated_trace(storage, application)
-        storage.set_job_prepared(job_id, application_id=application.id, space=space)
-    except Unavailable:
-        raise
-    except Conflict as error:
-        log.info("%s", error)
-    except HamtuneError as error:
-        _fail(storage, job_id, str(error))
-    except Exception as error:
-        log.exception("job %s cannot be prepared", job_id)
-        _fail(storage, job_id, f"internal error: {error!r}")
+
+    storage: Storage
+    worker: str = "worker"
+    policy: CapturePolicy = field(default_factory=CapturePolicy)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def prepare(self, job_id: str) -> None:
+        """Find a job's application and space and store both; where that fails, so does the job.
+
+        A job that is gone, has ended or is prepared already is left alone, so that a message which
+        arrives twice does no harm. One whose application another worker is capturing is left to
+        that worker.
+
+        Raises:
+            Interrupted: The worker is stopping.
+        """
+        job = self._unprepared(job_id)
+        if job is None:
+            return
+        try:
+            spec = read_spec(self.storage, job)
+            if not all(self._is_captured(part, job_id) for part in spec.parts):
+                return
+            application = application_of(self.storage, spec, self.stop)
+            called = called_collectives(application.summary)
+            space = build_space(spec, application.ranks, called).describe()
+            if spec.fidelity == "auto":
+                space["fidelity"] = truncated_trace(self.storage, application)
+            self.storage.set_job_prepared(job_id, application_id=application.id, space=space)
+        except (Unavailable, Interrupted):
+            raise
+        except Conflict as error:
+            log.info("%s", error)
+        except HamtuneError as error:
+            self._fail(job_id, str(error))
+        except Exception as error:
+            log.exception("job %s cannot be prepared", job_id)
+            self._fail(job_id, f"internal error: {error!r}")
+
+    def _unprepared(self, job_id: str) -> Job | None:
+        try:
+            job = self.storage.get_job(job_id)
+        except NotFound:
+            log.debug("job %s is gone", job_id)
+            return None
+        return None if job.space is not None or job.state in FINAL_JOB_STATES else job
+
+    def _is_captured(self, named: SingleApplication, job_id: str) -> bool:
+        """Whether an application has its trace, or got it now; no where that is another's task."""
+        if not isinstance(named, SourceApplication | Reference):
+            return True
+        application = _single_application(self.storage, named)
+        if application.state == "ready":
+            return True
+        self.storage.set_job_application(job_id, application.id)
+        if not self._claimed(application.id):
+            return self.storage.get_application(application.id).state == "ready"
+        try:
+            self._capture(application, job_id)
+        except Interrupted:
+            self.storage.report_capture(application.id, self.worker, state="new")
+            if self.stop.is_set():
+                raise
+            # Its job was cancelled; others may wait for it.
+            self._prepare_waiting(application.id, job_id)
+            return False
+        except Exception as error:
+            message = (
+                str(error) if isinstance(error, HamtuneError) else f"internal error: {error!r}"
+            )
+            self.storage.report_capture(application.id, self.worker, state="failed", error=message)
+            for waiting in self._waiting(application.id, job_id):
+                self._fail(waiting, message)
+            raise
+        self._prepare_waiting(application.id, job_id)
+        return True
+
+    def _claimed(self, application_id: str) -> bool:
+        """Whether its capture is ours; False once the worker that has it is known to live."""
+        last: float | None = None
+        while not self.storage.claim_capture(
+            application_id, self.worker, silence_seconds=_SILENCE_SECONDS
+        ):
+            found = self.storage.get_application(application_id)
+            if found.state == "ready" or last not in (None, found.claimed_at):
+                return False
+            last = found.claimed_at
+            if self.stop.wait(_LOOK_SECONDS):
+                raise Interrupted
+        return True
+
+    def _capture(self, application: Application, job_id: str) -> None:
+        """Capture a source application that this worker has claimed."""
+        assert application.recipe is not None
+        recipe = application.recipe
+        program = SourceProgram(
+            recipe["build"],
+            recipe["run"],
+            recipe["ranks"],
+            Measure(
+                declared=recipe["computation"] == "declared",
+                host_speed=recipe["host_speed_of_capture"],
+                captures=recipe["captures"],
+            ),
+        )
+        stop = threading.Event()
+
+        def wanted() -> bool:
+            return not self.stop.is_set() and self._unprepared_and_wanted(job_id)
+
+        with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
+            trace = Path(directory) / "trace.ht"
+            capture_source(
+                self.storage.artifact_path(recipe["source_sha256"]),
+                program,
+                trace,
+                limits=self.policy.limits,
+                sandbox=self.policy.sandbox,
+                stop=stop,
+                watching=CaptureWatch(self.storage, application.id, self.worker, wanted, stop),
+            )
+            self.storage.report_capture(
+                application.id,
+                self.worker,
+                state="ready",
+                summary=describe_trace(trace),
+                trace_sha256=self.storage.put_artifact(trace),
+            )
+
+    def _unprepared_and_wanted(self, job_id: str) -> bool:
+        job = self._unprepared(job_id)
+        return job is not None and job.state != "cancelling"
+
+    def _waiting(self, application_id: str, but: str) -> list[str]:
+        """Further jobs that are being prepared and need this application."""
+        found, cursor = [], None
+        while True:
+            page = self.storage.list_jobs(state="preparing", cursor=cursor)
+            found += [
+                job.id
+                for job in page.items
+                if job.application_id == application_id and job.space is None and job.id != but
+            ]
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    def _prepare_waiting(self, application_id: str, but: str) -> None:
+        for waiting in self._waiting(application_id, but):
+            self.prepare(waiting)
+
+    def _fail(self, job_id: str, message: str) -> None:
+        try:
+            self.storage.transition(job_id, "failed", error=message)
+        except (Conflict, NotFound) as late:
+            log.info("%s", late)
 
 
 def truncated_trace(storage: Storage, application: Application) -> dict[str, Any]:
@@ -95,35 +257,37 @@ def truncated_trace(storage: Storage, application: Application) -> dict[str, Any
     return {"trace_sha256": digest, "share": share, "obstacle": None}
 
 
-def _fail(storage: Storage, job_id: str, message: str) -> None:
-    try:
-        storage.transition(job_id, "failed", error=message)
-    except (Conflict, NotFound) as late:
-        log.info("%s", late)
-
-
-def application_of(storage: Storage, spec: JobSpec) -> Application:
+def application_of(
+    storage: Storage, spec: JobSpec, stop: threading.Event | None = None
+) -> Application:
     """The stored application of a job; a built-in program is captured the first time it is named.
+
+    One made from a source tree may be yet to be captured.
 
     Raises:
         InvalidInput: The program or the trace cannot be used.
         CaptureFailed: The program could not be compiled or run.
         NotFound: The job refers to an application that is not stored.
+        Interrupted: It was stopped.
     """
     if isinstance(spec.application, Workload):
-        return workload(storage, spec.application)
-    return _single_application(storage, spec.application)
+        return workload(storage, spec.application, stop)
+    return _single_application(storage, spec.application, stop)
 
 
-def _single_application(storage: Storage, named: SingleApplication) -> Application:
+def _single_application(
+    storage: Storage, named: SingleApplication, stop: threading.Event | None = None
+) -> Application:
     if isinstance(named, BuiltinApplication):
-        return builtin_application(storage, named)
+        return builtin_application(storage, named, stop)
     if isinstance(named, TraceApplication):
         return add_trace(storage, Path(named.trace))
+    if isinstance(named, SourceApplication):
+        return add_source(storage, Path(named.source), named)[0]
     return storage.get_application(named.id)
 
 
-def workload(storage: Storage, named: Workload) -> Application:
+def workload(storage: Storage, named: Workload, stop: threading.Event | None) -> Application:
     """The stored application that stands for several: a list of their traces.
 
     Raises:
@@ -134,7 +298,7 @@ def workload(storage: Storage, named: Workload) -> Application:
     calls: Counter[str] = Counter()
     sums: Counter[str] = Counter()
     for part in named.applications:
-        application = _single_application(storage, part.application)
+        application = _single_application(storage, part.application, stop)
         if application.kind == "workload":
             raise InvalidInput(f"'{part.name}' is itself several", field="applications")
         stored.append(application)
@@ -171,7 +335,9 @@ def workload(storage: Storage, named: Workload) -> Application:
     )
 
 
-def builtin_application(storage: Storage, named: BuiltinApplication) -> Application:
+def builtin_application(
+    storage: Storage, named: BuiltinApplication, stop: threading.Event | None = None
+) -> Application:
     """The stored application of a built-in program, captured the first time it is named.
 
     Raises:
@@ -179,7 +345,8 @@ def builtin_application(storage: Storage, named: BuiltinApplication) -> Applicat
         CaptureFailed: It could not be compiled or run.
     """
     run = named.run
-    known = storage.find_application(run.key)
+    key = f"{run.key}:sources={builtin_sources_sha256(run.program)}"
+    known = storage.find_application(key)
     if known is not None:
         return known
     with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
@@ -187,15 +354,20 @@ def builtin_application(storage: Storage, named: BuiltinApplication) -> Applicat
         parameters = dict(run.parameters)
         class_ = parameters.pop("class", None)
         capture_builtin(
-            run.program, None if class_ is None else str(class_), run.ranks, parameters, trace
+            run.program,
+            None if class_ is None else str(class_),
+            run.ranks,
+            parameters,
+            trace,
+            stop=stop,
         )
         return storage.add_application(
             name=run.key,
             kind="builtin",
-            key=run.key,
+            key=key,
             trace_sha256=storage.put_artifact(trace),
             ranks=run.ranks,
-            summary=dict(trace_summary(trace)),
+            summary=describe_trace(trace),
         )
 
 
@@ -207,7 +379,7 @@ def add_trace(storage: Storage, trace: Path) -> Application:
     """
     if not trace.is_file():
         raise InvalidInput(f"there is no file {trace}", field="application.trace")
-    summary = trace_summary(trace)
+    summary = describe_trace(trace)
     digest = storage.put_artifact(trace)
     return storage.add_application(
         name=summary["program"],
@@ -215,5 +387,40 @@ def add_trace(storage: Storage, trace: Path) -> Application:
         key=f"trace:{digest}",
         trace_sha256=digest,
         ranks=summary["ranks"],
-        summary=dict(summary),
+        summary=summary,
     )
+
+
+def add_source(
+    storage: Storage, source: Path, named: SourceApplication, *, name: str | None = None
+) -> tuple[Application, bool]:
+    """Store a source tree and the application that is to be captured from it.
+
+    Args:
+        storage: Where to.
+        source: A directory or an archive.
+        named: How it is built and run; the path in it is not looked at.
+        name: What to call the application; by default the program's name.
+
+    Returns:
+        The application, which may be an old one, and whether it is new.
+
+    Raises:
+        InvalidInput: The source cannot be used.
+    """
+    program = check_run(named.run)
+    with tempfile.TemporaryDirectory(prefix="hamtune-source-") as directory:
+        packed = Path(directory) / "source.tar.gz"
+        try:
+            pack(source, packed)
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="source") from error
+        recipe = named.recipe(storage.put_artifact(packed))
+    key = f"source:{sha256_of(recipe)}"
+    known = storage.find_application(key)
+    if known is not None:
+        return known, False
+    added = storage.add_source_application(
+        name=name or Path(program).name, key=key, recipe=recipe, ranks=recipe["ranks"]
+    )
+    return added, True

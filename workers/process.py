@@ -7,6 +7,7 @@ import threading
 from types import FrameType
 
 from storage.storage import Storage
+from workers.capture_limits import CapturePolicy
 from workers.celery_app import make_app
 from workers.embedded import EmbeddedPool
 
@@ -21,6 +22,7 @@ def run_worker(
     *,
     concurrency: int | None = None,
     grace_seconds: float = GRACE_SECONDS,
+    policy: CapturePolicy | None = None,
 ) -> None:
     """Evaluate trials until SIGTERM or SIGINT; call it in the main thread.
 
@@ -32,6 +34,7 @@ def run_worker(
         broker_url: Where messages come from; while it cannot be reached, the worker waits.
         concurrency: Evaluations at once; None for the number of cores.
         grace_seconds: Time to end evaluations under way.
+        policy: What captures may do.
     """
     ending = threading.Event()
 
@@ -40,7 +43,7 @@ def run_worker(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    pool = EmbeddedPool(make_app(broker_url), concurrency, storage=storage)
+    pool = EmbeddedPool(make_app(broker_url), concurrency, storage=storage, policy=policy)
     pool.start()
     ending.wait()
     pool.stop(grace_seconds=grace_seconds)

@@ -7,8 +7,10 @@ from celery.exceptions import Reject
 
 from storage.messages import EVALUATE, PREPARE
 from storage.storage import Storage
+from workers.capture_limits import CapturePolicy
+from workers.capture_sandbox import Interrupted
 from workers.evaluator import Evaluator, Stopped
-from workers.prepare import prepare_job
+from workers.prepare import Preparer
 
 __all__ = ["Work", "register"]
 
@@ -16,8 +18,10 @@ __all__ = ["Work", "register"]
 class Work:
     """What the tasks of one worker share, and how it comes to its end."""
 
-    def __init__(self, storage: Storage, worker: str, concurrency: int) -> None:
-        self._storage = storage
+    def __init__(
+        self, storage: Storage, worker: str, concurrency: int, policy: CapturePolicy
+    ) -> None:
+        self._preparer = Preparer(storage, worker, policy)
         # Some more than can be at work, for several jobs whose trials take turns.
         self._evaluator = Evaluator(storage, worker, warm_simulators=concurrency + 2)
 
@@ -29,19 +33,30 @@ class Work:
             raise Reject(requeue=True) from None
 
     def prepare(self, job_id: str) -> None:
-        """Make a job ready to be tuned."""
-        prepare_job(self._storage, job_id)
+        """Make a job ready to be tuned; a worker that is stopping gives the message back."""
+        try:
+            self._preparer.prepare(job_id)
+        except Interrupted:
+            raise Reject(requeue=True) from None
 
     def stop(self, *, abandon: bool) -> None:
         """Begin nothing more; with `abandon`, also hand back what is under way."""
         self._evaluator.stop(abandon=abandon)
+        if abandon:
+            self._preparer.stop.set()
 
     def close(self) -> None:
         """Free all resources once nothing runs any more."""
         self._evaluator.close()
 
 
-def register(app: Celery, storage: Storage, worker: str, concurrency: int) -> Work:
+def register(
+    app: Celery,
+    storage: Storage,
+    worker: str,
+    concurrency: int,
+    policy: CapturePolicy | None = None,
+) -> Work:
     """Give an application its tasks.
 
     Args:
@@ -49,11 +64,12 @@ def register(app: Celery, storage: Storage, worker: str, concurrency: int) -> Wo
         storage: What the tasks read and write.
         worker: The worker's name in attempts and trials.
         concurrency: How many tasks run at once.
+        policy: What captures may do.
 
     Returns:
         The handle by which the worker is stopped.
     """
-    work = Work(storage, worker, concurrency)
+    work = Work(storage, worker, concurrency, policy or CapturePolicy())
     for name, function in ((EVALUATE, work.evaluate), (PREPARE, work.prepare)):
         app.tasks.pop(name, None)  # of an earlier worker of this process
         app.task(function, name=name, lazy=False, shared=False)

@@ -9,12 +9,13 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import decode
+from searchspace.kernels import trace_summary
 
 __all__ = [
     "MAX_HEADER_BYTES",
@@ -25,6 +26,7 @@ __all__ = [
     "RankFile",
     "Repeats",
     "TraceHeader",
+    "describe_trace",
     "read_header",
     "read_operations",
     "validate",
@@ -209,6 +211,17 @@ def validate(path: Path) -> TraceHeader:
             if last[-1] != _FINALIZE:
                 raise InvalidInput(f"rank {rank} of the trace does not end with finalize")
     return header
+
+
+def describe_trace(path: Path) -> dict[str, Any]:
+    """What a trace holds, as `TraceSummary` tells it, and its `repeats`, if it has them.
+
+    Raises:
+        InvalidInput: The file is no trace, or one that cannot be replayed.
+    """
+    summary: dict[str, Any] = dict(trace_summary(path))
+    repeats = read_header(path).repeats
+    return summary if repeats is None else {**summary, "repeats": repeats.model_dump(mode="json")}
 
 
 def read_operations(path: Path, rank: int) -> bytes:

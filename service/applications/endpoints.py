@@ -1,4 +1,4 @@
-"""Applications: traces that configurations replay."""
+"""Applications: programs that configurations replay, as traces or as sources to capture."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import PlainTextResponse
 
+from searchspace.jobspec import SourceApplication
 from service.applications import service, uploads
 from service.applications.schemas import EXAMPLE, ApplicationPage, ApplicationView
 from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers
-from service.parameters import ApplicationId, Cursor, Limit
+from service.parameters import ApplicationId, Cursor, Limit, Log, LogOffset
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/applications", tags=["applications"])
 
+_RECIPE = SourceApplication.model_json_schema()["properties"]
 _UPLOAD = {
     "requestBody": {
         "required": True,
@@ -28,13 +31,19 @@ _UPLOAD = {
             uploads.FORM_TYPE: {
                 "schema": {
                     "type": "object",
-                    "required": ["trace"],
                     "properties": {
-                        "trace": {"type": "string", "format": "binary"},
-                        "name": {"type": "string", "maxLength": service.MAX_NAME},
+                        uploads.TRACE_FIELD: {"type": "string", "format": "binary"},
+                        uploads.SOURCE_FIELD: {"type": "string", "format": "binary"},
+                        uploads.NAME_FIELD: {"type": "string", "maxLength": service.MAX_NAME},
+                        **{name: _RECIPE[name] for name in uploads.RECIPE_FIELDS},
                     },
                 },
-                "example": {"trace": "(bytes of a trace archive, .ht)", "name": "cg"},
+                "example": {
+                    "source": "(bytes of a source tree: tar, tar.gz or zip)",
+                    "build": "make CG CLASS=S NPROCS=16",
+                    "run": "bin/cg.S.16",
+                    "ranks": 16,
+                },
             },
         },
     }
@@ -44,7 +53,7 @@ _UPLOAD = {
 @router.post(
     "",
     operation_id="upload_application",
-    summary="Upload a trace",
+    summary="Upload a trace or a source tree",
     status_code=201,
     response_model=ApplicationView,
     responses={
@@ -71,15 +80,24 @@ async def upload_application(
         str | None, Query(description="Name of the application; by default the program's.")
     ] = None,
 ) -> ApplicationView:
-    """Upload a trace archive (`.ht`), as `hamtune capture` writes it.
+    """Upload a trace archive (`.ht`), as `hamtune capture` writes it, or a source tree.
 
-    The archive is checked whole before it is stored. Uploading the same bytes again answers the
-    application that holds them, under its first name.
+    A source tree is an archive in the field `source` of a form, or the SHA-256 of one that is
+    stored, with `build`, `run` and `ranks` and what else a job file has under `application`. It is
+    captured in a sandbox once a job needs it.
+
+    What arrives is checked whole before it is stored. Uploading the same again answers the
+    application that was made of it, under its first name.
     """
     async with uploads.receive(request, settings.upload_limit) as upload:
-        application, new = await run_in_threadpool(
-            service.store, storage, upload.path, upload.name or name
-        )
+        if upload.is_source:
+            application, new = await run_in_threadpool(
+                service.store_source, storage, upload.path, upload.fields
+            )
+        else:
+            application, new = await run_in_threadpool(
+                service.store, storage, upload.path, upload.name or name
+            )
     if not new:
         response.status_code = 200
     response.headers["Location"] = f"{request.url.path}/{application.id}"
@@ -100,7 +118,7 @@ async def upload_application(
 def list_applications(
     storage: StorageDependency, limit: Limit = 50, cursor: Cursor = None
 ) -> ApplicationPage:
-    """Uploaded traces and captured built-in programs, newest first."""
+    """Uploaded traces and programs, and captured built-in programs, newest first."""
     page = storage.list_applications(limit=limit, cursor=cursor)
     return ApplicationPage(
         items=[ApplicationView.of(item) for item in page.items], cursor=page.cursor
@@ -117,3 +135,22 @@ def list_applications(
 def get_application(application_id: ApplicationId, storage: StorageDependency) -> ApplicationView:
     """One application with what its trace holds."""
     return ApplicationView.of(storage.get_application(application_id))
+
+
+@router.get(
+    "/{application_id}/logs/{log}",
+    operation_id="get_application_log",
+    summary="Read a log",
+    response_class=PlainTextResponse,
+    responses=answers(
+        "$ make CG CLASS=S NPROCS=16\n...", 404, 422, description="The log.", media="text/plain"
+    ),
+)
+def get_application_log(
+    application_id: ApplicationId, log: Log, storage: StorageDependency, offset: LogOffset = 0
+) -> PlainTextResponse:
+    """What building (`build`) or running (`run`) a source tree printed, while it goes on and after.
+
+    Of a long log the middle is left out, once it is complete.
+    """
+    return PlainTextResponse(storage.application_log(application_id, log)[offset:])

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from storage.records import Application, ApplicationKind
+from storage.records import Application, ApplicationKind, ApplicationState
 
 __all__ = ["EXAMPLE", "ApplicationPage", "ApplicationView"]
 
@@ -14,6 +14,9 @@ EXAMPLE: dict[str, Any] = {
     "id": "0k3v9m2x7q1zt8ab",
     "name": "cg",
     "kind": "trace",
+    "state": "ready",
+    "error": None,
+    "recipe": None,
     "trace_sha256": "b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c",
     "ranks": 64,
     "summary": {"program": "cg", "calls": {"send": 26880, "allreduce": 64}},
@@ -27,17 +30,33 @@ class ApplicationView(BaseModel):
     id: str
     name: str
     kind: ApplicationKind = Field(
-        description="A built-in program captured by a worker, or a trace that was uploaded."
+        description="A built-in program captured by a worker, a trace that was uploaded, a "
+        "program that is built from a source tree, or several of these at once."
     )
-    trace_sha256: str = Field(description="SHA-256 of the trace archive: its identity.")
+    state: ApplicationState = Field(
+        description="`ready` with a trace. One made from a source tree is `new` until a job needs "
+        "it, then `capturing`, and `failed` where that did not work; the next job tries again."
+    )
+    error: str | None = Field(description="Why the capture failed, with the end of the log.")
+    recipe: dict[str, Any] | None = Field(
+        description="How a source tree is built and run: `source_sha256`, `build`, `run`, `ranks`, "
+        "`captures`, `computation`, `host_speed_of_capture`."
+    )
+    trace_sha256: str | None = Field(
+        description="SHA-256 of the trace archive: its identity. Null until there is one."
+    )
     ranks: int
-    summary: dict[str, Any] = Field(description="What the trace holds: calls, bytes, flops.")
+    summary: dict[str, Any] = Field(
+        description="What the trace holds: calls, bytes, flops, and how much repeated captures "
+        "differ (`repeats`)."
+    )
     created_at: float = Field(description="Seconds since the epoch.")
 
     @classmethod
     def of(cls, application: Application) -> ApplicationView:
         """The view of a stored application."""
-        return cls.model_validate(application, from_attributes=True)
+        fields = {name: getattr(application, name) for name in cls.model_fields}
+        return cls(**{**fields, "trace_sha256": application.trace_sha256 or None})
 
 
 class ApplicationPage(BaseModel):

@@ -1,18 +1,23 @@
-"""Storing uploaded traces."""
+"""Storing uploaded traces and source trees."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from searchspace import kernels
 from searchspace.errors import InvalidInput
 from searchspace.formats import trace
+from searchspace.jobspec import SourceApplication
+from searchspace.validation import check
+from storage.errors import NotFound
 from storage.records import Application
 from storage.storage import Storage
+from workers.prepare import add_source
 
-__all__ = ["MAX_NAME", "store"]
+__all__ = ["MAX_NAME", "store", "store_source"]
 
 MAX_NAME = 200
+_UPLOADED = "(uploaded)"
 
 
 def store(storage: Storage, path: Path, name: str | None) -> tuple[Application, bool]:
@@ -29,13 +34,10 @@ def store(storage: Storage, path: Path, name: str | None) -> tuple[Application, 
     Raises:
         InvalidInput: It is no trace, or a damaged or hostile one; or the name cannot be used.
     """
-    if name is not None:
-        name = name.strip()
-        if not 0 < len(name) <= MAX_NAME or not name.isprintable():
-            raise InvalidInput(f"use 1 to {MAX_NAME} printable characters", field="name")
+    name = _checked(name)
     try:
         header = trace.validate(path)
-        summary = kernels.trace_summary(path)
+        summary = trace.describe_trace(path)
     except InvalidInput as error:
         raise InvalidInput(error.message, field="trace") from error
     sha256 = storage.put_artifact(path)
@@ -47,6 +49,44 @@ def store(storage: Storage, path: Path, name: str | None) -> tuple[Application, 
         key=key,
         trace_sha256=sha256,
         ranks=header.ranks,
-        summary=dict(summary),
+        summary=summary,
     )
     return application, known is None
+
+
+def store_source(
+    storage: Storage, path: Path, fields: Mapping[str, str]
+) -> tuple[Application, bool]:
+    """Check a source tree and how it is built and run; it is captured once a job needs it.
+
+    Args:
+        storage: Where to.
+        path: The archive, if one was sent.
+        fields: Those of a job file's `application`, and `name`. With `source`, the SHA-256 of a
+            tree that is stored already, no archive is needed.
+
+    Returns:
+        The application, and whether it is new.
+
+    Raises:
+        InvalidInput: What cannot be used, and why.
+    """
+    given = dict(fields)
+    name = _checked(given.pop("name", None))
+    known = given.pop("source", None)
+    named = check(SourceApplication, {"source": _UPLOADED, **given})
+    if known is None:
+        return add_source(storage, path, named, name=name)
+    try:
+        # Whoever names a tree by its content has it; what else is stored under it is no tree.
+        return add_source(storage, storage.artifact_path(known), named, name=name)
+    except NotFound as error:
+        raise InvalidInput(str(error), field="source") from None
+
+
+def _checked(name: str | None) -> str | None:
+    if name is not None:
+        name = name.strip()
+        if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+            raise InvalidInput(f"use 1 to {MAX_NAME} printable characters", field="name")
+    return name

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import PlainTextResponse
 
 from searchspace.job import JobSpec
 from service.bodies import read_document
@@ -22,7 +23,8 @@ from service.jobs.schemas import (
     JobView,
 )
 from service.openapi import answers, body
-from service.parameters import Cursor, JobId, Limit
+from service.parameters import Cursor, JobId, Limit, Log, LogOffset
+from storage.errors import NotFound
 from storage.records import JobState
 
 __all__ = ["router"]
@@ -269,6 +271,25 @@ def get_best(job_id: JobId, storage: StorageDependency) -> BestView:
 def get_convergence(job_id: JobId, storage: StorageDependency) -> ConvergenceView:
     """Best so far by trial, by wall clock and by CPU seconds spent, with the baselines."""
     return results.course(storage, job_id)
+
+
+@router.get(
+    "/{job_id}/logs/{log}",
+    operation_id="get_job_log",
+    summary="Read a log of the application",
+    response_class=PlainTextResponse,
+    responses=answers(
+        "$ make CG CLASS=S NPROCS=16\n...", 404, 422, description="The log.", media="text/plain"
+    ),
+)
+def get_job_log(
+    job_id: JobId, log: Log, storage: StorageDependency, offset: LogOffset = 0
+) -> PlainTextResponse:
+    """The build or run log of the job's application, if that is built from a source tree."""
+    job = storage.get_job(job_id)
+    if job.application_id is None:
+        raise NotFound(f"job {job_id} has no application yet, or none that is built")
+    return PlainTextResponse(storage.application_log(job.application_id, log)[offset:])
 
 
 def _create(storage: StorageDependency, document: Any, key: str | None) -> JobView:

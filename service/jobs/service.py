@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidInput
 from searchspace.job import build_space, load_job
-from searchspace.jobspec import Reference, TraceApplication, Workload
+from searchspace.jobspec import Reference, SourceApplication, TraceApplication, Workload
 from storage.errors import Conflict, NotFound
 from storage.records import Job, JobState
 from storage.storage import Storage
@@ -38,12 +38,14 @@ def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
     techniques.choose((), spec.techniques)
     application = None
     several = isinstance(spec.application, Workload)
+    place = "applications" if several else "application"
     for part in spec.parts:
-        if isinstance(part, TraceApplication):
+        if isinstance(part, TraceApplication | SourceApplication):
+            kind = "trace" if isinstance(part, TraceApplication) else "source"
             raise InvalidInput(
-                "paths mean nothing to the service; upload the trace to /api/v1/applications and "
+                f"paths mean nothing to the service; upload the {kind} to /api/v1/applications and "
                 "give its id",
-                field="applications.trace" if several else "application.trace",
+                field=f"{place}.{kind}",
             )
         if isinstance(part, Reference) and several:
             _known(storage.get_application, part, "applications.id")
@@ -53,7 +55,9 @@ def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
         machine = _known(storage.get_machine, spec.machine, "machine.id")
         spec = load_job({**spec.canonical(), "machine": machine.description})
     if application is not None:
-        build_space(spec, application.ranks, called_collectives(application.summary))
+        # What a program calls that is yet to be captured is not known.
+        summary = application.summary
+        build_space(spec, application.ranks, called_collectives(summary) if summary else None)
     return storage.create_job(
         name=spec.name,
         spec=spec.canonical(),

@@ -92,8 +92,8 @@ def test_one_choice_needs_no_list() -> None:
         ({"typo": 1}, "typo: unknown field; allowed: name, application, machine, search"),
         ({"name": ""}, "name: must not be empty"),
         ({"name": "a\nb"}, "name: must be one line"),
-        ({"application": {}}, "application: must name one of: builtin, trace, id"),
-        ({"application": "cg"}, "application: must name one of: builtin, trace, id"),
+        ({"application": {}}, "application: must name one of: builtin, trace, source, id"),
+        ({"application": "cg"}, "application: must name one of: builtin, trace, source, id"),
         (
             {"application__typo": 1},
             "application.typo: unknown field; allowed: builtin, ranks, class",

@@ -41,7 +41,10 @@ def test_applications_may_stand_in_the_job_file_itself() -> None:
         ({"applications": [FIRST, FIRST]}, "two applications are called 'first'"),
         ({"applications": [{**FIRST, "start": "-1s"}]}, "start: '-1s' is not a duration"),
         ({"applications": [{**FIRST, "weight": 0}]}, "weight: "),
-        ({"applications": [{**FIRST, "application": {}}]}, "must name one of: builtin, trace, id"),
+        (
+            {"applications": [{**FIRST, "application": {}}]},
+            "must name one of: builtin, trace, source, id",
+        ),
         (
             {"applications": [FIRST, {**FIRST, "name": "third"}, SECOND]},
             "20 ranks do not fit on 16 hosts",

@@ -16,6 +16,8 @@ METHODS = ("get", "post", "put", "patch", "delete")
 EXPECTED = {
     "POST /api/v1/applications",
     "GET /api/v1/applications",
+    "GET /api/v1/applications/{application_id}/logs/{log}",
+    "GET /api/v1/jobs/{job_id}/logs/{log}",
     "GET /api/v1/applications/{application_id}",
     "POST /api/v1/machines",
     "GET /api/v1/machines",

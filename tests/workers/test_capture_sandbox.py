@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from workers import capture_sandbox
-from workers.capture_sandbox import CaptureFailed, Interrupted, Limits, Sandbox
+from workers.capture_limits import Limits
+from workers.capture_sandbox import CaptureFailed, Interrupted, Sandbox
 
 SMALL = Limits(
     wall_seconds=60,

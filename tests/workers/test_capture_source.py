@@ -10,8 +10,9 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.source_archive import pack
 from searchspace.formats.trace import TraceHeader, validate
 from searchspace.kernels import TraceSummary, trace_summary
+from workers.capture_limits import Limits
 from workers.capture_run import Measure
-from workers.capture_sandbox import CaptureFailed, Limits
+from workers.capture_sandbox import CaptureFailed
 from workers.capture_source import SourceProgram, capture_source
 
 SOURCES = Path(__file__).parent / "sources"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,10 @@ from searchspace.job import load_job
 from storage.records import Job
 from storage.storage import Storage
 from tests.workers.conftest import RANKS, job_document
-from workers.prepare import add_trace, prepare_job
+from workers import prepare
+from workers.capture_limits import CapturePolicy, Limits
+from workers.capture_sandbox import Interrupted
+from workers.prepare import Preparer, add_trace, prepare_job
 
 
 def create(storage: Storage, document: dict[str, Any]) -> Job:
@@ -134,3 +139,171 @@ def test_a_trace_added_twice_is_one_application(storage: Storage, trace: Path) -
 def test_a_trace_that_does_not_exist_is_refused(storage: Storage, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="there is no file"):
         add_trace(storage, tmp_path / "missing.ht")
+
+
+PROGRAM = (
+    "#include <mpi.h>\n#include <unistd.h>\nint main(int c, char **v)\n{\n  MPI_Init(&c, &v);\n"
+    "  MPI_Barrier(MPI_COMM_WORLD);\n  MPI_Finalize();\n  return 0;\n}\n"
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A source tree whose program meets at a barrier."""
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (folder / "main.c").write_text(PROGRAM)
+    return folder
+
+
+def source_job(source: Path, **changes: Any) -> dict[str, Any]:
+    build = "mpicc -o main main.c"
+    application = {"source": str(source), "build": build, "run": "main", "ranks": 4, "captures": 2}
+    document = job_document(Path("unused"), application=application | changes)
+    document["search"]["collectives"] = {"barrier": "all"}
+    return document
+
+
+def log_of(storage: Storage, job_id: str) -> str:
+    application_id = storage.get_job(job_id).application_id
+    assert application_id is not None
+    return storage.application_log(application_id, "build")
+
+
+def test_a_program_of_ones_own_is_captured_once_and_keeps_its_logs(
+    storage: Storage, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = create(storage, source_job(source)), create(storage, source_job(source))
+    prepare_job(storage, first.id)
+    monkeypatch.setattr(prepare, "capture_source", None)
+    prepare_job(storage, second.id)
+
+    (application,) = storage.list_applications().items
+    assert (application.kind, application.state, application.ranks) == ("source", "ready", 4)
+    assert application.summary["calls"] == {"barrier": 4}
+    assert application.summary["repeats"]["captures"] == 2
+    for job in (first, second):
+        assert storage.get_job(job.id).application_id == application.id
+        assert storage.get_job(job.id).space is not None
+    assert log_of(storage, first.id) == "$ mpicc -o main main.c\n"
+    assert storage.application_log(application.id, "run").count("$ main") == 2
+
+
+def test_another_source_build_or_number_of_ranks_is_another_application(
+    storage: Storage, source: Path
+) -> None:
+    def identity(**changes: Any) -> str:
+        spec = load_job(source_job(source, **changes))
+        return prepare.application_of(storage, spec).id
+
+    same = identity()
+    (source / "main.c").touch()
+    assert identity() == same
+    changed = {identity(build="make"), identity(ranks=8), identity(run="main 1")}
+    (source / "main.c").write_text("int x;")
+    assert len({same, *changed, identity()}) == 5
+
+
+def test_a_build_that_fails_fails_the_job_with_its_log_and_may_be_tried_again(
+    storage: Storage, source: Path
+) -> None:
+    document = source_job(source, build="echo too bad; false")
+    first = create(storage, document)
+    prepare_job(storage, first.id)
+
+    failed = storage.get_job(first.id)
+    assert failed.state == "failed"
+    assert failed.error is not None
+    assert failed.error.startswith("the build ended with status 1\n")
+    assert "too bad" in log_of(storage, first.id)
+    (application,) = storage.list_applications().items
+    assert (application.state, application.error) == ("failed", failed.error)
+    again = create(storage, document)
+    prepare_job(storage, again.id)
+    assert storage.get_job(again.id).error == failed.error
+
+
+def test_limits_and_sandbox_are_the_administrators(storage: Storage, source: Path) -> None:
+    job = create(storage, source_job(source, build="sleep 30"))
+    Preparer(storage, policy=CapturePolicy(Limits(wall_seconds=0.5), sandbox=False)).prepare(job.id)
+
+    error = storage.get_job(job.id).error
+    assert error is not None
+    assert "did not end within 0.5 seconds" in error
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen within 30 seconds")
+
+
+def test_jobs_that_need_the_same_capture_are_all_prepared_by_one_worker(
+    storage: Storage, source: Path
+) -> None:
+    document = source_job(source, build="sleep 4; mpicc -o main main.c; echo built")
+    first, second = create(storage, document), create(storage, document)
+    thread = threading.Thread(target=Preparer(storage, "one").prepare, args=(first.id,))
+    thread.start()
+    wait_for(lambda: [a.state for a in storage.list_applications().items] == ["capturing"])
+
+    Preparer(storage, "two").prepare(second.id)
+    assert storage.get_job(second.id).space is None
+
+    thread.join()
+    assert storage.get_job(first.id).space is not None
+    assert storage.get_job(second.id).space is not None
+    assert log_of(storage, second.id).count("built") == 2  # the command and what it printed
+
+
+def test_a_stopping_worker_gives_its_capture_back(storage: Storage, source: Path) -> None:
+    job = create(storage, source_job(source, build="sleep 30"))
+    preparer = Preparer(storage, "one")
+    timer = threading.Timer(1.0, preparer.stop.set)
+    timer.start()
+    with pytest.raises(Interrupted):
+        preparer.prepare(job.id)
+    timer.join()
+
+    assert storage.get_job(job.id).state == "preparing"
+    assert [a.state for a in storage.list_applications().items] == ["new"]
+
+
+def test_the_capture_of_a_cancelled_job_ends(storage: Storage, source: Path) -> None:
+    job = create(storage, source_job(source, build="sleep 60"))
+    thread = threading.Thread(target=Preparer(storage, "one").prepare, args=(job.id,))
+    thread.start()
+    wait_for(lambda: [a.state for a in storage.list_applications().items] == ["capturing"])
+    storage.transition(job.id, "cancelling")
+    thread.join(30)
+
+    assert not thread.is_alive()
+    assert [a.state for a in storage.list_applications().items] == ["new"]
+
+
+def test_the_capture_of_a_dead_worker_is_taken_over(
+    storage: Storage, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = create(storage, source_job(source))
+    application = prepare.application_of(storage, load_job(source_job(source)))
+    assert storage.claim_capture(application.id, "dead", silence_seconds=30)
+    monkeypatch.setattr(prepare, "_SILENCE_SECONDS", 0.5)
+    prepare_job(storage, job.id)
+
+    assert storage.get_job(job.id).space is not None
+    assert not storage.report_capture(application.id, "dead", state="failed")
+
+
+def test_another_source_of_a_built_in_program_is_another_application(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = job_document(Path("unused"))
+    document["application"] = {"builtin": "is", "class": "S", "ranks": 2}
+    document["search"]["collectives"] = {"allreduce": "all"}
+    spec = load_job(document)
+    first = prepare.application_of(storage, spec)
+    assert prepare.application_of(storage, spec) == first
+    monkeypatch.setattr(prepare, "builtin_sources_sha256", lambda _: "another")
+    assert prepare.application_of(storage, spec).id != first.id

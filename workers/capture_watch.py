@@ -1,0 +1,74 @@
+"""Watching a capture from outside: its logs go to storage, and it ends when it is not wanted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from storage.errors import Unavailable
+from storage.storage import Storage
+from workers.capture_sandbox import Sandbox
+
+__all__ = ["CaptureWatch"]
+
+_LOOK_SECONDS = 1.0
+_LOGS = ("build", "run")
+
+
+class CaptureWatch:
+    """What a worker does beside a capture that it has claimed.
+
+    Args:
+        storage: Where the logs go.
+        application_id: What is captured.
+        worker: Who claimed it.
+        wanted: Asked now and then; once it says no, the capture is stopped.
+        stop: What stops it.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        application_id: str,
+        worker: str,
+        wanted: Callable[[], bool],
+        stop: threading.Event,
+    ) -> None:
+        self._storage = storage
+        self._application_id = application_id
+        self._worker = worker
+        self._wanted = wanted
+        self._stop = stop
+        self._sent: dict[str, str] = {}
+
+    @contextmanager
+    def __call__(self, box: Sandbox) -> Iterator[None]:
+        """Watch while the context is open; the logs are complete when it closes."""
+        ended = threading.Event()
+        thread = threading.Thread(target=self._watch, args=(box, ended), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            self._report(box)
+
+    def _watch(self, box: Sandbox, ended: threading.Event) -> None:
+        while not ended.wait(_LOOK_SECONDS):
+            try:
+                if not (self._report(box) and self._wanted()):
+                    self._stop.set()
+            except Unavailable:  # the capture goes on; the next report tells more
+                continue
+
+    def _report(self, box: Sandbox) -> bool:
+        logs = {name: box.full_log(name) for name in _LOGS}
+        news: dict[str, Any] = {
+            f"{name}_log": text for name, text in logs.items() if self._sent.get(name) != text
+        }
+        held = self._storage.report_capture(self._application_id, self._worker, **news)
+        self._sent = logs
+        return held
