@@ -30,6 +30,7 @@ from scipy.stats import kendalltau
 
 from benchmarks.job import hamtune
 from searchspace import builtins
+from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.job import JobSpec, build_space, load_job
@@ -90,10 +91,10 @@ def job_of(name: str, ranks: int, trials: int) -> dict[str, Any]:
 
 
 def random_configurations(
-    spec: JobSpec, ranks: int, calls: dict[str, int], count: int
+    spec: JobSpec, ranks: int, called: dict[str, Groups], count: int
 ) -> list[Configuration]:
     """Feasible points of the space, or all there are."""
-    space = build_space(spec, ranks, calls).space
+    space = build_space(spec, ranks, called).space
     generator = random.Random("fidelity")
     chosen: dict[str, Configuration] = {}
     for _ in range(50 * count):
@@ -112,14 +113,14 @@ def measure_program(name: str, ranks: int, count: int, iterations: int) -> dict[
     with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:
         whole, short = Path(scratch) / "whole.ht", Path(scratch) / "short.ht"
         capture_builtin(program, class_ or None, ranks, {}, whole)
-        summary = trace_summary(whole)
+        called = called_collectives(trace_summary(whole))
         try:
             truncation = truncate(whole, short, iterations)
         except InvalidInput as reason:
             return {"obstacle": str(reason)}
         requests = [
-            resolve(point, spec.described_machine, ranks).simulator_request()
-            for point in random_configurations(spec, ranks, summary["calls"], count)
+            resolve(point, spec.described_machine, ranks, collectives=called).simulator_request()
+            for point in random_configurations(spec, ranks, called, count)
         ]
         answers = []
         for trace in (whole, short):

@@ -56,10 +56,9 @@ std::size_t value_count(const Operation& operation, const std::int32_t* values) 
   }
 }
 
-std::uint32_t exact_signature(const RankTrace& rank, const Operation& operation, bool computed) {
+std::uint32_t exact_signature(const RankTrace& rank, const Operation& operation) {
   std::uint64_t hash = mix(static_cast<std::uint64_t>(operation.code),
-                           std::uint64_t{computed} << 16U |
-                               std::uint64_t{operation.nonblocking} << 8U | operation.flags);
+                           std::uint64_t{operation.nonblocking} << 8U | operation.flags);
   hash = mix(hash, as_word(static_cast<std::int32_t>(operation.communicator),
                            static_cast<std::int32_t>(operation.slot)));
   hash = mix(hash, as_word(operation.peer, operation.tag));
@@ -174,9 +173,8 @@ void AllCalls::read_rank(std::uint32_t rank) {
   for (std::size_t index = 0; index < trace.operations.size(); ++index) {
     const Operation& operation = trace.operations[index];
     if (operation.code == Code::compute) continue;
-    const std::uint32_t call = calls.size();
     calls.operation.push_back(static_cast<std::uint32_t>(index));
-    calls.exact.push_back(exact_signature(trace, operation, calls.follows_computation(call)));
+    calls.exact.push_back(exact_signature(trace, operation));
     open += requests_opened(operation, trace.values.data() + operation.more);
     calls.idle.push_back(open == 0);
   }
@@ -233,11 +231,11 @@ void AllCalls::match_messages() {
   }
 }
 
-std::uint32_t AllCalls::signature(std::size_t rank, std::uint32_t call, Likeness likeness) const {
+std::uint32_t AllCalls::call_signature(std::size_t rank, std::uint32_t call,
+                                       Likeness likeness) const {
   if (likeness == Likeness::exact) return of(rank).exact[call];
   const Operation& operation = trace_.ranks[rank].operations[of(rank).operation[call]];
   const std::uint64_t shape = mix(static_cast<std::uint64_t>(operation.code),
-                                  std::uint64_t{of(rank).follows_computation(call)} << 33U |
                                       std::uint64_t{operation.nonblocking} << 32U |
                                       operation.communicator);
   if (likeness == Likeness::shape) return fold(shape);
@@ -248,16 +246,17 @@ bool AllCalls::alike(std::size_t rank, std::uint32_t first, std::uint32_t last,
                      std::uint32_t other_first, std::uint32_t other_last,
                      Likeness likeness) const {
   const std::uint32_t length = last - first;
-  const Calls& calls = of(rank);
-  if (other_last - other_first != length || std::max(last, other_last) > calls.size()) return false;
-  if (likeness != Likeness::exact) {
-    for (std::uint32_t item = 0; item < length; ++item)
-      if (signature(rank, first + item, likeness) != signature(rank, other_first + item, likeness))
-        return false;
-    return true;
-  }
-  return std::equal(calls.exact.begin() + first, calls.exact.begin() + last,
-                    calls.exact.begin() + other_first);
+  const std::uint32_t calls = of(rank).size();
+  if (other_last - other_first != length || std::max(last, other_last) > calls) return false;
+  for (std::uint32_t item = 0; item < length; ++item)
+    if (signature(rank, first + item, likeness) != signature(rank, other_first + item, likeness))
+      return false;
+  return true;
+}
+
+bool AllCalls::same_call(std::size_t rank, std::uint32_t call, std::uint32_t other,
+                         Likeness likeness) const {
+  return call_signature(rank, call, likeness) == call_signature(rank, other, likeness);
 }
 
 MovingCut::MovingCut(const AllCalls& all, Cut start)

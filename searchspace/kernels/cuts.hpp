@@ -78,7 +78,14 @@ class AllCalls {
     return contexts_[context].calls[member][instance];
   }
 
-  std::uint32_t signature(std::size_t rank, std::uint32_t call, Likeness likeness) const;
+  /// Of a call and whether computation comes before it.
+  std::uint32_t signature(std::size_t rank, std::uint32_t call, Likeness likeness) const {
+    return 2 * call_signature(rank, call, likeness) +
+           static_cast<std::uint32_t>(of(rank).follows_computation(call));
+  }
+  /// Whether two calls are alike, whatever is computed before them.
+  bool same_call(std::size_t rank, std::uint32_t call, std::uint32_t other,
+                 Likeness likeness) const;
   /// Whether two stretches of a rank's calls [first, last) are alike, call by call.
   bool alike(std::size_t rank, std::uint32_t first, std::uint32_t last, std::uint32_t other_first,
              std::uint32_t other_last, Likeness likeness) const;
@@ -89,6 +96,7 @@ class AllCalls {
     std::vector<std::vector<std::uint32_t>> calls;  // by member and instance
   };
 
+  std::uint32_t call_signature(std::size_t rank, std::uint32_t call, Likeness likeness) const;
   void read_rank(std::uint32_t rank);
   void match_messages();
 

@@ -63,6 +63,22 @@ bool followed_by_like(const AllCalls& all, const std::vector<Cut>& cuts, std::si
   return true;
 }
 
+/// Whether the iteration before `index` is like it but for what is computed before its first call:
+/// that belongs to whatever came before the loop.
+bool preceded_by_first(const AllCalls& all, const std::vector<Cut>& cuts, std::size_t index,
+                       Likeness likeness) {
+  for (std::size_t rank = 0; rank < all.ranks(); ++rank) {
+    const std::uint32_t first = cuts[index - 1][rank];
+    const std::uint32_t next = cuts[index][rank];
+    const std::uint32_t end = cuts[index + 1][rank];
+    if (first == next && next == end) continue;
+    if (first == next || next == end || !all.same_call(rank, first, next, likeness) ||
+        !all.alike(rank, first + 1, next, next + 1, end, likeness))
+      return false;
+  }
+  return true;
+}
+
 /// The longest run of cuts between which all iterations are alike.
 std::vector<Cut> longest_regular(const AllCalls& all, const std::vector<Cut>& cuts,
                                  Likeness likeness) {
@@ -76,6 +92,10 @@ std::vector<Cut> longest_regular(const AllCalls& all, const std::vector<Cut>& cu
     }
     if (index + 2 < cuts.size() && !followed_by_like(all, cuts, index, likeness))
       first = index + 1;
+  }
+  if (best_first > 0 && preceded_by_first(all, cuts, best_first, likeness)) {
+    --best_first;
+    ++best_length;
   }
   const auto begin = cuts.begin() + static_cast<std::ptrdiff_t>(best_first);
   return {begin, begin + static_cast<std::ptrdiff_t>(best_length) + 1};
@@ -184,7 +204,10 @@ std::optional<Cut> end_of_last(const AllCalls& all, const std::vector<Cut>& cuts
   Cut end = start;
   for (std::size_t rank = 0; rank < all.ranks(); ++rank) end[rank] += start[rank] - previous[rank];
   if (!within(end, ending(all))) return std::nullopt;
-  if (!followed_by_like(all, {previous, start, end}, 0, Likeness::shape)) return std::nullopt;
+  const std::vector<Cut> last_two = {previous, start, end};
+  if (!followed_by_like(all, last_two, 0, Likeness::shape) &&
+      !(cuts.size() == 2 && preceded_by_first(all, last_two, 1, Likeness::shape)))
+    return std::nullopt;
   return moving.reach(end) == end ? std::optional(end) : std::nullopt;
 }
 
