@@ -8,7 +8,7 @@ import sys
 import click
 
 from cli.commands import LazyGroup
-from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput
 from service.version import VERSION
 
 __all__ = ["cli", "main"]
@@ -33,7 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
     Statuses: 0 done, 1 failed, 2 wrong use, 130 interrupted. What went wrong is one line on
-    stderr; `HAMTUNE_DEBUG=1` shows the traceback of an internal error.
+    stderr (one for each mistake in a file); `HAMTUNE_DEBUG=1` shows the traceback of an internal
+    error.
     """
     try:
         status = cli.main(args=arguments, prog_name="hamtune", standalone_mode=False)
@@ -43,13 +44,16 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except (Exception, KeyboardInterrupt) as error:
-        message, status = _explain(error)
-        click.echo(" ".join(message.split()), err=True)
+        lines, status = _explain(error)
+        for line in lines:
+            click.echo(" ".join(line.split()), err=True)
         return status
 
 
-def _explain(error: BaseException) -> tuple[str, int]:
-    """What to tell the user of a failure, and the exit status."""
+def _explain(error: BaseException) -> tuple[list[str], int]:
+    """What to tell the user of a failure, a line for each mistake, and the exit status."""
+    if isinstance(error, InvalidDocument):
+        return [f"hamtune: {mistake}" for mistake in error.errors], WRONG_USE
     command, message, status = "hamtune", str(error), FAILED
     match error:
         case click.exceptions.NoArgsIsHelpError():
@@ -74,7 +78,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             message = (
                 f"internal error: {type(error).__name__}: {error} (HAMTUNE_DEBUG=1 shows where)"
             )
-    return f"{command}: {message}", status
+    return [f"{command}: {message}"], status
 
 
 if __name__ == "__main__":

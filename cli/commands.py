@@ -48,7 +48,7 @@ TABLE = {
         "Show a job: state, progress, search space and what was left out of it and why.",
     ),
     "submit": ("jobs", "Hand a job to a running service and print its id."),
-    "topology": ("networks", "Generate networks and measure them."),
+    "topology": ("networks", "Generate networks, optimise, measure, convert and draw them."),
     "trace": ("traces", "Look at traces."),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
     "watch": ("watch", "Watch a job until it ends: state, convergence curve and latest trials."),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.client import Client
-from searchspace.errors import InvalidInput
+from searchspace.errors import InvalidDocument, InvalidInput
 
 if TYPE_CHECKING:
     from searchspace.job import JobSpec
@@ -47,6 +47,8 @@ def read_job(path: Path) -> JobSpec:
             folder = Path() if str(path) == "-" else path.parent
             document["machine"] = _in_machine(with_network, document["machine"], folder)
         return load_job(document)
+    except InvalidDocument as error:
+        raise InvalidDocument([InvalidInput(f"{path}: {one}") for one in error.errors]) from error
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
 
@@ -58,21 +60,44 @@ def _in_machine(function: Callable[[Any, Path], Any], machine: Any, folder: Path
         raise InvalidInput(error.message, field=f"machine.{error.field}") from None
 
 
-def create_job(client: Client, spec: JobSpec, folder: Path) -> dict[str, Any]:
-    """Create a job.
+def create_job(
+    client: Client, spec: JobSpec, folder: Path, file: Path | None = None
+) -> dict[str, Any]:
+    """Create the job of a file.
 
     A trace or source tree that it names, relative to the folder of its file, is uploaded first: the
     service knows them by their content only.
+
+    Args:
+        client: Of the service.
+        spec: The job.
+        folder: To which its paths are relative.
+        file: Named in what is wrong with the job.
+
+    Raises:
+        InvalidInput: The trace, the source tree or the job cannot be used.
     """
     document = spec.canonical()
     several = document["application"].get("applications")
     for place in [document] if several is None else several:
         named = place["application"]
         if "trace" in named:
-            place["application"] = {"id": client.upload_trace(folder / named["trace"])["id"]}
+            place["application"] = {"id": _upload_trace(client, folder / named["trace"])["id"]}
         elif "source" in named:
             place["application"] = {"id": _upload_source(client, named, folder)["id"]}
-    return client.create_job(document)
+    try:
+        return client.create_job(document)
+    except InvalidInput as error:
+        raise InvalidInput(f"{file}: {error}" if file else str(error)) from error
+
+
+def _upload_trace(client: Client, trace: Path) -> dict[str, Any]:
+    if not trace.is_file():
+        raise InvalidInput(f"there is no file {trace}", field="application.trace")
+    try:
+        return client.upload_trace(trace)
+    except InvalidInput as error:
+        raise InvalidInput(f"{trace}: {error}") from error
 
 
 def _upload_source(client: Client, named: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def submit(
             "name one with --server, or run the job here with 'hamtune run'"
         )
     with connect(server, settings) as client:
-        job = create_job(client, spec, folder)
+        job = create_job(client, spec, folder, job_file)
         if not watching:
             print_json(job) if as_json else click.echo(job["id"])
             return 0

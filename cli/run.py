@@ -44,7 +44,7 @@ def run(job_file: Path | None, resume: str | None, as_json: bool, settings: Sett
     spec = None if job_file is None else read_job(job_file)
     with _service(settings) as (client, drive):
         if job_file is not None and spec is not None:
-            job = create_job(client, spec, job_file.parent)
+            job = create_job(client, spec, job_file.parent, job_file)
         else:
             job = client.find_job(str(resume))
             if job["state"] in ("paused", "pausing"):

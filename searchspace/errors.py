@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["HamtuneError", "InvalidInput"]
+from collections.abc import Sequence
+
+__all__ = ["HamtuneError", "InvalidDocument", "InvalidInput"]
 
 
 class HamtuneError(Exception):
@@ -21,3 +23,16 @@ class InvalidInput(HamtuneError):
         super().__init__(f"{field}: {message}" if field else message)
         self.message = message
         self.field = field
+
+
+class InvalidDocument(InvalidInput):
+    """A document with several mistakes; the message has a line for each.
+
+    Args:
+        errors: One for each mistake, at least one; `field` and `message` are those of the first.
+    """
+
+    def __init__(self, errors: Sequence[InvalidInput]) -> None:
+        super().__init__(errors[0].message, field=errors[0].field)
+        self.args = ("\n".join(map(str, errors)),)
+        self.errors = tuple(errors)

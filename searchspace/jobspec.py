@@ -26,7 +26,7 @@ from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES, options_of
 from searchspace.units import parse_duration, parse_size
-from searchspace.validation import Description, field_error
+from searchspace.validation import Description, field_error, field_errors
 
 __all__ = [
     "ALL",
@@ -329,40 +329,49 @@ class Search(Description):
     @model_validator(mode="after")
     def _check_names(self) -> Search:
         topologies = [t.family if isinstance(t, TopologyChoice) else t for t in self.topology or ()]
-        _check_choices("topology", topologies, (*FAMILIES, GIVEN))
-        _check_choices("ordering", self.ordering, tuple(ORDERINGS))
-        _check_choices("mapping", self.mapping, tuple(MAPPINGS))
-        _check_choices("mpi", self.mpi, (*SELECTORS, DEFAULT))
+        wrong = [
+            *_wrong_choices("topology", topologies, (*FAMILIES, GIVEN)),
+            *_wrong_choices("ordering", self.ordering, tuple(ORDERINGS)),
+            *_wrong_choices("mapping", self.mapping, tuple(MAPPINGS)),
+            *_wrong_choices("mpi", self.mpi, (*SELECTORS, DEFAULT)),
+        ]
         for name, algorithms in self.collectives.items():
-            if name not in COLLECTIVES:
-                raise field_error(
-                    f"unknown collective; allowed: {', '.join(COLLECTIVES)}", f"collectives.{name}"
-                )
-            catalogue = COLLECTIVES[name].algorithms
-            for algorithm in algorithms:
-                if algorithm in catalogue and not catalogue[algorithm].offered:
-                    reason = catalogue[algorithm].withheld
-                    raise field_error(
-                        f"algorithm '{algorithm}' is not offered: it {reason}",
-                        f"collectives.{name}",
-                    )
-            offered = [a.name for a in catalogue.values() if a.offered]
-            _check_choices(
-                f"collectives.{name}", algorithms, (ALL, DEFAULT, *offered), what="algorithm"
-            )
+            wrong += _wrong_algorithms(name, algorithms)
+        if wrong:
+            raise field_errors(wrong)
         return self
 
 
-def _check_choices(
+def _wrong_algorithms(collective: str, chosen: list[str]) -> list[tuple[str, str]]:
+    field = f"collectives.{collective}"
+    if collective not in COLLECTIVES:
+        return [(field, f"unknown collective; allowed: {', '.join(COLLECTIVES)}")]
+    catalogue = COLLECTIVES[collective].algorithms
+    withheld = {name: a.withheld for name, a in catalogue.items() if not a.offered}
+    offered = [name for name in catalogue if name not in withheld]
+    return [
+        (field, f"algorithm '{name}' is not offered: it {withheld[name]}")
+        for name in chosen
+        if name in withheld
+    ] + _wrong_choices(
+        field,
+        [name for name in chosen if name not in withheld],
+        (ALL, DEFAULT, *offered),
+        what="algorithm",
+    )
+
+
+def _wrong_choices(
     field: str, chosen: list[str], allowed: tuple[str, ...], *, what: str | None = None
-) -> None:
-    for index, name in enumerate(chosen):
-        if name not in allowed:
-            raise field_error(
-                f"unknown {what or field} '{name}'; allowed: {', '.join(allowed)}", field
-            )
-        if name in chosen[:index]:
-            raise field_error(f"'{name}' is listed twice", field)
+) -> list[tuple[str, str]]:
+    """What is wrong with a list of names, as (field, message)."""
+    unknown = [
+        (field, f"unknown {what or field} '{name}'; allowed: {', '.join(allowed)}")
+        for name in chosen
+        if name not in allowed
+    ]
+    twice = dict.fromkeys(name for i, name in enumerate(chosen) if name in chosen[:i])
+    return unknown + [(field, f"'{name}' is listed twice") for name in twice if name in allowed]
 
 
 class Budget(Description):

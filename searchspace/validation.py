@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from searchspace.errors import InvalidInput
+from searchspace.errors import InvalidDocument, InvalidInput
 
-__all__ = ["Description", "check", "field_error"]
+__all__ = ["Description", "check", "describe", "field_error", "field_errors"]
 
 _FIELD_ERROR = "field_error"
+_OURS = (_FIELD_ERROR,)
 
 
 def field_error(message: str, name: str | None = None) -> PydanticCustomError:
@@ -19,20 +27,42 @@ def field_error(message: str, name: str | None = None) -> PydanticCustomError:
     return PydanticCustomError(_FIELD_ERROR, "{message}", {"message": message, "name": name})
 
 
+def field_errors(errors: Sequence[tuple[str, str]]) -> PydanticCustomError:
+    """Makes one error of several (field, message) about the model being checked."""
+    name, message = errors[0]
+    context = {"message": message, "name": name, "more": list(errors[1:])}
+    return PydanticCustomError(_FIELD_ERROR, "{message}", context)
+
+
 class Description(BaseModel):
     """A description that people write: immutable, and without unknown fields."""
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _refuse_unknown_fields(cls, value: Any) -> Any:
-        if isinstance(value, dict) and cls.model_config["extra"] == "forbid":
-            allowed = [field.alias or name for name, field in cls.model_fields.items()]
-            for name in value:
-                if name not in allowed:
-                    raise field_error(f"unknown field; allowed: {', '.join(allowed)}", str(name))
-        return value
+    def _name_the_known_fields(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Adds to errors about unknown fields which ones there are."""
+        try:
+            return handler(value)
+        except ValidationError as error:
+            allowed = ", ".join(field.alias or name for name, field in cls.model_fields.items())
+            lines: list[InitErrorDetails] = []
+            for found in error.errors(include_url=False):
+                kind: str | PydanticCustomError = found["type"]
+                if kind == "extra_forbidden" and len(found["loc"]) == 1:
+                    kind = field_error(f"unknown field; allowed: {allowed}")
+                elif found["type"] in _OURS:
+                    kind = PydanticCustomError(found["type"], found["msg"], found.get("ctx", {}))
+                lines.append(
+                    {
+                        "type": kind,
+                        "loc": found["loc"],
+                        "input": found["input"],
+                        "ctx": found.get("ctx", {}),
+                    }
+                )
+            raise ValidationError.from_exception_data(cls.__name__, lines) from None
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -42,13 +72,25 @@ def check(model: type[Model], document: Any) -> Model:
     """Builds a model from plain data.
 
     Raises:
-        InvalidInput: The data does not fit; the message tells of the first error.
+        InvalidInput: The data does not fit; `InvalidDocument` where it has several mistakes.
     """
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InvalidInput(_message(first), field=_path(first)) from None
+        found = [mistake for one in error.errors(include_url=False) for mistake in _mistakes(one)]
+        if len(found) == 1:
+            raise found[0] from None
+        raise InvalidDocument(found) from None
+
+
+def _mistakes(error: ErrorDetails) -> list[InvalidInput]:
+    path = _path(error)
+    mistakes = [InvalidInput(describe(error), field=path)]
+    if error["type"] == _FIELD_ERROR:
+        owner = [str(part) for part in error["loc"] if not str(part).startswith("<")]
+        for name, message in error["ctx"].get("more", ()):
+            mistakes.append(InvalidInput(message, field=".".join([*owner, name])))
+    return mistakes
 
 
 def _path(error: ErrorDetails) -> str | None:
@@ -73,7 +115,8 @@ _PHRASES = {
 """What we say of pydantic's kinds of errors; {given} is the input."""
 
 
-def _message(error: ErrorDetails) -> str:
+def describe(error: ErrorDetails) -> str:
+    """Says in our words what one of pydantic's errors is about."""
     given = repr(error["input"])
     given = given if len(given) <= 60 else f"{given[:57]}..."
     context = {"message": error["msg"], **error.get("ctx", {}), "given": given}

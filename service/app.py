@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from service.jobs.endpoints import router as jobs
 from service.machines.endpoints import router as machines
 from service.openapi import answers, describe
 from service.origin import SameOrigin
+from service.parameters import only_known_parameters
 from service.reference import reference_page
 from service.runtime import Runtime
 from service.trials.endpoints import router as trials
@@ -90,7 +91,7 @@ def create_app(runtime: Runtime, *, hosts: Sequence[str] | None = None) -> FastA
     app.state.feed = EventFeed()
     problems.install(app)
     app.add_middleware(SameOrigin, hosts=hosts)
-    api = APIRouter(prefix=PREFIX)
+    api = APIRouter(prefix=PREFIX, dependencies=[Depends(only_known_parameters)])
     for router in (applications, machines, jobs, trials, events, exports):
         api.include_router(router)
     app.include_router(api)

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 
+from service.problems import ProblemError
 from storage.records import LogName
 
-__all__ = ["ApplicationId", "Cursor", "JobId", "Limit", "Log", "LogOffset", "MachineId"]
+__all__ = [
+    "ApplicationId",
+    "Cursor",
+    "JobId",
+    "Limit",
+    "Log",
+    "LogOffset",
+    "MachineId",
+    "only_known_parameters",
+]
 
 # Ids are visible ASCII; what is not cannot be stored under, and some databases refuse to look.
 _VISIBLE = r"^[!-~]+$"
@@ -27,3 +39,26 @@ Log = Annotated[LogName, Path(description="Of the build or of the runs.")]
 LogOffset = Annotated[
     int, Query(ge=0, le=2**31, description="Characters to leave out: those that are known.")
 ]
+
+
+def only_known_parameters(request: Request) -> None:
+    """Refuse query parameters that an operation does not have: they would change nothing.
+
+    Raises:
+        ProblemError: 422 with those that it has.
+    """
+    route = request.scope.get("route")
+    if not isinstance(route, APIRoute):
+        return
+    known = sorted(_query_parameters(route.dependant))
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if unknown:
+        allowed = f"allowed: {', '.join(known)}" if known else "there is none here"
+        errors = [(f"query.{name}", f"unknown parameter; {allowed}") for name in unknown]
+        detail = "; ".join(f"{field}: {message}" for field, message in errors)
+        raise ProblemError(422, detail, errors=errors)
+
+
+def _query_parameters(dependant: Dependant) -> set[str]:
+    own = {parameter.alias for parameter in dependant.query_params}
+    return own.union(*map(_query_parameters, dependant.dependencies))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +14,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput
+from searchspace.validation import describe
 from storage.errors import Conflict, NotFound, Unavailable
 
 __all__ = [
@@ -136,8 +138,9 @@ def _hamtune_error(request: Request, error: Exception) -> JSONResponse:
                 headers=error.headers,
             )
         case InvalidInput():
-            errors = [(error.field, error.message)] if error.field else []
-            return problem_response(request, 422, str(error), errors=errors)
+            mistakes = error.errors if isinstance(error, InvalidDocument) else (error,)
+            errors = [(one.field, one.message) for one in mistakes if one.field]
+            return problem_response(request, 422, "; ".join(map(str, mistakes)), errors=errors)
         case NotFound():
             return problem_response(request, 404, str(error))
         case Conflict():
@@ -153,7 +156,7 @@ def _hamtune_error(request: Request, error: Exception) -> JSONResponse:
 def _invalid_parameters(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     errors = [
-        (".".join(str(part) for part in item["loc"]), str(item["msg"])) for item in error.errors()
+        (".".join(str(part) for part in item["loc"]), describe(item)) for item in error.errors()
     ]
     detail = "; ".join(f"{field}: {message}" for field, message in errors)
     return problem_response(request, 422, detail, errors=errors)
@@ -165,9 +168,21 @@ def _http_error(request: Request, error: Exception) -> JSONResponse:
     if error.status_code == 404:
         detail = f"there is nothing at {request.url.path}; /api/v1/openapi.json lists what there is"
     elif error.status_code == 405:
-        allowed = (error.headers or {}).get("Allow", "other methods")
+        known = _methods(request) or [(error.headers or {}).get("Allow", "GET")]
+        allowed = ", ".join(known)
         detail = f"{request.method} is not possible here; use {allowed}"
+        return problem_response(request, 405, detail, headers={"Allow": allowed})
     return problem_response(request, error.status_code, detail, headers=error.headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of all operations with the path of a request; the router knows of one alone."""
+    return sorted(
+        method.upper()
+        for template, operations in request.app.openapi()["paths"].items()
+        if re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), request.url.path)
+        for method in operations
+    )
 
 
 def _ended_early(request: Request, error: Exception) -> JSONResponse:

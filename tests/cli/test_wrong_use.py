@@ -6,13 +6,11 @@ import importlib
 import inspect
 import subprocess
 import sys
-from pkgutil import iter_modules
 from typing import Any
 
 import click
 import pytest
 
-import cli
 from cli.commands import TABLE, LazyGroup
 from tests.cli.conftest import ROOT, Hamtune
 
@@ -110,14 +108,6 @@ def test_a_file_that_is_no_trace(hamtune: Hamtune, job: dict[str, Any], content:
     )
 
 
-def test_a_job_file_that_names_a_missing_trace(hamtune: Hamtune, job: dict[str, Any]) -> None:
-    line = hamtune.refused(
-        "run", hamtune.job_file(job | {"application": {"trace": "gone.ht"}}), status=1
-    )
-
-    assert "gone.ht: No such file" in line
-
-
 def test_submit_without_a_service_tells_what_to_do(hamtune: Hamtune, job: dict[str, Any]) -> None:
     line = hamtune.refused("submit", hamtune.job_file(job), status=1)
 
@@ -129,6 +119,32 @@ def test_a_server_that_does_not_answer(hamtune: Hamtune) -> None:
     line = hamtune.refused("jobs", "--server", "http://127.0.0.1:9", status=1)
 
     assert "no service answers at http://127.0.0.1:9" in line
+
+
+def test_a_trace_that_is_missing_or_is_none(hamtune: Hamtune, job: dict[str, Any]) -> None:
+    path = hamtune.job_file(job | {"application": {"trace": "t.ht"}})
+
+    assert "application.trace: there is no file" in hamtune.refused("run", path)
+    (hamtune.directory / "t.ht").write_bytes(b"no trace")
+    line = hamtune.refused("run", path)
+    assert str(hamtune.directory / "t.ht") in line
+
+
+def test_an_unknown_technique_is_told_with_its_file(hamtune: Hamtune, job: dict[str, Any]) -> None:
+    path = hamtune.job_file(job | {"techniques": ["magic"]})
+
+    assert f"{path}: techniques: unknown technique 'magic'" in hamtune.refused("run", path)
+
+
+def test_all_mistakes_of_a_file_have_their_lines(hamtune: Hamtune, job: dict[str, Any]) -> None:
+    path = hamtune.job_file(job | {"budget": {"trials": 0}, "batch": 0})
+
+    done = hamtune("run", path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"hamtune: {path}: budget.trials: must be greater than 0, not 0",
+        f"hamtune: {path}: batch: must be greater than or equal to 1, not 0",
+    ]
 
 
 def test_a_job_that_does_not_exist(hamtune: Hamtune) -> None:
@@ -144,9 +160,9 @@ def test_help_lists_the_commands(hamtune: Hamtune) -> None:
 
 
 def all_commands() -> dict[str, click.Command]:
-    """The commands of all modules of the command line."""
-    modules = [importlib.import_module(f"cli.{found.name}") for found in iter_modules(cli.__path__)]
-    return {c.name: c for module in modules for c in getattr(module, "COMMANDS", ())}
+    """The commands of all modules of the command line that the table names."""
+    modules = [importlib.import_module(f"cli.{name}") for name in {m for m, _ in TABLE.values()}]
+    return {c.name: c for module in modules for c in module.COMMANDS}
 
 
 def test_the_table_of_commands_says_of_each_what_its_module_says() -> None:

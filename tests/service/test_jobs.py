@@ -376,3 +376,37 @@ def test_a_clone_with_wrong_changes_is_refused(
 )
 def test_merge_patches(target: Any, patch: Any, result: Any) -> None:
     assert merge(target, patch) == result
+
+
+def test_unknown_query_parameters_are_refused_with_those_that_there_are(
+    client: TestClient,
+) -> None:
+    response = client.get("/api/v1/jobs?stat=running&limit=5")
+    assert response.status_code == 422
+    problem = response.json()
+    assert problem["errors"] == [
+        {
+            "field": "query.stat",
+            "message": "unknown parameter; allowed: cursor, limit, name, state",
+        }
+    ]
+    response = client.get("/api/v1/jobs/nosuchjob?verbose=1")
+    assert response.json()["detail"] == "query.verbose: unknown parameter; there is none here"
+
+
+def test_a_method_that_is_not_possible_is_answered_with_all_that_are(client: TestClient) -> None:
+    response = client.put("/api/v1/jobs")
+    assert response.status_code == 405
+    assert set(response.headers["Allow"].split(", ")) == {"GET", "POST"}
+    assert "use GET, POST" in response.json()["detail"]
+
+
+def test_every_mistake_of_a_job_file_is_an_error_of_its_own(client: TestClient) -> None:
+    problem = client.post("/api/v1/jobs", json={"name": "", "budget": {"trials": 0}}).json()
+    fields = {error["field"] for error in problem["errors"]}
+    assert fields == {"name", "budget.trials", "application", "machine", "search"}
+
+
+def test_parameters_that_cannot_be_read_are_told_in_our_words(client: TestClient) -> None:
+    problem = client.get("/api/v1/jobs?limit=many").json()
+    assert problem["detail"].startswith("query.limit: must be a valid integer")
