@@ -22,7 +22,7 @@ TABLE = {
         "Show the best configuration of a job and what it gains over the best baseline.",
     ),
     "cancel": ("jobs", "End a job for good; its finished trials stay."),
-    "capture": ("traces", "Run an MPI program once under SMPI and write its trace."),
+    "capture": ("traces", "Run an MPI program under SMPI and write its trace."),
     "clone": ("jobs", "Create a new job like an existing one and print its id."),
     "coordinator": (
         "serve",
@@ -31,6 +31,7 @@ TABLE = {
     "evaluate": ("evaluate", "Simulate an application once, on a machine, in a configuration."),
     "export": ("results", "Write the best configuration of a job as files to install or to rerun."),
     "jobs": ("jobs", "List jobs, newest first."),
+    "logs": ("jobs", "Show what building and running the program of a job printed."),
     "map": ("networks", "Place ranks on the hosts of a machine and judge the mapping in hops."),
     "order": (
         "orderings",
