@@ -10,6 +10,7 @@ import click
 
 from cli import embeddings, topologies
 from cli.files import FILE, read_graph, read_json, read_text
+from cli.optimise import optimize
 from cli.options import example, json_option, print_json
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
@@ -24,7 +25,7 @@ def topology() -> None:
     """Generate networks, optimise, measure, convert and draw them."""
 
 
-for _command in (*topologies.COMMANDS, *embeddings.COMMANDS):
+for _command in (*topologies.COMMANDS, *embeddings.COMMANDS, optimize):
     topology.add_command(_command)
 
 

@@ -3,6 +3,49 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+def level_instructions() -> str: ...
+
+class Distances:
+    def __init__(
+        self, nodes: int, degree: int, symmetry: int, orbits: NDArray[np.uint32]
+    ) -> None: ...
+    def evaluate(self) -> tuple[int, int]: ...
+
+class Annealing:
+    EPOCH: int
+    def __init__(
+        self,
+        nodes: int,
+        degree: int,
+        symmetry: int,
+        kept: NDArray[np.uint32],
+        orbits: NDArray[np.uint32],
+        hot: float,
+        cold: float,
+        iterations: int,
+        diameter_goal: int,
+        penalty: int,
+        scramble: int,
+        seed: int,
+    ) -> None: ...
+    def resume(self, epoch: int, best: NDArray[np.uint32]) -> None: ...
+    def run(self, epochs: int, goal: int) -> None: ...
+    def finished(self, goal: int) -> bool: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def evaluations(self) -> int: ...
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def best_cost(self) -> int: ...
+    @property
+    def best_diameter(self) -> int: ...
+    @property
+    def orbits(self) -> NDArray[np.uint32]: ...
+    @property
+    def best(self) -> NDArray[np.uint32]: ...
+
 def bisect(
     nodes: int, edges: NDArray[np.uint32], starts: int, seed: int
 ) -> tuple[int, NDArray[np.uint8]]: ...

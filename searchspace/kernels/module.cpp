@@ -1,6 +1,7 @@
 // The Python module `searchspace.kernels._native`. Its typed face is `__init__.py` beside it.
 #include <nanobind/nanobind.h>
 
+void bind_annealing(nanobind::module_& module);
 void bind_bisection(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
@@ -10,6 +11,7 @@ void bind_routes(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
+  bind_annealing(module);
   bind_bisection(module);
   bind_distances(module);
   bind_orderings(module);

@@ -1,0 +1,333 @@
+"""`hamtune topology optimize`: look for the best network of a size."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from cli.files import FILE, read_graph, read_json
+from cli.options import example, json_option, print_json, say, seed_option
+from searchspace.errors import InvalidInput
+from searchspace.formats.edge_list import write_edge_list
+from searchspace.graph import Graph
+from searchspace.topology.bisection import bisection_width
+from searchspace.topology.metrics import measure
+from searchspace.topology.optimise import OPTIMISERS, check
+from searchspace.topology.optimise.search import Objective, Point, Problem, Ring, Search
+
+__all__ = ["optimize"]
+
+_OUTPUT = click.Path(dir_okay=False, path_type=Path)
+_STATE_FORMAT = 1
+
+
+@click.command(
+    epilog=example(
+        "hamtune topology optimize --nodes 256 --degree 4 --seconds 60 --json -o G.edges",
+        "hamtune topology optimize --nodes 32 --degree 3 --ring keep --symmetry 4 -o G.edges",
+    )
+)
+@click.option("--nodes", type=click.IntRange(2), help="Hosts of the network.")
+@click.option("--degree", type=click.IntRange(1), help="Cables a host.")
+@click.option(
+    "--objective",
+    type=click.Choice(get_args(Objective)),
+    default="aspl",
+    show_default=True,
+    help="Least mean distance, greatest bisection width, or a front of both and cable length.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(tuple(OPTIMISERS)),
+    help="; ".join(f"{name}: {optimiser.description}" for name, optimiser in OPTIMISERS.items())
+    + ". By default the first that has the objective.",
+)
+@click.option(
+    "--symmetry",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Turning the ring of hosts by a K-th part maps the network onto itself; 1: no symmetry. "
+    "By default several compete.",
+)
+@click.option(
+    "--ring",
+    type=click.Choice(get_args(Ring)),
+    default="free",
+    show_default=True,
+    help="keep: hosts 0, 1, 2, ... stay joined in a ring (Deng's Hamiltonian ring).",
+)
+@click.option("--diameter-first", is_flag=True, help="A smaller diameter counts more than ASPL.")
+@click.option("--start", "start_file", metavar="G.edges", type=FILE, help="Begin here.")
+@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option(
+    "--patience",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="I",
+    help="Moves without success after which 2opt stops (Hu's I).",
+)
+@click.option(
+    "--seconds",
+    type=float,
+    default=60.0,
+    show_default=True,
+    metavar="T",
+    help="CPU seconds of this process, a thread; where the search stops then depends on how fast "
+    "the machine is, the moves up to there do not.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Moves proposed by each thread instead of --seconds: the result is the same everywhere.",
+)
+@seed_option
+@click.option(
+    "--resume",
+    "resume_file",
+    metavar="STATE",
+    type=FILE,
+    help="Go on where a search left this file; only --seconds, -o, --state and --json beside it.",
+)
+@click.option(
+    "--state",
+    "state_file",
+    metavar="STATE",
+    type=_OUTPUT,
+    help="Where to write the state of the search [default: the output file with .state.json].",
+)
+@click.option("-o", "--output", type=_OUTPUT, required=True, help="The edges of the best network.")
+@json_option
+@click.pass_context
+def optimize(
+    context: click.Context,
+    *,
+    method: str | None,
+    start_file: Path | None,
+    resume_file: Path | None,
+    state_file: Path | None,
+    output: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Look for the best network of --nodes hosts with --degree cables each.
+
+    Progress goes to stderr: the best so far and its gap to the lower bound. Ctrl-C ends the search,
+    writes the best network so far and a state from which --resume goes on.
+    """
+    if not math.isfinite(options["seconds"]) or options["seconds"] <= 0:
+        raise InvalidInput("--seconds must be a number above 0")
+    if resume_file is not None:
+        _refuse_beside_resume(context)
+        method, problem, saved = _read_state(resume_file)
+        search = OPTIMISERS[method].resume(problem, saved["search"])
+        spent = saved["seconds"]
+    else:
+        start = None if start_file is None else read_graph(start_file)
+        problem = _problem(start, options)
+        if method is None:
+            method = next(
+                name
+                for name, optimiser in OPTIMISERS.items()
+                if problem.objective in optimiser.objectives
+            )
+        search = check(method, problem.objective).begin(problem)
+        spent = 0.0
+    bounded = problem.iterations is None or resume_file is not None
+    budget = options["seconds"] if bounded else math.inf
+    seconds, interrupted = _drive(search, problem, budget)
+    _write(search, problem, output)
+    if interrupted or state_file is not None:
+        state_file = state_file or output.with_suffix(".state.json")
+        state_file.write_text(_state_text(method, problem, search, spent + seconds))
+        say(f"state in {state_file}; go on with --resume {state_file}")
+    document = _document(search, problem, method, spent + seconds, interrupted)
+    if as_json:
+        print_json(document)
+    else:
+        click.echo(_summary(document))
+
+
+def _problem(start: Graph | None, options: dict[str, Any]) -> Problem:
+    nodes, degree = options["nodes"], options["degree"]
+    if start is not None:
+        if nodes not in (None, start.nodes):
+            raise InvalidInput(f"--start has {start.nodes} nodes, not {nodes}")
+        if not start.connected:
+            raise InvalidInput("the network to start from is not connected")
+        if degree not in (None, max(start.degrees)):
+            raise InvalidInput(f"--start has degree {max(start.degrees)}, not {degree}")
+        nodes, degree = start.nodes, max(start.degrees)
+    if nodes is None or degree is None:
+        raise InvalidInput("--nodes and --degree are needed, or --start, or --resume")
+    return Problem(**options | {"nodes": nodes, "degree": degree, "start": start})
+
+
+def _refuse_beside_resume(context: click.Context) -> None:
+    allowed = {"resume_file", "seconds", "output", "state_file", "as_json"}
+    for name in context.params:
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if given and name not in allowed:
+            option = name.removesuffix("_file").replace("_", "-")
+            raise InvalidInput(f"--{option} cannot be changed when a search is resumed")
+
+
+def _drive(search: Search, problem: Problem, budget: float) -> tuple[float, bool]:
+    """Steps until the search or the budget ends; returns CPU seconds a thread and if interrupted."""
+    begin = time.process_time()
+    shown, told = 0.0, ""
+    seconds = 0.0
+    with _interruptible() as interrupted:
+        while not search.finished and seconds < budget and not interrupted:
+            search.step()
+            seconds = (time.process_time() - begin) / problem.threads
+            if seconds - shown >= 1.0 and told != (told := _progress(search, problem)):
+                shown = seconds
+                say(f"{seconds:6.1f} s  {told}")
+        return seconds, bool(interrupted)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """Turns Ctrl-C and termination into an entry in the list, so that a step ends in order."""
+    seen: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda caught, _: seen.append(caught)) for number in signals]
+    try:
+        yield seen
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _progress(search: Search, problem: Problem) -> str:
+    best = search.best
+    parts = []
+    if best.aspl is not None:
+        gap = best.aspl / problem.aspl_lower_bound - 1
+        parts.append(f"ASPL {best.aspl:.6f} ({100 * gap:.3f}% above the bound)")
+    if best.diameter is not None:
+        parts.append(f"diameter {best.diameter}")
+    if best.bisection_width is not None:
+        parts.append(f"bisection width about {best.bisection_width}")
+    if best.symmetry > 1:
+        parts.append(f"symmetry {best.symmetry}")
+    if len(search.front) > 1:
+        parts.append(f"{len(search.front)} networks in the front")
+    return ", ".join(parts)
+
+
+def _front_file(output: Path, index: int) -> Path:
+    return output.with_name(f"{output.stem}-{index}{output.suffix}")
+
+
+def _write(search: Search, problem: Problem, output: Path) -> None:
+    output.write_text(write_edge_list(search.best.graph))
+    if problem.objective == "pareto":
+        for index, point in enumerate(search.front):
+            _front_file(output, index).write_text(write_edge_list(point.graph))
+
+
+def _measured(point: Point, seed: int) -> dict[str, Any]:
+    """All figures of a network, measured anew."""
+    metrics = measure(point.graph)
+    bisection = bisection_width(point.graph, seed=seed)
+    return {
+        "diameter": metrics.diameter,
+        "diameter_lower_bound": metrics.diameter_lower_bound,
+        "aspl": metrics.aspl,
+        "aspl_lower_bound": metrics.aspl_lower_bound,
+        "bisection_width": bisection.width,
+        "bisection_lower_bound": bisection.lower_bound,
+        "bisection_verifier": bisection.verifier,
+    }
+
+
+def _document(
+    search: Search, problem: Problem, method: str, seconds: float, interrupted: bool
+) -> dict[str, Any]:
+    document = {
+        "nodes": problem.nodes,
+        "degree": problem.degree,
+        **_measured(search.best, problem.seed),
+        "objective": problem.objective,
+        "method": method,
+        "symmetry": search.best.symmetry,
+        "ring": problem.ring,
+        "seed": problem.seed,
+        "threads": problem.threads,
+        "moves": search.moves,
+        "seconds": seconds,
+        "finished": search.finished,
+        "interrupted": interrupted,
+    }
+    if problem.objective == "pareto":
+        document["front"] = [
+            {**_measured(point, problem.seed), "cable_length": point.cable_length}
+            for point in search.front
+        ]
+    return document
+
+
+def _summary(document: dict[str, Any]) -> str:
+    gap = 100 * (document["aspl"] / document["aspl_lower_bound"] - 1)
+    lines = [
+        f"ASPL {document['aspl']:.6f}, {gap:.3f}% above the bound; "
+        f"diameter {document['diameter']} (bound {document['diameter_lower_bound']})",
+        f"bisection width at most {document['bisection_width']}, "
+        f"at least {document['bisection_lower_bound']}",
+        f"{document['moves']} networks evaluated in {document['seconds']:.1f} CPU s a thread",
+    ]
+    if "front" in document:
+        lines += [
+            f"{index}: ASPL {point['aspl']:.6f}, bisection width {point['bisection_width']}, "
+            f"cable length {point['cable_length']}"
+            for index, point in enumerate(document["front"])
+        ]
+    return "\n".join(lines)
+
+
+def _state_text(method: str, problem: Problem, search: Search, seconds: float) -> str:
+    fields = {
+        field.name: getattr(problem, field.name)
+        for field in dataclasses.fields(problem)
+        if field.name != "start"
+    }
+    start = None if problem.start is None else [list(edge) for edge in problem.start.edges]
+    document = {
+        "format": _STATE_FORMAT,
+        "method": method,
+        "problem": fields | {"start": start},
+        "seconds": seconds,
+        "search": search.state(),
+    }
+    return json.dumps(document, allow_nan=False) + "\n"
+
+
+def _read_state(path: Path) -> tuple[str, Problem, dict[str, Any]]:
+    document = read_json(path)
+    try:
+        if document["format"] != _STATE_FORMAT:
+            raise KeyError("format")
+        fields = document["problem"]
+        start = fields.pop("start")
+        if start is not None:
+            start = Graph.from_edges(fields["nodes"], start)
+        problem = Problem(**fields, start=start)
+        if document["method"] not in OPTIMISERS:
+            raise KeyError("method")
+        return document["method"], problem, document
+    except (KeyError, TypeError, AttributeError):
+        raise InvalidInput(
+            f"{path}: not the state of a search; --state and Ctrl-C write such files"
+        ) from None

@@ -1,0 +1,97 @@
+"""Optimisers of networks: methods that look for the best network of a size."""
+
+from __future__ import annotations
+
+from searchspace.errors import InvalidInput
+from searchspace.graph import Graph
+from searchspace.topology.optimise.sa import SA
+from searchspace.topology.optimise.search import Objective, Optimiser, Problem, Ring, Search
+
+__all__ = ["OPTIMISERS", "begin", "check", "optimise"]
+
+OPTIMISERS: dict[str, Optimiser] = {optimiser.name: optimiser for optimiser in (SA,)}
+
+
+def check(method: str, objective: Objective) -> Optimiser:
+    """Finds a method and checks that it can have that objective.
+
+    Raises:
+        InvalidInput: There is no such method, or it has other objectives.
+    """
+    if method not in OPTIMISERS:
+        raise InvalidInput(
+            f"unknown method '{method}'; allowed: {', '.join(OPTIMISERS)}", field="method"
+        )
+    optimiser = OPTIMISERS[method]
+    if objective not in optimiser.objectives:
+        able = [name for name, other in OPTIMISERS.items() if objective in other.objectives]
+        raise InvalidInput(
+            f"method '{method}' does not optimise '{objective}'; use {' or '.join(able)}",
+            field="method",
+        )
+    return optimiser
+
+
+def begin(method: str, problem: Problem) -> Search:
+    """Starts a search.
+
+    Raises:
+        InvalidInput: The method cannot do what the problem asks.
+    """
+    return check(method, problem.objective).begin(problem)
+
+
+def optimise(
+    nodes: int,
+    degree: int,
+    *,
+    objective: Objective = "aspl",
+    method: str = "sa",
+    iterations: int,
+    seed: int = 0,
+    symmetry: int | None = None,
+    ring: Ring = "free",
+    diameter_first: bool = False,
+    start: Graph | None = None,
+    threads: int = 1,
+    patience: int = 1000,
+) -> Graph:
+    """Optimises a network; the same arguments always give the same network.
+
+    Args:
+        nodes: Hosts.
+        degree: Cables a host.
+        objective: `aspl` (least) or `bisection` (greatest width).
+        method: A key of `OPTIMISERS`.
+        iterations: Moves that each thread may propose.
+        seed: Of all random choices.
+        symmetry: Order of the rotation that maps the network onto itself; None: the method
+            chooses.
+        ring: `keep` leaves the ring 0, 1, 2, ... in the network.
+        diameter_first: Whether a smaller diameter counts more than any ASPL.
+        start: Where to begin; None: at random.
+        threads: Searches side by side.
+        patience: Moves without success after which 2-opt stops.
+
+    Raises:
+        InvalidInput: No such network, or the method cannot do what is asked.
+    """
+    search = begin(
+        method,
+        Problem(
+            nodes=nodes,
+            degree=degree,
+            objective=objective,
+            seed=seed,
+            iterations=iterations,
+            symmetry=symmetry,
+            ring=ring,
+            diameter_first=diameter_first,
+            start=start,
+            threads=threads,
+            patience=patience,
+        ),
+    )
+    while not search.finished:
+        search.step()
+    return search.best.graph
