@@ -111,6 +111,7 @@ _STATE_FORMAT = 1
 @click.pass_context
 def optimize(
     context: click.Context,
+    /,
     *,
     method: str | None,
     start_file: Path | None,
@@ -183,7 +184,7 @@ def _refuse_beside_resume(context: click.Context) -> None:
 
 
 def _drive(search: Search, problem: Problem, budget: float) -> tuple[float, bool]:
-    """Steps until the search or the budget ends; returns CPU seconds a thread and if interrupted."""
+    """Steps until the search or the budget ends; returns CPU seconds a thread, if interrupted."""
     begin = time.process_time()
     shown, told = 0.0, ""
     seconds = 0.0

@@ -1,8 +1,8 @@
 """Networks that a rotation maps onto themselves: their edges as orbits.
 
 With a symmetry of K, n / K base nodes are turned K times: node x * (n / K) + i is turn x of base
-node i. An orbit (i, j, t) joins turn x of i with turn x + t of j, for every x. On a ring layout in node
-order the network then looks the same after every K-th part of a full turn.
+node i. An orbit (i, j, t) joins turn x of i with turn x + t of j, for every x. On a ring layout in
+node order the network then looks the same after every K-th part of a full turn.
 """
 
 from __future__ import annotations
