@@ -232,7 +232,7 @@ def test_a_builtin_program_leaves_the_same_trace_each_time(tmp_path: Path) -> No
 
 
 def test_a_builtin_program_says_what_it_cannot_do(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="no built-in program 'hpl'; allowed: cg"):
+    with pytest.raises(InvalidInput, match=r"no built-in program 'hpl'; allowed: .*cg, "):
         capture_builtin("hpl", "S", 4, {}, tmp_path / "t.ht")
     with pytest.raises(InvalidInput, match="application: class S needs a power of two"):
         capture_builtin("cg", "S", 3, {}, tmp_path / "t.ht")
