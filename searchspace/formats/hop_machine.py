@@ -98,7 +98,7 @@ def read_hop_machine(document: Any, *, read_graph: Callable[[str], Graph]) -> Ho
             network, hosts = _dragonfly(description)
         case _Graph():
             network = read_graph(description.edges)
-            hosts = network.nodes
+            hosts = network.hosts
     return HopMachine(network, hosts, description.cores_per_host)
 
 

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from searchspace.configuration import Configuration
+from searchspace.machine import parse_machine
+from searchspace.platform import resolve
+from tests.workers.simulator import smpirun
 from tests.workers.simulator.runs import (
     BANDWIDTH,
     ENVELOPE,
@@ -15,6 +19,8 @@ from tests.workers.simulator.runs import (
     line_of,
     on_a_line,
 )
+from workers.capture import capture_builtin
+from workers.simulator_client import Simulator
 
 COMPUTED = 1e-3
 BYTES = 1000 + ENVELOPE
@@ -69,3 +75,26 @@ def test_refuses(message: Path, changes: dict[str, Any], complaint: str) -> None
     answer = answer_of(message, between_two_switches(**changes))
     assert answer["status"] == "failed"
     assert complaint in answer["reason"]["message"]
+
+
+@pytest.mark.parametrize("tie_rule", ["lowest-id", "spread"])
+def test_times_are_those_of_the_program_itself_under_smpirun(tmp_path: Path, tie_rule: str) -> None:
+    """On a fat tree, and on a tree with parallel cables, slow switches and cables of hosts."""
+    capture_builtin("is", "S", 8, {}, tmp_path / "is.ht")
+    program = smpirun.compile_builtin("is", tmp_path)
+    document: dict[str, Any] = {
+        "host_speed": "10Gf", "link_bandwidth": "10Gbps", "switch_latency": "60ns",
+        "link_latency": "100ns", "host_link_bandwidth": "4Gbps", "tie_rule": tie_rule,
+    }  # fmt: skip
+    leaves = [[host, 8 + host // 4] for host in range(8)]
+    trunks = {"edges": [*leaves, [8, 10, 2], [9, 10, 3]], "switches": 3}
+    machines = {
+        "fat-tree": document | {"nodes": 16},
+        "given": document | {"nodes": 8, "switch_bandwidth": "20Gbps", "topology": trunks},
+    }
+    for topology, machine in machines.items():
+        chosen = Configuration({"topology": topology, "mpi": "ompi"})
+        resolved = resolve(chosen, parse_machine(machine), 8)
+        with Simulator([tmp_path / "is.ht"]) as simulator:
+            ours = simulator.evaluate(resolved.simulator_request())["simulated_time"]
+        assert ours == pytest.approx(smpirun.live(program, ["S"], resolved), rel=1e-9)
