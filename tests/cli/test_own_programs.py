@@ -1,0 +1,73 @@
+"""A program of one's own, from its source tree to its logs, on the command line."""
+
+from pathlib import Path
+
+from tests.cli.conftest import ROOT, Hamtune
+
+SOURCES = ROOT / "tests/workers/sources"
+SUITE = ("--source", SOURCES / "suite", "--run", "bin/ring.S.4", "--ranks", "4")
+MAKE = "make ring CLASS=S NPROCS=4"
+
+
+def test_a_program_is_submitted_watched_and_shown(hamtune: Hamtune) -> None:
+    with hamtune.service():
+        job = hamtune.json("submit", *SUITE, "--build", MAKE, "--trials", "3", "--watch")
+        assert job["state"] == "completed"
+        assert job["name"] == "ring.S.4"
+        shown = hamtune("show", "ring.S.4").stdout
+        assert "application: ring.S.4 on 4 ranks" in shown
+        assert f"build: {MAKE}" in shown
+        assert "computation: median of 3 captures, which differ by" in shown
+
+        log = hamtune("logs", "ring.S.4", "--follow").stdout
+        assert log.startswith(f"$ {MAKE}\n")
+        assert log.count("RING class S on    4 ranks") == 3
+        logs = hamtune.json("logs", job["application_id"], "--run")
+        assert logs["state"] == "ready"
+        assert "build" not in logs
+
+        failed = hamtune("submit", *SUITE, "--build", "make nothing", "--watch", "--json")
+        assert failed.returncode == 1
+        assert "No rule to make target 'nothing'" in failed.stdout
+        again = hamtune.json("submit", *SUITE, "--build", MAKE, "--trials", "2", "--watch")
+        assert (again["state"], again["application_id"]) == ("completed", job["application_id"])
+
+
+def test_a_job_file_may_name_a_source_tree(hamtune: Hamtune, tmp_path: Path) -> None:
+    document = {
+        "name": "solve",
+        "application": {
+            "source": str(SOURCES / "solver"),
+            "build": "make",
+            "run": "bin/solve solve.dat",
+            "ranks": 8,
+            "captures": 1,
+            "host_speed_of_capture": "2Gf",
+        },
+        "machine": {"nodes": 8, "degree": 3, "host_speed": "1Gf", "link_bandwidth": "10Gbps"},
+        "search": {"topology": ["random", "mesh-2d"], "collectives": {"allreduce": "all"}},
+        "budget": {"trials": 3},
+    }
+    result = hamtune.json("run", hamtune.job_file(document))
+    assert result["job"]["state"] == "completed"
+    assert result["best"]["value"] > 0
+
+
+def test_a_source_tree_is_captured_without_a_service(hamtune: Hamtune, tmp_path: Path) -> None:
+    trace = tmp_path / "grid.ht"
+    summary = hamtune.json(
+        "capture", "--source", SOURCES / "grid", "--build", "make", "--captures", "2",
+        "--ranks", "6", "--output", trace, "--", "grid",
+    )  # fmt: skip
+    assert summary["repeats"]["captures"] == 2
+    shown = hamtune("trace", "info", trace).stdout
+    assert "median of 2 captures" in shown
+
+
+def test_wrong_use_of_a_source_is_told(hamtune: Hamtune) -> None:
+    assert "go together" in hamtune.refused("submit", "--source", ".", status=2)
+    assert "give a job file, or --source" in hamtune.refused("submit", status=2)
+    refusal = hamtune.refused(
+        "capture", "--source", ".", "--ranks", "2", "-o", "t.ht", "--", "x", status=2
+    )
+    assert "--source and --build go together" in refusal
