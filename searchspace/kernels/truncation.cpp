@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 3;       // loops within each other
 constexpr std::size_t kLeastListed = 3;   // iterations
+constexpr std::size_t kLeastUnlike = 6;   // iterations kept where they differ
 constexpr double kSameFlops = 1e-9;       // relative difference that sums of equal numbers may have
 constexpr std::uint8_t kPcontrol = static_cast<std::uint8_t>(Code::pcontrol);
 constexpr std::uint8_t kLevelOne = 2;     // zigzag
@@ -97,11 +98,11 @@ class Planner {
   }
 
   /// The iterations to keep: the first ones where all are the same, else spread over the loop, and
-  /// twice as many where not even peers are the same.
+  /// more where not even peers are the same.
   std::vector<std::size_t> choose(const Loop& loop) const {
     const bool alike =
         loop.regularity == Regularity::exact || loop.regularity == Regularity::sizes;
-    const std::size_t count = std::min(alike ? kept_ : 2 * kept_, loop.iterations());
+    const std::size_t count = std::min(alike ? kept_ : std::max(2 * kept_, kLeastUnlike), loop.iterations());
     std::vector<std::size_t> chosen;
     for (std::size_t place = 0; place < count; ++place)
       chosen.push_back(loop.regularity == Regularity::exact
