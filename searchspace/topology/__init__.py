@@ -24,6 +24,7 @@ from searchspace.topology.jellyfish import JELLYFISH
 from searchspace.topology.k_ary_n_cube import K_ARY_N_CUBE
 from searchspace.topology.kautz import KAUTZ
 from searchspace.topology.mesh import MESHES
+from searchspace.topology.optimised import OPTIMISED
 from searchspace.topology.random_regular import RANDOM
 from searchspace.topology.ring import RING
 from searchspace.topology.slim_fly import SLIM_FLY
@@ -48,6 +49,7 @@ FAMILIES: dict[str, Family] = {
         RANDOM,
         *MESHES,
         *TORI,
+        OPTIMISED,
         RING,
         WAGNER,
         BIDIAKIS,

@@ -19,8 +19,11 @@ from searchspace.topology.grid import cubic_extents
 from searchspace.topology.metrics import measure
 from searchspace.topology.xgft import switches_of
 
-OPTIONS: dict[str, dict[str, Any]] = {"xgft": {"children": "4,3", "parents": "1,2"}}
-"""What families need to be told."""
+OPTIONS: dict[str, dict[str, Any]] = {
+    "xgft": {"children": "4,3", "parents": "1,2"},
+    "optimised": {"iterations": 50},
+}
+"""What families need to be told, or take too long without."""
 
 
 @settings(max_examples=300)
