@@ -42,6 +42,7 @@ TABLE = {
         "results",
         "Draw the convergence of jobs, with their baselines, and their proximity to the best C(n).",
     ),
+    "recorder": ("recorder", "Record programs on a cluster, under its own MPI."),
     "resume": ("jobs", "Let a paused job go on where it stopped."),
     "run": ("run", "Run a job to its end, without a server."),
     "show": (

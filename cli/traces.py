@@ -139,13 +139,7 @@ def capture(
             inputs=inputs,
             sandbox=not no_sandbox,
         )
-    summary = describe_trace(output)
-    if as_json:
-        print_json({"output": str(output), **summary})
-        return
-    click.echo(f"{output}: {_one_line(summary)}")
-    for line in repeats_lines(summary):
-        click.echo(line)
+    _report(output, as_json)
 
 
 @click.group()
@@ -241,6 +235,27 @@ def truncate(trace_file: Path, output: Path, iterations: int, as_json: bool) -> 
         click.echo(f"{output}: {truncation.share:.2%} of the operations of {trace_file}")
 
 
+@trace.command(epilog=example("hamtune trace merge recording/ -o solver.ht"))
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="T.ht",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The trace to write.",
+)
+@json_option
+def merge(directory: Path, output: Path, as_json: bool) -> None:
+    """Make one trace of what the ranks of a run on a cluster recorded (see `hamtune recorder`)."""
+    from workers.merge import merge as merge_recording
+
+    if not output.parent.is_dir():
+        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    merge_recording(directory, output)
+    _report(output, as_json)
+
+
 COMMANDS = [capture, trace]
 
 
@@ -251,6 +266,16 @@ def _capture_source(source: Path, program: SourceProgram, output: Path, *, sandb
         packed = Path(directory) / "source.tar.gz"
         pack(source, packed)
         capture_source(packed, program, output, sandbox=sandbox)
+
+
+def _report(output: Path, as_json: bool) -> None:
+    summary = describe_trace(output)
+    if as_json:
+        print_json({"output": str(output), **summary})
+        return
+    click.echo(f"{output}: {_one_line(summary)}")
+    for line in repeats_lines(summary):
+        click.echo(line)
 
 
 def _one_line(summary: Mapping[str, Any]) -> str:

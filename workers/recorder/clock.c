@@ -17,8 +17,16 @@ static double thread_seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Calls of other threads cannot be told apart in a trace, nor timed by this thread's clock. */
+static void check_thread(void)
+{
+  if (active && !hamtune_my_thread())
+    hamtune_refuse("another thread than the one of MPI_Init calls MPI; a trace has one a rank");
+}
+
 void hamtune_enter(void)
 {
+  check_thread();
   if (depth++ == 0 && measured)
     flops += (thread_seconds() - since) * speed;
 }
@@ -62,7 +70,8 @@ double hamtune_take_flops(void)
 void hamtune_start_recording(void)
 {
   const char *directory = getenv("HAMTUNE_RECORD_DIRECTORY");
-  if (directory == NULL)
+  /* A Fortran binding may call the C function: the outer one starts. */
+  if (directory == NULL || depth != 1)
     return;
   if (active)
     hamtune_refuse("MPI_Init ran twice in one process: ranks must not share variables");
@@ -72,6 +81,7 @@ void hamtune_start_recording(void)
   const char *host_speed = getenv("HAMTUNE_RECORD_HOST_SPEED");
   measured = host_speed != NULL;
   speed = measured ? strtod(host_speed, NULL) : 0;
+  hamtune_describe_run(directory, rank, speed);
   active = true;
 }
 

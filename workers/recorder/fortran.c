@@ -13,14 +13,19 @@ void *hamtune_f_binding(const char *name)
 
 const void *hamtune_f_buffer(const void *buffer)
 {
-  return buffer == hamtune_fortran().in_place ? MPI_IN_PLACE : buffer;
+  const struct fortran_layout layout = hamtune_fortran();
+  const bool in_place =
+      buffer != NULL && (buffer == layout.in_place || buffer == layout.in_place_f08);
+  return in_place ? MPI_IN_PLACE : buffer;
 }
 
 bool hamtune_f_ignored(const MPI_Fint *status)
 {
   const struct fortran_layout layout = hamtune_fortran();
   return (const void *)status == layout.status_ignore ||
-         (const void *)status == layout.statuses_ignore;
+         (const void *)status == layout.statuses_ignore ||
+         (const void *)status == layout.status_ignore_f08 ||
+         (const void *)status == layout.statuses_ignore_f08;
 }
 
 const MPI_Status *hamtune_f_received(int count, const MPI_Fint *statuses)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BANNER = '/* Written by generate.py from calls.txt. */\n#include "recorder.h"\n'
+OPTIONAL_ERROR = ["MPI_Fint unasked = 0; if (ierr == NULL) ierr = &unasked;"]
 HANDLES = {
     "MPI_Datatype": "PMPI_Type_f2c",
     "MPI_Op": "PMPI_Op_f2c",
@@ -146,8 +147,13 @@ def c_entry(call: Call) -> str:
     )
 
 
-def fortran_entry(call: Call) -> str:
-    """The Fortran entry point of a call, which converts for the record function only."""
+def fortran_entry(call: Call, module: str = "") -> str:
+    """The Fortran entry point of a call, which converts for the record function only.
+
+    Args:
+        call: The call.
+        module: `f08_` for the entry of the module mpi_f08, where the error code is optional.
+    """
     before, after, arguments = [], [], []
     for p in call.parameters:
         base = p.base.removeprefix("const ")
@@ -184,7 +190,8 @@ def fortran_entry(call: Call) -> str:
         after.append("const MPI_Request started = PMPI_Request_f2c(*request);")
     if call.collective:
         arguments.append("&started" if call.nonblocking else "NULL")
-    name = f"mpi_{call.name.lower()}_"
+    before[:0] = OPTIONAL_ERROR if module else []
+    name = f"mpi_{call.name.lower()}_{module}"
     types = [p.fortran.rsplit("*", 1)[0] + "*" for p in call.parameters] + ["MPI_Fint *"]
     passed = ", ".join([*(p.name for p in call.parameters), "ierr"])
     record = f"record_{call.record}({', '.join(arguments)});"
@@ -207,16 +214,26 @@ def _entry(signature: str, before: list[str], invoke: str, record: str, result: 
     return signature + "\n{\n" + "".join(f"  {line}\n" for line in body) + "}\n"
 
 
+def large_counts(calls: list[Call]) -> str:
+    """Refusals of the forms with counts of 64 bits, which MPI 4 names with a `_c`."""
+    named = [call.name for call in calls if any("count" in p.name for p in call.parameters)]
+    waits = [name for name in named if "wait" in name.lower() or "test" in name.lower()]
+    refused = [name for name in named if name not in (*waits, "Startall")]
+    lines = [f"UNSUPPORTED_C(MPI_{name}_c)" for name in refused]
+    return "\n".join(["/* Written by generate.py. */", '#include "unsupported.h"', "", *lines, ""])
+
+
 def main() -> None:
-    """Write the three files: TABLE OUTPUT_DIRECTORY."""
+    """Write the generated files: TABLE OUTPUT_DIRECTORY."""
     table, output = Path(sys.argv[1]), Path(sys.argv[2])
     calls = parse(table.read_text())
     (output / "record_calls.h").write_text(prototypes(calls))
     (output / "c_entries.c").write_text("\n".join([BANNER, *map(c_entry, calls)]))
-    fortran = "".join(re.sub(r"\n\{.*", ";\n", fortran_entry(call), flags=re.S) for call in calls)
-    (output / "fortran_entries.c").write_text(
-        "\n".join([BANNER, fortran, *map(fortran_entry, calls)])
-    )
+    (output / "large_counts.c").write_text(large_counts(calls))
+    for file, module in (("fortran_entries.c", ""), ("f08_entries.c", "f08_")):
+        entries = [fortran_entry(call, module) for call in calls]
+        declared = "".join(re.sub(r"\n\{.*", ";\n", entry, flags=re.S) for entry in entries)
+        (output / file).write_text("\n".join([BANNER, declared, *entries]))
 
 
 if __name__ == "__main__":

@@ -98,6 +98,16 @@ static struct link **bucket(MPI_Request handle)
   return &buckets[((bits * 0x9E3779B97F4A7C15u) >> 32) & (bucket_count - 1)];
 }
 
+/* At the end of its chain: of several requests with one handle the oldest is found first. */
+static void append(struct link *link)
+{
+  struct link **at = bucket(link->request.handle);
+  while (*at != NULL)
+    at = &(*at)->next;
+  link->next = NULL;
+  *at = link;
+}
+
 static void grow(void)
 {
   struct link **old = buckets;
@@ -108,9 +118,7 @@ static void grow(void)
   for (size_t i = 0; i < old_count; i++)
     for (struct link *link = old[i], *next; link != NULL; link = next) {
       next = link->next;
-      struct link **head = bucket(link->request.handle);
-      link->next = *head;
-      *head = link;
+      append(link);
     }
   free(old);
 }
@@ -123,9 +131,7 @@ struct open_request *hamtune_new_request(MPI_Request handle)
   memset(link, 0, sizeof *link);
   link->request.handle = handle;
   link->request.slot = -1;
-  struct link **head = bucket(handle);
-  link->next = *head;
-  *head = link;
+  append(link);
   return &link->request;
 }
 

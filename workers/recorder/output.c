@@ -16,7 +16,7 @@ static uint8_t buffer[BUFFER];
 static size_t used;
 static uint64_t operations;
 
-static void append(const char *file, const void *data, size_t size)
+void hamtune_append(const char *file, const void *data, size_t size)
 {
   const int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   for (size_t done = 0; fd >= 0 && done < size;) {
@@ -34,7 +34,7 @@ static void append(const char *file, const void *data, size_t size)
 
 static void flush(void)
 {
-  append(path, buffer, used);
+  hamtune_append(path, buffer, used);
   used = 0;
 }
 
@@ -57,7 +57,7 @@ void hamtune_close_output(void)
   flush();
   snprintf(end, sizeof end, "%s.count", path);
   const int length = snprintf(text, sizeof text, "%llu\n", (unsigned long long)operations);
-  append(end, text, (size_t)length);
+  hamtune_append(end, text, (size_t)length);
 }
 
 static void put_code(int code)

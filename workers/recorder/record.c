@@ -263,13 +263,14 @@ static void put_match(const struct open_request *request, const MPI_Status *stat
   put_tag(status->MPI_TAG);
 }
 
-static void put_completed(struct open_request *request)
+static int64_t complete(struct open_request *request)
 {
-  put_number((uint64_t)request->slot);
-  hamtune_free_slot(request->slot);
+  const int64_t slot = request->slot;
+  hamtune_free_slot(slot);
   request->slot = -1;
   if (request->start == 0)
     hamtune_forget_request(request);
+  return slot;
 }
 
 void record_wait(MPI_Request handle, MPI_Status status)
@@ -279,7 +280,7 @@ void record_wait(MPI_Request handle, MPI_Status status)
     return;
   put_match(request, &status);
   put_operation(WAIT);
-  put_completed(request);
+  put_number((uint64_t)complete(request));
 }
 
 void record_test(MPI_Request request, int flag, MPI_Status status)
@@ -301,27 +302,26 @@ void record_testany(int count, const MPI_Request *requests, int index, int flag,
     record_waitany(count, requests, index, status);
 }
 
-/* Status i belongs to the request indices[i], or to request i when there are no indices. */
+/* Status i belongs to the request indices[i], or to request i when there are no indices. A library
+ * may use one handle for several requests, so each is done with before the next is looked up. */
 static void completed(int count, const int *indices, const MPI_Request *requests,
                       const MPI_Status *statuses)
 {
+  int64_t *slots = hamtune_slots(count);
   uint64_t done = 0;
   for (int i = 0; i < count; i++) {
-    const struct open_request *request = active(requests[indices ? indices[i] : i]);
+    struct open_request *request = active(requests[indices ? indices[i] : i]);
     if (request == NULL)
       continue;
     put_match(request, &statuses[i]);
-    done++;
+    slots[done++] = complete(request);
   }
   if (done == 0)
     return;
   put_operation(WAITALL);
   put_number(done);
-  for (int i = 0; i < count; i++) {
-    struct open_request *request = active(requests[indices ? indices[i] : i]);
-    if (request != NULL)
-      put_completed(request);
-  }
+  for (uint64_t i = 0; i < done; i++)
+    put_number((uint64_t)slots[i]);
 }
 
 void record_waitall(int count, const MPI_Request *requests, const MPI_Status *statuses)

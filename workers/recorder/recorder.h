@@ -2,8 +2,9 @@
  * operations of docs/trace-format.md, one file a rank.
  *
  * Entry points (generated, and entries.c) call the record functions (record.c), which write through
- * output.c and number handles through handles.c. Only smpi.c knows which MPI library runs; a rank
- * has its own copy of all variables, by privatisation or by being a process. */
+ * output.c and number handles through handles.c. Only smpi.c (simulated) and real.c with openmpi.c or
+ * mpich.c (preloaded) know which MPI library runs; a rank has its own copy of all variables, by
+ * privatisation or by being a process. */
 #ifndef HAMTUNE_RECORDER_H
 #define HAMTUNE_RECORDER_H
 
@@ -74,6 +75,7 @@ void hamtune_end_recording(void);
 /* output.c */
 void hamtune_open_output(const char *directory, int rank);
 void hamtune_close_output(void);
+void hamtune_append(const char *file, const void *data, size_t size);
 void put_operation(int code);
 /* A computation of its own. SimGrid rounds the end of each to its precision, so that a replay of two
  * as one would end at another time than the program. */
@@ -106,6 +108,7 @@ void hamtune_free_slot(int64_t slot);
 
 /* scratch.c: memory of the current call, valid until the next call asks for the same kind. */
 MPI_Status *hamtune_statuses(int count);
+int64_t *hamtune_slots(int count);
 MPI_Request *hamtune_requests(int count, const MPI_Request *requests);
 
 /* fortran.c: what Fortran hands over, as C sees it. */
@@ -119,13 +122,18 @@ const MPI_Datatype *hamtune_f_types(int which, MPI_Comm comm, const MPI_Fint *ty
 int hamtune_f_index(MPI_Fint index);
 const int *hamtune_f_indices(MPI_Fint count, const MPI_Fint *indices);
 
-/* smpi.c */
+/* smpi.c, or openmpi.c and mpich.c */
 struct fortran_layout {
   const void *in_place, *status_ignore, *statuses_ignore;
+  const void *in_place_f08, *status_ignore_f08, *statuses_ignore_f08; /* null: as those above */
   int status_size, source, tag; /* in integers */
 };
 struct fortran_layout hamtune_fortran(void);
 _Noreturn void hamtune_abort(void);
+/* What the recording must tell beside its operations, told when it starts. */
+void hamtune_describe_run(const char *directory, int rank, double speed);
+/* Whether this is the thread of the program that computes and calls MPI. */
+bool hamtune_my_thread(void);
 /* A program that declares its flops calls this beside smpi_execute_flops (hamtune_app.h). */
 void hamtune_record_flops(double flops);
 

@@ -25,6 +25,14 @@ MPI_Status *hamtune_statuses(int count)
   return memory;
 }
 
+int64_t *hamtune_slots(int count)
+{
+  static int64_t *memory;
+  static size_t capacity;
+  memory = grown(memory, &capacity, (size_t)(count > 0 ? count : 1) * sizeof *memory);
+  return memory;
+}
+
 MPI_Request *hamtune_requests(int count, const MPI_Request *requests)
 {
   static MPI_Request *memory;

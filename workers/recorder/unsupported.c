@@ -1,29 +1,7 @@
 /* Functions that communicate and have no operation in a trace: a call of one is named and ends the
  * run. Calls that need a window, a file, a graph or a message handle are covered by the calls that
- * make one. The definitions share a name with the real ones, not their parameters, which is why
- * mpi.h is not included here. */
-#include <stdlib.h>
-
-_Noreturn void hamtune_refuse(const char *format, ...);
-
-#define UNSUPPORTED(C_NAME, FORTRAN_NAME)                        \
-  int C_NAME(void);                                              \
-  void FORTRAN_NAME(void);                                       \
-  int C_NAME(void)                                               \
-  {                                                              \
-    hamtune_refuse("%s is not supported in a trace", #C_NAME);   \
-  }                                                              \
-  void FORTRAN_NAME(void)                                        \
-  {                                                              \
-    hamtune_refuse("%s is not supported in a trace", #C_NAME);   \
-  }
-
-#define UNSUPPORTED_C(C_NAME)                                    \
-  int C_NAME(void);                                              \
-  int C_NAME(void)                                               \
-  {                                                              \
-    hamtune_refuse("%s is not supported in a trace", #C_NAME);   \
-  }
+ * make one. Names that a library lacks are never called. */
+#include "unsupported.h"
 
 /* One-sided. */
 UNSUPPORTED(MPI_Win_create, mpi_win_create_)
@@ -79,6 +57,67 @@ UNSUPPORTED(MPI_Cancel, mpi_cancel_)
 UNSUPPORTED(MPI_Grequest_start, mpi_grequest_start_)
 UNSUPPORTED(MPI_Mprobe, mpi_mprobe_)
 UNSUPPORTED(MPI_Improbe, mpi_improbe_)
+
+/* MPI 4: persistent collectives, partitioned messages, sessions. */
+UNSUPPORTED(MPI_Allgather_init, mpi_allgather_init_)
+UNSUPPORTED(MPI_Allgatherv_init, mpi_allgatherv_init_)
+UNSUPPORTED(MPI_Allreduce_init, mpi_allreduce_init_)
+UNSUPPORTED(MPI_Alltoall_init, mpi_alltoall_init_)
+UNSUPPORTED(MPI_Alltoallv_init, mpi_alltoallv_init_)
+UNSUPPORTED(MPI_Alltoallw_init, mpi_alltoallw_init_)
+UNSUPPORTED(MPI_Barrier_init, mpi_barrier_init_)
+UNSUPPORTED(MPI_Bcast_init, mpi_bcast_init_)
+UNSUPPORTED(MPI_Exscan_init, mpi_exscan_init_)
+UNSUPPORTED(MPI_Gather_init, mpi_gather_init_)
+UNSUPPORTED(MPI_Gatherv_init, mpi_gatherv_init_)
+UNSUPPORTED(MPI_Neighbor_allgather_init, mpi_neighbor_allgather_init_)
+UNSUPPORTED(MPI_Neighbor_allgatherv_init, mpi_neighbor_allgatherv_init_)
+UNSUPPORTED(MPI_Neighbor_alltoall_init, mpi_neighbor_alltoall_init_)
+UNSUPPORTED(MPI_Neighbor_alltoallv_init, mpi_neighbor_alltoallv_init_)
+UNSUPPORTED(MPI_Neighbor_alltoallw_init, mpi_neighbor_alltoallw_init_)
+UNSUPPORTED(MPI_Reduce_init, mpi_reduce_init_)
+UNSUPPORTED(MPI_Reduce_scatter_block_init, mpi_reduce_scatter_block_init_)
+UNSUPPORTED(MPI_Reduce_scatter_init, mpi_reduce_scatter_init_)
+UNSUPPORTED(MPI_Scan_init, mpi_scan_init_)
+UNSUPPORTED(MPI_Scatter_init, mpi_scatter_init_)
+UNSUPPORTED(MPI_Scatterv_init, mpi_scatterv_init_)
+UNSUPPORTED(MPI_Psend_init, mpi_psend_init_)
+UNSUPPORTED(MPI_Precv_init, mpi_precv_init_)
+UNSUPPORTED(MPI_Isendrecv, mpi_isendrecv_)
+UNSUPPORTED(MPI_Isendrecv_replace, mpi_isendrecv_replace_)
+UNSUPPORTED(MPI_Session_init, mpi_session_init_)
+UNSUPPORTED(MPI_Comm_create_from_group, mpi_comm_create_from_group_)
+UNSUPPORTED(MPI_Intercomm_create_from_groups, mpi_intercomm_create_from_groups_)
+UNSUPPORTED(MPI_Comm_idup_with_info, mpi_comm_idup_with_info_)
+
+/* Extensions of Open MPI (persistent collectives before MPI 4) and MPICH (faults, requests). */
+UNSUPPORTED(MPIX_Allgather_init, mpix_allgather_init_)
+UNSUPPORTED(MPIX_Allgatherv_init, mpix_allgatherv_init_)
+UNSUPPORTED(MPIX_Allreduce_init, mpix_allreduce_init_)
+UNSUPPORTED(MPIX_Alltoall_init, mpix_alltoall_init_)
+UNSUPPORTED(MPIX_Alltoallv_init, mpix_alltoallv_init_)
+UNSUPPORTED(MPIX_Alltoallw_init, mpix_alltoallw_init_)
+UNSUPPORTED(MPIX_Barrier_init, mpix_barrier_init_)
+UNSUPPORTED(MPIX_Bcast_init, mpix_bcast_init_)
+UNSUPPORTED(MPIX_Exscan_init, mpix_exscan_init_)
+UNSUPPORTED(MPIX_Gather_init, mpix_gather_init_)
+UNSUPPORTED(MPIX_Gatherv_init, mpix_gatherv_init_)
+UNSUPPORTED(MPIX_Neighbor_allgather_init, mpix_neighbor_allgather_init_)
+UNSUPPORTED(MPIX_Neighbor_allgatherv_init, mpix_neighbor_allgatherv_init_)
+UNSUPPORTED(MPIX_Neighbor_alltoall_init, mpix_neighbor_alltoall_init_)
+UNSUPPORTED(MPIX_Neighbor_alltoallv_init, mpix_neighbor_alltoallv_init_)
+UNSUPPORTED(MPIX_Neighbor_alltoallw_init, mpix_neighbor_alltoallw_init_)
+UNSUPPORTED(MPIX_Reduce_init, mpix_reduce_init_)
+UNSUPPORTED(MPIX_Reduce_scatter_block_init, mpix_reduce_scatter_block_init_)
+UNSUPPORTED(MPIX_Reduce_scatter_init, mpix_reduce_scatter_init_)
+UNSUPPORTED(MPIX_Scan_init, mpix_scan_init_)
+UNSUPPORTED(MPIX_Scatter_init, mpix_scatter_init_)
+UNSUPPORTED(MPIX_Scatterv_init, mpix_scatterv_init_)
+UNSUPPORTED_C(MPIX_Comm_agree)
+UNSUPPORTED_C(MPIX_Comm_shrink)
+UNSUPPORTED_C(MPIX_Comm_revoke)
+UNSUPPORTED_C(MPIX_Grequest_start)
+UNSUPPORTED_C(MPIX_Grequest_class_allocate)
 
 /* SMPI's own ways to pass simulated time that say no flops. */
 UNSUPPORTED_C(smpi_execute)

@@ -15,6 +15,8 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   int rank, index, flag = 0, count, indices[4];
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 4; i++)
+    requests[i] = MPI_REQUEST_NULL;
   if (rank == 1) {
     for (int tag = 1; tag <= 12; tag++)
       MPI_Send(data, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);

@@ -1,0 +1,184 @@
+"""The recorder preloaded into real runs of Open MPI and MPICH records what it does under SMPI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.operations import decode
+from searchspace.formats.trace import read_operations
+from searchspace.kernels import trace_summary, traffic_matrix
+from tests.workers.recorder.conftest import PROGRAMS, line
+from workers.capture import APPLICATIONS, capture, capture_builtin
+from workers.merge import merge
+from workers.recorder_build import LIBRARY, build_recorder
+
+Run = Callable[..., Path]
+
+STARTERS = {
+    "openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"),
+    "mpich": ("mpirun.mpich",),
+}
+MPIS = sorted(STARTERS)
+
+
+@pytest.fixture(scope="session")
+def run_recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs a program with the recorder preloaded; returns the directory that it recorded into."""
+    built = tmp_path_factory.mktemp("real")
+
+    @cache
+    def recorder(mpi: str) -> Path:
+        build_recorder(f"mpicc.{mpi}", built / mpi)
+        return built / mpi / LIBRARY
+
+    @cache
+    def program(mpi: str, sources: tuple[Path, ...]) -> Path:
+        compiler = "mpif90" if sources[0].suffix == ".f90" else "mpicc"
+        target = built / f"{mpi}-{sources[0].stem}"
+        command = [f"{compiler}.{mpi}", "-w", "-O1", f"-I{APPLICATIONS}", "-J", str(built)]
+        command = command if compiler == "mpif90" else command[:-2]
+        subprocess.run([*command, *map(str, sources), "-o", str(target), "-lm"], check=True)
+        return target
+
+    def run(mpi: str, ranks: int, *sources: Path, arguments: tuple[str, ...] = ()) -> Path:
+        recording = tmp_path_factory.mktemp("recording")
+        environment = os.environ | {
+            "LD_PRELOAD": str(recorder(mpi)),
+            "HAMTUNE_RECORD_DIRECTORY": str(recording),
+            "HAMTUNE_RECORD_HOST_SPEED": "2e9",
+        }
+        settings = [
+            f"{name}={environment[name]}" for name in environment if name[:4] in ("LD_P", "HAMT")
+        ]
+        command = [*STARTERS[mpi], "-np", str(ranks), "env", *settings]
+        command += [str(program(mpi, sources)), *arguments]
+        subprocess.run(command, capture_output=True, timeout=200)
+        return recording
+
+    return run
+
+
+def calls(trace: Path) -> list[list[str]]:
+    """The operations of each rank but its computations."""
+    return [
+        [line(op) for op in decode(read_operations(trace, rank)) if op.name != "compute"]
+        for rank in range(trace_summary(trace)["ranks"])
+    ]
+
+
+def sources_of(builtin: str) -> tuple[Path, ...]:
+    return (
+        APPLICATIONS / builtin / f"{builtin}.c",
+        *sorted((APPLICATIONS / "common").glob("*.c")),
+    )
+
+
+# MPICH's ranks spin while they wait, so that more than cores take turns of the scheduler.
+@pytest.mark.parametrize(
+    ("mpi", "program", "size", "ranks"),
+    [
+        ("openmpi", "cg", "S", 4),
+        ("openmpi", "cg", "S", 8),
+        ("openmpi", "ft", "S", 4),
+        ("openmpi", "is", "S", 16),
+        ("openmpi", "mg", "S", 8),
+        ("openmpi", "mm", "100", 9),
+        ("mpich", "ft", "S", 4),
+        ("mpich", "is", "S", 4),
+        ("mpich", "mg", "S", 4),
+        ("mpich", "mm", "100", 9),
+    ],
+)
+def test_a_real_run_records_the_calls_messages_and_bytes_of_the_capture(
+    run_recorded: Run, tmp_path: Path, mpi: str, program: str, size: str, ranks: int
+) -> None:
+    real, simulated = tmp_path / "real.ht", tmp_path / "simulated.ht"
+    header = merge(run_recorded(mpi, ranks, *sources_of(program), arguments=(size,)), real)
+    if program == "mm":
+        capture_builtin(program, None, ranks, {"order": int(size)}, simulated)
+    else:
+        capture_builtin(program, size, ranks, {}, simulated)
+
+    assert header.host_speed == 2e9
+    assert trace_summary(real)["flops"] > 0
+    assert trace_summary(real)["calls"] == trace_summary(simulated)["calls"]
+    assert np.array_equal(traffic_matrix(real), traffic_matrix(simulated))
+    assert calls(real) == calls(simulated)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("name", ["requests.c", "persistent.c", "collectives.c", "forms.f90"])
+def test_every_form_of_call_is_recorded_as_under_smpi(
+    run_recorded: Run, tmp_path: Path, mpi: str, name: str
+) -> None:
+    real, simulated = tmp_path / "real.ht", tmp_path / "simulated.ht"
+    ranks = 3 if name == "collectives.c" else 2
+    merge(run_recorded(mpi, ranks, PROGRAMS / name), real)
+    capture([str(PROGRAMS / name)], ranks, simulated, declared_flops=True)
+    assert calls(real) == calls(simulated)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_programs_of_the_module_mpi_f08(run_recorded: Run, tmp_path: Path, mpi: str) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded(mpi, 2, PROGRAMS / "module_f08.f90"), trace)
+    assert calls(trace)[0] == [
+        "sendrecv to=1 send_tag=1 send_count=4 send_size=4 "
+        "from=1 recv_tag=1 recv_count=4 recv_size=4",
+        "irecv peer=-2 tag=2 count=4 size=4",
+        "isend slot=1 peer=1 tag=2 count=4 size=4",
+        "match peer=1 tag=2",
+        "waitall slots=0,1",
+        "irecv peer=1 tag=3 count=2 size=4",
+        "send peer=1 tag=3 count=2 size=4",
+        "wait",
+        "comm_split",
+        "allreduce comm=2 count=4 size=4 flags=1",
+        "barrier comm=2",
+        "comm_free comm=2",
+        "finalize",
+    ]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_call_that_no_trace_can_hold_is_named_at_the_merge(
+    run_recorded: Run, tmp_path: Path, mpi: str
+) -> None:
+    recording = run_recorded(mpi, 2, PROGRAMS / "window.c")
+    with pytest.raises(InvalidInput, match="was not recorded: MPI_Win_create is not supported"):
+        merge(recording, tmp_path / "real.ht")
+
+
+def test_ranks_that_are_missing_or_did_not_finish_are_named(
+    run_recorded: Run, tmp_path: Path
+) -> None:
+    recording = run_recorded("openmpi", 4, *sources_of("is"), arguments=("S",))
+    (recording / "rank-1.operations.count").unlink()
+    for file in recording.glob("rank-3.*"):
+        file.unlink()
+    with pytest.raises(
+        InvalidInput, match="of 4 ranks rank 3 left no file; rank 1 did not reach MPI_Finalize"
+    ):
+        merge(recording, tmp_path / "real.ht")
+
+
+def test_a_directory_without_a_recording_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="LD_PRELOAD"):
+        merge(tmp_path, tmp_path / "real.ht")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ranks 2\n", "ranks 0\nspeed 1\nlibrary x\n", "ranks 2\nspeed 1e-e\nlibrary x\n"]
+)
+def test_damaged_descriptions_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "rank-0.run").write_text(text)
+    with pytest.raises(InvalidInput, match=r"rank-0\.run"):
+        merge(tmp_path, tmp_path / "real.ht")

@@ -1,0 +1,132 @@
+"""Puts the files that the ranks of a recorded run left together into one trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_trace
+
+__all__ = ["merge"]
+
+_RUN = re.compile(r"ranks (\d{1,9})\nspeed ([0-9.e+-]{1,40})\nlibrary ([^\n]*)\n", re.ASCII)
+_MOST_BYTES = 1 << 18
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one rank says of the run it was part of."""
+
+    ranks: int
+    speed: float
+    library: str
+    command: tuple[str, ...]
+
+
+def merge(directory: Path, output: Path) -> TraceHeader:
+    """Merge a recording and write its trace.
+
+    Args:
+        directory: What HAMTUNE_RECORD_DIRECTORY named in the run.
+        output: The trace to write.
+
+    Returns:
+        The header of the trace.
+
+    Raises:
+        InvalidInput: The recording is not whole: the recorder refused the run, ranks are missing or
+            did not finish, or files of several runs stand together. The message names the ranks.
+    """
+    if not directory.is_dir():
+        raise InvalidInput(f"there is no directory {directory}")
+    refused = directory / "refused"
+    if refused.exists():
+        reason = refused.read_bytes()[:2000].decode(errors="replace")
+        raise InvalidInput(f"the run was not recorded: {reason}")
+    found = sorted(
+        int(match[1])
+        for path in directory.iterdir()
+        if (match := re.fullmatch(r"rank-(\d{1,6})\.run", path.name, re.ASCII))
+    )
+    if not found:
+        raise InvalidInput(
+            f"{directory} holds no recording: was the program run with LD_PRELOAD naming the "
+            "recorder and HAMTUNE_RECORD_DIRECTORY naming this directory?"
+        )
+    first = _read_run(directory, found[0])
+    for rank in found[1:]:
+        other = _read_run(directory, rank)
+        if (other.ranks, other.library) != (first.ranks, first.library):
+            raise InvalidInput(f"ranks {found[0]} and {rank} come from different runs")
+        if other.speed != first.speed:
+            raise InvalidInput(
+                f"ranks {found[0]} and {rank} were recorded with different host speeds"
+            )
+    _check_ranks(directory, found, first.ranks)
+    files = [_rank_file(directory, rank) for rank in range(first.ranks)]
+    header = TraceHeader(
+        ranks=first.ranks,
+        program=Path(first.command[0]).name or "program" if first.command else "program",
+        arguments=first.command[1:],
+        captured_by=first.library,
+        host_speed=first.speed,
+    )
+    return write_trace(output, header, files)
+
+
+def _read_run(directory: Path, rank: int) -> _Run:
+    path = directory / f"rank-{rank}.run"
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES)
+    text = data.decode(errors="replace")
+    match = _RUN.match(text)
+    if match is None:
+        raise InvalidInput(f"{path} is damaged, or two runs wrote to one directory")
+    command = text[match.end() :].split("\0")
+    try:
+        ranks, speed = int(match[1]), float(match[2])
+    except ValueError as error:
+        raise InvalidInput(f"{path} is damaged: {match[2]!r} is no speed") from error
+    if not 1 <= ranks <= MAX_RANKS:
+        raise InvalidInput(f"{path}: a trace has from 1 to {MAX_RANKS} ranks, not {ranks}")
+    return _Run(ranks, speed, match[3], tuple(command[:-1]))
+
+
+def _check_ranks(directory: Path, found: list[int], ranks: int) -> None:
+    if found[-1] >= ranks:
+        raise InvalidInput(f"rank {found[-1]} comes from another run, one of more than {ranks}")
+    present = set(found)
+    missing = [rank for rank in range(ranks) if rank not in present]
+    unfinished = [rank for rank in found if not _count(directory, rank).exists()]
+    parts = []
+    if missing:
+        parts.append(f"of {ranks} ranks {_listed(missing)} left no file")
+    if unfinished:
+        parts.append(f"{_listed(unfinished)} did not reach MPI_Finalize")
+    if parts:
+        raise InvalidInput(f"the recording in {directory} is not whole: {'; '.join(parts)}")
+
+
+def _rank_file(directory: Path, rank: int) -> RankFile:
+    path = directory / f"rank-{rank}.operations"
+    with _count(directory, rank).open("rb") as file:
+        count = file.read(32).strip()
+    if not count.isdigit():
+        raise InvalidInput(f"{_count(directory, rank)} is damaged, or two runs wrote to it")
+    if not path.is_file():
+        raise InvalidInput(f"the recording has no file {path}")
+    return RankFile(path, int(count))
+
+
+def _count(directory: Path, rank: int) -> Path:
+    return directory / f"rank-{rank}.operations.count"
+
+
+def _listed(ranks: Iterable[int]) -> str:
+    numbers = list(map(str, ranks))
+    more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+    return f"{'rank' if len(numbers) == 1 else 'ranks'} {', '.join(numbers[:_SHOWN])}{more}"

@@ -1,0 +1,88 @@
+/* What the recorder must know of a real MPI library, into whose programs it is preloaded: each rank
+ * is a process, and the recording must tell what it is a recording of. */
+#include "recorder.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void mpi_init_f08_(MPI_Fint *ierr);
+void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr);
+void mpi_finalize_f08_(MPI_Fint *ierr);
+void mpi_pcontrol_f08_(MPI_Fint *level);
+double mpi_wtime_f08_(void);
+
+static pthread_t thread;
+
+bool hamtune_my_thread(void)
+{
+  return pthread_equal(thread, pthread_self());
+}
+
+void hamtune_abort(void)
+{
+  PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  _Exit(EXIT_FAILURE);
+}
+
+/* Lines `ranks`, `speed` and `library`, then the command line as the kernel gives it. */
+void hamtune_describe_run(const char *directory, int rank, double speed)
+{
+  thread = pthread_self();
+  if (speed <= 0)
+    hamtune_refuse("HAMTUNE_RECORD_HOST_SPEED must be the speed of a core in flop/s, as "
+                   "hamtune-host-speed prints it");
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0, ranks = 0;
+  PMPI_Get_library_version(library, &length);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  library[strcspn(library, "\r\n")] = '\0';
+  char path[4200], text[MPI_MAX_LIBRARY_VERSION_STRING + 100], command[1 << 16];
+  snprintf(path, sizeof path, "%s/rank-%d.run", directory, rank);
+  const int size = snprintf(text, sizeof text, "ranks %d\nspeed %.17g\nlibrary %s\n", ranks, speed,
+                            library);
+  hamtune_append(path, text, (size_t)size);
+  const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd < 0 ? -1 : read(fd, command, sizeof command);
+  if (got > 0)
+    hamtune_append(path, command, (size_t)got);
+  if (fd >= 0)
+    close(fd);
+}
+
+/* The module mpi_f08 makes the error code optional. The plain C functions behind these do the same
+ * in every library. */
+
+static void give(MPI_Fint *ierr, int result)
+{
+  if (ierr != NULL)
+    *ierr = result;
+}
+
+void mpi_init_f08_(MPI_Fint *ierr)
+{
+  give(ierr, MPI_Init(NULL, NULL));
+}
+
+void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr)
+{
+  give(ierr, MPI_Init_thread(NULL, NULL, *required, provided));
+}
+
+void mpi_finalize_f08_(MPI_Fint *ierr)
+{
+  give(ierr, MPI_Finalize());
+}
+
+void mpi_pcontrol_f08_(MPI_Fint *level)
+{
+  MPI_Pcontrol(*level);
+}
+
+double mpi_wtime_f08_(void)
+{
+  return MPI_Wtime();
+}
