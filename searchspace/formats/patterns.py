@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import MAX_TOTAL_BYTES, RankFile, TraceHeader, write_trace
-from searchspace.units import parse_size
+from searchspace.units import parse_size, parse_speed
 
 __all__ = ["PATTERNS", "matrix_trace", "pattern_trace"]
 
@@ -41,8 +41,8 @@ def pattern_trace(description: Mapping[str, Any], output: Path) -> TraceHeader:
 
     Args:
         description: `pattern` (a name of `PATTERNS`), `ranks`, `size` (of a message), `count` (of
-            rounds), `rate` (messages a second that a sender starts), and `host_speed` (flop/s,
-            default 1e9), which turns the time between messages into flops.
+            rounds), `rate` (messages a second that a sender starts), and `host_speed`
+            (default 1Gf), which turns the time between messages into flops.
         output: The trace to write.
 
     Raises:
@@ -56,11 +56,9 @@ def pattern_trace(description: Mapping[str, Any], output: Path) -> TraceHeader:
         raise InvalidInput(f"must be one of: {', '.join(PATTERNS)}", field="pattern")
     ranks = _whole(description, "ranks", 2, _MOST_RANKS)
     count = _whole(description, "count", 1, 10**9)
-    rate, speed = _positive(description, "rate", None), _positive(description, "host_speed", 1e9)
-    try:
-        size = parse_size(description.get("size", ""))
-    except InvalidInput as error:
-        raise InvalidInput(error.message, field="size") from error
+    rate = _positive(description, "rate")
+    size = int(_measured(description, "size", parse_size, ""))
+    speed = _measured(description, "host_speed", parse_speed, "1Gf")
     goes = PATTERNS[name]
     index = range(ranks)
     directed = np.array([[goes(i, j) for j in index] for i in index], dtype=np.int64) * size
@@ -137,8 +135,17 @@ def _whole(description: Mapping[str, Any], name: str, least: int, most: int) -> 
     return value
 
 
-def _positive(description: Mapping[str, Any], name: str, default: float | None) -> float:
-    value = description.get(name, default)
+def _measured(
+    description: Mapping[str, Any], name: str, parse: Callable[[Any], float], default: str
+) -> float:
+    try:
+        return parse(description.get(name, default))
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=name) from error
+
+
+def _positive(description: Mapping[str, Any], name: str) -> float:
+    value = description.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e30:
         raise InvalidInput("must be a number greater than 0", field=name)
     return float(value)
