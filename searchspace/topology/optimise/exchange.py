@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
-from searchspace.topology import generate
+from searchspace.topology.family import Wanted
 from searchspace.topology.optimise.search import Problem, check_size
+from searchspace.topology.random_regular import RANDOM
 
 __all__ = ["Edge", "edge_array", "random_exchange", "starting_graph"]
 
@@ -30,7 +31,7 @@ def starting_graph(problem: Problem) -> Graph:
     if problem.start is not None:
         return problem.start
     check_size(problem.nodes, problem.degree)
-    return generate("random", problem.nodes, degree=problem.degree, seed=problem.seed)
+    return RANDOM.generate(Wanted(problem.nodes, problem.degree, problem.seed))
 
 
 def edge_array(edges: list[Edge]) -> NDArray[np.uint32]:
