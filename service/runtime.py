@@ -89,6 +89,8 @@ class Runtime:
         self._coordinate(job_id)
 
     def _start_workers(self, storage: Storage, started: ExitStack) -> None:
+        if self.settings.private:
+            storage.void_preparations()  # of earlier processes, which are dead
         app = make_app("memory://")
         pool = EmbeddedPool(
             app, self.settings.concurrency, storage=storage, policy=self.settings.captures

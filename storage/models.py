@@ -140,6 +140,8 @@ class JobRow(Base):
     lease_token: Mapped[int] = mapped_column(Integer, default=0)
     lease_expires_at: Mapped[float | None]
     lease_renewed_at: Mapped[float | None]
+    preparer: Mapped[str | None]
+    preparer_heard_at: Mapped[float | None]
     created_at: Mapped[float]
     started_at: Mapped[float | None]
     finished_at: Mapped[float | None]

@@ -15,12 +15,15 @@ from storage.jobs import Jobs
 from storage.leases import Leases
 from storage.machines import Machines
 from storage.news import News
+from storage.preparations import Preparations
 from storage.trials import Trials
 
 __all__ = ["Storage"]
 
 
-class Storage(Applications, Machines, Jobs, Leases, Trials, Attempts, Evaluations, Events):
+class Storage(
+    Applications, Machines, Jobs, Leases, Preparations, Trials, Attempts, Evaluations, Events
+):
     """Database and artifacts. Synchronous; every call is a transaction; safe for many threads.
 
     Example:

@@ -30,14 +30,15 @@ class Silence:
         running_seconds: Since the last heartbeat of a running attempt, until it is lost.
         dispatched_seconds: Since an attempt was dispatched, until it is dispatched anew; its
             message may well wait in a long queue.
-        preparing_seconds: Since a preparation was asked for, until it is asked for again; one
-            that is under way is not begun twice.
+        preparing_seconds: Since a preparation was asked for, until it is asked for again where no
+            worker has claimed it; then twice as long each time, for the message may well wait in
+            a long queue.
         losses: How many workers a trial may lose until it has failed: it may be what kills them.
     """
 
     running_seconds: float = 30.0
     dispatched_seconds: float = 600.0
-    preparing_seconds: float = 900.0
+    preparing_seconds: float = 5.0
     losses: int = 3
 
 

@@ -21,6 +21,7 @@ from tuner.trial_loop import PAUSED, TrialLoop
 __all__ = ["JobRun", "Stopped"]
 
 _RESEND_SECONDS = 1.0
+_LONGEST_WAITS = 12  # times the patience: where every worker has been busy for long
 
 log = logging.getLogger("hamtune.tuner")
 
@@ -31,6 +32,26 @@ class Stopped(Exception):
 
 class _Cancelled(Exception):
     """The job is to be cancelled."""
+
+
+class _Asking:
+    """When to ask for a preparation: again and again, ever less often, until somebody answers."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._wait = patience
+        self._next = time.monotonic()
+
+    def due(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def asked(self) -> None:
+        self._next = time.monotonic() + self._wait
+        self._wait = min(2 * self._wait, _LONGEST_WAITS * self._patience)
+
+    def heard(self) -> None:
+        self._wait = self._patience
+        self._next = time.monotonic() + self._wait
 
 
 class JobRun:
@@ -112,7 +133,7 @@ class JobRun:
 
     def _prepare(self) -> bool:
         """Bring the job to where it has a space and runs; False where it was paused before."""
-        asked: float | None = None
+        asking = _Asking(self._silence.preparing_seconds)
         while True:
             self._look(max_age=0.0)
             job = self._storage.get_job(self._lease.job.id)
@@ -127,9 +148,11 @@ class JobRun:
             elif job.state == "queued":
                 self._transition("preparing", "queued")
             else:
-                clock = time.monotonic()
-                if asked is None or clock - asked >= self._silence.preparing_seconds:
-                    asked = clock if self._asked_to_prepare(job) else None
+                if asking.due():
+                    if self._storage.is_being_prepared(job.id):
+                        asking.heard()
+                    elif self._asked_to_prepare(job):
+                        asking.asked()
                 self._pause()
 
     def _asked_to_prepare(self, job: Job) -> bool:

@@ -28,6 +28,7 @@ from searchspace.kernels import CannotCut
 from searchspace.truncation import truncate
 from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
+from storage.preparations import PREPARER_SILENCE_SECONDS
 from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.storage import Storage
 from workers.capture import builtin_sources_sha256, capture_builtin
@@ -36,6 +37,7 @@ from workers.capture_run import Measure
 from workers.capture_sandbox import Interrupted
 from workers.capture_source import SourceProgram, capture_source, check_run
 from workers.capture_watch import CaptureWatch
+from workers.preparation_claim import claimed_preparation
 from workers.subject import read_spec
 
 __all__ = [
@@ -47,7 +49,7 @@ __all__ = [
     "prepare_job",
 ]
 
-_SILENCE_SECONDS = 30.0
+_SILENCE_SECONDS = PREPARER_SILENCE_SECONDS
 _LOOK_SECONDS = 1.0
 
 _SUMMED = ("operations", "messages", "bytes", "flops")
@@ -83,15 +85,19 @@ class Preparer:
         """Find a job's application and space and store both; where that fails, so does the job.
 
         A job that is gone, has ended or is prepared already is left alone, so that a message which
-        arrives twice does no harm. One whose application another worker is capturing is left to
-        that worker.
+        arrives twice does no harm. One that another worker prepares, or whose application another
+        is capturing, is left to that worker.
 
         Raises:
             Interrupted: The worker is stopping.
         """
-        job = self._unprepared(job_id)
-        if job is None:
-            return
+        with claimed_preparation(self.storage, job_id, self.worker) as ours:
+            job = self._unprepared(job_id) if ours else None
+            if job is not None:
+                self._prepare(job)
+
+    def _prepare(self, job: Job) -> None:
+        job_id = job.id
         try:
             spec = read_spec(self.storage, job)
             if not all(self._is_captured(part, job_id) for part in spec.parts):

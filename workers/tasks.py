@@ -40,10 +40,12 @@ class Work:
             raise Reject(requeue=True) from None
 
     def stop(self, *, abandon: bool) -> None:
-        """Begin nothing more; with `abandon`, also hand back what is under way."""
+        """Begin nothing more; with `abandon`, also hand back the evaluations under way.
+
+        Captures are handed back either way: they may take longer than anybody waits.
+        """
         self._evaluator.stop(abandon=abandon)
-        if abandon:
-            self._preparer.stop.set()
+        self._preparer.stop.set()
 
     def close(self) -> None:
         """Free all resources once nothing runs any more."""

@@ -568,3 +568,57 @@ def test_the_search_process_may_die_without_harm(
         made[0]._process.kill()
     assert len(made) == 2
     assert essence(storage, job) == undisturbed
+
+
+def test_a_preparation_whose_message_is_lost_is_asked_for_again(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    lost: list[str] = []
+    with Evaluators(storage, 2) as evaluators:
+
+        def dispatch(task: str, identifier: str) -> None:
+            if task == PREPARE and len(lost) < 2:
+                lost.append(identifier)
+            else:
+                evaluators.dispatch(task, identifier)
+
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        silence = Silence(preparing_seconds=0.1)
+        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+        assert evaluators.sent.count((PREPARE, job.id)) >= 1
+    assert lost == [job.id, job.id]
+    assert essence(storage, job) == undisturbed
+
+
+def test_a_preparation_that_a_worker_has_claimed_is_not_asked_for_again(storage: Storage) -> None:
+    job = create_job(storage)
+    asked: list[str] = []
+
+    def dispatch(task: str, identifier: str) -> None:
+        asked.append(task)
+        assert storage.claim_preparation(identifier, "worker")
+
+    leased = storage.acquire_lease("test", 10.0, job.id)
+    assert leased is not None
+    looks = 0
+    is_being_prepared = storage.is_being_prepared
+
+    def counted(job_id: str, **options: Any) -> bool:
+        nonlocal looks
+        looks += 1
+        return is_being_prepared(job_id, **options)
+
+    storage.is_being_prepared = counted  # type: ignore[method-assign]
+    stop = threading.Event()
+    silence = Silence(preparing_seconds=0.01)
+    coordinator = Coordinator(storage, dispatch, "test", silence=silence)
+    driving = threading.Thread(target=coordinator.run_job, args=(leased, stop))
+    driving.start()
+    wait_until(lambda: looks > 3)
+    assert asked == [PREPARE]
+    storage.release_preparation(job.id, "worker")
+    wait_until(lambda: len(asked) == 2)
+    stop.set()
+    driving.join()

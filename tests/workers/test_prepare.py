@@ -13,7 +13,7 @@ from searchspace.job import load_job
 from storage.records import Job
 from storage.storage import Storage
 from tests.workers.conftest import RANKS, job_document
-from workers import prepare
+from workers import preparation_claim, prepare
 from workers.capture_limits import CapturePolicy, Limits
 from workers.capture_sandbox import Interrupted
 from workers.prepare import Preparer, add_trace, prepare_job
@@ -130,6 +130,49 @@ def test_messages_that_come_twice_or_late_do_no_harm(storage: Storage, trace: Pa
 
     assert storage.get_job(job.id) == prepared
     assert storage.get_job(cancelled.id).space is None
+
+
+def test_a_job_that_another_worker_prepares_is_left_to_it(storage: Storage, trace: Path) -> None:
+    job = create(storage, job_document(trace))
+    assert storage.claim_preparation(job.id, "another")
+
+    prepare_job(storage, job.id)
+    assert storage.get_job(job.id).space is None
+
+    storage.release_preparation(job.id, "another")
+    prepare_job(storage, job.id)
+    assert storage.get_job(job.id).space is not None
+    assert not storage.is_being_prepared(job.id)
+
+
+def test_a_long_preparation_keeps_its_claim(
+    storage: Storage, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparation_claim, "_BEAT_SECONDS", 0.05)
+    beats: list[str] = []
+    beat = storage.beat_preparation
+
+    def counted(job_id: str, claim: str) -> bool:
+        beats.append(claim)
+        return beat(job_id, claim)
+
+    monkeypatch.setattr(storage, "beat_preparation", counted)
+    job = create(storage, source_job(source, build="sleep 30"))
+    preparer = Preparer(storage, "one")
+    thread = threading.Thread(target=_interrupted, args=(preparer, job.id))
+    thread.start()
+    wait_for(lambda: len(beats) > 2)
+    assert storage.is_being_prepared(job.id)
+    preparer.stop.set()
+    thread.join()
+
+    assert len(set(beats)) == 1
+    assert not storage.is_being_prepared(job.id)
+
+
+def _interrupted(preparer: Preparer, job_id: str) -> None:
+    with pytest.raises(Interrupted):
+        preparer.prepare(job_id)
 
 
 def test_a_trace_added_twice_is_one_application(storage: Storage, trace: Path) -> None:
