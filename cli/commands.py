@@ -49,6 +49,7 @@ TABLE = {
         "jobs",
         "Show a job: state, progress, search space and what was left out of it and why.",
     ),
+    "study": ("studies", "Make a table or figure of a paper again, ours beside the paper's."),
     "submit": ("jobs", "Hand a job to a running service and print its id."),
     "topology": ("networks", "Generate networks, optimise, measure, convert and draw them."),
     "trace": ("traces", "Look at traces."),

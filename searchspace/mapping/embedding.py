@@ -5,6 +5,7 @@ Hu (2023, section IV B and table 2) embeds applications in random networks with 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,12 +39,18 @@ class Embedding:
 
 
 def embed(
-    virtual: Graph, network: Graph, dilation: int, *, seed: int = 0, effort: int = 4000
+    virtual: Graph,
+    network: Graph,
+    dilation: int,
+    *,
+    seed: int = 0,
+    effort: int = 4000,
+    start: Sequence[int] | None = None,
 ) -> Embedding:
     """Looks for an embedding of dilation at most `dilation`.
 
     Annealing by swaps lowers the hops above the bound, summed over the joined pairs, from a
-    Hamiltonian walk of the network on (so a ring or a path is embedded at once).
+    Hamiltonian walk of the network on (so a ring or a path is embedded at once), or from `start`.
 
     Args:
         virtual: Ranks, and which of them exchange messages.
@@ -51,6 +58,7 @@ def embed(
         dilation: The bound, at least 1.
         seed: Of the random choices.
         effort: Moves for each node, in each of several tries.
+        start: The node of each rank to begin with; None for the walk.
 
     Returns:
         The first embedding within the bound, or the one with the least excess that was met
@@ -66,7 +74,8 @@ def embed(
         raise InvalidInput(f"{virtual.nodes} ranks do not fit on {network.nodes} nodes")
     if not network.connected:
         raise InvalidInput("the network is not connected")
-    walk = cable_walk(network, seed=seed, restarts=_WALK_RESTARTS)[: virtual.nodes]
+    if start is None:
+        start = cable_walk(network, seed=seed, restarts=_WALK_RESTARTS)[: virtual.nodes]
     weights = [1] * len(virtual.edges)
     tries = []
     for attempt in range(_TRIES):
@@ -75,7 +84,7 @@ def embed(
                 virtual.edges,
                 weights,
                 network,
-                walk,
+                start,
                 free_hops=dilation,
                 moves=effort * network.nodes,
                 seed=seed + attempt,

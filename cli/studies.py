@@ -1,0 +1,78 @@
+"""`hamtune study`: tables and figures of the papers, ours beside theirs."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table as Grid
+
+from cli.options import data_option, example, json_option, print_json, say, seed_option
+from service.settings import Settings
+from studies import STUDIES
+from studies.laboratory import Laboratory
+from studies.report import files
+from studies.study import Findings
+
+__all__ = ["COMMANDS"]
+
+_LIST = "\n".join(
+    f"{study.name:18} {study.source}: {study.description} ({study.takes})"
+    for study in STUDIES.values()
+)
+
+
+@click.command(
+    "study",
+    help=f"""Make a table or figure of a paper again, ours beside the paper's.
+
+Prints the tables; with -o also writes them as CSV and the plots as SVG. Captured programs are kept
+in the data directory. What the whole study takes on one core stands in brackets; --quick takes a
+minute or a few.
+
+\b
+{_LIST}
+""",
+    epilog=example("hamtune study deng-table-1", "hamtune study hu-figure-5 --quick -o figure-5"),
+)
+@click.argument("name", type=click.Choice(tuple(STUDIES)), metavar="NAME")
+@click.option("--quick", is_flag=True, help="Smaller sizes and fewer repetitions.")
+@click.option(
+    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Directory for files."
+)
+@seed_option
+@json_option
+@data_option
+def study_command(
+    name: str, quick: bool, output: Path | None, seed: int, as_json: bool, settings: Settings
+) -> None:
+    directory = settings.data / "studies"
+    with Laboratory(directory, quick=quick, seed=seed, say=say) as laboratory:
+        findings = STUDIES[name].run(laboratory)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for file_name, content in files(name, findings):
+            (output / file_name).write_bytes(content)
+            say(f"wrote {output / file_name}")
+    if as_json:
+        print_json({"study": name, "source": STUDIES[name].source, **dataclasses.asdict(findings)})
+    else:
+        _show(findings)
+
+
+COMMANDS = [study_command]
+
+
+def _show(findings: Findings) -> None:
+    console = Console()
+    for table in findings.tables:
+        grid = Grid(title=table.title, title_justify="left")
+        for column in table.columns:
+            grid.add_column(column, justify="left" if column == table.columns[0] else "right")
+        for row in table.rows:
+            grid.add_row(*("" if cell is None else str(cell) for cell in row))
+        console.print(grid)
+    for remark in findings.remarks:
+        console.print(remark)

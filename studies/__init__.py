@@ -1,0 +1,25 @@
+"""Studies: tables and figures of the papers, made again, ours beside theirs."""
+
+from __future__ import annotations
+
+from studies.deng_benchmarks import DENG_BENCHMARKS
+from studies.deng_graphs import DENG_GRAPHS
+from studies.deng_latency import DENG_LATENCY
+from studies.hu_embeddings import HU_EMBEDDINGS
+from studies.hu_orderings import HU_ORDERINGS
+from studies.hu_tuning import HU_TUNING
+from studies.study import Study
+
+__all__ = ["STUDIES"]
+
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (
+        *DENG_GRAPHS,
+        DENG_LATENCY,
+        *DENG_BENCHMARKS,
+        HU_EMBEDDINGS,
+        HU_ORDERINGS,
+        HU_TUNING,
+    )
+}

@@ -1,0 +1,107 @@
+"""Studies: what they need is there, and the cheap ones say what they should."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.__main__ import main
+from searchspace.topology import generate
+from searchspace.topology.metrics import measure
+from studies import STUDIES
+from studies.deng_networks import TABLES, Row, network
+from studies.laboratory import DENG, HU, Laboratory
+from studies.report import files, table_csv
+from studies.statistics import geometric_mean, half_interval, line_fit
+from studies.study import Findings, Plot, Points, Table
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Laboratory:
+    return Laboratory(tmp_path, quick=True, seed=1, say=lambda _line: None)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for rows in TABLES.values() for row in rows if row.kind != "Optimal"],
+    ids=lambda row: row.name,
+)
+def test_dengs_regular_networks_have_the_papers_diameter_and_path_length(
+    laboratory: Laboratory, row: Row
+) -> None:
+    found = measure(network(row, laboratory))
+    assert (found.diameter, round(found.aspl, 2)) == (row.diameter, row.aspl)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for number in (1, 2) for row in TABLES[number] if row.kind == "Optimal"],
+    ids=lambda row: row.name,
+)
+def test_dengs_optimal_networks_of_few_nodes_are_found(laboratory: Laboratory, row: Row) -> None:
+    found = measure(network(row, laboratory))
+    assert round(found.aspl, 2) <= row.aspl
+
+
+def test_a_study_from_outside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["study", "deng-table-1", "--quick", "--json", "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--data", str(tmp_path / "data")]) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    assert document["source"] == "Deng et al. 2019, table 1"
+    (table,) = document["tables"]
+    ring = next(row for row in table["rows"] if row[0] == "(16,2)-Ring")
+    assert ring[1:] == [8, 8, 4.2667, 4.27, 4.2667, 2, 2]
+    written = (tmp_path / "out" / "deng-table-1-1.csv").read_text()
+    assert len(written.splitlines()) == 1 + len(TABLES[1])
+
+
+def test_an_unknown_study_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "deng-table-9"]) == 2
+    assert "deng-table-1" in capsys.readouterr().err
+
+
+def test_a_program_takes_longer_over_more_hops(laboratory: Laboratory) -> None:
+    with laboratory:
+        bounce = laboratory.program("pingpong", 2, bytes=1024, repeats=1)
+        ring = generate("ring", 8)
+        near, far = (bounce.time(ring, DENG, hosts=(0, host)) for host in (1, 4))
+        assert near < far
+        assert bounce.time(ring, HU) < near
+        assert bounce.partners.edges == ((0, 1),)
+
+
+def test_every_study_has_a_name_that_tells_its_source() -> None:
+    for name, study in STUDIES.items():
+        author = study.source.split()[0].lower()
+        assert name.startswith(f"{author}-")
+
+
+FINDINGS = Findings(
+    (Table("t", ("a", "b"), (("x, y", 1.5), ("z", None))),),
+    (Plot("p", "t", "x", "y", (Points("one", (1.0, 2.0), (3.0, 4.0), joined=True),), "xy"),),
+)
+
+
+def test_tables_become_csv_and_plots_become_the_same_picture_each_time() -> None:
+    assert list(csv.reader(io.StringIO(table_csv(FINDINGS.tables[0])))) == [
+        ["a", "b"],
+        ["x, y", "1.5"],
+        ["z", ""],
+    ]
+    written = dict(files("s", FINDINGS))
+    assert sorted(written) == ["s-1.csv", "s-p.svg"]
+    assert written["s-p.svg"].startswith(b"<?xml")
+    assert dict(files("s", FINDINGS)) == written
+
+
+def test_statistics() -> None:
+    assert geometric_mean([0.5, 2.0]) == pytest.approx(1.0)
+    assert half_interval([1.0]) is None
+    # t(0.975, 2) = 4.303 times 1 / sqrt(3)
+    assert half_interval([1.0, 2.0, 3.0]) == pytest.approx(2.484, abs=1e-3)
+    assert line_fit([1, 2, 3], [3, 5, 7]) == pytest.approx((1, 2, 1))
