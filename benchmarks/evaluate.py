@@ -151,14 +151,18 @@ def main() -> int:
     arguments = parser.parse_args()
     report: dict[str, Any] = {"simulator": simulator_version(), "programs": {}}
     met = True
-    print(f"{'':6}{'ours':>9}{'live':>9}{'computing':>11}{'replay':>9}   live/ours  replay/ours")
+    print(
+        f"{'':6}{'ours':>9}{'live':>9}{'computing':>11}{'replay':>9}"
+        "   live/ours  computing/ours  replay/ours"
+    )
     for name in arguments.programs:
         program, class_ = name.split(".")
         row = measure(program, class_)
         report["programs"][name] = row
         print(
             f"{name:6}{row['ours']:9.2f}{row['live']:9.2f}{row['computing']:11.2f}"
-            f"{row['replay']:9.2f}{row['live_over_ours']:12.2f}{row['replay_over_ours']:13.2f}",
+            f"{row['replay']:9.2f}{row['live_over_ours']:12.2f}"
+            f"{row['computing_over_ours']:16.2f}{row['replay_over_ours']:13.2f}",
             flush=True,
         )
         live_bar, replay_bar = BARS.get(program, (0, None))

@@ -1,7 +1,7 @@
 """Truncated traces beside whole ones: cost, error, rank correlation; and jobs that search on them.
 
     .venv/bin/python -m benchmarks.fidelity [--quick] [--programs NAME ...] [--jobs NAME ...]
-        [--iterations 2] [--configurations 30] [--trials 100] [--output FILE.json]
+        [--iterations 3] [--configurations 30] [--trials 100] [--output FILE.json]
 
 For each program, random configurations of one search space are evaluated on the whole and on the
 truncated trace; configurations that do not complete on the whole trace are left out. Reported are

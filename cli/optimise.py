@@ -43,7 +43,7 @@ _STATE_FORMAT = 1
     type=click.Choice(get_args(Objective)),
     default="aspl",
     show_default=True,
-    help="Least mean distance, greatest bisection width, or a front of both and cable length.",
+    help="Least mean distance, or greatest bisection width.",
 )
 @click.option(
     "--method",
@@ -147,7 +147,7 @@ def optimize(
     bounded = problem.iterations is None or resume_file is not None
     budget = options["seconds"] if bounded else math.inf
     seconds, interrupted = _drive(search, problem, budget)
-    _write(search, problem, output)
+    output.write_text(write_edge_list(search.best.graph))
     if interrupted or state_file is not None:
         state_file = state_file or output.with_suffix(".state.json")
         state_file.write_text(_state_text(method, problem, search, spent + seconds))
@@ -223,20 +223,7 @@ def _progress(search: Search, problem: Problem) -> str:
         parts.append(f"bisection width about {best.bisection_width}")
     if best.symmetry > 1:
         parts.append(f"symmetry {best.symmetry}")
-    if len(search.front) > 1:
-        parts.append(f"{len(search.front)} networks in the front")
     return ", ".join(parts)
-
-
-def _front_file(output: Path, index: int) -> Path:
-    return output.with_name(f"{output.stem}-{index}{output.suffix}")
-
-
-def _write(search: Search, problem: Problem, output: Path) -> None:
-    output.write_text(write_edge_list(search.best.graph))
-    if problem.objective == "pareto":
-        for index, point in enumerate(search.front):
-            _front_file(output, index).write_text(write_edge_list(point.graph))
 
 
 def _measured(point: Point, seed: int) -> dict[str, Any]:
@@ -272,11 +259,6 @@ def _document(
         "finished": search.finished,
         "interrupted": interrupted,
     }
-    if problem.objective == "pareto":
-        document["front"] = [
-            {**_measured(point, problem.seed), "cable_length": point.cable_length}
-            for point in search.front
-        ]
     return document
 
 
@@ -289,12 +271,6 @@ def _summary(document: dict[str, Any]) -> str:
         f"at least {document['bisection_lower_bound']}",
         f"{document['moves']} networks evaluated in {document['seconds']:.1f} CPU s a thread",
     ]
-    if "front" in document:
-        lines += [
-            f"{index}: ASPL {point['aspl']:.6f}, bisection width {point['bisection_width']}, "
-            f"cable length {point['cable_length']}"
-            for index, point in enumerate(document["front"])
-        ]
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ import click
 
 from cli.files import FILE, read_graph
 from cli.options import example, json_option, method_options, print_json, seed_option
+from searchspace.errors import InvalidInput
 from searchspace.ordering import ORDERINGS, order
 from searchspace.ordering.metrics import adjacency, aspl_of_blocks, gorder_score, task_dilation
 
@@ -47,6 +48,11 @@ def order_nodes(
     method: str, graph_file: Path, options: dict[str, str], task: int, seed: int, as_json: bool
 ) -> None:
     graph = read_graph(graph_file)
+    if graph.switches:
+        raise InvalidInput(
+            f"{graph_file}: only networks whose hosts are their switches can be ordered here; in a "
+            "job the switches are ordered and the hosts follow"
+        )
     permutation = order(method, graph, seed=seed, **options)
     if not as_json:
         click.echo(" ".join(map(str, permutation)))

@@ -256,6 +256,65 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
     _report(output, as_json)
 
 
+@trace.command(
+    "import",
+    epilog=example(
+        "hamtune trace import --pattern alltoall.yaml -o alltoall.ht",
+        "hamtune trace import --matrix solver.mtx --rounds 10 -o exchange.ht",
+    ),
+)
+@click.option(
+    "--pattern",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Description of a synthetic workload: pattern, ranks, size, count, rate.",
+)
+@click.option(
+    "--matrix",
+    metavar="W.mtx",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Bytes that every pair of ranks exchanges, both ways (MatrixMarket).",
+)
+@click.option(
+    "--rounds", type=click.IntRange(1), help="How often --matrix is exchanged (once if left out)."
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="T.ht",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The trace to write.",
+)
+@json_option
+def import_trace(
+    pattern: Path | None, matrix: Path | None, rounds: int | None, output: Path, as_json: bool
+) -> None:
+    """Make a trace of a synthetic workload: a pattern of messages, or a traffic matrix."""
+    from searchspace.documents import read_document
+    from searchspace.formats.matrix_market import read_traffic
+    from searchspace.formats.patterns import matrix_trace, pattern_trace
+
+    if (pattern is None) == (matrix is None):
+        raise click.UsageError("give one of --pattern and --matrix")
+    if rounds is not None and matrix is None:
+        raise click.UsageError("--rounds goes with --matrix; a pattern has its count")
+    if not output.parent.is_dir():
+        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    try:
+        if pattern is not None:
+            described = read_document(pattern.read_bytes())
+            if not isinstance(described, dict):
+                raise InvalidInput("this is no description of a pattern")
+            pattern_trace(described, output)
+        elif matrix is not None:
+            text = matrix.read_text(errors="replace")
+            matrix_trace(read_traffic(text), output, rounds=rounds or 1)
+    except InvalidInput as error:
+        raise InvalidInput(f"{pattern or matrix}: {error}") from error
+    _report(output, as_json)
+
+
 COMMANDS = [capture, trace]
 
 

@@ -126,6 +126,14 @@ def test_pictures_of_distances_and_orderings(
         assert (inside / "G.svg").stat().st_size > 1000
 
 
+def test_networks_with_switches_of_their_own_are_not_ordered_by_hand(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "generate", "fat-tree", "--ports", "4", "-o", "G.edges")
+    assert main(["order", "hamorder", "G.edges"]) == 2
+    assert "G.edges: only networks whose hosts are their switches" in capsys.readouterr().err
+
+
 def test_cables_that_a_rotation_maps_onto_each_other_look_alike() -> None:
     assert rotation(generate("circulant", 12, jumps="1,5")) == 12
     assert rotation(generate("chvatal", 12)) == 4

@@ -69,7 +69,7 @@ def test_a_truncated_trace_is_not_truncated_again(tmp_path: Path) -> None:
 
 
 def test_a_trace_without_loops_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CannotCut, match="no loop of more than 2 iterations"):
+    with pytest.raises(CannotCut, match="no loop of more than 3 iterations"):
         truncate(looping(tmp_path, 2), tmp_path / "short.ht")
 
 

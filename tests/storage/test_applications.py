@@ -62,3 +62,52 @@ def test_applications_are_listed_by_pages(storage: Storage) -> None:
 def test_an_application_that_does_not_exist_is_named(storage: Storage) -> None:
     with pytest.raises(NotFound, match="no application x"):
         storage.get_application("x")
+
+
+def add_source(storage: Storage, key: str = "source:1") -> Application:
+    return storage.add_source_application(
+        name="solver", key=key, recipe={"build": "make", "ranks": 4}, ranks=4
+    )
+
+
+def test_a_source_application_is_new_until_it_is_captured(storage: Storage) -> None:
+    added = add_source(storage)
+    assert (added.state, added.trace_sha256, added.recipe) == (
+        "new",
+        "",
+        {"build": "make", "ranks": 4},
+    )
+    assert add_source(storage) == added
+
+    assert storage.claim_capture(added.id, "one", silence_seconds=60)
+    assert storage.report_capture(added.id, "one", build_log="$ make\n")
+    assert storage.get_application(added.id).state == "capturing"
+    assert storage.application_log(added.id, "build") == "$ make\n"
+    assert storage.application_log(added.id, "run") == ""
+    assert storage.report_capture(
+        added.id, "one", state="ready", trace_sha256="0" * 64, summary={"calls": {}}
+    )
+    ready = storage.get_application(added.id)
+    assert (ready.state, ready.trace_sha256, ready.summary) == ("ready", "0" * 64, {"calls": {}})
+    assert not storage.claim_capture(added.id, "two", silence_seconds=0)
+
+
+def test_a_capture_has_one_worker_until_that_falls_silent(storage: Storage) -> None:
+    application = add_source(storage).id
+    assert storage.claim_capture(application, "one", silence_seconds=60)
+    assert not storage.claim_capture(application, "two", silence_seconds=60)
+    assert not storage.report_capture(application, "two", state="failed", error="no")
+
+    assert storage.claim_capture(application, "two", silence_seconds=-1)
+    assert not storage.report_capture(application, "one", state="ready")
+    assert storage.report_capture(application, "two", state="failed", error="no")
+    assert storage.get_application(application).error == "no"
+    assert storage.claim_capture(application, "three", silence_seconds=60)
+    assert storage.get_application(application).error is None
+
+
+def test_only_what_is_built_has_logs(storage: Storage) -> None:
+    with pytest.raises(NotFound, match="no logs"):
+        storage.application_log(add(storage).id, "build")
+    with pytest.raises(NotFound, match="there is no application"):
+        storage.application_log("nothing", "run")

@@ -6,10 +6,14 @@ from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.topology.optimise.sa import SA
 from searchspace.topology.optimise.search import Objective, Optimiser, Problem, Ring, Search
+from searchspace.topology.optimise.spectral import SPECTRAL
+from searchspace.topology.optimise.two_opt import TWO_OPT
 
 __all__ = ["OPTIMISERS", "begin", "check", "optimise"]
 
-OPTIMISERS: dict[str, Optimiser] = {optimiser.name: optimiser for optimiser in (SA,)}
+OPTIMISERS: dict[str, Optimiser] = {
+    optimiser.name: optimiser for optimiser in (SA, SPECTRAL, TWO_OPT)
+}
 
 
 def check(method: str, objective: Objective) -> Optimiser:

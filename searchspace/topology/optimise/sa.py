@@ -36,8 +36,18 @@ from searchspace.topology.rotation import (
 
 __all__ = ["SA", "AnnealingSearch"]
 
-HOT, COLD = 8.0, 0.6
-"""First and last temperature: hops that a pair of nodes may be farther apart."""
+_LOAD_PER_DEGREE, _COOLING = 40.0, 8.0
+
+
+def temperatures(problem: Problem) -> tuple[float, float]:
+    """The first and the last temperature: hops that a pair of nodes may be farther apart.
+
+    Both are in proportion to the load of a cable, nodes x ASPL / degree: so many routes of a node
+    a change of one cable touches.
+    """
+    hot = problem.nodes * problem.aspl_lower_bound / (_LOAD_PER_DEGREE * problem.degree)
+    return hot, hot / _COOLING
+
 
 PENALTY = 4
 """Hops that a pair beyond the diameter goal costs in addition."""
@@ -136,11 +146,6 @@ class AnnealingSearch:
         return self._best
 
     @property
-    def front(self) -> tuple[Point, ...]:
-        """The best network."""
-        return (self._best,)
-
-    @property
     def moves(self) -> int:
         """Networks evaluated so far."""
         return self._moves + sum(run.evaluations for run in self._runs)
@@ -235,14 +240,15 @@ class AnnealingSearch:
         symmetry = arguments["symmetry"]
         kept = ring_orbits(problem.nodes, symmetry) if problem.ring == "keep" else []
         fixed = set(kept)
+        hot, cold = temperatures(problem)
         annealing = _native.Annealing(
             problem.nodes,
             problem.degree,
             symmetry,
             orbit_array(kept),
             orbit_array(orbit for orbit in orbits if orbit not in fixed),
-            HOT if problem.start is None else COLD,
-            COLD if problem.start is None else COLD / 2,
+            hot if problem.start is None else cold,
+            cold if problem.start is None else cold / 2,
             arguments["iterations"],
             arguments["diameter_goal"],
             PENALTY if arguments["diameter_goal"] else 0,

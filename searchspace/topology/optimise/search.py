@@ -12,7 +12,7 @@ from searchspace.topology.metrics import aspl_lower_bound
 
 __all__ = ["Objective", "Optimiser", "Point", "Problem", "Ring", "Search", "check_size"]
 
-Objective = Literal["aspl", "bisection", "pareto"]
+Objective = Literal["aspl", "bisection"]
 Ring = Literal["keep", "free"]
 
 
@@ -23,7 +23,7 @@ class Problem:
     Attributes:
         nodes: Hosts.
         degree: Cables a host.
-        objective: Least ASPL, greatest bisection width, or both and cable length at once.
+        objective: Least ASPL or greatest bisection width.
         seed: Of all random choices.
         iterations: Moves that each thread may propose; None when CPU time bounds the search.
         seconds: CPU seconds a thread that the search is planned for, when `iterations` is None.
@@ -92,7 +92,6 @@ class Point:
     aspl: float | None = None
     diameter: int | None = None
     bisection_width: int | None = None
-    cable_length: int | None = None
     symmetry: int = 1
 
 
@@ -107,11 +106,6 @@ class Search(Protocol):
     @property
     def best(self) -> Point:
         """The best network so far."""
-        ...
-
-    @property
-    def front(self) -> tuple[Point, ...]:
-        """The networks that no other one found beats in everything; just the best with one goal."""
         ...
 
     @property

@@ -1,0 +1,97 @@
+"""`hamtune topology optimize` from outside."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from searchspace.formats.edge_list import read_edge_list
+from searchspace.topology.metrics import measure
+
+COMMAND = [sys.executable, "-m", "cli", "topology", "optimize"]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_result_is_what_the_file_holds(tmp_path: Path) -> None:
+    output = tmp_path / "G.edges"
+    arguments = ("--nodes", 32, "--degree", 3, "--iterations", 200_000, "--seed", 5, "--json")
+    found = json.loads(run(*arguments, "-o", output).stdout)
+    graph = read_edge_list(output.read_text())
+    assert measure(graph).aspl == pytest.approx(found["aspl"])
+    assert (found["nodes"], found["degree"], found["method"]) == (32, 3, "sa")
+    again = tmp_path / "again.edges"
+    run(*arguments, "-o", again)
+    assert again.read_text() == output.read_text()
+
+
+def test_an_interrupted_search_leaves_its_best_and_goes_on(tmp_path: Path) -> None:
+    output = tmp_path / "G.edges"
+    process = subprocess.Popen(
+        [*COMMAND, "--nodes", "128", "--degree", "3", "--seconds", "500", "-o", str(output)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    process.stderr.readline()  # it is under way
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "go on with --resume" in said
+    before = measure(read_edge_list(output.read_text())).aspl
+    state = tmp_path / "G.state.json"
+    resumed = run("--resume", state, "--seconds", 0.5, "--json", "-o", tmp_path / "H.edges")
+    assert json.loads(resumed.stdout)["aspl"] <= before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--nodes", 9, "--degree", 3), "must be even"),
+        (("--nodes", 9, "--degree", 9), "from 1 to 8"),
+        (("--nodes", 12, "--degree", 3, "--symmetry", 5), "does not divide 12 nodes"),
+        (("--degree", 3), "--nodes and --degree are needed"),
+        (("--nodes", 9, "--degree", 4, "--seconds", "nan"), "above 0"),
+        (("--nodes", 9, "--degree", 4, "--objective", "bisection", "--method", "sa"), "spectral"),
+    ],
+)
+def test_wrong_use_is_one_plain_line(
+    tmp_path: Path, arguments: tuple[object, ...], words: str
+) -> None:
+    result = run(*arguments, "-o", tmp_path / "G.edges")
+    assert result.returncode == 2
+    assert words in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("0 1\n2 3\n", "not connected"),
+        ("0 0\n", "to itself"),
+        ("0 1\n1 0\n", "repeats"),
+        ("0 1 5\n", "not 'u v'"),
+        ('{"a": 1}', "not 'u v'"),
+    ],
+)
+def test_a_start_that_is_no_network_is_one_plain_line(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    start = tmp_path / "start.edges"
+    start.write_text(text)
+    result = run("--start", start, "-o", tmp_path / "G.edges")
+    assert result.returncode == 2
+    assert words in result.stderr
+    state = run("--resume", start, "-o", tmp_path / "G.edges")
+    assert state.returncode == 2
