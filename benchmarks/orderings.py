@@ -1,0 +1,113 @@
+"""Hamiltonian cycles of random regular networks, and `blocks` beside the other orderings.
+
+    .venv/bin/python -m benchmarks.orderings [--networks 100] [--seed S] [--output FILE.json]
+
+One core, CPU seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from searchspace.graph import Graph
+from searchspace.ordering import ORDERINGS, order
+from searchspace.ordering.metrics import adjacency, aspl_of_blocks
+from searchspace.topology import generate
+
+CYCLES = [(nodes, degree) for nodes in (16, 64, 128, 256) for degree in (3, 4, 6, 8)]
+CYCLE_SHARE, CYCLE_MILLISECONDS = 0.99, 1.0
+SIZES = [(64, 4), (64, 6), (256, 4), (256, 6)]
+WON_SHARE, ADJACENT_SHARE = 0.9, 0.9
+BLOCK = 8
+
+
+def networks(nodes: int, degree: int, count: int, seed: int) -> list[Graph]:
+    """Random regular networks, none of them seen while the orderings were written."""
+    first = 1_000_000 + seed * count
+    return [generate("random", nodes, degree=degree, seed=first + i) for i in range(count)]
+
+
+def cycles(nodes: int, degree: int, count: int, seed: int) -> dict[str, Any]:
+    """How many networks a Hamiltonian cycle is found in, and how long that takes on average."""
+    found, spent = 0, 0.0
+    for graph in networks(nodes, degree, count, seed):
+        begin = time.process_time()
+        walk = order("hamiltonian", graph, seed=seed)
+        spent += time.process_time() - begin
+        closed = tuple(sorted((walk[0], walk[-1]))) in graph.edges
+        found += adjacency(graph.relabel(walk)) == 1.0 and closed
+    return {"share": found / count, "milliseconds": 1000 * spent / count}
+
+
+def compare(nodes: int, degree: int, count: int, seed: int) -> dict[str, Any]:
+    """Mean hops in blocks and adjacency of every ordering, and how often `blocks` is not worse."""
+    hops: dict[str, list[float]] = {name: [] for name in ORDERINGS}
+    adjacent: dict[str, list[float]] = {name: [] for name in ORDERINGS}
+    spent = 0.0
+    for graph in networks(nodes, degree, count, seed):
+        for name in ORDERINGS:
+            begin = time.process_time()
+            renumbered = graph.relabel(order(name, graph, seed=seed))
+            spent += (time.process_time() - begin) if name == "blocks" else 0.0
+            hops[name].append(aspl_of_blocks(renumbered)[BLOCK])
+            adjacent[name].append(adjacency(renumbered))
+    won = sum(
+        ours <= gorders and share >= ADJACENT_SHARE
+        for ours, gorders, share in zip(
+            hops["blocks"], hops["gorder"], adjacent["blocks"], strict=True
+        )
+    )
+    return {
+        "won": won / count,
+        "seconds": spent / count,
+        "hops": {name: statistics.fmean(values) for name, values in hops.items()},
+        "adjacent": {name: statistics.fmean(values) for name, values in adjacent.items()},
+    }
+
+
+def main() -> int:
+    """Prints the tables; exit status 1 when a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    met, share = True, 0.0
+    result: dict[str, Any] = {"cycles": {}, "blocks": {}}
+    for nodes, degree in CYCLES:
+        found = cycles(nodes, degree, arguments.networks, arguments.seed)
+        result["cycles"][f"{nodes},{degree}"] = found
+        share += found["share"] / len(CYCLES)
+        good = found["milliseconds"] < CYCLE_MILLISECONDS
+        met &= good
+        print(
+            f"({nodes},{degree}) Hamiltonian cycle in {found['share']:.0%}, "
+            f"{found['milliseconds']:.3f} ms{'' if good else '  MISSED'}"
+        )
+    met &= share >= CYCLE_SHARE
+    print(f"Hamiltonian cycle in {share:.2%} of all{'' if share >= CYCLE_SHARE else '  MISSED'}")
+    for nodes, degree in SIZES:
+        found = compare(nodes, degree, arguments.networks, arguments.seed)
+        result["blocks"][f"{nodes},{degree}"] = found
+        good = found["won"] >= WON_SHARE
+        met &= good
+        print(
+            f"({nodes},{degree}) blocks not worse than gorder in {found['won']:.0%}, "
+            f"{found['seconds']:.2f} s{'' if good else '  MISSED'}; mean hops in blocks of {BLOCK} "
+            f"(consecutive ids adjacent):"
+        )
+        for name, mean in sorted(found["hops"].items(), key=lambda item: item[1]):
+            print(f"    {name:12} {mean:.3f} ({found['adjacent'][name]:.2f})")
+    if arguments.output:
+        arguments.output.write_text(json.dumps(result, indent=2))
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
