@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from studies.study import Findings
 
 __all__ = ["COMMANDS"]
 
+_WIDE = 240
 _LIST = "\n".join(
     f"{study.name:18} {study.source}: {study.description} ({study.takes})"
     for study in STUDIES.values()
@@ -66,7 +68,8 @@ COMMANDS = [study_command]
 
 
 def _show(findings: Findings) -> None:
-    console = Console()
+    # Into a file or pipe whole lines are wanted, however long.
+    console = Console(width=None if sys.stdout.isatty() else _WIDE, soft_wrap=True)
     for table in findings.tables:
         grid = Grid(title=table.title, title_justify="left")
         for column in table.columns:

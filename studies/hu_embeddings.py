@@ -57,7 +57,7 @@ def _run(laboratory: Laboratory) -> Findings:
                     program.time(networks[seed], HU, hosts=hosts[seed, dilation]) for seed in seeds
                 )
             )
-        rows.append((name.upper(), "ours", *(round(time, 5) for time in times)))
+        rows.append((name.upper(), "ours", *(float(f"{time:.4g}") for time in times)))
         if not laboratory.quick:
             rows.append((name.upper(), "paper", *_PAPER[name]))
     columns = ("program", "", "3-D mesh", "3-D torus", *(f"dilation {d}" for d in _DILATIONS))
