@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import httpx
 
-from cli.options import log_to_stderr
+from cli.logs import log_to_stderr
 from searchspace.errors import HamtuneError, InvalidInput
 from service.settings import Settings
 

@@ -21,7 +21,7 @@ from searchspace.jobspec import BuiltinApplication, Reference, TraceApplication
 from searchspace.kernels import trace_summary
 from searchspace.machine import parse_machine
 from searchspace.platform import Infeasible, resolve
-from searchspace.units import format_duration, parse_duration, parse_size
+from searchspace.units import format_duration, memory_limit, parse_duration
 from searchspace.validation import check
 from service.settings import Settings
 
@@ -97,7 +97,7 @@ def evaluate(
     """
     limits = {
         "cutoff": _read("--cutoff", parse_duration, cutoff),
-        "memory_bytes": _read("--memory", parse_size, memory),
+        "memory_bytes": _read("--memory", memory_limit, memory),
         "wall_seconds": _read("--wall", parse_duration, wall),
     }
     with _naming("--machine"):

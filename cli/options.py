@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +16,6 @@ __all__ = [
     "data_option",
     "example",
     "json_option",
-    "log_to_stderr",
     "method_options",
     "print_json",
     "say",
@@ -108,16 +105,6 @@ def json_option(function: F) -> F:
     return click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
     )(function)
-
-
-def log_to_stderr(level: int = logging.WARNING) -> None:
-    """Let the service's log appear on stderr, from this level on; all with `HAMTUNE_DEBUG`."""
-    logging.basicConfig(
-        level=logging.DEBUG if os.environ.get("HAMTUNE_DEBUG") else level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    for library in ("httpx", "httpcore", "celery", "kombu", "asyncio"):
-        logging.getLogger(library).setLevel(max(level, logging.WARNING))
 
 
 def example(*lines: str) -> str:

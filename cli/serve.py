@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 
 from cli.client import SERVER_FILE
-from cli.options import data_option, example, log_to_stderr, say
+from cli.logs import log_level_option, log_to_stderr
+from cli.options import data_option, example, say
 from service.settings import Settings
 
 __all__ = ["COMMANDS"]
@@ -37,8 +38,9 @@ port_option = click.option(
 )
 @host_option
 @port_option
+@log_level_option("warning")
 @data_option
-def up(host: str, port: int, settings: Settings) -> int:
+def up(host: str, port: int, log_level: str, settings: Settings) -> int:
     """Start the service: API and workers in one process, over a data directory.
 
     Jobs that an earlier process left unfinished go on. Stop it with Ctrl-C; nothing is lost.
@@ -46,7 +48,7 @@ def up(host: str, port: int, settings: Settings) -> int:
     from service.processes import serve
     from service.runtime import Runtime
 
-    log_to_stderr()
+    log_to_stderr(log_level)
     if not settings.embedded:
         say("hamtune: HAMTUNE_BROKER_URL is set; 'hamtune up' runs its own workers without it")
     runtime = Runtime(settings, run=True)
@@ -69,8 +71,9 @@ def up(host: str, port: int, settings: Settings) -> int:
 )
 @host_option
 @port_option
+@log_level_option("info")
 @data_option
-def api(host: str, port: int, settings: Settings) -> int:
+def api(host: str, port: int, log_level: str, settings: Settings) -> int:
     """Start the REST interface alone; coordinators and workers are processes of their own.
 
     Database, broker and artifacts are named by HAMTUNE_DATABASE_URL, HAMTUNE_BROKER_URL and
@@ -78,7 +81,7 @@ def api(host: str, port: int, settings: Settings) -> int:
     """
     from service.processes import run_api
 
-    log_to_stderr()
+    log_to_stderr(log_level)
     with _graceful_termination():
         try:
             run_api(settings, host, port, on_ready=lambda url: say(f"hamtune: serving {url}"))
@@ -89,8 +92,9 @@ def api(host: str, port: int, settings: Settings) -> int:
 
 
 @click.command(epilog=example("hamtune coordinator"))
+@log_level_option("info")
 @data_option
-def coordinator(settings: Settings) -> int:
+def coordinator(log_level: str, settings: Settings) -> int:
     """Drive jobs over a shared database and broker; any number of coordinators may run.
 
     Another coordinator takes over the jobs of one that dies. Set the same URLs as for
@@ -98,7 +102,7 @@ def coordinator(settings: Settings) -> int:
     """
     from service.processes import run_coordinator
 
-    log_to_stderr()
+    log_to_stderr(log_level)
     run_coordinator(settings)
     say("hamtune: coordinator stopped; its jobs go on with another one")
     return 0
@@ -110,15 +114,16 @@ def coordinator(settings: Settings) -> int:
     type=click.IntRange(1, 4096),
     help="Evaluations at once; one a core by default.",
 )
+@log_level_option("info")
 @data_option
-def worker(concurrency: int | None, settings: Settings) -> int:
+def worker(concurrency: int | None, log_level: str, settings: Settings) -> int:
     """Evaluate trials over a shared database and broker; any number of workers may run.
 
     Set the same URLs as for 'hamtune api'.
     """
     from service.processes import run_worker
 
-    log_to_stderr()
+    log_to_stderr(log_level)
     run_worker(settings, concurrency=concurrency)
     say("hamtune: worker stopped; trials it had not finished go to another one")
     return 0

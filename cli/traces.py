@@ -19,7 +19,7 @@ from searchspace.formats.trace import describe_trace
 from searchspace.kernels import CannotCut, TraceLoop, trace_loops, traffic_matrix
 from searchspace.truncation import ITERATIONS
 from searchspace.truncation import truncate as truncate_trace
-from searchspace.units import format_size, parse_speed
+from searchspace.units import format_size, machine_speed
 
 if TYPE_CHECKING:
     from workers.capture_source import SourceProgram
@@ -115,7 +115,7 @@ def capture(
     speed = None
     if host_speed is not None:
         try:
-            speed = parse_speed(host_speed)
+            speed = machine_speed(host_speed)
         except InvalidInput as error:
             raise InvalidInput(f"--host-speed: {error}") from error
     if (source is None) != (build is None):

@@ -25,7 +25,7 @@ from searchspace.mapping import MAPPINGS
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES, options_of
-from searchspace.units import parse_duration, parse_size
+from searchspace.units import memory_limit, parse_duration
 from searchspace.validation import Description, field_error, field_errors
 
 __all__ = [
@@ -67,7 +67,7 @@ def _read_seconds(value: Any) -> float:
 
 def _read_bytes(value: Any) -> int:
     try:
-        size = parse_size(value)
+        size = memory_limit(value)
     except InvalidInput as error:
         raise ValueError(error.message) from error
     if size == 0:

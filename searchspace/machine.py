@@ -25,7 +25,7 @@ from pydantic import (
 from searchspace.configuration import sha256_of
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
-from searchspace.units import parse_bandwidth, parse_duration, parse_speed
+from searchspace.units import machine_bandwidth, machine_latency, machine_speed
 from searchspace.validation import Description, check, field_error
 
 __all__ = ["Machine", "ModelFactors", "NetworkDescription", "Speed", "parse_machine"]
@@ -52,9 +52,9 @@ def _schema(example: str) -> WithJsonSchema:
     return WithJsonSchema({"type": ["number", "string"], "examples": [example]})
 
 
-Speed = Annotated[float, _quantity(parse_speed, positive=True), _schema("100Gf")]
-Bandwidth = Annotated[float, _quantity(parse_bandwidth, positive=True), _schema("40Gbps")]
-Latency = Annotated[float, _quantity(parse_duration, positive=False), _schema("60ns")]
+Speed = Annotated[float, _quantity(machine_speed, positive=True), _schema("100Gf")]
+Bandwidth = Annotated[float, _quantity(machine_bandwidth, positive=True), _schema("40Gbps")]
+Latency = Annotated[float, _quantity(machine_latency, positive=False), _schema("60ns")]
 
 _BOUNDARY = re.compile(r"(\d+):(\d*\.?\d+(?:[eE][+-]?\d+)?)")
 
@@ -158,7 +158,7 @@ def _model_kind(value: Any) -> str:
 
 
 class Machine(Description):
-    """A machine. Quantities may be written with units; they are kept in SI units.
+    """A machine. Quantities may be written with units; a bare number is in SI base units.
 
     Example:
         >>> machine = parse_machine({"nodes": 64, "degree": 6, "host_speed": "100Gf",

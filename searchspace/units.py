@@ -1,7 +1,8 @@
 """Quantities as people write them (`100Gf`, `40Gbps`, `60ns`, `4GiB`) and back.
 
 Everything inside the project is in SI base units: flop/s, bytes/s, seconds, bytes. A plain number
-is already in the base unit. Spellings follow SimGrid's platform files.
+is already in the base unit. Spellings follow SimGrid's platform files. Quantities of a machine must
+be plausible however they are written, for a forgotten unit is a common mistake.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ __all__ = [
     "format_duration",
     "format_size",
     "format_speed",
+    "machine_bandwidth",
+    "machine_latency",
+    "machine_speed",
+    "memory_limit",
     "parse_bandwidth",
     "parse_duration",
     "parse_size",
@@ -35,6 +40,11 @@ _DURATION_UNITS = {
     "h": 3600.0, "d": 86400.0,
 }  # fmt: skip
 _SIZE_UNITS = {f"{prefix}B": factor for prefix, factor in _PREFIXES.items()}
+
+LEAST_SPEED = 1e4
+LEAST_BANDWIDTH = 1e4
+MOST_LATENCY = 1.0
+LEAST_MEMORY = 1 << 20
 
 _QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
@@ -99,6 +109,61 @@ def parse_size(value: str | float) -> int:
     if not size.is_integer():
         raise InvalidInput(f"'{value}' is not a whole number of bytes")
     return int(size)
+
+
+def machine_speed(value: str | float) -> float:
+    """Reads the speed of a core in flop/s, at least 10 kf.
+
+    Raises:
+        InvalidInput: It is not a speed, or no core's.
+    """
+    speed = parse_speed(value)
+    if 0 < speed < LEAST_SPEED:
+        raise _implausible(value, "at least 10kf", "flop/s", "100Gf")
+    return speed
+
+
+def machine_bandwidth(value: str | float) -> float:
+    """Reads the bandwidth of a cable in bytes/s, at least 10 kBps.
+
+    Raises:
+        InvalidInput: It is not a bandwidth, or no cable's.
+    """
+    bandwidth = parse_bandwidth(value)
+    if 0 < bandwidth < LEAST_BANDWIDTH:
+        raise _implausible(value, "at least 10kBps", "bytes/s", "40Gbps (bits) or 5GBps (bytes)")
+    return bandwidth
+
+
+def machine_latency(value: str | float) -> float:
+    """Reads the latency of a cable or switch in seconds, at most 1 s.
+
+    Raises:
+        InvalidInput: It is not a duration, or no latency.
+    """
+    latency = parse_duration(value)
+    if latency > MOST_LATENCY:
+        raise _implausible(value, "at most 1s", "seconds", "60ns")
+    return latency
+
+
+def memory_limit(value: str | float) -> int:
+    """Reads a limit on memory in bytes, at least 1 MiB.
+
+    Raises:
+        InvalidInput: It is not a size, or no program fits into it.
+    """
+    size = parse_size(value)
+    if 0 < size < LEAST_MEMORY:
+        raise _implausible(value, "at least 1MiB", "bytes", "4GiB")
+    return size
+
+
+def _implausible(value: str | float, bound: str, base: str, example: str) -> InvalidInput:
+    return InvalidInput(
+        f"must be {bound}, not '{value}': a number without a unit is in {base}; "
+        f"write it like {example}"
+    )
 
 
 def _format(value: float, unit: str, prefixes: dict[str, float]) -> str:

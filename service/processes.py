@@ -108,6 +108,7 @@ def run_coordinator(settings: Settings) -> None:
     broker = _need_broker(settings)
     stop = _stop_on_signals()
     storage = open_storage(settings)
+    log.info("waiting for jobs")
     try:
         coordinator_for(storage, make_app(broker)).serve(stop)
     finally:

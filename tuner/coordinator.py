@@ -7,6 +7,7 @@ from threading import Event, Thread
 
 from searchspace.errors import HamtuneError
 from storage.errors import Conflict, LeaseLost, Unavailable
+from storage.log_context import about
 from storage.records import Job
 from storage.storage import Storage
 from tuner.bells import job_bell, queue_bell
@@ -94,14 +95,16 @@ class Coordinator:
             stop: When set, the job is left as it is, resumable, and given free.
         """
         lease = Lease(self._storage, job, self._lease_seconds)
-        try:
-            self._drive(lease, stop or Event())
-        except Stopped:
-            pass
-        except (LeaseLost, Unavailable) as error:
-            log.warning("left job %s: %s", job.id, error)
-        finally:
-            self._release(lease)
+        with about(job=job.id):
+            log.info("took job '%s', which is %s", job.name, job.state)
+            try:
+                self._drive(lease, stop or Event())
+            except Stopped:
+                pass
+            except (LeaseLost, Unavailable) as error:
+                log.warning("left job %s: %s", job.id, error)
+            finally:
+                self._release(lease)
 
     def _drive(self, lease: Lease, stop: Event) -> None:
         job_id = lease.job.id

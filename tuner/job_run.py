@@ -210,4 +210,6 @@ class JobRun:
         except Conflict as conflict:
             log.info("%s", conflict)
             return False
+        because = ended_because or error
+        log.info("the job is %s%s", to, f": {because}" if because else "")
         return True

@@ -13,6 +13,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from storage.errors import Unavailable
+from storage.log_context import about
 from storage.records import Outcome, Trial
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
@@ -81,6 +82,10 @@ class Evaluator:
         if trial is None:
             log.debug("attempt %s is not open any more", attempt_id)
             return
+        with about(job=trial.job_id, trial=trial.id):
+            self._evaluate(attempt_id, trial)
+
+    def _evaluate(self, attempt_id: str, trial: Trial) -> None:
         run = _Run()
         with self._under_way(run), self._heartbeats.beating(attempt_id, run.abandon):
             try:
@@ -88,9 +93,14 @@ class Evaluator:
             except _Abandoned:
                 # Nothing happens where it was given up: then it is not this worker's any more.
                 self._storage.release_attempt(attempt_id)
+                log.info("attempt %s is handed back", attempt_id)
                 return
         if not self._storage.finish_attempt(attempt_id, outcome, evaluation_key=key):
             log.info("attempt %s was given up before it ended; its outcome is dropped", attempt_id)
+            return
+        known = " (known)" if outcome.cached else ""
+        cpu = outcome.cpu_seconds
+        log.info("%s%s: value %s, %.3g CPU seconds", outcome.status, known, outcome.value, cpu)
 
     def stop(self, *, abandon: bool) -> None:
         """Begin no more attempts; with `abandon`, end those under way and hand them back."""

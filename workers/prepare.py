@@ -28,6 +28,7 @@ from searchspace.kernels import CannotCut
 from searchspace.truncation import truncate
 from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
+from storage.log_context import about
 from storage.preparations import PREPARER_SILENCE_SECONDS
 from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.storage import Storage
@@ -91,7 +92,10 @@ class Preparer:
         Raises:
             Interrupted: The worker is stopping.
         """
-        with claimed_preparation(self.storage, job_id, self.worker) as ours:
+        with (
+            about(job=job_id),
+            claimed_preparation(self.storage, job_id, self.worker) as ours,
+        ):
             job = self._unprepared(job_id) if ours else None
             if job is not None:
                 self._prepare(job)
@@ -108,6 +112,7 @@ class Preparer:
             if spec.fidelity == "auto":
                 space["fidelity"] = truncated_trace(self.storage, application)
             self.storage.set_job_prepared(job_id, application_id=application.id, space=space)
+            log.info("the job is prepared: %s on %d ranks", application.name, application.ranks)
         except (Unavailable, Interrupted):
             raise
         except Conflict as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from types import FrameType
@@ -14,6 +15,9 @@ from workers.embedded import EmbeddedPool
 __all__ = ["run_worker"]
 
 GRACE_SECONDS = 8.0  # below the ten seconds after which service managers kill
+
+
+log = logging.getLogger("hamtune.workers")
 
 
 def run_worker(
@@ -45,5 +49,7 @@ def run_worker(
         signal.signal(number, end)
     pool = EmbeddedPool(make_app(broker_url), concurrency, storage=storage, policy=policy)
     pool.start()
+    log.info("waiting for work")
     ending.wait()
+    log.info("stopping")
     pool.stop(grace_seconds=grace_seconds)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from tests.cli.conftest import Hamtune
+from tests.cli.conftest import Hamtune, Running
 
 
 def test_separate_processes_find_the_same_trials(
@@ -28,11 +30,35 @@ def test_separate_processes_find_the_same_trials(
         api = processes.enter_context(
             hamtune.running("api", "--port", "0", ready="serving http://")
         )
-        processes.enter_context(hamtune.running("coordinator"))
-        for _ in range(2):
+        coordinator = processes.enter_context(hamtune.running("coordinator"))
+        workers = [
             processes.enter_context(hamtune.running("worker", "--concurrency", "1"))
+            for _ in range(2)
+        ]
         ended = hamtune.json("submit", hamtune.job_file(job), "--server", api.url, "--watch")
         trials = hamtune.trials(ended["id"], api.url)
+        driven = log_of(coordinator)
+        worked = [line for worker in workers for line in log_of(worker)]
 
     assert ended["state"] == "completed"
     assert trials == embedded.trials(expected["job"]["id"])
+
+    of_job = f"hamtune.tuner job={ended['id']}: "
+    assert f"INFO {of_job}the job is running" in driven
+    assert f"INFO {of_job}the job is completed: trials" in driven
+    of_job = f"INFO hamtune.workers job={ended['id']}"
+    assert [line for line in worked if line.startswith(f"{of_job}: the job is prepared")]
+    for trial in trials:
+        told = f"{of_job} trial={ended['id']}-{trial['number']}: {trial['state']}"
+        assert len([line for line in worked if line.startswith(told)]) == 1
+
+
+def log_of(running: Running) -> list[str]:
+    """What a process logged, which is ended: level, logger, job, trial and message."""
+    running.process.send_signal(signal.SIGTERM)
+    _, said = running.process.communicate(timeout=60)
+    assert running.process.returncode == 0
+    lines = [line for line in said.splitlines() if not line.startswith("hamtune: ")]
+    for line in lines:
+        assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d (INFO|WARNING) [a-z.]+( job=\w+)?", line)
+    return [line.partition(" ")[2] for line in lines]

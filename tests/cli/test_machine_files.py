@@ -83,7 +83,7 @@ def test_refuses(machine: dict[str, Any], message: str, tmp_path: Path) -> None:
 
 def test_files_are_only_for_commands() -> None:
     description = {
-        "nodes": 4, "host_speed": 1, "link_bandwidth": 1, "topology": {"file": "fabric.txt"},
+        "nodes": 4, "host_speed": 1e9, "link_bandwidth": 1e9, "topology": {"file": "fabric.txt"},
     }  # fmt: skip
     with pytest.raises(
         InvalidInput, match=r"topology.file: names a file, which only commands read"

@@ -19,7 +19,7 @@ from tests.cli.conftest import ROOT, Hamtune
     ("arguments", "complaint"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["topology", "optimize"], "No such command 'optimize'"),
+        (["topology", "polish"], "No such command 'polish'"),
         (["jobs", "--colour"], "No such option"),
         (["show"], "Missing argument 'J'"),
         (["jobs", "--state", "lost"], "'lost' is not one of"),
@@ -29,6 +29,7 @@ from tests.cli.conftest import ROOT, Hamtune
         (["plot", "j", "--output", "figure.pdf"], "figures are .png or .svg files"),
         (["topology", "generate", "rung", "--nodes", "4"], "'rung' is not one of"),
         (["topology", "generate", "random", "--nodes", "5", "--degree", "3"], "random"),
+        (["worker", "--log-level", "loud"], "'loud' is not one of"),
         (["up", "--port", "99999"], "99999"),
         (["jobs", "--server", "elsewhere"], "not a URL"),
     ],
@@ -58,7 +59,7 @@ def test_a_wrong_command_line(hamtune: Hamtune, arguments: list[str], complaint:
         (
             {
                 "search": {"topology": ["mesh-2d"]},
-                "machine": {"nodes": 8, "host_speed": 1, "link_bandwidth": 1},
+                "machine": {"nodes": 8, "host_speed": 1e9, "link_bandwidth": 1e9},
             },
             "search",
         ),

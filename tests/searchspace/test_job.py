@@ -146,6 +146,7 @@ def test_one_choice_needs_no_list() -> None:
         ({"budget": {"wall_seconds": "0s"}}, "budget.wall_seconds: must be greater than 0"),
         ({"batch": 0}, "batch: must be greater than or equal to 1"),
         ({"cutoff_factor": 0}, "cutoff_factor: must be greater than 0"),
+        ({"limits": {"memory": 4}}, "limits.memory: must be at least 1MiB, not '4': .* in bytes"),
         ({"limits": {"memory": "4 floppies"}}, "limits.memory: '4 floppies' has an unknown unit"),
     ],
 )

@@ -65,6 +65,17 @@ def test_model_factors() -> None:
         ({"host_sped": 1}, "host_sped: unknown field; allowed: nodes, degree, host_speed"),
         ({"host_speed": "100GHz"}, "host_speed: '100GHz' has an unknown unit of speed; allowed: f"),
         ({"link_bandwidth": 0}, "link_bandwidth: must be greater than 0"),
+        (
+            {"host_speed": 100},
+            "host_speed: must be at least 10kf, not '100': a number without a unit is in flop/s; "
+            "write it like 100Gf",
+        ),
+        (
+            {"link_bandwidth": "40"},
+            r"link_bandwidth: must be at least 10kBps, not '40': .* in bytes/s; .* 40Gbps \(bits\)",
+        ),
+        ({"switch_latency": 60}, "switch_latency: must be at most 1s, not '60': .* in seconds; .*"),
+        ({"loopback_latency": "2s"}, "loopback_latency: must be at most 1s"),
         ({"switch_latency": "-1ns"}, "switch_latency: '-1ns' is not a duration"),
         ({"model": "quick"}, "model: unknown value 'quick'; allowed: smpi-default, plain"),
         ({"model": {"bandwidth_factor": 1}}, "model.latency_factor: is required"),

@@ -219,6 +219,33 @@ def test_a_pool_that_may_take_its_time_finishes_what_is_under_way(
     assert job.trial().state == "completed"
 
 
+@pytest.mark.parametrize("grace_seconds", [0.0, 600.0])
+def test_a_pool_that_stops_kills_a_capture_and_leaves_its_job_to_be_prepared_later(
+    storage: Storage, tmp_path: Path, grace_seconds: float
+) -> None:
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (folder / "main.c").write_text("")
+    application = {"source": str(folder), "build": "sleep 900", "run": "main", "ranks": 4}
+    document = job_document(Path("unused"), application=application)
+    document["search"]["collectives"] = {"barrier": "all"}
+    spec = load_job(document)
+    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    storage.transition(job.id, "preparing")
+    app = make_app("memory://")
+    pool = EmbeddedPool(app, 1, storage=storage)
+    pool.start()
+    send(app, PREPARE, job.id)
+    wait_for(lambda: [a.state for a in storage.list_applications().items] == ["capturing"])
+    assert storage.is_being_prepared(job.id)
+
+    pool.stop(grace_seconds=grace_seconds)
+
+    assert storage.get_job(job.id).state == "preparing"
+    assert not storage.is_being_prepared(job.id)
+    assert [a.state for a in storage.list_applications().items] == ["new"]
+
+
 def test_a_pool_can_be_started_again(storage: Storage, run_job: RunJob, trace: Path) -> None:
     job = run_job(trace)
     app = make_app("memory://")

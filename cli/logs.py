@@ -1,0 +1,63 @@
+"""The log of the service on stderr: a line a message, which names the job and trial it is about."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from storage.log_context import add_context
+
+__all__ = ["LEVELS", "log_level_option", "log_to_stderr"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def log_level_option(default: str) -> Callable[[F], F]:
+    """`--log-level`, handed over as `log_level`."""
+    return click.option(
+        "--log-level",
+        type=click.Choice(LEVELS),
+        default=default,
+        show_default=True,
+        help="The least that is logged on stderr.",
+    )
+
+
+def log_to_stderr(level: str | int) -> None:
+    """Let the log appear on stderr, from this level on; all of it with `HAMTUNE_DEBUG`.
+
+    Libraries are heard from warnings on. Handlers that they put in place are taken away.
+    """
+    number = logging.getLevelNamesMapping()[level.upper()] if isinstance(level, str) else level
+    if os.environ.get("HAMTUNE_DEBUG"):
+        number = logging.DEBUG
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(add_context)
+    handler.setFormatter(_OneLine())
+    logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
+    ours = logging.getLogger("hamtune")
+    ours.handlers.clear()
+    ours.propagate = True
+    ours.setLevel(number)
+
+
+class _OneLine(logging.Formatter):
+    """`time LEVEL logger job=... trial=...: message`, with line breaks shown as ` | `."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        ids = "".join(
+            f" {name}={value}" for name in ("job", "trial") if (value := getattr(record, name, ""))
+        )
+        text = record.getMessage()
+        if record.exc_info:
+            text = f"{text}\n{self.formatException(record.exc_info)}"
+        text = " | ".join(line.strip() for line in text.splitlines() if line.strip())
+        when = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
+        return f"{when} {record.levelname} {record.name}{ids}: {text}"
