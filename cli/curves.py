@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["AXES", "UNITS", "Axis", "Curve", "unit_for"]
+__all__ = ["AXES", "POINTS", "UNITS", "Axis", "Curve", "unit_for"]
+
+POINTS = 2000
+"""How many points of a job a curve is drawn with; of a longer one the service leaves some out."""
 
 AXES = {
     "trial": ("trial", "trial"),
@@ -43,7 +46,8 @@ class Curve:
         best: Best simulated seconds up to each trial; None before the first completed one.
             Baselines outside the search space do not count.
         baselines: Simulated seconds of the named baselines, in trial order.
-        proximity: C(n) of Hu 2023, equation 6, after each trial of the search.
+        proximity: C(n) of Hu 2023, equation 6, after trials of the search.
+        proximity_at: After how many trials each of these is; after each of them where left out.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Curve:
     best: tuple[float | None, ...]
     baselines: dict[str, float]
     proximity: tuple[float | None, ...]
+    proximity_at: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, name: str, convergence: Mapping[str, Any], by: str = "trial") -> Curve:
@@ -73,6 +78,7 @@ class Curve:
             best=tuple(point["best"] for point in points),
             baselines=dict(convergence["baselines"]),
             proximity=tuple(convergence["proximity"]),
+            proximity_at=convergence.get("proximity_at") and tuple(convergence["proximity_at"]),
         )
 
     @property

@@ -48,10 +48,10 @@ def proximity_figure(curves: Sequence[Curve]) -> Figure:
     figure, axes = _axes()
     lowest = 85.0
     for curve, colour in zip(curves, _colours(len(curves)), strict=True):
-        count = len(curve.proximity)
+        after = curve.proximity_at or range(1, len(curve.proximity) + 1)
         points = [
-            (100.0 * (index + 1) / count, max(0.0, 100.0 * value))
-            for index, value in enumerate(curve.proximity)
+            (100.0 * count / after[-1], max(0.0, 100.0 * value))
+            for count, value in zip(after, curve.proximity, strict=True)
             if value is not None
         ]
         if not points:

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from cli.client import Client, ConnectionBroken
-from cli.curves import Curve
+from cli.curves import POINTS, Curve
 from cli.options import say
 from cli.terminal import curve_text, most_trials, status_line, trial_table
 from searchspace.units import format_duration
@@ -109,7 +109,7 @@ class _Screen(_Display):
         finished = job["progress"]["finished"]
         if finished > self._drawn and (ended or time.monotonic() >= self._next_fetch):
             begin = time.monotonic()
-            self._convergence = self._client.get(f"{path}/convergence")
+            self._convergence = self._client.get(f"{path}/convergence", points=POINTS)
             self._drawn = finished
             self._next_fetch = time.monotonic() + (time.monotonic() - begin) / SHARE
         status = Text(status_line(job), style="bold", overflow="ellipsis", no_wrap=True)

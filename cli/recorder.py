@@ -21,7 +21,7 @@ _OUTPUT = click.option(
 )
 
 
-@click.group()
+@click.group(epilog=example("hamtune recorder build --mpicc mpicc.openmpi --output rec"))
 def recorder() -> None:
     """Record programs on a cluster, under its own MPI."""
 

@@ -10,7 +10,7 @@ from typing import Literal
 import click
 
 from cli.client import Client, connect
-from cli.curves import AXES, Curve
+from cli.curves import AXES, POINTS, Curve
 from cli.options import example, json_option, print_json, server_option
 from cli.terminal import compared, describe
 from searchspace.errors import HamtuneError
@@ -155,7 +155,7 @@ COMMANDS = [best, plot, export]
 
 def _curve(client: Client, reference: str, by: str) -> Curve:
     job = client.find_job(reference)
-    convergence = client.get(f"/jobs/{job['id']}/convergence")
+    convergence = client.get(f"/jobs/{job['id']}/convergence", points=POINTS)
     if convergence["best"] is None:
         raise HamtuneError(f"job {job['name']!r} has no completed trial yet, so nothing to draw")
     return Curve.of(job["name"], convergence, by)

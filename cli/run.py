@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from cli.client import Client, connect, in_process, live_server
-from cli.curves import Curve
+from cli.curves import POINTS, Curve
 from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, read_job
 from cli.options import data_option, example, json_option, print_json, say
@@ -94,7 +94,7 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
         print_json({"job": job, "best": best})
     elif best is not None:
         if not sys.stderr.isatty():  # where it was drawn all along
-            convergence = client.get(f"/jobs/{job['id']}/convergence")
+            convergence = client.get(f"/jobs/{job['id']}/convergence", points=POINTS)
             click.echo(curve_text(Curve.of(job["name"], convergence)) + "\n")
         click.echo(f"best  {format_duration(best['value'])} (trial {best['trial']})")
         click.echo(f"      {compared(best['value'], best['baselines'])}")

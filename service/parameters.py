@@ -19,6 +19,7 @@ __all__ = [
     "Log",
     "LogOffset",
     "MachineId",
+    "Points",
     "only_known_parameters",
 ]
 
@@ -29,6 +30,10 @@ Limit = Annotated[int, Query(ge=1, le=200, description="Entries in a page.")]
 Cursor = Annotated[
     str | None,
     Query(max_length=200, pattern=_VISIBLE, description="The `cursor` of the page before; opaque."),
+]
+Points = Annotated[
+    int | None,
+    Query(ge=2, le=1_000_000, description="About how many points are wanted; all by default."),
 ]
 JobId = Annotated[str, Path(max_length=64, pattern=_VISIBLE, description="The job's id.")]
 ApplicationId = Annotated[

@@ -23,7 +23,7 @@ from service.jobs.schemas import (
     JobView,
 )
 from service.openapi import answers, body
-from service.parameters import Cursor, JobId, Limit, Log, LogOffset
+from service.parameters import Cursor, JobId, Limit, Log, LogOffset, Points
 from storage.errors import NotFound
 from storage.records import JobState
 
@@ -268,9 +268,15 @@ def get_best(job_id: JobId, storage: StorageDependency) -> BestView:
         CONVERGENCE_EXAMPLE, 404, 422, description="The course of the job, as its figures need it."
     ),
 )
-def get_convergence(job_id: JobId, storage: StorageDependency) -> ConvergenceView:
-    """Best so far by trial, by wall clock and by CPU seconds spent, with the baselines."""
-    return results.course(storage, job_id)
+def get_convergence(
+    job_id: JobId, storage: StorageDependency, points: Points = None
+) -> ConvergenceView:
+    """Best so far by trial, by wall clock and by CPU seconds spent, with the baselines.
+
+    Of a long job, `points` asks for fewer points, which draw the same curve: the first, the last
+    and every improvement are kept (even where they are more than that), the others evenly thinned.
+    """
+    return results.course(storage, job_id, points)
 
 
 @router.get(

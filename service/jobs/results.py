@@ -6,6 +6,7 @@ from service.jobs.schemas import BestView, ConvergenceView
 from storage.errors import Conflict
 from storage.storage import Storage
 from tuner.convergence import convergence
+from tuner.thinning import thinned
 
 __all__ = ["best", "course"]
 
@@ -40,13 +41,12 @@ def best(storage: Storage, job_id: str) -> BestView:
     )
 
 
-def course(storage: Storage, job_id: str) -> ConvergenceView:
-    """How a job converged.
+def course(storage: Storage, job_id: str, points: int | None = None) -> ConvergenceView:
+    """How a job converged; with `points`, thinned to about so many (see `tuner.thinning`).
 
     Raises:
         NotFound: There is no such job.
     """
     job = storage.get_job(job_id)
-    return ConvergenceView.model_validate(
-        convergence(storage.trial_points(job_id), started_at=job.started_at)
-    )
+    whole = convergence(storage.trial_points(job_id), started_at=job.started_at)
+    return ConvergenceView.model_validate(whole if points is None else thinned(whole, points))

@@ -114,6 +114,7 @@ CONVERGENCE_EXAMPLE: dict[str, Any] = {
     "gains": {"torus-3d": 1.18},
     "speedup": 1.0,
     "proximity": [1.0],
+    "proximity_at": None,
     "close": 0.9,
     "trials_to_reach": 1,
     "share": 1.0,
@@ -255,6 +256,9 @@ class ConvergenceView(BaseModel):
     speedup: float | None = Field(description="The first value over the best (equation 5).")
     proximity: list[float | None] = Field(
         description="C(n) after n = 1, 2, ... trials of the search (equation 6)."
+    )
+    proximity_at: list[int] | None = Field(
+        default=None, description="Of which n the values are, where they were thinned; else null."
     )
     close: float = Field(description="The proximity that counts as near the best.")
     trials_to_reach: int | None = Field(description="The first n with C(n) of at least `close`.")

@@ -105,7 +105,7 @@ def test_what_cannot_be_run_is_an_answer_and_a_line(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (evaluate(machine="{nodes: 8, speed: 1}"), "--machine: speed: unknown field"),
+        (evaluate(machine="{nodes: 8, speed: 1}"), "speed: unknown field"),
         (evaluate(machine=MACHINE.replace("60ns", "60nm")), "--machine: switch_latency"),
         (evaluate(machine="m.yaml"), "there is no file m.yaml"),
         (

@@ -63,6 +63,14 @@ def test_the_proximity_figure_tells_when_ninety_percent_is_reached() -> None:
     assert axes.lines[0].get_label() == "cg-64: 90% after 100% of trials"
 
 
+def test_a_thinned_proximity_is_drawn_where_it_holds() -> None:
+    thin = curve(proximity=(0.5, 0.95, 1.0), proximity_at=(1, 50, 100))
+    (axes,) = proximity_figure([thin]).axes
+
+    assert list(axes.lines[0].get_xdata()) == pytest.approx([1.0, 50.0, 100.0])
+    assert axes.lines[0].get_label() == "cg-64: 90% after 50% of trials"
+
+
 def test_a_job_without_a_completed_trial_can_be_drawn() -> None:
     nothing = curve(states=("failed",) * 5, values=(None,) * 5, best=(None,) * 5, baselines={})
 

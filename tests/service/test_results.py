@@ -79,6 +79,7 @@ def test_the_best_stands_beside_the_baselines(
         "speedup": 1.5,
         "baselines": {"mesh-2d": 4.0, "torus-2d": 3.0},
         "initial": 5.0,
+        "finish_times": None,
     }
 
 
@@ -122,6 +123,14 @@ def test_the_course_counts_trials_seconds_and_costs(
     assert wall == sorted(wall)
     assert course["baselines"] == {"torus-2d": 4.0}
     assert course["gains"] == {"torus-2d": 2.0}
+    assert course["proximity_at"] is None
+    thin = client.get(f"{URL}/{job_id}/convergence", params={"points": 3}).json()
+    assert thin["points"] == [points[0], points[1], points[3]]
+    assert thin["baselines"] == course["baselines"]
+    for wrong in ("1", "many"):
+        refused = client.get(f"{URL}/{job_id}/convergence", params={"points": wrong})
+        assert refused.status_code == 422
+        assert "query.points" in refused.json()["detail"]
     assert course["initial"] == {"trial": 2, "value": 3.0}
     assert course["best"] == {"trial": 4, "value": 2.0}
     assert course["speedup"] == 1.5
