@@ -74,6 +74,7 @@ def test_the_status_line_tells_state_progress_and_incumbent() -> None:
 def test_a_censored_trial_shows_its_bound() -> None:
     trial = {
         "number": 3,
+        "kind": "search",
         "fidelity": "full",
         "state": "censored",
         "value": 0.08,
