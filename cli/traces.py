@@ -112,12 +112,7 @@ def capture(
 
     if not output.parent.is_dir():
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
-    speed = None
-    if host_speed is not None:
-        try:
-            speed = machine_speed(host_speed)
-        except InvalidInput as error:
-            raise InvalidInput(f"--host-speed: {error}") from error
+    speed = _speed(host_speed)
     if (source is None) != (build is None):
         raise click.UsageError("--source and --build go together")
     if source is not None and (flags or inputs):
@@ -261,6 +256,7 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
     epilog=example(
         "hamtune trace import --pattern alltoall.yaml -o alltoall.ht",
         "hamtune trace import --matrix solver.mtx --rounds 10 -o exchange.ht",
+        "hamtune trace import --time-independent smpi_simgrid.txt -o solver.ht",
     ),
 )
 @click.option(
@@ -276,6 +272,19 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
     help="Bytes that every pair of ranks exchanges, both ways (MatrixMarket).",
 )
 @click.option(
+    "--time-independent",
+    "stock",
+    is_flag=True,
+    help="Read FILES: stock time-independent traces of SimGrid, one a rank or one for all, their "
+    "directory, or the list of them that smpirun -trace-ti writes.",
+)
+@click.option(
+    "--host-speed",
+    metavar="F",
+    help="Speed that turns the sleeps of --time-independent into flops (2Gf).",
+)
+@click.argument("files", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option(
     "--rounds", type=click.IntRange(1), help="How often --matrix is exchanged (once if left out)."
 )
 @click.option(
@@ -288,19 +297,38 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
 )
 @json_option
 def import_trace(
-    pattern: Path | None, matrix: Path | None, rounds: int | None, output: Path, as_json: bool
+    pattern: Path | None,
+    matrix: Path | None,
+    stock: bool,
+    host_speed: str | None,
+    files: tuple[Path, ...],
+    rounds: int | None,
+    output: Path,
+    as_json: bool,
 ) -> None:
-    """Make a trace of a synthetic workload: a pattern of messages, or a traffic matrix."""
+    """Make a trace of a pattern of messages, a traffic matrix, or stock traces of SimGrid.
+
+    In stock traces every collective is one of all ranks.
+    """
     from searchspace.documents import read_document
     from searchspace.formats.matrix_market import read_traffic
     from searchspace.formats.patterns import matrix_trace, pattern_trace
+    from searchspace.formats.stock_trace import import_time_independent
 
-    if (pattern is None) == (matrix is None):
-        raise click.UsageError("give one of --pattern and --matrix")
+    if sum((pattern is not None, matrix is not None, stock)) != 1:
+        raise click.UsageError("give one of --pattern, --matrix and --time-independent")
+    if stock != bool(files):
+        raise click.UsageError("--time-independent and FILES go together")
+    if host_speed is not None and not stock:
+        raise click.UsageError("--host-speed goes with --time-independent")
     if rounds is not None and matrix is None:
         raise click.UsageError("--rounds goes with --matrix; a pattern has its count")
     if not output.parent.is_dir():
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    if stock:
+        import_time_independent(files, output, host_speed=_speed(host_speed))
+        _report(output, as_json)
+        return
     try:
         if pattern is not None:
             described = read_document(pattern.read_bytes())
@@ -316,6 +344,14 @@ def import_trace(
 
 
 COMMANDS = [capture, trace]
+
+
+def _speed(host_speed: str | None) -> float | None:
+    """The value of --host-speed in flop/s."""
+    try:
+        return None if host_speed is None else machine_speed(host_speed)
+    except InvalidInput as error:
+        raise InvalidInput(f"--host-speed: {error}") from error
 
 
 def _capture_source(source: Path, program: SourceProgram, output: Path, *, sandbox: bool) -> None:
