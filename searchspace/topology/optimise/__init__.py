@@ -7,12 +7,13 @@ from searchspace.graph import Graph
 from searchspace.topology.optimise.sa import SA
 from searchspace.topology.optimise.search import Objective, Optimiser, Problem, Ring, Search
 from searchspace.topology.optimise.spectral import SPECTRAL
+from searchspace.topology.optimise.symmetric import SYMMETRIC
 from searchspace.topology.optimise.two_opt import TWO_OPT
 
 __all__ = ["OPTIMISERS", "begin", "check", "optimise"]
 
 OPTIMISERS: dict[str, Optimiser] = {
-    optimiser.name: optimiser for optimiser in (SA, SPECTRAL, TWO_OPT)
+    optimiser.name: optimiser for optimiser in (SA, SYMMETRIC, SPECTRAL, TWO_OPT)
 }
 
 

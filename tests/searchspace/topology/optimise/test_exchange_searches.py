@@ -1,4 +1,4 @@
-"""2-opt and the spectral search: what they keep, that they improve, and that they resume."""
+"""2-opt, spectral and symmetric search: what they keep, that they improve and resume."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ SEARCHES: list[tuple[str, Objective]] = [
     ("2opt", "aspl"),
     ("2opt", "bisection"),
     ("spectral", "bisection"),
+    ("symmetric", "bisection"),
 ]
 
 
@@ -56,7 +57,7 @@ def test_a_complete_network_leaves_2opt_nothing_to_do() -> None:
 
 
 def test_what_a_method_cannot_do_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="use spectral or 2opt"):
+    with pytest.raises(InvalidInput, match="use symmetric or spectral or 2opt"):
         check("sa", "bisection")
     with pytest.raises(InvalidInput, match="belong to method sa"):
         begin("2opt", Problem(16, 4, symmetry=4))
