@@ -26,7 +26,7 @@ SIZES = {
 """Bytes of a datatype by SMPI's id: DOUBLE, INT, CHAR, SHORT, LONG, FLOAT, BYTE; from 17 INT8_T to
 UINT64_T, C_FLOAT_COMPLEX, C_DOUBLE_COMPLEX; COMPLEX16."""
 
-_LINE = re.compile(r"\s*(\d{1,6})\s+([a-z_]+)\b(.*)", re.ASCII)
+_LINE = re.compile(r"\s*(\d{1,6})\s+([A-Za-z_]+)\b(.*)", re.ASCII)
 _IGNORED = ("init", "test", "comm_size", "comm_split", "comm_dup", "location")
 _BYTE, _DOUBLE = 1, 8
 
@@ -136,6 +136,13 @@ class _Rank:
             self._open.setdefault(key, deque()).append(slot)
             fields["slot"] = slot
         self._put(action, **fields)
+
+    def sendrecv(self, _: str, words: Sequence[str]) -> None:
+        """`sendRecv sent target received source [type type]`, which tells no tags."""
+        fields: dict[str, Value] = {"to": self._peer(words[1]), "from": self._peer(words[3])}
+        fields |= {"send_count": _count(words[0]), "send_size": self._size(words, 4)}
+        fields |= {"recv_count": _count(words[2]), "recv_size": self._size(words, 5)}
+        self._put("sendrecv", **fields)
 
     def wait(self, _: str, words: Sequence[str]) -> None:
         """`wait source target tag`, which does nothing where no such request is open."""
@@ -280,6 +287,7 @@ class _Rank:
 _ACTIONS: dict[str, Callable[[_Rank, str, Sequence[str]], None]] = {
     "compute": _Rank.compute,
     "sleep": _Rank.sleep,
+    "sendRecv": _Rank.sendrecv,
     "wait": _Rank.wait,
     "waitall": _Rank.waitall,
     "finalize": _Rank.finalize,

@@ -142,3 +142,11 @@ def test_a_sleep_needs_a_host_speed(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidInput, match="line 1, action sleep: --host-speed"):
         import_time_independent([tmp_path / "s.txt"], tmp_path / "t.ht")
+
+
+def test_what_smpirun_writes_of_a_sendrecv_is_one_call(tmp_path: Path) -> None:
+    (found, _) = operations(tmp_path, "0 sendRecv 7 0 9 0 1 0 \n0 finalize\n")
+
+    assert found.name == "sendrecv"
+    assert (found.fields["send_count"], found.fields["send_size"]) == (7, 4)
+    assert (found.fields["recv_count"], found.fields["recv_size"]) == (9, 8)
