@@ -52,7 +52,7 @@ TABLE = {
     "study": ("studies", "Make a table or figure of a paper again, ours beside the paper's."),
     "submit": ("jobs", "Hand a job to a running service and print its id."),
     "topology": ("networks", "Generate networks, optimise, measure, convert and draw them."),
-    "trace": ("traces", "Look at traces."),
+    "trace": ("traces", "Look at traces; import, merge and truncate them."),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
     "watch": ("watch", "Watch a job until it ends: state, convergence curve and latest trials."),
     "worker": (

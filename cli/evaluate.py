@@ -37,9 +37,9 @@ KINDS: dict[str, type[Named]] = {
 
 @click.command(
     epilog=example(
-        "hamtune evaluate --application cg.A.64 --machine machine.yaml \\\\",
+        "hamtune evaluate --application cg.A.64 --machine machine.yaml \\",
         "  --configuration '{topology: torus-3d, mpi: mpich, collectives: {allreduce: rdb}}'",
-        "hamtune evaluate --application trace.ht --machine machine.yaml \\\\",
+        "hamtune evaluate --application trace.ht --machine machine.yaml \\",
         "  --configuration best.json --cutoff 80ms --json",
     )
 )
@@ -239,7 +239,8 @@ def _naming(option: str) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        raise InvalidInput(f"{option}: {error}") from error
+        mistakes = "; ".join(str(error).splitlines())
+        raise InvalidInput(f"{option}: {mistakes}") from error
 
 
 def _nothing(status: str, kind: str, message: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ __all__ = ["COMMANDS"]
 @click.command(
     epilog=example(
         "hamtune submit job.yaml --server http://localhost:8080 --watch",
-        "hamtune submit --source NPB3.4-MPI/ --build 'make CG CLASS=S NPROCS=16' \\\\",
+        "hamtune submit --source NPB3.4-MPI/ --build 'make CG CLASS=S NPROCS=16' \\",
         "  --run bin/cg.S.16 --ranks 16",
     )
 )

@@ -92,7 +92,7 @@ def families(as_json: bool) -> None:
         "hamtune topology generate fat-tree --ports 8 -o tree.edges",
     ),
 )
-@click.argument("family", type=click.Choice(tuple(FAMILIES)))
+@click.argument("family", type=click.Choice(tuple(FAMILIES)), metavar="FAMILY")
 @click.option(
     "--nodes", type=click.IntRange(1), help="Hosts; may be left out where the parameters say it."
 )

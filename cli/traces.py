@@ -32,7 +32,7 @@ __all__ = ["COMMANDS"]
     epilog=example(
         "hamtune capture --ranks 16 --output solver.ht -- solver.c helper.c 1000",
         "hamtune capture --ranks 16 --output solver.ht -- ./solver 1000",
-        "hamtune capture --source solver/ --build make --ranks 16 --captures 3 \\\\",
+        "hamtune capture --source solver/ --build make --ranks 16 --captures 3 \\",
         "  --output solver.ht -- bin/solver 1000",
     ),
 )
@@ -139,7 +139,7 @@ def capture(
 
 @click.group()
 def trace() -> None:
-    """Look at traces."""
+    """Look at traces; import, merge and truncate them."""
 
 
 @trace.command(

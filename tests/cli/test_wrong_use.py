@@ -27,7 +27,7 @@ from tests.cli.conftest import ROOT, Hamtune
         (["run", "nowhere.yaml"], "nowhere.yaml"),
         (["export", "j", "--format", "pdf", "--output", "x"], "'pdf' is not one of"),
         (["plot", "j", "--output", "figure.pdf"], "figures are .png or .svg files"),
-        (["topology", "generate", "rung", "--nodes", "4"], "'rung' is not one of"),
+        (["topology", "generate", "rung", "--nodes", "4"], "for 'FAMILY': 'rung' is not one of"),
         (["topology", "generate", "random", "--nodes", "5", "--degree", "3"], "random"),
         (["worker", "--log-level", "loud"], "'loud' is not one of"),
         (["up", "--port", "99999"], "99999"),
@@ -198,6 +198,7 @@ def test_every_command_teaches_with_an_example() -> None:
     assert set(commands) >= {*contract.split(), "capture", "order", "map", "api", "worker"}
     for name, command in commands.items():
         assert name in (command.epilog or ""), name
+        assert "\\\\" not in (command.epilog or ""), f"{name}: the shell wants one backslash"
         assert command.help, name
 
 
