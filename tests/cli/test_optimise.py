@@ -82,7 +82,7 @@ def test_wrong_use_is_one_plain_line(
         ("0 0\n", "to itself"),
         ("0 1\n1 0\n", "repeats"),
         ("0 1 5\n", "three columns"),
-        ('{"a": 1}', "line 1"),
+        ('{"a": 1}', "edges: is required"),
     ],
 )
 def test_a_start_that_is_no_network_is_one_plain_line(
