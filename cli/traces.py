@@ -137,6 +137,16 @@ def capture(
     _report(output, as_json)
 
 
+output_option = click.option(
+    "-o",
+    "--output",
+    metavar="T.ht",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The trace to write.",
+)
+
+
 @click.group()
 def trace() -> None:
     """Look at traces; import, merge and truncate them."""
@@ -232,14 +242,7 @@ def truncate(trace_file: Path, output: Path, iterations: int, as_json: bool) -> 
 
 @trace.command(epilog=example("hamtune trace merge recording/ -o solver.ht"))
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="T.ht",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The trace to write.",
-)
+@output_option
 @json_option
 def merge(directory: Path, output: Path, as_json: bool) -> None:
     """Make one trace of what the ranks of a run on a cluster recorded (see `hamtune recorder`)."""
@@ -287,14 +290,7 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
 @click.option(
     "--rounds", type=click.IntRange(1), help="How often --matrix is exchanged (once if left out)."
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="T.ht",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The trace to write.",
-)
+@output_option
 @json_option
 def import_trace(
     pattern: Path | None,
