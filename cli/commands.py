@@ -32,7 +32,7 @@ TABLE = {
     "export": ("results", "Write the best configuration of a job as files to install or to rerun."),
     "jobs": ("jobs", "List jobs, newest first."),
     "logs": ("jobs", "Show what building and running the program of a job printed."),
-    "map": ("networks", "Place ranks on the hosts of a machine and judge the mapping in hops."),
+    "map": ("mappings", "Place ranks on the hosts of a machine and judge the mapping in hops."),
     "order": (
         "orderings",
         "Renumber the hosts of a network so that neighbouring numbers are close.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cli.files import FILE, read_graph, read_text
-from cli.options import example, json_option, print_json, seed_option
+from cli.options import example, json_option, print_json, say, seed_option
 from searchspace.errors import HamtuneError
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.graph import Graph
@@ -86,9 +86,9 @@ def _virtual(pattern: str | None, traffic: Path | None, ranks: int) -> Graph:
     if pattern is not None:
         return generate(pattern, ranks)
     assert traffic is not None
-    matrix = read_traffic(read_text(traffic))
-    pairs = ((u, v) for u, v in zip(*matrix.nonzero(), strict=True) if u < v)
-    return Graph.from_edges(len(matrix), [(int(u), int(v)) for u, v in pairs])
+    exchanged = read_traffic(read_text(traffic), notice=say)
+    low, high, _ = exchanged.pairs
+    return Graph.from_edges(exchanged.ranks, zip(low.tolist(), high.tolist(), strict=True))
 
 
 COMMANDS = [embed_command]

@@ -17,6 +17,7 @@ from searchspace.formats.matrix_market import write_traffic
 from searchspace.formats.source_archive import pack
 from searchspace.formats.trace import describe_trace
 from searchspace.kernels import CannotCut, TraceLoop, trace_loops, traffic_matrix
+from searchspace.traffic import Traffic
 from searchspace.truncation import ITERATIONS
 from searchspace.truncation import truncate as truncate_trace
 from searchspace.units import format_size, machine_speed
@@ -177,7 +178,7 @@ def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
     except InvalidInput as error:
         raise InvalidInput(f"{trace_file}: {error}") from error
     if traffic is not None:
-        traffic.write_text(write_traffic(traffic_matrix(trace_file)))
+        traffic.write_text(write_traffic(Traffic.from_directed(traffic_matrix(trace_file))))
     if as_json:
         print_json({**summary, "loops": loops, "loops_obstacle": obstacle})
         return
@@ -333,7 +334,7 @@ def import_trace(
             pattern_trace(described, output)
         elif matrix is not None:
             text = matrix.read_text(errors="replace")
-            matrix_trace(read_traffic(text), output, rounds=rounds or 1)
+            matrix_trace(read_traffic(text, notice=say), output, rounds=rounds or 1)
     except InvalidInput as error:
         raise InvalidInput(f"{pattern or matrix}: {error}") from error
     _report(output, as_json)

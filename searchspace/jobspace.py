@@ -11,6 +11,8 @@ from typing import Any
 from searchspace.collectives import COLLECTIVES, DEFAULT, WORLD, Groups
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
+from searchspace.graph import Graph
+from searchspace.hop_machine import HopMachine, Network
 from searchspace.jobspec import ALL, BuiltinApplication, JobSpec, TopologyChoice
 from searchspace.machine import Machine
 from searchspace.mapping import map_ranks
@@ -18,6 +20,7 @@ from searchspace.parameters import Condition, EnumParameter, IntegerParameter, P
 from searchspace.platform import GIVEN, collective_obstacle
 from searchspace.space import Constraint, SearchSpace
 from searchspace.topology import FAMILIES, obstacle
+from searchspace.traffic import Traffic
 
 __all__ = ["BASELINE_TOPOLOGIES", "BuiltSpace", "build_space"]
 
@@ -184,10 +187,7 @@ class _CollectiveChoices:
         self._called = called
         self._search = spec.search
         self._ranks = ranks
-        self._layouts = {
-            name: map_ranks(name, ranks, machine.nodes, machine.cores_per_host)
-            for name in spec.search.mapping
-        }
+        self._layouts = {name: _layout(name, ranks, machine) for name in spec.search.mapping}
         # For each collective, where it can run at all: pairs of mapping and MPI implementation.
         self._runs: dict[str, set[tuple[str, str]]] = {}
         self.constraints: list[Constraint] = []
@@ -255,6 +255,14 @@ class _CollectiveChoices:
                 "no configuration of this space can be run: " + self.constraints[0].description,
                 field="search",
             )
+
+
+def _layout(mapping: str, ranks: int, machine: Machine) -> tuple[int, ...]:
+    """The host of each rank under a mapper that looks at nothing but their number."""
+    shape = Network(Graph(nodes=machine.nodes, edges=()))
+    where = HopMachine.uniform(shape, machine.cores_per_host)
+    places = map_ranks(mapping, Traffic.silent(ranks), where)
+    return tuple(where.place_hosts[places].tolist())
 
 
 def _differs_from(combination: Mapping[str, Value]) -> Callable[[Mapping[str, Value]], bool]:

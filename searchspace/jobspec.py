@@ -21,7 +21,7 @@ from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.machine import Machine, Speed
-from searchspace.mapping import MAPPINGS
+from searchspace.mapping import MAPPERS
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES, options_of
@@ -308,6 +308,9 @@ def _listed(value: Any) -> Any:
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
 
+_MAPPINGS = tuple(name for name, mapper in MAPPERS.items() if not mapper.uses_traffic)
+
+
 class Search(Description):
     """The space: what the job chooses from. What is not listed stays at its default."""
 
@@ -332,7 +335,7 @@ class Search(Description):
         wrong = [
             *_wrong_choices("topology", topologies, (*FAMILIES, GIVEN)),
             *_wrong_choices("ordering", self.ordering, tuple(ORDERINGS)),
-            *_wrong_choices("mapping", self.mapping, tuple(MAPPINGS)),
+            *_wrong_choices("mapping", self.mapping, _MAPPINGS),
             *_wrong_choices("mpi", self.mpi, (*SELECTORS, DEFAULT)),
         ]
         for name, algorithms in self.collectives.items():

@@ -1,4 +1,4 @@
-"""Parameters of methods and families: how many of what, a share, numbers, or one of some names."""
+"""Parameters of methods and families: how many of what, an amount, numbers, or a name of some."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing_extensions import override
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 
-__all__ = ["Choice", "Numbers", "Option", "Share", "Whole"]
+__all__ = ["Amount", "Choice", "Numbers", "Option", "Share", "Whole"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,35 @@ class Share(Option):
     @override
     def allowed(self) -> str:
         return "a number from 0 to 1"
+
+
+@dataclass(frozen=True)
+class Amount(Option):
+    """A number that need not be whole."""
+
+    low: float
+    high: float
+    default: float
+
+    @override
+    def read(self, value: Any) -> Scalar:
+        try:
+            amount = float(value)
+        except (TypeError, ValueError):
+            amount = math.nan
+        if isinstance(value, bool) or not self.low <= amount <= self.high:
+            raise InvalidInput(f"must be {self.allowed}, not {value!r}", field=self.name)
+        return amount
+
+    @property
+    @override
+    def initial(self) -> Scalar | None:
+        return self.default
+
+    @property
+    @override
+    def allowed(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}"
 
 
 @dataclass(frozen=True)

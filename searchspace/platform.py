@@ -11,10 +11,12 @@ from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, WORLD, Grou
 from searchspace.configuration import DEFAULTS, Configuration, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
+from searchspace.hop_machine import HopMachine, Network
 from searchspace.machine import Machine, ModelFactors, NetworkDescription
 from searchspace.mapping import map_ranks
 from searchspace.ordering import order
 from searchspace.topology import FAMILIES, generate, obstacle, read_options
+from searchspace.traffic import Traffic
 
 __all__ = [
     "GIVEN",
@@ -174,9 +176,8 @@ def resolve(
     chosen = complete(configuration, machine)
     network = _network(chosen, machine)
     moved: tuple[int, ...] = _in_field("ordering", _order, str(chosen["ordering"]), network)
-    rank_hosts = _in_field(
-        "mapping", map_ranks, str(chosen["mapping"]), ranks, machine.nodes, machine.cores_per_host
-    )
+    ordered = network.relabel(moved)
+    rank_hosts = _in_field("mapping", _map, str(chosen["mapping"]), ranks, ordered, machine)
     options = {"network/model": "SMPI", **_model_options(machine)}
     mpi = str(chosen["mpi"])
     if mpi not in (*SELECTORS, DEFAULT):
@@ -196,7 +197,7 @@ def resolve(
             raise Infeasible(f"{_COLLECTIVE}{name}: {reason}")
     return Resolved(
         machine,
-        network.relabel(moved),
+        ordered,
         rank_hosts,
         dict(sorted(options.items())),
         tuple(moved[: network.hosts]),
@@ -282,6 +283,12 @@ def _order(method: str, network: Graph) -> tuple[int, ...]:
     place = {network.hosts + switch: position for position, switch in enumerate(found)}
     near = network.neighbors
     return (*sorted(hosts, key=lambda host: (min(place[s] for s in near[host]), host)), *switches)
+
+
+def _map(mapping: str, ranks: int, network: Graph, machine: Machine) -> tuple[int, ...]:
+    where = HopMachine.uniform(Network(network), machine.cores_per_host)
+    places = map_ranks(mapping, Traffic.silent(ranks), where)
+    return tuple(where.place_hosts[places].tolist())
 
 
 def _in_field(field: str, function: Any, *arguments: Any) -> Any:

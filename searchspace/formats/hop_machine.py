@@ -1,49 +1,39 @@
-"""The `M.json` format: machines that mappings are judged on, as hosts, switches and cables.
+"""The `M.json` format: machines that mappings are judged on.
 
 `tree` (arity from the root to the leaves), `torus` and `mesh` (extents, row-major), `dragonfly`
 (groups of routers joined all to all, groups x < y by one cable between router (y - 1) % r of x and
-router x % r of y), and `graph` (an edge list).
+router x % r of y), and `graph` (an edge list). `cores_per_host` is one number or one for each host;
+`inside` is the arity of the tree in a host, from the host to its cores, or names an XML file of
+hwloc; `allocated` lists the hosts that may be used.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.hwloc_xml import read_arity
 from searchspace.graph import Graph
+from searchspace.hop_machine import MAX_NODES, Dragonfly, Grid, HopMachine, Network, Shape, Tree
 
-__all__ = ["HopMachine", "read_hop_machine"]
+__all__ = ["read_hop_machine"]
 
-MAX_NODES = 65_535
+MAX_CORES_OF_HOST = 1024
 
 Extent = Annotated[int, Field(ge=1, le=MAX_NODES)]
-
-
-@dataclass(frozen=True)
-class HopMachine:
-    """A machine of which only hops are known.
-
-    Attributes:
-        network: Hosts are the nodes 0 to `hosts` - 1, switches come after them.
-        hosts: Where ranks can run.
-        cores_per_host: Ranks that one host can run.
-    """
-
-    network: Graph
-    hosts: int
-    cores_per_host: int
+Cores = Annotated[int, Field(ge=0, le=MAX_CORES_OF_HOST)]
 
 
 class _Description(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cores_per_host: int = Field(default=1, ge=1, le=1024)
+    cores_per_host: Annotated[int, Field(ge=1, le=MAX_CORES_OF_HOST)] | list[Cores] | None = None
+    inside: Annotated[list[Extent], Field(min_length=1, max_length=16)] | str | None = None
+    allocated: list[Annotated[int, Field(ge=0, le=MAX_NODES)]] | None = None
 
 
 class _Tree(_Description):
@@ -73,12 +63,22 @@ _ADAPTER: TypeAdapter[_Tree | _Grid | _Dragonfly | _Graph] = TypeAdapter(
 )
 
 
-def read_hop_machine(document: Any, *, read_graph: Callable[[str], Graph]) -> HopMachine:
-    """Build the network that a description stands for.
+def _no_file(name: str) -> str:
+    raise InvalidInput(f"names a file, which cannot be read here: {name}", field="inside")
+
+
+def read_hop_machine(
+    document: Any,
+    *,
+    read_graph: Callable[[str], Graph],
+    read_text: Callable[[str], str] = _no_file,
+) -> HopMachine:
+    """Build the machine that a description stands for.
 
     Args:
         document: The JSON document.
         read_graph: Reads the edge list that a `graph` names.
+        read_text: Reads the file that `inside` names.
 
     Raises:
         InvalidInput: It is not a machine, or one of more than 65,535 hosts and switches.
@@ -89,61 +89,42 @@ def read_hop_machine(document: Any, *, read_graph: Callable[[str], Graph]) -> Ho
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"][1:]) or None
         raise InvalidInput(first["msg"], field=field) from error
+    shape: Shape
     match description:
         case _Tree():
-            network, hosts = _tree(description.arity)
+            shape = Tree(tuple(description.arity))
         case _Grid():
-            network, hosts = _grid(description.dims, wrapped=description.type == "torus")
+            shape = Grid(tuple(description.dims), wrapped=description.type == "torus")
         case _Dragonfly():
-            network, hosts = _dragonfly(description)
+            shape = Dragonfly(description.groups, description.routers, description.nodes)
         case _Graph():
-            network = read_graph(description.edges)
-            hosts = network.hosts
-    return HopMachine(network, hosts, description.cores_per_host)
+            shape = Network(read_graph(description.edges))
+    inside = _inside(description.inside, read_text)
+    cores = description.cores_per_host
+    if cores is None:
+        cores = math.prod(inside)
+        if cores > MAX_CORES_OF_HOST:
+            raise InvalidInput(f"a host has at most {MAX_CORES_OF_HOST} cores", field="inside")
+    hosts = HopMachine.uniform(shape).hosts
+    each = [cores] * hosts if isinstance(cores, int) else cores
+    if description.allocated is not None:
+        each = _allocated(description.allocated, each)
+    return HopMachine(shape, tuple(each), inside)
 
 
-def _tree(arity: list[int]) -> tuple[Graph, int]:
-    hosts = _checked(math.prod(arity))
-    edges: list[tuple[int, int]] = []
-    below, first_free = list(range(hosts)), hosts
-    for children in reversed(arity):
-        parents = list(range(first_free, first_free + len(below) // children))
-        first_free = _checked(first_free + len(parents))
-        edges += [(parents[index // children], node) for index, node in enumerate(below)]
-        below = parents
-    return Graph.from_edges(first_free, edges), hosts
+def _inside(given: list[int] | str | None, read_text: Callable[[str], str]) -> tuple[int, ...]:
+    if given is None:
+        return ()
+    return read_arity(read_text(given)) if isinstance(given, str) else tuple(given)
 
 
-def _grid(dims: list[int], *, wrapped: bool) -> tuple[Graph, int]:
-    nodes = _checked(math.prod(dims))
-    strides = [math.prod(dims[axis + 1 :]) for axis in range(len(dims))]
-    edges: set[tuple[int, int]] = set()
-    for node, place in enumerate(itertools.product(*map(range, dims))):
-        for extent, stride, at in zip(dims, strides, place, strict=True):
-            last = at == extent - 1
-            if extent == 1 or (last and not wrapped):
-                continue
-            other = node - at * stride if last else node + stride
-            edges.add((min(node, other), max(node, other)))
-    return Graph.from_edges(nodes, edges), nodes
-
-
-def _dragonfly(description: _Dragonfly) -> tuple[Graph, int]:
-    groups, routers = description.groups, description.routers
-    hosts = _checked(groups * routers * description.nodes)
-    nodes = _checked(hosts + groups * routers)
-    edges = [(host, hosts + host // description.nodes) for host in range(hosts)]
-    for group in range(groups):
-        first = hosts + group * routers
-        edges += itertools.combinations(range(first, first + routers), 2)
-    for low, high in itertools.combinations(range(groups), 2):
-        edges.append(
-            (hosts + low * routers + (high - 1) % routers, hosts + high * routers + low % routers)
-        )
-    return Graph.from_edges(nodes, edges), hosts
-
-
-def _checked(nodes: int) -> int:
-    if nodes > MAX_NODES:
-        raise InvalidInput(f"the machine has more than {MAX_NODES} hosts and switches")
-    return nodes
+def _allocated(hosts: list[int], cores: list[int]) -> list[int]:
+    wrong = [host for host in hosts if host >= len(cores)]
+    if wrong:
+        raise InvalidInput(f"host {wrong[0]} is outside 0 to {len(cores) - 1}", field="allocated")
+    if not hosts:
+        raise InvalidInput("names no host", field="allocated")
+    if len(set(hosts)) < len(hosts):
+        raise InvalidInput("names a host twice", field="allocated")
+    chosen = set(hosts)
+    return [count if host in chosen else 0 for host, count in enumerate(cores)]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import MAX_TOTAL_BYTES, RankFile, TraceHeader, write_trace
+from searchspace.traffic import Traffic
 from searchspace.units import parse_size, parse_speed
 
 __all__ = ["PATTERNS", "matrix_trace", "pattern_trace"]
@@ -65,21 +66,22 @@ def pattern_trace(description: Mapping[str, Any], output: Path) -> TraceHeader:
     return _write(directed, count, speed / rate, speed, name.replace("/", "-"), output)
 
 
-def matrix_trace(traffic: NDArray[np.int64], output: Path, *, rounds: int = 1) -> TraceHeader:
+def matrix_trace(traffic: Traffic, output: Path, *, rounds: int = 1) -> TraceHeader:
     """Write a trace in which every pair exchanges what a traffic matrix says, half each way.
 
     Args:
-        traffic: Bytes that each pair exchanges both ways, symmetric, shape (ranks, ranks).
+        traffic: What the ranks exchange.
         output: The trace to write.
         rounds: How often the exchange is repeated.
 
     Raises:
         InvalidInput: A message exceeds 2 GiB, or there are too many ranks or rounds.
     """
-    if len(traffic) > _MOST_RANKS:
+    if traffic.ranks > _MOST_RANKS:
         raise InvalidInput(f"a trace of a matrix has at most {_MOST_RANKS} ranks")
-    half = traffic // 2
-    directed = np.where(np.tri(len(traffic), dtype=bool), half, traffic - half)
+    both = traffic.to_dense()
+    half = both // 2
+    directed = np.where(np.tri(len(both), dtype=bool), half, both - half)
     return _write(directed, rounds, 0.0, None, "matrix", output)
 
 

@@ -85,6 +85,58 @@ def anneal_swaps(
     moves: int,
     seed: int,
 ) -> tuple[list[int], int]: ...
+
+class CoreHops:
+    @staticmethod
+    def tree(
+        arity: list[int], host: NDArray[np.uint32], core: NDArray[np.uint32], inside: list[int]
+    ) -> CoreHops: ...
+    @staticmethod
+    def grid(
+        extents: list[int],
+        wrapped: bool,
+        host: NDArray[np.uint32],
+        core: NDArray[np.uint32],
+        inside: list[int],
+    ) -> CoreHops: ...
+    @staticmethod
+    def dragonfly(
+        groups: int,
+        routers: int,
+        hosts_per_router: int,
+        host: NDArray[np.uint32],
+        core: NDArray[np.uint32],
+        inside: list[int],
+    ) -> CoreHops: ...
+    @staticmethod
+    def network(
+        nodes: int,
+        edges: NDArray[np.uint32],
+        hosts: int,
+        host: NDArray[np.uint32],
+        core: NDArray[np.uint32],
+        inside: list[int],
+    ) -> CoreHops: ...
+    def table(
+        self, rows: NDArray[np.uint32], columns: NDArray[np.uint32]
+    ) -> NDArray[np.uint16]: ...
+
+def bytes_by_hops(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    hops: CoreHops,
+    placed: NDArray[np.uint32],
+) -> list[int]: ...
+def edge_loads(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    host: NDArray[np.uint32],
+    nodes: int,
+    edges: NDArray[np.uint32],
+    hosts: int,
+) -> list[int]: ...
 def trace_summary(path: str) -> dict[str, Any]: ...
 def traffic_matrix(path: str) -> NDArray[np.int64]: ...
 

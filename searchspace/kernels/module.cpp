@@ -4,6 +4,7 @@
 void bind_annealing(nanobind::module_& module);
 void bind_bisection(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
+void bind_hops(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
 void bind_repeats(nanobind::module_& module);
 void bind_placement(nanobind::module_& module);
@@ -14,6 +15,7 @@ NB_MODULE(_native, module) {
   bind_annealing(module);
   bind_bisection(module);
   bind_distances(module);
+  bind_hops(module);
   bind_orderings(module);
   bind_repeats(module);
   bind_placement(module);

@@ -1,29 +1,45 @@
-"""Mapping methods: which host runs which rank."""
+"""Mappers: which core of a machine runs which rank."""
 
 from __future__ import annotations
 
+from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
+from searchspace.hop_machine import HopMachine
+from searchspace.mapping.blocked import BLOCKED
 from searchspace.mapping.by_order import BY_ORDER
-from searchspace.mapping.mapping import Mapping
+from searchspace.mapping.cyclic import CYCLIC
+from searchspace.mapping.mapper import Mapper, Places
 from searchspace.mapping.packed import PACKED
+from searchspace.mapping.random import RANDOM
 from searchspace.mapping.round_robin import ROUND_ROBIN
+from searchspace.traffic import Traffic
 
-__all__ = ["MAPPINGS", "Mapping", "map_ranks"]
+__all__ = ["MAPPERS", "Mapper", "Places", "map_ranks"]
 
-MAPPINGS: dict[str, Mapping] = {method.name: method for method in (BY_ORDER, PACKED, ROUND_ROBIN)}
+MAPPERS: dict[str, Mapper] = {
+    mapper.name: mapper
+    for mapper in (
+        BY_ORDER,
+        PACKED,
+        BLOCKED,
+        CYCLIC,
+        ROUND_ROBIN,
+        RANDOM,
+    )
+}
 
 
-def map_ranks(name: str, ranks: int, hosts: int, cores_per_host: int) -> tuple[int, ...]:
-    """Places ranks by a method: the host of rank 0, 1, ...
+def map_ranks(
+    name: str, traffic: Traffic, machine: HopMachine, *, seed: int = 0, **options: Scalar
+) -> Places:
+    """Places ranks by a mapper: the place of rank 0, 1, ..., all distinct.
+
+    `machine.place_hosts` has the host of each place, `machine.place_cores` its core there.
 
     Raises:
-        InvalidInput: There is no such method, or there are more ranks than cores.
+        InvalidInput: There is no such mapper, or it has no such option, or cannot be used on this
+            machine; or there are more ranks than cores.
     """
-    if name not in MAPPINGS:
-        raise InvalidInput(f"unknown mapping '{name}'; allowed: {', '.join(MAPPINGS)}")
-    if not 1 <= ranks <= hosts * cores_per_host:
-        raise InvalidInput(
-            f"{ranks} ranks do not fit on {hosts} hosts of {cores_per_host} cores "
-            f"(1 to {hosts * cores_per_host} ranks do)"
-        )
-    return MAPPINGS[name].place(ranks, hosts, cores_per_host)
+    if name not in MAPPERS:
+        raise InvalidInput(f"unknown mapping '{name}'; allowed: {', '.join(MAPPERS)}")
+    return MAPPERS[name].place(traffic, machine, seed=seed, **options)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from searchspace.mapping.mapping import Mapping
+import numpy as np
+
+from searchspace.hop_machine import HopMachine
+from searchspace.mapping.baselines import deal
+from searchspace.mapping.mapper import Mapper, Places
+from searchspace.traffic import Traffic
 
 __all__ = ["BY_ORDER"]
 
 
-def _place(ranks: int, hosts: int, cores: int) -> tuple[int, ...]:
-    block = -(-ranks // hosts)
-    return tuple(rank // block for rank in range(ranks))
+def _place(traffic: Traffic, machine: HopMachine, *, seed: int) -> Places:
+    cores = np.asarray(machine.cores_per_host)
+    block = -(-traffic.ranks // int(np.count_nonzero(cores)))
+    while np.minimum(cores, block).sum() < traffic.ranks:
+        block += 1
+    return np.sort(deal(machine, int(np.minimum(cores, block).sum()), turn=block))[: traffic.ranks]
 
 
-BY_ORDER = Mapping(
-    "by-order", "rank n on host n; blocks of ceil(ranks / hosts) when ranks exceed hosts", _place
+BY_ORDER = Mapper(
+    "by-order",
+    "rank n on host n; equal blocks of consecutive ranks when ranks exceed hosts",
+    _place,
+    uses_traffic=False,
 )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from searchspace.errors import InvalidInput
-from searchspace.graph import Graph
-from searchspace.kernels import hop_distances, routes
+from searchspace.hop_machine import HopMachine
+from searchspace.kernels import edge_array
+from searchspace.kernels._native import bytes_by_hops, edge_loads
+from searchspace.mapping.mapper import Places
+from searchspace.traffic import Traffic
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["Judgement", "cable_loads", "judge"]
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,9 @@ class Judgement:
     Attributes:
         hop_bytes: Sum over unordered pairs of ranks of bytes x hops.
         dilation: Longest shortest path of a pair that communicates, hops (Hu 2023, eq. 1-2).
-        congestion: Bytes over the most loaded cable, both ways together, with every message on
-            the route of tie rule `lowest-id` (Hu 2023, eq. 3-4).
+        congestion: Bytes over the most loaded cable between hosts and switches, both ways together,
+            with every message on the route of tie rule `lowest-id` (Hu 2023, eq. 3-4); a cable that
+            stands for several shares its load among them.
     """
 
     hop_bytes: int
@@ -31,33 +31,41 @@ class Judgement:
     congestion: int
 
 
-def judge(traffic: NDArray[np.int64], hosts: Sequence[int], network: Graph) -> Judgement:
+def judge(traffic: Traffic, machine: HopMachine, places: Places) -> Judgement:
     """Judge a mapping.
 
     Args:
-        traffic: Bytes that each pair of ranks exchanges both ways, symmetric.
-        hosts: The host of each rank, a node of the network.
-        network: Hosts and switches and the cables between them.
+        traffic: What the ranks exchange.
+        machine: Where they run.
+        places: The place of each rank.
 
     Raises:
         InvalidInput: The network is not connected.
     """
-    if not network.connected:
-        raise InvalidInput("the network is not connected")
-    place = np.asarray(hosts, dtype=np.int64)
-    rows, columns = np.nonzero(np.triu(traffic, k=1))
-    sizes = traffic[rows, columns]
-    sources, targets = place[rows], place[columns]
-    hops = hop_distances(network.nodes, network.edges)[sources, targets].astype(np.int64)
-    paths = routes(network.nodes, network.edges)
-    load = np.zeros(len(network.edges), dtype=np.int64)
-    for source, target, size in zip(
-        sources.tolist(), targets.tolist(), sizes.tolist(), strict=True
-    ):
-        for edge, _ in paths.path(source, target):
-            load[edge] += size
+    by_hops = bytes_by_hops(traffic.first, traffic.partner, traffic.size, machine.hops, places)
     return Judgement(
-        hop_bytes=int((sizes * hops).sum()),
-        dilation=int(hops.max(initial=0)),
-        congestion=int(load.max(initial=0)),
+        hop_bytes=sum(hops * size for hops, size in enumerate(by_hops)),
+        dilation=max(0, len(by_hops) - 1),
+        congestion=max(cable_loads(traffic, machine, places), default=0),
     )
+
+
+def cable_loads(traffic: Traffic, machine: HopMachine, places: Places) -> list[int]:
+    """Bytes over each cable of `machine.network`, both ways together, on routes of `lowest-id`.
+
+    Raises:
+        InvalidInput: The network is not connected.
+    """
+    network = machine.network
+    if not network.connected:
+        raise InvalidInput(network.why_apart)
+    loads = edge_loads(
+        traffic.first,
+        traffic.partner,
+        traffic.size,
+        machine.place_hosts[places],
+        network.nodes,
+        edge_array(network.edges),
+        network.hosts,
+    )
+    return [-(-load // network.width(index)) for index, load in enumerate(loads)]

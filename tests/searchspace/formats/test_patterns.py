@@ -9,6 +9,7 @@ import pytest
 from searchspace.errors import InvalidInput
 from searchspace.formats.patterns import PATTERNS, matrix_trace, pattern_trace
 from searchspace.kernels import trace_summary, traffic_matrix
+from searchspace.traffic import Traffic
 
 SMALL = {"pattern": "linear", "ranks": 4, "size": "64kB", "count": 3, "rate": 100}
 
@@ -31,7 +32,7 @@ def test_a_round_sends_a_message_to_each_receiver(
 def test_a_matrix_comes_out_of_its_trace_again(tmp_path: Path) -> None:
     traffic = np.array([[0, 7, 0], [7, 0, 10], [0, 10, 0]], dtype=np.int64)
     trace = tmp_path / "matrix.ht"
-    matrix_trace(traffic, trace, rounds=2)
+    matrix_trace(Traffic.from_dense(traffic), trace, rounds=2)
     directed = traffic_matrix(trace)
     assert np.array_equal(directed + directed.T, 2 * traffic)
 

@@ -9,22 +9,32 @@ from hypothesis import strategies as st
 from searchspace.errors import InvalidInput
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.graph import Graph
+from searchspace.hop_machine import HopMachine, Network
+from searchspace.kernels import routes
 from searchspace.mapping import map_ranks
-from searchspace.mapping.judge import Judgement, judge
+from searchspace.mapping.judge import Judgement, cable_loads, judge
+from searchspace.traffic import Traffic
 
 
-def traffic_of(ranks: int, pairs: dict[tuple[int, int], int]) -> np.ndarray:
-    traffic = np.zeros((ranks, ranks), dtype=np.int64)
-    for (a, b), size in pairs.items():
-        traffic[a, b] = traffic[b, a] = size
-    return traffic
+def traffic_of(ranks: int, pairs: dict[tuple[int, int], int]) -> Traffic:
+    return Traffic.from_pairs(
+        ranks, [a for a, _ in pairs], [b for _, b in pairs], [*pairs.values()]
+    )
+
+
+def on(network: Graph, cores: int = 1) -> HopMachine:
+    return HopMachine.uniform(Network(network), cores)
+
+
+def places(*numbers: int) -> np.ndarray:
+    return np.asarray(numbers, dtype=np.uint32)
 
 
 def test_a_line_of_three_hosts() -> None:
     line = Graph(nodes=3, edges=((0, 1), (1, 2)))
     traffic = traffic_of(3, {(0, 1): 10, (0, 2): 4, (1, 2): 1})
 
-    assert judge(traffic, (0, 1, 2), line) == Judgement(
+    assert judge(traffic, on(line), places(0, 1, 2)) == Judgement(
         hop_bytes=10 + 4 * 2 + 1, dilation=2, congestion=14
     )
 
@@ -32,7 +42,7 @@ def test_a_line_of_three_hosts() -> None:
 def test_ranks_of_one_host_cost_nothing() -> None:
     line = Graph(nodes=2, edges=((0, 1),))
 
-    assert judge(traffic_of(2, {(0, 1): 10}), (1, 1), line) == Judgement(0, 0, 0)
+    assert judge(traffic_of(2, {(0, 1): 10}), on(line, 2), places(2, 3)) == Judgement(0, 0, 0)
 
 
 def test_the_example_of_treematch() -> None:
@@ -49,7 +59,8 @@ def test_the_example_of_treematch() -> None:
     pairs = {(a, a + 1 + k): size for a, row in enumerate(upper) for k, size in enumerate(row)}
     machine = read_hop_machine({"type": "tree", "arity": [2, 3, 2]}, read_graph=_no_graph)
 
-    packed = judge(traffic_of(8, pairs), map_ranks("packed", 8, 12, 1), machine.network)
+    traffic = traffic_of(8, pairs)
+    packed = judge(traffic, machine, map_ranks("packed", traffic, machine))
 
     assert packed.hop_bytes == 20180
 
@@ -59,12 +70,12 @@ def test_hop_bytes_agree_with_networkx(seed: int, ranks: int) -> None:
     reference = nx.connected_watts_strogatz_graph(16, 4, 0.5, seed=seed)
     network = Graph.from_edges(16, reference.edges)
     random = np.random.default_rng(seed)
-    traffic = np.triu(random.integers(0, 50, (ranks, ranks)), k=1)
-    traffic = traffic + traffic.T
+    matrix = np.triu(random.integers(0, 50, (ranks, ranks)), k=1)
+    traffic = matrix + matrix.T
     hosts = random.permutation(16)[:ranks].tolist()
     hops = dict(nx.all_pairs_shortest_path_length(reference))
 
-    judgement = judge(traffic, hosts, network)
+    judgement = judge(Traffic.from_dense(traffic), on(network), places(*hosts))
 
     pairs = [(a, b) for a in range(ranks) for b in range(a) if traffic[a, b]]
     assert judgement.hop_bytes == sum(
@@ -73,9 +84,28 @@ def test_hop_bytes_agree_with_networkx(seed: int, ranks: int) -> None:
     assert judgement.dilation == max((hops[hosts[a]][hosts[b]] for a, b in pairs), default=0)
 
 
+@given(st.integers(0, 10_000))
+def test_loads_of_cables_are_those_of_the_routes(seed: int) -> None:
+    reference = nx.connected_watts_strogatz_graph(12, 4, 0.5, seed=seed)
+    network = Graph.from_edges(12, reference.edges)
+    random = np.random.default_rng(seed)
+    matrix = np.triu(random.integers(0, 50, (10, 10)), k=1)
+    hosts = random.permutation(12)[:10].tolist()
+    paths = routes(network.nodes, network.edges)
+    expected = [0] * len(network.edges)
+    for a, b in zip(*matrix.nonzero(), strict=True):
+        for edge, _ in paths.path(hosts[a], hosts[b]):
+            expected[edge] += int(matrix[a, b])
+
+    traffic = Traffic.from_dense(matrix + matrix.T)
+
+    assert cable_loads(traffic, on(network), places(*hosts)) == expected
+    assert judge(traffic, on(network), places(*hosts)).congestion == max(expected)
+
+
 def test_a_network_in_two_parts_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not connected"):
-        judge(traffic_of(2, {}), (0, 1), Graph(nodes=3, edges=((0, 1),)))
+        judge(traffic_of(2, {}), on(Graph(nodes=3, edges=((0, 1),))), places(0, 1))
 
 
 def _no_graph(name: str) -> Graph:

@@ -1,40 +1,141 @@
-"""Every mapping method places all ranks within the cores."""
+"""What every mapper keeps to, on every kind of machine, and what the simple ones do."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from searchspace.errors import InvalidInput
-from searchspace.mapping import MAPPINGS, map_ranks
+from searchspace.formats.hop_machine import read_hop_machine
+from searchspace.graph import Graph
+from searchspace.hop_machine import HopMachine
+from searchspace.mapping import MAPPERS, map_ranks
+from searchspace.mapping.judge import judge
+from searchspace.traffic import Traffic
+
+RING = Graph.from_edges(6, [(i, (i + 1) % 6) for i in range(6)])
+FAT = Graph.from_edges(8, [(0, 6), (1, 6), (2, 6), (3, 7), (4, 7), (5, 7), (6, 7)], switches=2)
+
+MACHINES: dict[str, Any] = {
+    "tree": {"type": "tree", "arity": [2, 3, 2]},
+    "tree-with-arity-1": {"type": "tree", "arity": [1, 3, 1, 4]},
+    "wide-tree": {"type": "tree", "arity": [3, 20]},
+    "torus": {"type": "torus", "dims": [4, 3]},
+    "mesh": {"type": "mesh", "dims": [2, 2, 3]},
+    "dragonfly": {"type": "dragonfly", "groups": 3, "routers": 2, "nodes": 2},
+    "graph": {"type": "graph", "edges": "ring"},
+    "switched": {"type": "graph", "edges": "fat"},
+    "cores": {"type": "torus", "dims": [2, 3], "cores_per_host": 3},
+    "inside": {"type": "torus", "dims": [3, 2], "inside": [2, 2]},
+    "tree-inside": {"type": "tree", "arity": [2, 2], "inside": [2, 3]},
+    "fragmented": {"type": "torus", "dims": [4, 4], "allocated": [0, 1, 2, 7, 9, 10, 15]},
+    "uneven": {"type": "mesh", "dims": [5], "cores_per_host": [3, 0, 1, 4, 2]},
+    "one-host": {"type": "torus", "dims": [1]},
+    "one-large-host": {"type": "tree", "arity": [1], "cores_per_host": 8},
+}
 
 
-@given(st.sampled_from(sorted(MAPPINGS)), st.integers(1, 20), st.integers(1, 8), st.data())
-def test_no_host_runs_more_ranks_than_it_has_cores(
-    name: str, hosts: int, cores: int, data: st.DataObject
-) -> None:
-    ranks = data.draw(st.integers(1, hosts * cores))
-    placed = map_ranks(name, ranks, hosts, cores)
-    assert len(placed) == ranks
-    assert set(placed) <= set(range(hosts))
-    assert max(Counter(placed).values()) <= cores
+def machine(name: str) -> HopMachine:
+    return read_hop_machine(MACHINES[name], read_graph={"ring": RING, "fat": FAT}.__getitem__)
 
 
-def test_the_methods_differ_when_hosts_have_several_cores() -> None:
-    assert map_ranks("by-order", 5, 3, 4) == (0, 0, 1, 1, 2)
-    assert map_ranks("packed", 5, 3, 4) == (0, 0, 0, 0, 1)
-    assert map_ranks("round-robin", 5, 3, 4) == (0, 1, 2, 0, 1)
+def traffic_of(kind: str, ranks: int) -> Traffic:
+    every = np.arange(ranks)
+    match kind:
+        case "silent":
+            return Traffic.silent(ranks)
+        case "ring":
+            return Traffic.from_pairs(ranks, every, (every + 1) % ranks, every + 1)
+        case "all-to-all":
+            return Traffic.from_dense(np.full((ranks, ranks), 7))
+        case "huge":
+            return Traffic.from_pairs(ranks, every[1:], every[:-1], np.full(ranks - 1, 10**16))
+        case _:
+            random = np.random.default_rng(ranks)
+            matrix = random.integers(0, 1000, (ranks, ranks))
+            return Traffic.from_directed(matrix * (random.random((ranks, ranks)) < 0.3))
+
+
+def usable(mapper: str, where: HopMachine) -> bool:
+    return MAPPERS[mapper].obstacle(where) is None
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("mapper", MAPPERS)
+def test_a_mapper_places_every_rank_on_a_core_of_its_own(mapper: str, name: str) -> None:
+    where = machine(name)
+    if not usable(mapper, where):
+        with pytest.raises(InvalidInput, match=f"the mapping '{mapper}'"):
+            map_ranks(mapper, Traffic.silent(1), where)
+        return
+    for kind in ("silent", "ring", "all-to-all", "random", "huge"):
+        for ranks in {1, min(2, where.places), max(1, where.places - 2), where.places}:
+            traffic = traffic_of(kind, ranks)
+            placed = map_ranks(mapper, traffic, where, seed=3)
+            assert placed.dtype == np.uint32
+            assert len(set(placed.tolist())) == ranks
+            assert placed.max() < where.places
+            hosts = Counter(where.place_hosts[placed].tolist())
+            assert all(count <= where.cores_per_host[host] for host, count in hosts.items())
+            judge(traffic, where, placed)
+
+
+@pytest.mark.parametrize("mapper", MAPPERS)
+def test_a_seed_means_one_mapping(mapper: str) -> None:
+    for name in ("tree", "torus", "graph", "inside"):
+        where = machine(name)
+        if usable(mapper, where):
+            traffic = traffic_of("random", where.places)
+            once, again = (map_ranks(mapper, traffic, where, seed=5) for _ in range(2))
+            assert np.array_equal(once, again)
+
+
+@pytest.mark.parametrize("mapper", MAPPERS)
+def test_options_are_named_and_bounded(mapper: str) -> None:
+    with pytest.raises(InvalidInput, match="no such option"):
+        map_ranks(mapper, Traffic.silent(1), machine("tree"), colour="red")
+    for option in MAPPERS[mapper].options:
+        with pytest.raises(InvalidInput, match=r"must be|unknown value"):
+            MAPPERS[mapper].read({option.name: "nonsense"})
+
+
+def hosts_of(mapper: str, ranks: int, cores: list[int], **options: int) -> list[int]:
+    document = {"type": "mesh", "dims": [len(cores)], "cores_per_host": cores}
+    where = read_hop_machine(document, read_graph={}.__getitem__)
+    placed = map_ranks(mapper, Traffic.silent(ranks), where, **options)
+    return where.place_hosts[placed].tolist()
+
+
+def test_the_simple_methods_differ_when_hosts_have_several_cores() -> None:
+    assert hosts_of("by-order", 5, [4, 4, 4]) == [0, 0, 1, 1, 2]
+    assert hosts_of("packed", 5, [4, 4, 4]) == [0, 0, 0, 0, 1]
+    assert hosts_of("round-robin", 5, [4, 4, 4]) == [0, 1, 2, 0, 1]
+    assert hosts_of("blocked", 5, [4, 4, 4]) == [0, 0, 0, 0, 1]
+    assert hosts_of("blocked", 8, [4, 4, 4], block=2) == [0, 0, 1, 1, 2, 2, 0, 0]
+    assert hosts_of("cyclic", 5, [4, 4, 4]) == [0, 1, 2, 0, 1]
+
+
+def test_hosts_of_fewer_cores_fill_up_first() -> None:
+    assert hosts_of("by-order", 6, [1, 4, 0, 4]) == [0, 1, 1, 1, 3, 3]
+    assert hosts_of("round-robin", 6, [1, 4, 0, 2]) == [0, 1, 3, 1, 3, 1]
 
 
 def test_by_order_puts_rank_n_on_host_n_while_there_are_hosts() -> None:
-    assert map_ranks("by-order", 3, 8, 4) == (0, 1, 2)
+    assert hosts_of("by-order", 3, [4] * 8) == [0, 1, 2]
+
+
+def test_cyclic_deals_to_the_parts_of_a_hierarchy() -> None:
+    where = machine("tree")
+    silent = Traffic.silent(6)
+    assert map_ranks("cyclic", silent, where, level=1).tolist() == [0, 6, 1, 7, 2, 8]
+    assert map_ranks("cyclic", silent, where, level=2).tolist() == [0, 2, 4, 6, 8, 10]
 
 
 def test_refuses_more_ranks_than_cores_and_unknown_methods() -> None:
-    with pytest.raises(InvalidInput, match=r"9 ranks do not fit on 4 hosts of 2 cores \(1 to 8"):
-        map_ranks("packed", 9, 4, 2)
-    with pytest.raises(InvalidInput, match="allowed: by-order, packed, round-robin"):
-        map_ranks("spread", 1, 1, 1)
+    with pytest.raises(InvalidInput, match=r"19 ranks do not fit on 6 hosts of 3 cores \(1 to 18"):
+        map_ranks("packed", Traffic.silent(19), machine("cores"))
+    with pytest.raises(InvalidInput, match="allowed: by-order, packed"):
+        map_ranks("spread", Traffic.silent(1), machine("tree"))

@@ -1,0 +1,119 @@
+"""`hamtune map`: place ranks on a machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.files import FILE, read_graph, read_json, read_text
+from cli.options import example, json_option, method_options, print_json, say, seed_option
+from searchspace.configuration import Scalar
+from searchspace.errors import InvalidInput
+from searchspace.formats.hop_machine import read_hop_machine
+from searchspace.formats.matrix_market import read_traffic
+from searchspace.hop_machine import HopMachine
+from searchspace.mapping import MAPPERS
+from searchspace.mapping.judge import judge
+
+__all__ = ["COMMANDS"]
+
+_METHODS = "\n".join(
+    f"{mapper.name:20} {mapper.description}"
+    + "".join(f"\n{'':22}-O {o.name}={o.initial}: {o.description}" for o in mapper.options)
+    for mapper in MAPPERS.values()
+)
+
+_SECONDS = "seconds"
+
+
+@click.command(
+    "map",
+    help=f"""Place ranks on the hosts of a machine and judge the mapping in hops.
+
+Prints the host of rank 0, 1, ..., the hop-bytes (sum over pairs of bytes x hops), the dilation
+(longest path of a pair that communicates) and the congestion (bytes on the busiest cable). Where
+hosts have a tree inside, hops within them count too, and --json adds the core of each rank in its
+host.
+
+\b
+{_METHODS}
+""",
+    epilog=example(
+        "hamtune map treematch --traffic W.mtx --machine M.json --json",
+        "hamtune map random --traffic W.mtx --machine M.json --seed 7",
+    ),
+)
+@click.argument("method", type=click.Choice(tuple(MAPPERS)), metavar="METHOD")
+@click.option(
+    "--traffic",
+    type=FILE,
+    required=True,
+    help="Bytes both ways a pair of ranks: MatrixMarket (hamtune trace info --traffic), or rows of "
+    "numbers.",
+)
+@click.option(
+    "--machine",
+    "machine_file",
+    type=FILE,
+    required=True,
+    help='JSON file: {"type": "tree", "arity": [4, 2]}, {"type": "torus", "dims": [8, 8]}, '
+    '"mesh", {"type": "dragonfly", "groups": 4, "routers": 3, "nodes": 2}, '
+    '{"type": "graph", "edges": "G.edges"}; optional "cores_per_host": 4 or a list, "inside": '
+    '[2, 2] or "host.xml" (hwloc), "allocated": [0, 3].',
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    help="Time that a mapper which improves its result step by step may take; others just finish.",
+)
+@method_options
+@seed_option
+@json_option
+def map_command(
+    method: str,
+    traffic: Path,
+    machine_file: Path,
+    seconds: float | None,
+    options: dict[str, Scalar],
+    seed: int,
+    as_json: bool,
+) -> None:
+    exchanged = read_traffic(read_text(traffic), notice=say)
+    machine = _read_machine(machine_file)
+    mapper = MAPPERS[method]
+    if seconds is not None and any(option.name == _SECONDS for option in mapper.options):
+        options = {_SECONDS: seconds, **options}
+    begin = time.perf_counter()
+    places = mapper.place(exchanged, machine, seed=seed, **options)
+    took = time.perf_counter() - begin
+    judgement = judge(exchanged, machine, places)
+    hosts = machine.place_hosts[places].tolist()
+    if as_json:
+        answer: dict[str, Any] = {"mapping": hosts}
+        if machine.inside:
+            answer["cores"] = machine.place_cores[places].tolist()
+        print_json({**answer, **dataclasses.asdict(judgement), "seconds": took})
+        return
+    click.echo(" ".join(map(str, hosts)))
+    click.echo(
+        f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "
+        f"congestion {judgement.congestion}"
+    )
+
+
+def _read_machine(path: Path) -> HopMachine:
+    try:
+        return read_hop_machine(
+            read_json(path),
+            read_graph=lambda name: read_graph(path.parent / name),
+            read_text=lambda name: read_text(path.parent / name),
+        )
+    except FileNotFoundError as error:
+        raise InvalidInput(f"{path}: there is no file {error.filename}") from error
+
+
+COMMANDS = [map_command]
