@@ -15,7 +15,7 @@ from rich.text import Text
 from cli.client import Client, ConnectionBroken
 from cli.curves import POINTS, Curve
 from cli.options import say
-from cli.terminal import curve_text, most_trials, status_line, trial_table
+from cli.terminal import curve_text, search_trials, status_line, trial_table
 from searchspace.units import format_duration
 from storage.records import FINAL_JOB_STATES
 
@@ -68,7 +68,8 @@ class _Lines(_Display):
 
     def show(self, job: dict[str, Any], *, ended: bool) -> None:
         best = job["progress"]["best"]
-        tenths = 10 * job["progress"]["finished"] // (most_trials(job) or 100)
+        finished, limit = search_trials(job)
+        tenths = 10 * finished // (limit or 100)
         if job["state"] != self._state or tenths > self._tenths:
             say(status_line(job))
         elif best and best["value"] != self._best:

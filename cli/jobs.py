@@ -14,7 +14,7 @@ from cli.client import Client, connect, live_server
 from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, job_of_source, read_job
 from cli.options import example, json_option, print_json, say, server_option, source_options
-from cli.terminal import describe, repeats_lines, status_line
+from cli.terminal import describe, repeats_lines, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -126,7 +126,7 @@ def list_jobs(
             job["id"],
             job["name"],
             job["state"],
-            str(job["progress"]["finished"]),
+            str(search_trials(job)[0]),
             format_duration(best["value"]) if best else "",
             time.strftime("%Y-%m-%d %H:%M", time.localtime(job["created_at"])),
         )

@@ -15,8 +15,8 @@ __all__ = [
     "compared",
     "curve_text",
     "describe",
-    "most_trials",
     "repeats_lines",
+    "search_trials",
     "status_line",
     "trial_table",
 ]
@@ -103,8 +103,7 @@ def status_line(job: Mapping[str, Any]) -> str:
     parts = [f"{job['name']} ({job['id']}): {job['state']}"]
     if job["state"] == "completed" and job["ended_because"]:
         parts[0] += f" ({job['ended_because']})"
-    limit = most_trials(job)
-    parts.append(f"{progress['finished']}{f'/{limit}' if limit else ''} trials")
+    parts.append(_progress(job))
     if progress["best"]:
         best = progress["best"]
         parts.append(f"best {format_duration(best['value'])} (trial {best['trial']})")
@@ -112,12 +111,23 @@ def status_line(job: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def most_trials(job: Mapping[str, Any]) -> int | None:
-    """How many trials a job can come to by its budget: those of the search, and the baselines."""
-    budget = job["spec"]["budget"].get("trials")
-    if budget is None or job["space"] is None:
-        return None
-    return int(budget) + len(job["space"]["baselines"])
+def search_trials(job: Mapping[str, Any]) -> tuple[int, int | None]:
+    """How many trials of the search have an outcome, and how many the budget allows."""
+    limit = job["spec"]["budget"].get("trials")
+    return job["progress"]["kinds"].get("search", 0), None if limit is None else int(limit)
+
+
+def _progress(job: Mapping[str, Any]) -> str:
+    """The trials that count against the budget, and those that come on top."""
+    finished, limit = search_trials(job)
+    words = f"{finished}{f'/{limit}' if limit else ''} trials"
+    kinds = job["progress"]["kinds"]
+    estimates, whole = kinds.get("estimate", 0), kinds.get("baseline", 0)
+    baselines = estimates or whole
+    verified = kinds.get("verification", 0) + (whole if estimates else 0)
+    if baselines:
+        words += f" + {baselines} baseline{'s' if baselines > 1 else ''}"
+    return words + (f" + {verified} verified" if verified else "")
 
 
 def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
@@ -148,9 +158,9 @@ def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _named(trial: Mapping[str, Any]) -> str:
-    if trial["label"]:
-        return str(trial["label"])
     note = {"low": "~ ", "full": ""}[trial["fidelity"]]
+    if trial["label"]:
+        return note + str(trial["label"])
     if trial["kind"] == "verification":
         note = "verified: "
     return note + describe(trial["configuration"])

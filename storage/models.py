@@ -20,12 +20,14 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from storage.identifiers import ID_LENGTH
 
 __all__ = [
+    "NOT_OF_THE_SEARCH",
     "ApplicationRow",
     "AttemptRow",
     "Base",
@@ -156,6 +158,10 @@ class JobRow(Base):
     space: Mapped[dict[str, Any] | None]
 
 
+NOT_OF_THE_SEARCH = "kind <> 'search'"
+"""The trials of an index that leaves out the many of the search."""
+
+
 class TrialRow(Base):
     """A trial. Its id is not stored: the job and the number make it."""
 
@@ -184,8 +190,19 @@ class TrialRow(Base):
     # Kilobytes that listings do not want: last in the row and read only where one trial is shown.
     result: Mapped[dict[str, Any] | None] = mapped_column(CompressedJSON, deferred=True)
 
-    # Serves the counts, the open trials, and the best one.
-    __table_args__ = (Index(None, "job_id", "state", "value"),)
+    # The first serves the counts, the open trials, and the best one; the second, which is small,
+    # counts by kind.
+    __table_args__ = (
+        Index(None, "job_id", "state", "value"),
+        Index(
+            None,
+            "job_id",
+            "kind",
+            "state",
+            sqlite_where=text(NOT_OF_THE_SEARCH),
+            postgresql_where=text(NOT_OF_THE_SEARCH),
+        ),
+    )
 
 
 class AttemptRow(Base):

@@ -26,6 +26,7 @@ __all__ = [
     "Outcome",
     "Page",
     "Trial",
+    "TrialCounts",
     "TrialKind",
     "TrialPoint",
     "TrialState",
@@ -54,8 +55,9 @@ FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
 
 ApplicationKind = Literal["builtin", "trace", "source", "workload"]
 """A workload is several applications that run at once; its trace is the list of theirs, in JSON."""
-TrialKind = Literal["baseline", "search", "verification"]
-"""A verification repeats one of the best trials of a search over a truncated trace on the whole."""
+TrialKind = Literal["baseline", "estimate", "search", "verification"]
+"""Where the search is over a truncated trace: an estimate is a baseline's value by that trace, and
+a verification repeats one of the best trials on the whole one."""
 Fidelity = Literal["full", "low"]
 """Low is an estimate from a truncated trace."""
 
@@ -184,7 +186,15 @@ class TrialPoint(NamedTuple):
 
 
 def _fidelity(kind: TrialKind, inside: bool) -> Fidelity:
-    return "low" if kind == "search" and not inside else "full"
+    return "low" if kind == "estimate" or (kind == "search" and not inside) else "full"
+
+
+@dataclass(frozen=True)
+class TrialCounts:
+    """How many trials a job has: all by state, and those that have an outcome by kind."""
+
+    states: dict[TrialState, int]
+    finished: dict[TrialKind, int]
 
 
 @dataclass(frozen=True, kw_only=True)

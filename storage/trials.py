@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, insert, select, update
+from sqlalchemy import and_, bindparam, func, insert, select, text, update
 
 from storage.database import Repository
 from storage.errors import NotFound, ReplayDiverged
 from storage.identifiers import split_trial_id
 from storage.job_rows import charge, hold_lease
-from storage.models import JobRow, table
+from storage.models import NOT_OF_THE_SEARCH, JobRow, table
 from storage.pagination import check_limit
-from storage.records import Outcome, Trial, TrialKind, TrialPoint, TrialState
+from storage.records import (
+    FINAL_TRIAL_STATES,
+    Outcome,
+    Trial,
+    TrialCounts,
+    TrialKind,
+    TrialPoint,
+    TrialState,
+)
 from storage.trial_rows import (
     ATTEMPTS,
     LISTED,
@@ -64,6 +73,15 @@ _COUNTS = (
     select(TRIALS.c.job_id, TRIALS.c.state, func.count())
     .where(TRIALS.c.job_id.in_(bindparam("job_ids", expanding=True)))
     .group_by(TRIALS.c.job_id, TRIALS.c.state)
+)
+# Literally the condition of the index that holds these few, or it would not serve.
+_OTHER_COUNTS = (
+    select(TRIALS.c.job_id, TRIALS.c.kind, TRIALS.c.state, func.count())
+    .where(
+        TRIALS.c.job_id.in_(bindparam("job_ids", expanding=True)),
+        text(NOT_OF_THE_SEARCH),
+    )
+    .group_by(TRIALS.c.job_id, TRIALS.c.kind, TRIALS.c.state)
 )
 _SUMS = select(_JOBS.c.cpu_seconds, _JOBS.c.evaluations).where(_JOBS.c.id == bindparam("job_id"))
 
@@ -240,13 +258,14 @@ class Trials(Repository):
             return [TrialPoint._make(row) for row in rows]
 
     def baseline_points(self, job_id: str) -> list[TrialPoint]:
-        """The points of a job's baselines, which are its first trials."""
+        """The points of a job's baselines and of their estimates, which are its first trials."""
         with self._database.reading() as session:
             rows = session.connection().execute(
                 _POINTS.limit(_MOST_BASELINES), {"job_id": job_id, "after": 0}
             )
             points = map(TrialPoint._make, rows)
-            return list(itertools.takewhile(lambda point: point.kind == "baseline", points))
+            kinds = ("baseline", "estimate")
+            return list(itertools.takewhile(lambda point: point.kind in kinds, points))
 
     def initial_point(self, job_id: str) -> TrialPoint | None:
         """The first completed trial of the search."""
@@ -265,14 +284,21 @@ class Trials(Repository):
             row = session.connection().execute(_BEST, {"job_id": job_id}).one_or_none()
             return None if row is None else trial_record(row, result=row.result)
 
-    def trial_counts(self, job_ids: Sequence[str]) -> dict[str, dict[TrialState, int]]:
-        """How many trials of each job are in each state; states without a trial are left out."""
-        counts: dict[str, dict[TrialState, int]] = {job_id: {} for job_id in job_ids}
+    def trial_counts(self, job_ids: Sequence[str]) -> dict[str, TrialCounts]:
+        """How many trials each job has; states and kinds without a trial are left out."""
+        states: dict[str, dict[TrialState, int]] = {job_id: {} for job_id in job_ids}
+        kinds: dict[str, Counter[TrialKind]] = {job_id: Counter() for job_id in job_ids}
         with self._database.reading() as session:
             rows = session.connection().execute(_COUNTS, {"job_ids": list(job_ids)})
             for job_id, state, count in rows:
-                counts[job_id][state] = count
-        return counts
+                states[job_id][state] = count
+                if state in FINAL_TRIAL_STATES:
+                    kinds[job_id]["search"] += count
+            others = session.connection().execute(_OTHER_COUNTS, {"job_ids": list(job_ids)})
+            for job_id, kind, state, count in others:
+                if state in FINAL_TRIAL_STATES:
+                    kinds[job_id].update({kind: count, "search": -count})
+        return {job_id: TrialCounts(states[job_id], dict(+kinds[job_id])) for job_id in job_ids}
 
     def cpu_seconds_spent(self, job_id: str) -> float:
         """Simulator CPU seconds of the job's finished trials; cached ones cost none.

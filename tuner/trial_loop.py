@@ -4,6 +4,10 @@ The loop is also the replay: it begins with trial 1 whenever a coordinator takes
 that are stored with an outcome are told without being evaluated. Trial k + batch is asked after
 trial k was told, and its cutoff comes from what was told before, so that asks, tells and trials are
 the same for any number of workers and after any crash.
+
+Where the search is on a truncated trace there are four stages, each of which begins when nothing is
+in flight: the baselines are estimated, the best of them evaluated on the whole trace, the space is
+searched by estimates, and the best points are verified on the whole trace.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeAlias
 
 from searchspace.configuration import Configuration
@@ -25,6 +30,7 @@ from tuner.lease import LOOK_SECONDS, Lease
 from tuner.objective import cutoff, told
 from tuner.parameters import point_of
 from tuner.search import Search
+from tuner.verification import IN_FLIGHT, MOST, Drift, Entrant, Race
 
 __all__ = ["PAUSED", "TrialLoop"]
 
@@ -34,18 +40,40 @@ PAUSED: Literal["paused"] = "paused"
 _TEND_SECONDS = 2.0
 _PAGE = 1000
 
-_FINALISTS = 5
-"""Trials of a search on a truncated trace that are repeated on the whole one."""
-
-_Stop: TypeAlias = EndReason | Literal["hopeless", "paused", "verified"]
+_End: TypeAlias = EndReason | Literal["hopeless"]
+_Stop: TypeAlias = _End | Literal["paused", "done"]
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A trial in flight, and whether its result matters to the search."""
+    """A trial in flight.
+
+    Attributes:
+        trial: The trial.
+        inside: Whether its result matters to the search.
+        entrant: What it is in a race of verifications.
+    """
 
     trial: Trial
     inside: bool
+    entrant: Entrant | None = None
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A part of the work on a job.
+
+    Attributes:
+        begin: What is done before its first trial.
+        end: Why no trial may be asked now; None while one may.
+        ask: Asks the next trial; None where there is none.
+        in_flight: How many trials at once.
+    """
+
+    begin: Callable[[], None]
+    end: Callable[[], _Stop | None]
+    ask: Callable[[], _Asked | None]
+    in_flight: int
 
 
 class TrialLoop:
@@ -59,8 +87,7 @@ class TrialLoop:
         built: Its space and baselines.
         search: The search over that space, fresh.
         truncated: Whether its trials are estimates from a truncated trace, the best of which are
-            to be verified in the end. Baselines are evaluated on the whole trace as ever, and are
-            no results to the search.
+            to be verified in the end.
         look: Returns the job as it was at most so many seconds ago; raises where the loop is to
             stop at once.
         pause: Waits until there may be news of the job, or until it is time to look again.
@@ -92,18 +119,41 @@ class TrialLoop:
         self._window: deque[_Asked] = deque()
         self._number = 0  # of the last trial asked
         self._exhausted = False
+        self._begun = False  # the stage at hand
         self._truncated = truncated
-        self._estimates: list[tuple[float, int, Configuration]] = []  # value, number
-        self._search_end: EndReason | Literal["hopeless"] | None = None
-        self._finalists: deque[Configuration] = deque()
+        self._drift = Drift()
+        self._race = Race(self._drift, ())
+        self._estimates: list[Entrant] = []  # of points of the space
+        self._baseline_estimates: list[Entrant] = []
         self._verified: set[str] = set()  # digests of points evaluated on the whole trace
-        self._best_verified: float | None = None
+        self._best_verified: float | None = None  # of points of the space
+        self._search_end: _End | None = None
+        self._stages = deque(self._planned())
         self._tended = time.monotonic()
         budget = Budget(**spec.budget.model_dump())
         if truncated:
             # An estimate is not good enough to stop for.
             budget = replace(budget, target=None)
-        self.ledger = Ledger(budget, reserved=_FINALISTS if truncated else 0)
+        self.ledger = Ledger(budget, reserved=MOST if truncated else 0)
+
+    def _planned(self) -> list[_Stage]:
+        several = self._spec.batch
+        if not self._truncated:
+            return [_Stage(_at_once, self._end, self._ask, several)]
+        few = min(several, IN_FLIGHT)
+        return [
+            _Stage(_at_once, self._estimates_end, self._ask_estimate, several),
+            _Stage(
+                self._begin_baselines, self._baselines_end, partial(self._race_on, "baseline"), few
+            ),
+            _Stage(_at_once, self._end, self._ask, several),
+            _Stage(
+                self._begin_finalists,
+                self._finalists_end,
+                partial(self._race_on, "verification"),
+                few,
+            ),
+        ]
 
     def run(self) -> _Stop:
         """Go on until the job ends or is to pause, with nothing in flight.
@@ -114,16 +164,19 @@ class TrialLoop:
             ReplayDiverged: A trial is stored with another configuration than the search asks.
             LeaseLost: Another coordinator holds the job.
         """
-        if self._search_end is None:
-            end = self._trials(self._end, self._ask)
-            if end == PAUSED or end == "verified" or not self._truncated:
-                return end
-            self._search_end = end
-            chosen = [point for _, _, point in sorted(self._estimates, key=lambda e: e[:2])]
-            unverified = [point for point in chosen if point.sha256 not in self._verified]
-            self._finalists.extend(unverified[:_FINALISTS])
-        if self._trials(self._verification_end, self._ask_finalist) == PAUSED:
-            return PAUSED
+        while self._stages:
+            stage = self._stages[0]
+            if not self._begun:
+                stage.begin()
+                self._begun = True
+            end = self._trials(stage)
+            if end == PAUSED:
+                return PAUSED
+            if end != "done" and self._search_end is None:
+                self._search_end = end
+            self._stages.popleft()
+            self._begun = False
+        assert self._search_end is not None, "the stage of the search has an end of its own"
         return self._search_end
 
     def failure(self) -> str | None:
@@ -135,44 +188,68 @@ class TrialLoop:
             return None
         return failure or "none of the best trials could be verified on the whole trace"
 
-    def _trials(
-        self, end_of: Callable[[], _Stop | None], ask: Callable[[], _Asked | None]
-    ) -> _Stop:
+    def _trials(self, stage: _Stage) -> _Stop:
         """Ask, have evaluated and tell until there is an end and nothing is in flight."""
         while True:
-            while len(self._window) < self._spec.batch and end_of() is None:
-                asked = ask()
+            while len(self._window) < stage.in_flight and stage.end() is None:
+                asked = stage.ask()
                 if asked is None:
                     self._exhausted = True
                 else:
                     self._window.append(asked)
             if not self._window:
-                end = end_of()
+                end = stage.end()
                 if end is not None:
                     return end
                 continue
             oldest = self._window.popleft()
-            self._tell(oldest.inside, self._finished(oldest.trial))
+            self._tell(oldest, self._finished(oldest.trial))
 
-    def _verification_end(self) -> _Stop | None:
+    def _estimates_end(self) -> _Stop | None:
+        return "done" if self._number == len(self._baselines) else self._end()
+
+    def _ask_estimate(self) -> _Asked:
+        """Have the next baseline estimated; the search learns of it where it is a point of it."""
+        label, configuration = self._baselines[self._number]
+        inside = self._search.add(configuration)
+        self._number += 1
+        trial = self._proposed(self._number, "estimate", configuration, inside=False, label=label)
+        self.ledger.ask("estimate")
+        return _Asked(trial, inside)
+
+    def _begin_baselines(self) -> None:
+        self._race = Race(self._drift, self._baseline_estimates)
+
+    def _baselines_end(self) -> _Stop | None:
+        return "done" if self._race.over else self._end()
+
+    def _begin_finalists(self) -> None:
+        unverified = [e for e in self._estimates if e.configuration.sha256 not in self._verified]
+        self._race = Race(self._drift, unverified, best=self._best_verified)
+
+    def _finalists_end(self) -> _Stop | None:
         """Why no finalist may be verified now; budgets have kept back what it takes."""
         job = self._look(LOOK_SECONDS)
-        if not self._finalists:
-            return "verified"
+        if self._race.over:
+            return "done"
         if self._number + 1 in self._stored:
             return None
         return PAUSED if job.state == "pausing" else None
 
-    def _ask_finalist(self) -> _Asked:
+    def _race_on(self, kind: TrialKind) -> _Asked:
+        """Have the next of the race evaluated on the whole trace."""
+        entrant = self._race.start()
         self._number += 1
         trial = self._proposed(
             self._number,
-            "verification",
-            self._finalists.popleft(),
-            bound=cutoff(self._best_verified, self._spec.cutoff_factor),
+            kind,
+            entrant.configuration,
+            inside=entrant.inside,
+            label=entrant.label,
+            bound=cutoff(self._race.best, self._spec.cutoff_factor),
         )
-        self.ledger.ask("verification")
-        return _Asked(trial, inside=False)
+        self.ledger.ask(kind)
+        return _Asked(trial, inside=False, entrant=entrant)
 
     def _end(self) -> _Stop | None:
         """Why no trial may be asked now."""
@@ -193,19 +270,16 @@ class TrialLoop:
     def _ask(self) -> _Asked | None:
         """Ask the next trial and have it evaluated; None where the space is exhausted."""
         number = self._number + 1
-        kind: TrialKind = "baseline" if number <= len(self._baselines) else "search"
-        if kind == "baseline":
+        if number <= len(self._baselines) and not self._truncated:
             label, configuration = self._baselines[number - 1]
-            if self._truncated:
-                inside = point_of(self._space, configuration) is not None
-            else:
-                inside = self._search.add(configuration)
+            kind: TrialKind = "baseline"
+            inside = self._search.add(configuration)
             trial = self._proposed(number, kind, configuration, inside=inside, label=label)
-            inside = inside and not self._truncated
         else:
             point = self._search.ask()
             if point is None:
                 return None
+            kind = "search"
             inside = True
             trial = self._proposed(
                 number,
@@ -276,23 +350,37 @@ class TrialLoop:
                 self._tended = time.monotonic()
             self._pause()
 
-    def _tell(self, inside: bool, trial: Trial) -> None:
+    def _tell(self, asked: _Asked, trial: Trial) -> None:
         result = told(trial)
-        self.ledger.tell(trial, result, inside=inside)
+        self.ledger.tell(trial, result, inside=asked.inside)
         configuration = Configuration.from_json(trial.configuration)
-        if inside:
+        if asked.inside:
             self._search.tell(configuration, result)
+        if asked.entrant is not None:
+            self._race.finish(asked.entrant, trial)
         if self._truncated and result.value is not None:
             self._enter(trial, configuration, result.value)
 
     def _enter(self, trial: Trial, configuration: Configuration, value: float) -> None:
-        """Remember what decides on finalists and their cutoffs."""
-        if trial.fidelity == "low":
-            self._estimates.append((value, trial.number, configuration))
-        elif trial.inside:
-            self._verified.add(self._space.canonicalise(configuration).sha256)
-            if self._best_verified is None or value < self._best_verified:
-                self._best_verified = value
+        """Remember what decides on who is verified, and the best that was."""
+        point = point_of(self._space, configuration)
+        if trial.fidelity == "full":
+            if point is not None:
+                self._verified.add(point.sha256)
+                if self._best_verified is None or value < self._best_verified:
+                    self._best_verified = value
+            return
+        if trial.kind == "estimate":
+            entrant = Entrant(
+                value, trial.number, configuration, trial.label, inside=point is not None
+            )
+            self._baseline_estimates.append(entrant)
+        if point is not None:
+            self._estimates.append(Entrant(value, trial.number, point))
+
+
+def _at_once() -> None:
+    """Some stages begin without ado."""
 
 
 def _stored_trials(storage: Storage, job_id: str) -> dict[int, Trial]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.jobs.schemas import BestView, ConvergenceView
 from storage.errors import Conflict
+from storage.records import Fidelity
 from storage.storage import Storage
 from tuner.convergence import convergence
 from tuner.thinning import thinned
@@ -22,11 +23,11 @@ def best(storage: Storage, job_id: str) -> BestView:
     trial = storage.best_trial(job_id)
     if trial is None or trial.value is None:
         raise Conflict(f"job {job_id} is {job.state} and has no completed trial yet")
-    baselines = {
-        str(point.label): point.value
-        for point in storage.baseline_points(job_id)
-        if point.state == "completed" and point.value is not None
-    }
+    values: dict[Fidelity, dict[str, float]] = {"full": {}, "low": {}}
+    for point in storage.baseline_points(job_id):
+        if point.state == "completed" and point.value is not None:
+            values[point.fidelity][str(point.label)] = point.value
+    baselines = values["full"]
     initial = storage.initial_point(job_id)
     baseline = min(baselines.values(), default=None)
     return BestView(
@@ -36,7 +37,8 @@ def best(storage: Storage, job_id: str) -> BestView:
         baseline=baseline,
         speedup=None if baseline is None or trial.value == 0.0 else baseline / trial.value,
         baselines=baselines,
-        initial=initial and initial.value,
+        estimates=values["low"],
+        initial=initial.value if initial is not None and initial.fidelity == "full" else None,
         finish_times=(trial.result or {}).get("finish_times"),
     )
 

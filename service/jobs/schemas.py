@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from service.trials.schemas import CONFIGURATION
-from storage.records import Fidelity, Job, JobState, TrialKind, TrialState
+from storage.records import Fidelity, Job, JobState, TrialCounts, TrialKind, TrialState
 from storage.storage import Storage
 
 __all__ = [
@@ -65,6 +65,7 @@ EXAMPLE: dict[str, Any] = {
     "progress": {
         "trials": {"completed": 21, "censored": 12, "running": 2},
         "finished": 33,
+        "kinds": {"baseline": 2, "search": 31},
         "evaluations": 31,
         "cpu_seconds": 38.2,
         "best": {"trial": 17, "value": 0.0712},
@@ -135,6 +136,10 @@ class Progress(BaseModel):
         description="Trials by state; states without are left out."
     )
     finished: int = Field(description="Trials that have an outcome.")
+    kinds: dict[TrialKind, int] = Field(
+        description="The same by kind. The budget's `trials` are those of kind `search`; baselines "
+        "and, with `fidelity: auto`, their estimates and verifications come on top."
+    )
     evaluations: int = Field(description="Trials that were simulated, not answered by the cache.")
     cpu_seconds: float = Field(description="CPU seconds of the simulator.")
     best: BestSoFar | None
@@ -174,7 +179,7 @@ class JobView(BaseModel):
         return [cls._of(job, counts[job.id]) for job in jobs]
 
     @classmethod
-    def _of(cls, job: Job, counts: dict[TrialState, int]) -> JobView:
+    def _of(cls, job: Job, counts: TrialCounts) -> JobView:
         return cls(
             id=job.id,
             name=job.name,
@@ -190,10 +195,9 @@ class JobView(BaseModel):
             finished_at=job.finished_at,
             active_seconds=job.active_seconds,
             progress=Progress(
-                trials=counts,
-                finished=sum(
-                    count for state, count in counts.items() if state not in ("pending", "running")
-                ),
+                trials=counts.states,
+                finished=sum(counts.finished.values()),
+                kinds=counts.finished,
                 evaluations=job.evaluations,
                 cpu_seconds=job.cpu_seconds,
                 best=None
@@ -218,8 +222,19 @@ class BestView(BaseModel):
     trial: int
     baseline: float | None = Field(description="Simulated seconds of the best baseline.")
     speedup: float | None = Field(description="`baseline / value`.")
-    baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
-    initial: float | None = Field(description="Simulated seconds of the first completed trial.")
+    baselines: dict[str, float] = Field(
+        description="Simulated seconds of every baseline by label; with `fidelity: auto` of the "
+        "best, by their estimates."
+    )
+    estimates: dict[str, float] = Field(
+        default_factory=dict,
+        description="With `fidelity: auto`: simulated seconds of every baseline by label, "
+        "estimated from the truncated trace.",
+    )
+    initial: float | None = Field(
+        description="Simulated seconds of the first completed trial of the search; null where that "
+        "is an estimate (`fidelity: auto`)."
+    )
     finish_times: dict[str, float] | None = Field(
         default=None,
         description="Where several applications run at once: when each has finished, by its name.",
@@ -250,7 +265,9 @@ class ConvergenceView(BaseModel):
 
     points: list[CoursePoint] = Field(description="Trials with an outcome, in the order of asking.")
     best: BestSoFar | None = Field(description="The best point of the search space.")
-    initial: BestSoFar | None = Field(description="The first completed trial of the search.")
+    initial: BestSoFar | None = Field(
+        description="The first completed trial of the search; with `fidelity: auto` an estimate."
+    )
     baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
     gains: dict[str, float | None] = Field(description="Each baseline's value over the best.")
     speedup: float | None = Field(description="The first value over the best (equation 5).")

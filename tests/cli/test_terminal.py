@@ -52,7 +52,7 @@ def test_a_configuration_in_one_line_names_what_differs_from_the_default() -> No
 
 
 def test_the_status_line_tells_state_progress_and_incumbent() -> None:
-    job = {
+    job: dict[str, Any] = {
         "id": "j1",
         "name": "cg-64",
         "state": "completed",
@@ -61,14 +61,18 @@ def test_the_status_line_tells_state_progress_and_incumbent() -> None:
         "space": {"baselines": ["mesh-2d", "torus-2d"]},
         "progress": {
             "finished": 40,
+            "kinds": {"baseline": 2, "search": 38},
             "cpu_seconds": 12.34,
             "best": {"trial": 17, "value": 0.0712},
         },
     }
 
     assert status_line(job) == (
-        "cg-64 (j1): completed (trials), 40/40 trials, best 71.2 ms (trial 17), 12.3 CPU s"
+        "cg-64 (j1): completed (trials), 38/38 trials + 2 baselines, best 71.2 ms (trial 17), "
+        "12.3 CPU s"
     )
+    job["progress"]["kinds"] = {"estimate": 3, "baseline": 2, "search": 20, "verification": 1}
+    assert ", 20/38 trials + 3 baselines + 3 verified, " in status_line(job)
 
 
 def test_a_censored_trial_shows_its_bound() -> None:

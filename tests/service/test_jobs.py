@@ -161,7 +161,8 @@ def test_a_job_is_created_from_json_and_from_yaml(client: TestClient, spec: dict
     assert job["state"] == "queued"
     assert job["spec"] == load_job(spec).canonical()
     assert job["progress"] == {
-        "trials": {}, "finished": 0, "evaluations": 0, "cpu_seconds": 0.0, "best": None,
+        "trials": {}, "finished": 0, "kinds": {}, "evaluations": 0, "cpu_seconds": 0.0,
+        "best": None,
     }  # fmt: skip
     assert client.get(response.headers["location"]).json() == job
     again = client.post(
@@ -246,6 +247,7 @@ def test_progress_tells_trials_costs_and_the_incumbent(
     assert job["progress"] == {
         "trials": {"completed": 3, "censored": 1, "pending": 1},
         "finished": 4,
+        "kinds": {"search": 4},
         "evaluations": 3,
         "cpu_seconds": 1.0,
         "best": {"trial": 2, "value": 1.5},

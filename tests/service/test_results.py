@@ -78,6 +78,7 @@ def test_the_best_stands_beside_the_baselines(
         "baseline": 3.0,
         "speedup": 1.5,
         "baselines": {"mesh-2d": 4.0, "torus-2d": 3.0},
+        "estimates": {},
         "initial": 5.0,
         "finish_times": None,
     }

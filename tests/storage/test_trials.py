@@ -164,7 +164,9 @@ def test_budgets_count_what_was_simulated(
         storage.settle_trial(propose(number).id, token, outcome)
     propose(6)
 
-    assert storage.trial_counts([job_id])[job_id] == {
+    counts = storage.trial_counts([job_id])[job_id]
+    assert counts.finished == {"search": 5}
+    assert counts.states == {
         "completed": 2,
         "censored": 1,
         "failed": 1,
