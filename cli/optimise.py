@@ -21,7 +21,7 @@ from searchspace.formats.edge_list import write_edge_list
 from searchspace.graph import Graph
 from searchspace.topology.bisection import bisection_width
 from searchspace.topology.metrics import measure
-from searchspace.topology.optimise import OPTIMISERS, check
+from searchspace.topology.optimise import OPTIMISERS, begin
 from searchspace.topology.optimise.search import Objective, Point, Problem, Ring, Search
 
 __all__ = ["optimize"]
@@ -34,6 +34,7 @@ _STATE_FORMAT = 1
     epilog=example(
         "hamtune topology optimize --nodes 256 --degree 4 --seconds 60 --json -o G.edges",
         "hamtune topology optimize --nodes 32 --degree 3 --ring keep --symmetry 4 -o G.edges",
+        "hamtune topology optimize --nodes 32 --degree 3 --method exhaustive --girth 7 -o G.edges",
     )
 )
 @click.option("--nodes", type=click.IntRange(2), help="Hosts of the network.")
@@ -75,6 +76,12 @@ _STATE_FORMAT = 1
     show_default=True,
     metavar="I",
     help="Moves without success after which 2opt stops (Hu's I).",
+)
+@click.option(
+    "--girth",
+    type=click.IntRange(3),
+    metavar="G",
+    help="List only networks without a cycle shorter than this (exhaustive; 3 if not given).",
 )
 @click.option(
     "--seconds",
@@ -142,7 +149,7 @@ def optimize(
                 for name, optimiser in OPTIMISERS.items()
                 if problem.objective in optimiser.objectives
             )
-        search = check(method, problem.objective).begin(problem)
+        search = begin(method, problem)
         spent = 0.0
     bounded = problem.iterations is None or resume_file is not None
     budget = options["seconds"] if bounded else math.inf
@@ -223,6 +230,8 @@ def _progress(search: Search, problem: Problem) -> str:
         parts.append(f"bisection width about {best.bisection_width}")
     if best.symmetry > 1:
         parts.append(f"symmetry {best.symmetry}")
+    if best.note:
+        parts.append(best.note)
     return ", ".join(parts)
 
 

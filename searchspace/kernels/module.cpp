@@ -3,6 +3,7 @@
 
 void bind_annealing(nanobind::module_& module);
 void bind_bisection(nanobind::module_& module);
+void bind_cubic_search(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 void bind_hops(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
@@ -14,6 +15,7 @@ void bind_trace(nanobind::module_& module);
 NB_MODULE(_native, module) {
   bind_annealing(module);
   bind_bisection(module);
+  bind_cubic_search(module);
   bind_distances(module);
   bind_hops(module);
   bind_orderings(module);

@@ -9,6 +9,7 @@ from searchspace.graph import Graph
 from searchspace.options import Choice, Whole
 from searchspace.topology.family import Family, Wanted
 from searchspace.topology.optimise import OPTIMISERS, check, optimise
+from searchspace.topology.optimise.exhaustive import EXHAUSTIVE
 from searchspace.topology.optimise.search import Ring, check_size
 
 __all__ = ["OPTIMISED"]
@@ -17,11 +18,8 @@ _Goal = Literal["aspl", "bisection"]
 
 
 _AUTO = "auto"
-_GOALS = tuple(
-    goal
-    for goal in get_args(_Goal)
-    if any(goal in optimiser.objectives for optimiser in OPTIMISERS.values())
-)
+_METHODS = {name: other for name, other in OPTIMISERS.items() if other is not EXHAUSTIVE}
+"""Those for networks of any size: the list of all cubic ones needs a girth and few nodes."""
 
 
 def _goal(wanted: Wanted) -> _Goal:
@@ -31,7 +29,7 @@ def _goal(wanted: Wanted) -> _Goal:
 def _method(wanted: Wanted) -> str:
     """The optimiser: as given, or the first of the table that can have the objective."""
     given = wanted.choice("method")
-    able = (name for name, other in OPTIMISERS.items() if _goal(wanted) in other.objectives)
+    able = (name for name, other in _METHODS.items() if _goal(wanted) in other.objectives)
     return next(able) if given == _AUTO else given
 
 
@@ -72,8 +70,8 @@ OPTIMISED = Family(
     uses_degree=True,
     uses_seed=True,
     options=(
-        Choice("objective", "least ASPL or greatest bisection width", _GOALS),
-        Choice("method", "the optimiser; auto: that of the objective", (_AUTO, *OPTIMISERS)),
+        Choice("objective", "least ASPL or greatest bisection width", get_args(_Goal)),
+        Choice("method", "the optimiser; auto: that of the objective", (_AUTO, *_METHODS)),
         Whole("iterations", "moves that it may propose", 1, 100_000_000, default=100_000),
         Whole("symmetry", "rotations that map the network onto itself; chosen if not given", 1),
         Choice("ring", "whether the ring 0, 1, 2, ... has to stay", get_args(Ring)[::-1]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
+from searchspace.topology.optimise.exhaustive import EXHAUSTIVE
 from searchspace.topology.optimise.sa import SA
 from searchspace.topology.optimise.search import Objective, Optimiser, Problem, Ring, Search
 from searchspace.topology.optimise.spectral import SPECTRAL
@@ -13,7 +14,7 @@ from searchspace.topology.optimise.two_opt import TWO_OPT
 __all__ = ["OPTIMISERS", "begin", "check", "optimise"]
 
 OPTIMISERS: dict[str, Optimiser] = {
-    optimiser.name: optimiser for optimiser in (SA, SYMMETRIC, SPECTRAL, TWO_OPT)
+    optimiser.name: optimiser for optimiser in (SA, SYMMETRIC, SPECTRAL, TWO_OPT, EXHAUSTIVE)
 }
 
 
@@ -43,7 +44,17 @@ def begin(method: str, problem: Problem) -> Search:
     Raises:
         InvalidInput: The method cannot do what the problem asks.
     """
-    return check(method, problem.objective).begin(problem)
+    optimiser = check(method, problem.objective)
+    if problem.threads > 1 and not optimiser.parallel:
+        able = [name for name, other in OPTIMISERS.items() if other.parallel]
+        raise InvalidInput(
+            f"method '{method}' searches in one thread, not {problem.threads}; "
+            f"{' and '.join(able)} can use several",
+            field="threads",
+        )
+    if problem.girth is not None and optimiser is not EXHAUSTIVE:
+        raise InvalidInput("--girth belongs to method exhaustive", field="girth")
+    return optimiser.begin(problem)
 
 
 def optimise(

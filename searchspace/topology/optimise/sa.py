@@ -357,4 +357,5 @@ SA = Optimiser(
     objectives=("aspl",),
     begin=AnnealingSearch,
     resume=AnnealingSearch,
+    parallel=True,
 )

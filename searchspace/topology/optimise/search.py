@@ -34,6 +34,7 @@ class Problem:
         start: Where to begin; None: at random.
         threads: Searches that run side by side.
         patience: Moves without success after which 2-opt stops (Hu's I).
+        girth: Least length of a cycle in the networks that are listed; None: 3.
     """
 
     nodes: int
@@ -48,6 +49,7 @@ class Problem:
     start: Graph | None = None
     threads: int = 1
     patience: int = 1000
+    girth: int | None = None
 
     @property
     def aspl_lower_bound(self) -> float:
@@ -85,7 +87,8 @@ def check_size(nodes: int, degree: int) -> None:
 class Point:
     """A network that a search found, and how good the search holds it to be.
 
-    `bisection_width` is the search's own estimate, to be verified at the end.
+    `bisection_width` is the search's own estimate, to be verified at the end; `note` is what else
+    people should know about it.
     """
 
     graph: Graph
@@ -93,6 +96,7 @@ class Point:
     diameter: int | None = None
     bisection_width: int | None = None
     symmetry: int = 1
+    note: str = ""
 
 
 class Search(Protocol):
@@ -132,6 +136,7 @@ class Optimiser:
         objectives: Which objectives it can have.
         begin: Starts a search; raises InvalidInput when the method cannot do what is asked.
         resume: Goes on from `Search.state()` of the same problem.
+        parallel: Whether it can search in several threads.
     """
 
     name: str
@@ -139,3 +144,4 @@ class Optimiser:
     objectives: tuple[Objective, ...]
     begin: Callable[[Problem], Search]
     resume: Callable[[Problem, Mapping[str, Any]], Search]
+    parallel: bool = False

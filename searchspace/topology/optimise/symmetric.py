@@ -191,4 +191,5 @@ SYMMETRIC = Optimiser(
     objectives=("bisection",),
     begin=SymmetricSearch,
     resume=SymmetricSearch,
+    parallel=True,
 )

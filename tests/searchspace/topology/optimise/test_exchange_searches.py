@@ -57,7 +57,7 @@ def test_a_complete_network_leaves_2opt_nothing_to_do() -> None:
 
 
 def test_what_a_method_cannot_do_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="use symmetric or spectral or 2opt"):
+    with pytest.raises(InvalidInput, match="use symmetric or spectral or 2opt or exhaustive"):
         check("sa", "bisection")
     with pytest.raises(InvalidInput, match="belong to method sa"):
         begin("2opt", Problem(16, 4, symmetry=4))
