@@ -34,6 +34,9 @@ MAX_NODES = 16_384
 MAX_SWITCHES = 16_384
 MAX_CORES = 1_024
 
+_LATER_FIELDS = ("host_link_bandwidth", "interface_bandwidth", "memory_bandwidth")
+"""What says nothing when it is null, so that older machines keep their identity."""
+
 
 def _quantity(parse: Callable[[Any], float], *, positive: bool) -> BeforeValidator:
     def read(value: Any) -> float:
@@ -186,8 +189,13 @@ class Machine(Description):
     """Seconds of a switch; every hop enters one."""
     switch_bandwidth: Bandwidth | None = None
     """Bytes/s that a switch forwards in all; null for no limit."""
+    interface_bandwidth: Bandwidth | None = None
+    """Bytes/s, each way, that the ranks of a host share to and from the network; null for no
+    limit but the cables'."""
+    memory_bandwidth: Bandwidth | None = None
+    """Bytes/s that all messages between ranks of one host share; null for no limit."""
     loopback_bandwidth: Bandwidth = 10e9
-    """Bytes/s between ranks of one host."""
+    """Bytes/s of one message between ranks of one host."""
     loopback_latency: Latency = 0.0
     """Seconds between ranks of one host."""
     model: Annotated[
@@ -245,12 +253,12 @@ class Machine(Description):
     def canonical(self) -> dict[str, Any]:
         """Returns the machine as JSON in one form: every field, SI units, edges sorted.
 
-        Fields that only some networks have are left out where they say nothing, so that machines
-        keep their identity when such fields are added.
+        Fields that only some machines have are left out where they say nothing.
         """
         description = self.model_dump(mode="json")
-        if self.host_link_bandwidth is None:
-            del description["host_link_bandwidth"]
+        for field in _LATER_FIELDS:
+            if description[field] is None:
+                del description[field]
         network = self.given_network
         if network is not None and self.topology is not None:
             description["topology"] = NetworkDescription.of(network, self.topology.host_names)

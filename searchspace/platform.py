@@ -78,15 +78,19 @@ class Resolved:
     def simulator_request(self) -> dict[str, Any]:
         """Returns the `platform`, `applications` and `options` of a request to the simulator."""
         machine = self.machine
-        indirect: dict[str, Any] = {}
+        special: dict[str, Any] = {}
         if self.network.switches:
-            indirect["switches"] = self.network.switches
+            special["switches"] = self.network.switches
             if machine.host_link_bandwidth is not None:
-                indirect["host_link_bandwidth"] = machine.host_link_bandwidth
+                special["host_link_bandwidth"] = machine.host_link_bandwidth
+        if machine.interface_bandwidth is not None:
+            special["interface_bandwidth"] = machine.interface_bandwidth
+        if machine.memory_bandwidth is not None:
+            special["memory_bandwidth"] = machine.memory_bandwidth
         return {
             "platform": {
                 "hosts": self.hosts,
-                **indirect,
+                **special,
                 "cores": machine.cores_per_host,
                 "host_speed": machine.host_speed,
                 "edges": NetworkDescription.of(self.network)["edges"],

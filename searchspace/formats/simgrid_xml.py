@@ -48,6 +48,17 @@ def _platform(resolved: Resolved) -> Iterator[str]:
         f'    <link id="loopback" bandwidth="{machine.loopback_bandwidth!r}Bps" '
         f'latency="{machine.loopback_latency!r}s" sharing_policy="FATPIPE"/>\n'
     )
+    for node in range(resolved.hosts):
+        if machine.interface_bandwidth is not None:
+            yield (
+                f'    <link id="interface-{node}" bandwidth="{machine.interface_bandwidth!r}Bps" '
+                f'latency="0s" sharing_policy="SPLITDUPLEX"/>\n'
+            )
+        if machine.memory_bandwidth is not None:
+            yield (
+                f'    <link id="memory-{node}" bandwidth="{machine.memory_bandwidth!r}Bps" '
+                f'latency="0s" sharing_policy="SHARED"/>\n'
+            )
     for edge, (u, v) in enumerate(resolved.edges):
         bandwidth, latency = _cable(resolved, edge)
         yield (
@@ -96,17 +107,18 @@ def _limiting_switches(resolved: Resolved) -> range:
 
 
 def _routes(resolved: Resolved, switches: range) -> Iterator[str]:
-    network = resolved.network
-    paths = routes(
-        network.nodes, network.edges, hosts=network.hosts, tie_rule=resolved.machine.tie_rule
-    )
+    machine, network = resolved.machine, resolved.network
+    paths = routes(network.nodes, network.edges, hosts=network.hosts, tie_rule=machine.tie_rule)
     for source in range(resolved.hosts):
+        memory = "" if machine.memory_bandwidth is None else f'<link_ctn id="memory-{source}"/>'
         yield (
             f'    <route src="{host_name(source)}" dst="{host_name(source)}" symmetrical="NO">'
-            f'<link_ctn id="loopback"/></route>\n'
+            f'<link_ctn id="loopback"/>{memory}</route>\n'
         )
         for target in range(source + 1, resolved.hosts):
             links = []
+            if machine.interface_bandwidth is not None:
+                links.append(f'<link_ctn id="interface-{source}" direction="UP"/>')
             if source in switches:
                 links.append(f'<link_ctn id="switch-{source}"/>')
             for edge, forward in paths.path(source, target):
@@ -116,6 +128,8 @@ def _routes(resolved: Resolved, switches: range) -> Iterator[str]:
                 entered = v if forward else u
                 if entered in switches:
                     links.append(f'<link_ctn id="switch-{entered}"/>')
+            if machine.interface_bandwidth is not None:
+                links.append(f'<link_ctn id="interface-{target}" direction="DOWN"/>')
             yield (
                 f'    <route src="{host_name(source)}" dst="{host_name(target)}" '
                 f'symmetrical="YES">{"".join(links)}</route>\n'

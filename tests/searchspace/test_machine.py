@@ -51,6 +51,16 @@ def test_the_degree_of_a_given_network_serves_random_ones() -> None:
     assert path.random_degree == 2
 
 
+@pytest.mark.parametrize(
+    "field", ["host_link_bandwidth", "interface_bandwidth", "memory_bandwidth"]
+)
+def test_what_only_some_machines_have_counts_only_there(field: str) -> None:
+    plain, special = parse_machine(HU), parse_machine(HU | {field: "20Gbps"})
+    assert field not in plain.canonical()
+    assert special.canonical()[field] == 2.5e9
+    assert parse_machine(special.canonical()).sha256 == special.sha256 != plain.sha256
+
+
 def test_model_factors() -> None:
     model = {"bandwidth_factor": "65536:0.9; 0:0.5", "latency_factor": 2}
     canonical = parse_machine(HU | {"model": model}).canonical()["model"]

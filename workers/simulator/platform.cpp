@@ -53,11 +53,29 @@ Platform::Platform(s4u::Engine& engine, const PlatformRequest& request,
   for (Node node = 0; node < request.hosts; ++node)
     hosts_.push_back(compat::add_host(*zone, "node-" + std::to_string(node), request.host_speed,
                                       request.cores));
+  add_insides(*zone, request, used_hosts);
   add_switches(*zone, request);
   add_cables(*zone, request);
   add_routes(*zone, request, used_hosts);
   watch_messages(*zone, factors);
   zone->seal();
+}
+
+/// What the ranks of a host share: its way to the network, and its memory.
+void Platform::add_insides(s4u::NetZone& zone, const PlatformRequest& request,
+                           const std::vector<bool>& used_hosts) {
+  interfaces_.assign(request.hosts, nullptr);
+  memories_.assign(request.hosts, nullptr);
+  for (Node host = 0; host < request.hosts; ++host) {
+    if (!used_hosts[host]) continue;
+    const std::string number = std::to_string(host);
+    if (request.interface_bandwidth)
+      interfaces_[host] =
+          compat::add_cable(zone, "interface-" + number, *request.interface_bandwidth, 0);
+    if (request.memory_bandwidth)
+      memories_[host] = compat::add_link(zone, "memory-" + number, *request.memory_bandwidth, 0,
+                                         s4u::Link::SharingPolicy::SHARED);
+  }
 }
 
 void Platform::add_switches(s4u::NetZone& zone, const PlatformRequest& request) {
@@ -90,10 +108,14 @@ void Platform::add_routes(s4u::NetZone& zone, const PlatformRequest& request,
     std::vector<LinkInRoute> links;
     for (Node source = 0; source < request.hosts; ++source) {
       if (!used_hosts[source]) continue;
-      compat::add_route(zone, *hosts_[source], *hosts_[source], {LinkInRoute(loopback)}, false);
+      links.assign(1, LinkInRoute(loopback));
+      if (memories_[source] != nullptr) links.emplace_back(memories_[source]);
+      compat::add_route(zone, *hosts_[source], *hosts_[source], links, false);
       for (Node target = source + 1; target < request.hosts; ++target) {
         if (!used_hosts[target]) continue;
         links.clear();
+        if (interfaces_[source] != nullptr)
+          links.emplace_back(interfaces_[source], LinkInRoute::Direction::UP);
         Node at = source;
         if (switches_[at] != nullptr) links.emplace_back(switches_[at]);
         for (const Hop& hop : routes.path(source, target)) {
@@ -103,6 +125,8 @@ void Platform::add_routes(s4u::NetZone& zone, const PlatformRequest& request,
           at = hop.forward ? edge.v : edge.u;
           if (switches_[at] != nullptr) links.emplace_back(switches_[at]);
         }
+        if (interfaces_[target] != nullptr)
+          links.emplace_back(interfaces_[target], LinkInRoute::Direction::DOWN);
         compat::add_route(zone, *hosts_[source], *hosts_[target], links, true);
       }
     }

@@ -36,6 +36,8 @@ class Platform {
 
  private:
   void add_switches(simgrid::s4u::NetZone& zone, const PlatformRequest& request);
+  void add_insides(simgrid::s4u::NetZone& zone, const PlatformRequest& request,
+                   const std::vector<bool>& used_hosts);
   void add_cables(simgrid::s4u::NetZone& zone, const PlatformRequest& request);
   void add_routes(simgrid::s4u::NetZone& zone, const PlatformRequest& request,
                   const std::vector<bool>& used_hosts);
@@ -43,6 +45,8 @@ class Platform {
 
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<simgrid::s4u::Link*> switches_;  // by node; null where none can be a bottleneck
+  std::vector<simgrid::s4u::SplitDuplexLink*> interfaces_;  // by host; null where unlimited
+  std::vector<simgrid::s4u::Link*> memories_;               // by host; null where unlimited
   std::vector<simgrid::s4u::SplitDuplexLink*> cables_;
   std::vector<std::array<double, 2>> loads_;
 };

@@ -121,6 +121,8 @@ PlatformRequest parse_platform(const Json& json) {
   platform.link_latency = fields.number("link_latency", true);
   platform.switch_latency = fields.number("switch_latency", true);
   platform.switch_bandwidth = fields.optional_number("switch_bandwidth");
+  platform.interface_bandwidth = fields.optional_number("interface_bandwidth");
+  platform.memory_bandwidth = fields.optional_number("memory_bandwidth");
   platform.loopback_bandwidth = fields.number("loopback_bandwidth", false);
   platform.loopback_latency = fields.number("loopback_latency", true);
   const Json& rule = fields.get("tie_rule");

@@ -34,6 +34,8 @@ struct PlatformRequest {
   double link_latency = 0;
   double switch_latency = 0;
   std::optional<double> switch_bandwidth;
+  std::optional<double> interface_bandwidth;  // each way, shared by the ranks of a host
+  std::optional<double> memory_bandwidth;     // shared by the messages inside a host
   double loopback_bandwidth = 0;
   double loopback_latency = 0;
   TieRule tie_rule = TieRule::kLowestId;

@@ -81,6 +81,19 @@ def test_a_switch_that_can_be_the_bottleneck_is_on_every_route_through_it() -> N
     assert [link.get("id") for link in route][::2] == ["switch-0", "switch-1", "switch-2"]
 
 
+def test_what_the_ranks_of_a_host_share_is_on_their_routes() -> None:
+    insides = {"interface_bandwidth": "100Gbps", "memory_bandwidth": "20GBps"}
+    zone = zone_of(resolved({"topology": "mesh-2d"}, **insides))
+
+    between = zone.find("route[@src='node-0'][@dst='node-1']")
+    within = zone.find("route[@src='node-1'][@dst='node-1']")
+
+    assert between is not None and within is not None
+    ends = [(link.get("id"), link.get("direction")) for link in between][:: len(between) - 1]
+    assert ends == [("interface-0", "UP"), ("interface-1", "DOWN")]
+    assert [link.get("id") for link in within] == ["loopback", "memory-1"]
+
+
 def test_a_switch_as_fast_as_all_its_cables_is_left_out() -> None:
     xml = platform_xml(resolved({"topology": "mesh-2d"}, switch_bandwidth="320Gbps"))
 

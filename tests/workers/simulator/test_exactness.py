@@ -56,6 +56,8 @@ def configurations(seed: str, ranks: int, summary: Mapping[str, Any]) -> Iterato
                 "switch_latency": "60ns",
                 "switch_bandwidth": rng.choice([None, "30Gbps"]),
                 "loopback_latency": "200ns",
+                "interface_bandwidth": rng.choice([None, "12Gbps"]),
+                "memory_bandwidth": rng.choice([None, "100Gbps"]),
                 "model": rng.choice(["smpi-default", "plain"]),
             }
         )
