@@ -156,6 +156,34 @@ def edge_loads(
     edges: NDArray[np.uint32],
     hosts: int,
 ) -> list[int]: ...
+def recursive_tree(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    hops: CoreHops,
+    arity: list[int],
+    inside: list[int],
+    within: bool,
+    seed: int,
+) -> list[int]: ...
+def recursive_bipartition(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    hops: CoreHops,
+    inside: list[int],
+    within: bool,
+    seed: int,
+) -> list[int]: ...
+def tree_match(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    arity: list[int],
+    choice: int,
+    split: bool,
+    most_groups: int,
+) -> list[int]: ...
 def trace_summary(path: str) -> dict[str, Any]: ...
 def traffic_matrix(path: str) -> NDArray[np.int64]: ...
 

@@ -6,6 +6,7 @@ void bind_bisection(nanobind::module_& module);
 void bind_cubic_search(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 void bind_hops(nanobind::module_& module);
+void bind_mappers(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
 void bind_repeats(nanobind::module_& module);
 void bind_placement(nanobind::module_& module);
@@ -18,6 +19,7 @@ NB_MODULE(_native, module) {
   bind_cubic_search(module);
   bind_distances(module);
   bind_hops(module);
+  bind_mappers(module);
   bind_orderings(module);
   bind_repeats(module);
   bind_placement(module);

@@ -11,7 +11,10 @@ from searchspace.mapping.cyclic import CYCLIC
 from searchspace.mapping.mapper import Mapper, Places
 from searchspace.mapping.packed import PACKED
 from searchspace.mapping.random import RANDOM
+from searchspace.mapping.recursive_bipartition import RECURSIVE_BIPARTITION
+from searchspace.mapping.recursive_tree import RECURSIVE_TREE
 from searchspace.mapping.round_robin import ROUND_ROBIN
+from searchspace.mapping.treematch import TREEMATCH
 from searchspace.traffic import Traffic
 
 __all__ = ["MAPPERS", "Mapper", "Places", "map_ranks"]
@@ -25,6 +28,9 @@ MAPPERS: dict[str, Mapper] = {
         CYCLIC,
         ROUND_ROBIN,
         RANDOM,
+        TREEMATCH,
+        RECURSIVE_TREE,
+        RECURSIVE_BIPARTITION,
     )
 }
 

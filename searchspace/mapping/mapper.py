@@ -11,15 +11,27 @@ from numpy.typing import NDArray
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
-from searchspace.options import Option
+from searchspace.options import Choice, Option
 from searchspace.traffic import Traffic
 
-__all__ = ["Mapper", "Places"]
+__all__ = ["SCOPE", "Mapper", "Places", "kernel_seed"]
 
 Places = NDArray[np.uint32]
 """The place (usable core of a machine) of each rank."""
 
+SCOPE = Choice(
+    "scope",
+    "map between hosts and within them, or between them only",
+    ("inter+intra", "inter"),
+)
+"""The option of mappers that go along the tree inside each host, too."""
+
 _MOST_COST = 2**62
+
+
+def kernel_seed(seed: int) -> int:
+    """A seed as METIS and Scotch take it: 31 bits."""
+    return seed % (2**31 - 1)
 
 
 def _any_machine(_machine: HopMachine) -> str | None:
