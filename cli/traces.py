@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cli.options import example, json_option, print_json, say
 from cli.terminal import repeats_lines
+from cli.trace_imports import import_trace
+from cli.trace_report import flops_of, one_line, output_option, report
 from searchspace.errors import InvalidInput
 from searchspace.formats.matrix_market import write_traffic
 from searchspace.formats.source_archive import pack
@@ -20,7 +21,6 @@ from searchspace.kernels import CannotCut, TraceLoop, trace_loops, traffic_matri
 from searchspace.traffic import Traffic
 from searchspace.truncation import ITERATIONS
 from searchspace.truncation import truncate as truncate_trace
-from searchspace.units import format_size, machine_speed
 
 if TYPE_CHECKING:
     from workers.capture_source import SourceProgram
@@ -113,7 +113,7 @@ def capture(
 
     if not output.parent.is_dir():
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
-    speed = _speed(host_speed)
+    speed = flops_of(host_speed)
     if (source is None) != (build is None):
         raise click.UsageError("--source and --build go together")
     if source is not None and (flags or inputs):
@@ -135,17 +135,7 @@ def capture(
             inputs=inputs,
             sandbox=not no_sandbox,
         )
-    _report(output, as_json)
-
-
-output_option = click.option(
-    "-o",
-    "--output",
-    metavar="T.ht",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The trace to write.",
-)
+    report(output, as_json)
 
 
 @click.group()
@@ -182,7 +172,7 @@ def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({**summary, "loops": loops, "loops_obstacle": obstacle})
         return
-    click.echo(_one_line(summary))
+    click.echo(one_line(summary))
     for line in repeats_lines(summary):
         click.echo(line)
     for name, count in sorted(summary["calls"].items(), key=lambda item: (-item[1], item[0])):
@@ -252,103 +242,12 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
     if not output.parent.is_dir():
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
     merge_recording(directory, output)
-    _report(output, as_json)
+    report(output, as_json)
 
 
-@trace.command(
-    "import",
-    epilog=example(
-        "hamtune trace import --pattern alltoall.yaml -o alltoall.ht",
-        "hamtune trace import --matrix solver.mtx --rounds 10 -o exchange.ht",
-        "hamtune trace import --time-independent smpi_simgrid.txt -o solver.ht",
-    ),
-)
-@click.option(
-    "--pattern",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Description of a synthetic workload: pattern, ranks, size, count, rate.",
-)
-@click.option(
-    "--matrix",
-    metavar="W.mtx",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Bytes that every pair of ranks exchanges, both ways (MatrixMarket).",
-)
-@click.option(
-    "--time-independent",
-    "stock",
-    is_flag=True,
-    help="Read FILES: stock time-independent traces of SimGrid, one a rank or one for all, their "
-    "directory, or the list of them that smpirun -trace-ti writes.",
-)
-@click.option(
-    "--host-speed",
-    metavar="F",
-    help="Speed that turns the sleeps of --time-independent into flops (2Gf).",
-)
-@click.argument("files", nargs=-1, type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--rounds", type=click.IntRange(1), help="How often --matrix is exchanged (once if left out)."
-)
-@output_option
-@json_option
-def import_trace(
-    pattern: Path | None,
-    matrix: Path | None,
-    stock: bool,
-    host_speed: str | None,
-    files: tuple[Path, ...],
-    rounds: int | None,
-    output: Path,
-    as_json: bool,
-) -> None:
-    """Make a trace of a pattern of messages, a traffic matrix, or stock traces of SimGrid.
-
-    In stock traces every collective is one of all ranks.
-    """
-    from searchspace.documents import read_document
-    from searchspace.formats.matrix_market import read_traffic
-    from searchspace.formats.patterns import matrix_trace, pattern_trace
-    from searchspace.formats.stock_trace import import_time_independent
-
-    if sum((pattern is not None, matrix is not None, stock)) != 1:
-        raise click.UsageError("give one of --pattern, --matrix and --time-independent")
-    if stock != bool(files):
-        raise click.UsageError("--time-independent and FILES go together")
-    if host_speed is not None and not stock:
-        raise click.UsageError("--host-speed goes with --time-independent")
-    if rounds is not None and matrix is None:
-        raise click.UsageError("--rounds goes with --matrix; a pattern has its count")
-    if not output.parent.is_dir():
-        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
-    if stock:
-        import_time_independent(files, output, host_speed=_speed(host_speed))
-        _report(output, as_json)
-        return
-    try:
-        if pattern is not None:
-            described = read_document(pattern.read_bytes())
-            if not isinstance(described, dict):
-                raise InvalidInput("this is no description of a pattern")
-            pattern_trace(described, output)
-        elif matrix is not None:
-            text = matrix.read_text(errors="replace")
-            matrix_trace(read_traffic(text, notice=say), output, rounds=rounds or 1)
-    except InvalidInput as error:
-        raise InvalidInput(f"{pattern or matrix}: {error}") from error
-    _report(output, as_json)
-
+trace.add_command(import_trace)
 
 COMMANDS = [capture, trace]
-
-
-def _speed(host_speed: str | None) -> float | None:
-    """The value of --host-speed in flop/s."""
-    try:
-        return None if host_speed is None else machine_speed(host_speed)
-    except InvalidInput as error:
-        raise InvalidInput(f"--host-speed: {error}") from error
 
 
 def _capture_source(source: Path, program: SourceProgram, output: Path, *, sandbox: bool) -> None:
@@ -358,25 +257,6 @@ def _capture_source(source: Path, program: SourceProgram, output: Path, *, sandb
         packed = Path(directory) / "source.tar.gz"
         pack(source, packed)
         capture_source(packed, program, output, sandbox=sandbox)
-
-
-def _report(output: Path, as_json: bool) -> None:
-    summary = describe_trace(output)
-    if as_json:
-        print_json({"output": str(output), **summary})
-        return
-    click.echo(f"{output}: {_one_line(summary)}")
-    for line in repeats_lines(summary):
-        click.echo(line)
-
-
-def _one_line(summary: Mapping[str, Any]) -> str:
-    calls = sum(summary["calls"].values())
-    return (
-        f"{summary['program']} on {summary['ranks']} ranks: {calls} calls, "
-        f"{format_size(summary['bytes'])} in messages, {summary['pairs']} pairs, "
-        f"{summary['flops']:.4g} flops"
-    )
 
 
 _REGULARITY = {

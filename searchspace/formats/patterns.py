@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
+from searchspace.formats.pattern_names import canonical_pattern
 from searchspace.formats.trace import MAX_TOTAL_BYTES, RankFile, TraceHeader, write_trace
 from searchspace.traffic import Traffic
 from searchspace.units import parse_size, parse_speed
@@ -41,7 +42,7 @@ def pattern_trace(description: Mapping[str, Any], output: Path) -> TraceHeader:
     """Write the trace of a pattern.
 
     Args:
-        description: `pattern` (a name of `PATTERNS`), `ranks`, `size` (of a message), `count` (of
+        description: `pattern` (see `PATTERN_NAMES`), `ranks`, `size` (of a message), `count` (of
             rounds), `rate` (messages a second that a sender starts), and `host_speed`
             (default 1Gf), which turns the time between messages into flops.
         output: The trace to write.
@@ -52,8 +53,8 @@ def pattern_trace(description: Mapping[str, Any], output: Path) -> TraceHeader:
     unknown = description.keys() - {"pattern", "ranks", "size", "count", "rate", "host_speed"}
     if unknown:
         raise InvalidInput("there is no such field", field=str(sorted(map(str, unknown))[0]))
-    name = description.get("pattern")
-    if not isinstance(name, str) or name not in PATTERNS:
+    name = canonical_pattern(description.get("pattern"))
+    if name is None:
         raise InvalidInput(f"must be one of: {', '.join(PATTERNS)}", field="pattern")
     ranks = _whole(description, "ranks", 2, _MOST_RANKS)
     count = _whole(description, "count", 1, 10**9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from searchspace.formats.operations import decode, encode
 from searchspace.formats.time_independent import time_independent
 from searchspace.formats.trace import read_operations
 from tests.cli.conftest import Hamtune
+from tests.searchspace.formats.otf2_archives import archive
 from tests.workers.simulator.runs import answer_of, on_a_line, write_program
 
 
@@ -36,13 +38,40 @@ def test_an_imported_trace_takes_the_same_time(hamtune: Hamtune, tmp_path: Path)
     assert answer_of(tmp_path / "back.ht", request)["simulated_time"] == expected["simulated_time"]
 
 
+def test_what_a_file_holds_is_found_out(hamtune: Hamtune, tmp_path: Path) -> None:
+    (tmp_path / "w.txt").write_text(
+        "%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 100\n"
+    )
+    (tmp_path / "p.yaml").write_text("{pattern: alltoall, ranks: 3, size: 1kB, count: 1, rate: 1}")
+    with archive(tmp_path / "scorep", 2) as made:
+        for rank in made.ranks:
+            rank.compute(10**6)
+            rank.collective("allreduce", made.world, 16, 16)
+        made.ranks[0].writer.thread_fork(made.ranks[0].now, 0, 2)
+
+    assert hamtune.json("trace", "import", "w.txt", "-o", "w.ht")["bytes"] == 100
+    assert hamtune.json("trace", "import", "p.yaml", "-o", "p.ht")["bytes"] == 6000
+    told = hamtune("trace", "import", "scorep", "--host-speed", "2Gf", "-o", "o.ht", "--json")
+    assert "1 events ThreadFork leave nothing" in told.stderr
+    assert json.loads(told.stdout)["flops"] == 4e6
+
+
+def test_the_help_names_the_patterns(hamtune: Hamtune) -> None:
+    assert "gather/reduce" in hamtune("trace", "import", "--help").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "give one of"),
+        ([], "give FILES"),
         (["--time-independent"], "go together"),
-        (["stock.txt"], "give one of"),
-        (["--matrix", "stock.txt", "stock.txt"], "go together"),
+        (["stock.txt"], "line 2, action win_fence"),
+        (["--matrix", "stock.txt", "stock.txt"], "give FILES"),
+        (["--rounds", "2", "stock.txt"], "--rounds goes with a matrix"),
+        (["--matrix", "stock.txt", "--host-speed", "1Gf"], "--host-speed goes with"),
+        (["empty.otf2"], "give --host-speed"),
+        (["empty.otf2", "--host-speed", "1Gf"], "empty.otf2: the archive is damaged"),
+        (["empty.otf2", "stock.txt"], "imported alone"),
         (["--time-independent", "missing.txt"], "missing.txt"),
         (["--time-independent", "stock.txt"], "line 2, action win_fence"),
         (["--time-independent", "--host-speed", "fast", "stock.txt"], "--host-speed"),
@@ -55,6 +84,7 @@ def test_wrong_imports_are_refused(
     hamtune: Hamtune, tmp_path: Path, arguments: list[str], reason: str
 ) -> None:
     (tmp_path / "stock.txt").write_text("0 init\n0 win_fence 3\n0 finalize\n")
+    (tmp_path / "empty.otf2").touch()
 
     assert reason in hamtune.refused("trace", "import", *arguments, "-o", "t.ht")
     assert not (tmp_path / "t.ht").exists()
