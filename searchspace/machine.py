@@ -34,7 +34,9 @@ MAX_NODES = 16_384
 MAX_SWITCHES = 16_384
 MAX_CORES = 1_024
 
-_LATER_FIELDS = ("host_link_bandwidth", "interface_bandwidth", "memory_bandwidth")
+_LATER_FIELDS = (
+    "host_speeds", "host_link_bandwidth", "interface_bandwidth", "memory_bandwidth"
+)  # fmt: skip
 """What says nothing when it is null, so that older machines keep their identity."""
 
 
@@ -176,6 +178,9 @@ class Machine(Description):
     """Cables a node of the random networks; taken from `topology` when that is given."""
     host_speed: Speed
     """flop/s of one core."""
+    host_speeds: list[Speed] | None = None
+    """flop/s of one core of each host, by the hosts' numbers, where they differ; null when all have
+    `host_speed`."""
     cores_per_host: int = Field(default=1, ge=1, le=MAX_CORES)
     """How many ranks one host can run."""
     link_bandwidth: Bandwidth
@@ -210,6 +215,16 @@ class Machine(Description):
     one chosen by the number of a host at its end, as routing tables of fat trees do (`spread`)."""
     topology: NetworkDescription | None = None
     """The network, when it exists already; null to leave it open."""
+
+    @model_validator(mode="after")
+    def _check_speeds(self) -> Machine:
+        if self.host_speeds is not None and len(self.host_speeds) != self.nodes:
+            raise field_error(
+                f"must list the speed of each of the {self.nodes} hosts, not of "
+                f"{len(self.host_speeds)}",
+                "host_speeds",
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_network(self) -> Machine:

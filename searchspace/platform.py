@@ -66,6 +66,14 @@ class Resolved:
         return tuple(self.machine.host_names[host] for host in self.order)
 
     @property
+    def host_speeds(self) -> tuple[float, ...]:
+        """flop/s of one core of each host, in their new order."""
+        speeds = self.machine.host_speeds
+        if speeds is None:
+            return (self.machine.host_speed,) * self.hosts
+        return tuple(speeds[host] for host in self.order)
+
+    @property
     def hosts(self) -> int:
         """How many hosts there are."""
         return self.network.hosts
@@ -83,6 +91,8 @@ class Resolved:
             special["switches"] = self.network.switches
             if machine.host_link_bandwidth is not None:
                 special["host_link_bandwidth"] = machine.host_link_bandwidth
+        if machine.host_speeds is not None:
+            special["host_speeds"] = list(self.host_speeds)
         if machine.interface_bandwidth is not None:
             special["interface_bandwidth"] = machine.interface_bandwidth
         if machine.memory_bandwidth is not None:

@@ -38,9 +38,9 @@ def _platform(resolved: Resolved) -> Iterator[str]:
     yield '<?xml version="1.0"?>\n'
     yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     yield '<platform version="4.1">\n  <zone id="network" routing="Full">\n'
-    for node in range(resolved.hosts):
+    for node, speed in enumerate(resolved.host_speeds):
         yield (
-            f'    <host id="{host_name(node)}" speed="{machine.host_speed!r}f" '
+            f'    <host id="{host_name(node)}" speed="{speed!r}f" '
             f'core="{machine.cores_per_host}"/>\n'
         )
     # A fat pipe: whoever uses it has all of its bandwidth, so one serves every host.

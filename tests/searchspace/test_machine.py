@@ -51,6 +51,12 @@ def test_the_degree_of_a_given_network_serves_random_ones() -> None:
     assert path.random_degree == 2
 
 
+def test_hosts_may_differ_in_speed() -> None:
+    machine = parse_machine(HU | {"nodes": 2, "degree": 1, "host_speeds": ["1Gf", "2Gf"]})
+    assert machine.canonical()["host_speeds"] == [1e9, 2e9]
+    assert "host_speeds" not in parse_machine(HU).canonical()
+
+
 @pytest.mark.parametrize(
     "field", ["host_link_bandwidth", "interface_bandwidth", "memory_bandwidth"]
 )
@@ -73,6 +79,10 @@ def test_model_factors() -> None:
         ({"nodes": 0}, "nodes: must be greater than or equal to 1, not 0"),
         ({"nodes": 10**9}, "nodes: must be less than or equal to 16384"),
         ({"host_sped": 1}, "host_sped: unknown field; allowed: nodes, degree, host_speed"),
+        (
+            {"host_speeds": ["1Gf"]},
+            "host_speeds: must list the speed of each of the 64 hosts, not of 1",
+        ),
         ({"host_speed": "100GHz"}, "host_speed: '100GHz' has an unknown unit of speed; allowed: f"),
         ({"link_bandwidth": 0}, "link_bandwidth: must be greater than 0"),
         (

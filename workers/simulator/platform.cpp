@@ -51,7 +51,7 @@ Platform::Platform(s4u::Engine& engine, const PlatformRequest& request,
     : loads_(request.edges.size(), {0, 0}) {
   s4u::NetZone* const zone = compat::make_root_zone(engine, "network");
   for (Node node = 0; node < request.hosts; ++node)
-    hosts_.push_back(compat::add_host(*zone, "node-" + std::to_string(node), request.host_speed,
+    hosts_.push_back(compat::add_host(*zone, "node-" + std::to_string(node), request.host_speeds[node],
                                       request.cores));
   add_insides(*zone, request, used_hosts);
   add_switches(*zone, request);

@@ -104,6 +104,17 @@ void parse_edges(const Json& list, PlatformRequest& platform) {
   }
 }
 
+/// Reads the speed of each host.
+void parse_speeds(const Json& list, std::vector<double>& speeds) {
+  const std::string field = "platform.host_speeds";
+  if (list.size() != speeds.size())
+    throw InvalidRequest(field + ": must have an entry for each of the " +
+                         std::to_string(speeds.size()) + " hosts");
+  for (std::size_t host = 0; host < speeds.size(); ++host)
+    speeds[host] =
+        Fields::to_number(list[host], field + "[" + std::to_string(host) + "]", false);
+}
+
 PlatformRequest parse_platform(const Json& json) {
   Fields fields(json, "platform");
   PlatformRequest platform;
@@ -111,7 +122,9 @@ PlatformRequest parse_platform(const Json& json) {
   if (platform.hosts == 0) throw InvalidRequest("platform.hosts: must be at least 1");
   platform.cores = static_cast<int>(fields.whole("cores", 1'000'000));
   if (platform.cores == 0) throw InvalidRequest("platform.cores: must be at least 1");
-  platform.host_speed = fields.number("host_speed", false);
+  platform.host_speeds.assign(platform.hosts, fields.number("host_speed", false));
+  if (!fields.find("host_speeds").is_null())
+    parse_speeds(fields.list("host_speeds"), platform.host_speeds);
   if (!fields.find("switches").is_null())
     platform.switches = static_cast<Node>(fields.whole("switches", kMaxHosts - platform.hosts));
   parse_edges(fields.list("edges"), platform);

@@ -26,7 +26,7 @@ struct PlatformRequest {
   Node hosts = 0;
   Node switches = 0;  // nodes after the hosts; 0 when every host is a switch too
   int cores = 1;
-  double host_speed = 0;
+  std::vector<double> host_speeds;    // by host
   std::vector<Edge> edges;            // u < v
   std::vector<std::uint32_t> widths;  // parallel cables of each edge
   double link_bandwidth = 0;

@@ -58,6 +58,7 @@ def configurations(seed: str, ranks: int, summary: Mapping[str, Any]) -> Iterato
                 "loopback_latency": "200ns",
                 "interface_bandwidth": rng.choice([None, "12Gbps"]),
                 "memory_bandwidth": rng.choice([None, "100Gbps"]),
+                "host_speeds": rng.choice([None, ["10Gf", "7Gf"] * 4]),
                 "model": rng.choice(["smpi-default", "plain"]),
             }
         )

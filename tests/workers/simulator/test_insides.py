@@ -1,4 +1,4 @@
-"""What the ranks of one host share: its way to the network, and its memory."""
+"""Hosts: their speeds, and what their ranks share: the way to the network, and the memory."""
 
 from __future__ import annotations
 
@@ -76,3 +76,17 @@ def test_one_message_is_no_faster_than_the_loopback(two_messages: Path) -> None:
 def test_refuses_what_is_no_bandwidth(two_messages: Path, field: str) -> None:
     answer = answer_of(two_messages, on_a_line(0, 1, 0, 1, platform=line_of(2) | {field: 0}))
     assert answer["reason"]["message"] == f"platform.{field}: must be a number above 0"
+
+
+def test_every_host_computes_at_its_own_speed(tmp_path: Path) -> None:
+    work = [encode("compute", flops=1e6)]
+    trace = write_program(tmp_path / "work.ht", [work, work])
+    speeds = {"host_speeds": [4e9, 1e9, 2e9]}
+    assert time_of(trace, (0, 1), **speeds) == pytest.approx(1e-3)
+    assert time_of(trace, (0, 2), **speeds) == pytest.approx(0.5e-3)
+
+
+def test_refuses_speeds_of_other_hosts(two_messages: Path) -> None:
+    platform = line_of(2, host_speeds=[1e9])
+    answer = answer_of(two_messages, on_a_line(0, 1, 0, 1, platform=platform))
+    assert "platform.host_speeds: must have an entry for each" in answer["reason"]["message"]
