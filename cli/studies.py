@@ -14,7 +14,7 @@ from cli.options import data_option, example, json_option, print_json, say, seed
 from service.settings import Settings
 from studies import STUDIES
 from studies.laboratory import Laboratory
-from studies.report import files
+from studies.report import claims_table, files
 from studies.study import Findings
 
 __all__ = ["COMMANDS"]
@@ -30,9 +30,9 @@ _LIST = "\n".join(
     "study",
     help=f"""Make a table or figure of a paper again, ours beside the paper's.
 
-Prints the tables; with -o also writes them as CSV and the plots as SVG. Captured programs are kept
-in the data directory. What the whole study takes on one core stands in brackets; --quick takes a
-minute or a few.
+Prints the tables; with -o also writes them as CSV, the plots as SVG and a page with both. Captured
+programs and simulated times are kept in the data directory, so an interrupted study goes on. What
+the whole study takes on one core stands in brackets; --quick takes a minute or two.
 
 \b
 {_LIST}
@@ -70,7 +70,8 @@ COMMANDS = [study_command]
 def _show(findings: Findings) -> None:
     # Into a file or pipe whole lines are wanted, however long.
     console = Console(width=None if sys.stdout.isatty() else _WIDE, soft_wrap=True)
-    for table in findings.tables:
+    claims = (claims_table(findings.claims),) if findings.claims else ()
+    for table in (*findings.tables, *claims):
         grid = Grid(title=table.title, title_justify="left")
         for column in table.columns:
             grid.add_column(column, justify="left" if column == table.columns[0] else "right")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from searchspace.graph import Graph
 from searchspace.topology import generate
-from searchspace.topology.optimise import optimise
 from studies.laboratory import Laboratory
 
 __all__ = ["TABLES", "Row", "network"]
@@ -97,7 +96,7 @@ def network(row: Row, laboratory: Laboratory) -> Graph:
         case "Optimal":
             large = _MOVES_LARGE_QUICK if laboratory.quick else _MOVES_LARGE
             moves = _MOVES_SMALL if row.nodes <= _SMALL else large
-            return optimise(row.nodes, row.degree, iterations=moves, seed=laboratory.seed)
+            return laboratory.searched(row.nodes, row.degree, moves)
         case "Torus":
             return generate(f"torus-{row.degree // 2}d", row.nodes)
         case _:

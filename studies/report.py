@@ -1,17 +1,21 @@
-"""Findings as files: CSV tables and plots."""
+"""Findings as files: CSV tables, plots, and a page that shows both."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from studies.study import Findings, Plot, Table
+from studies.study import Cell, Claim, Findings, Plot, Points, Table
 
-__all__ = ["files", "table_csv"]
+__all__ = ["claims_table", "figure", "files", "table_csv"]
+
+_MARKERS = "osD^v<>pPX*h8"
+_WIDE = 10  # labels; more stand beside the plot
 
 
 def table_csv(table: Table) -> str:
@@ -23,37 +27,95 @@ def table_csv(table: Table) -> str:
     return text.getvalue()
 
 
+def claims_table(claims: Sequence[Claim]) -> Table:
+    """What the paper says beside what was found, and whether both agree."""
+    rows = tuple(
+        (claim.paper, claim.here, "yes" if claim.holds else "NO", claim.why) for claim in claims
+    )
+    return Table(
+        "Directions the paper reports", ("paper", "here", "as in the paper", "why not"), rows
+    )
+
+
 def files(name: str, findings: Findings) -> Iterator[tuple[str, bytes]]:
-    """All tables (`NAME-1.csv`, ...) and plots (`NAME-PLOT.svg`) of a study: file name, content."""
+    """Yields file names and contents.
+
+    All tables (`NAME-1.csv`, ..., `NAME-claims.csv`), plots (`NAME-PLOT.svg`), and `NAME.md` that
+    shows them all.
+    """
     for number, table in enumerate(findings.tables, start=1):
         yield f"{name}-{number}.csv", table_csv(table).encode()
+    if findings.claims:
+        yield f"{name}-claims.csv", table_csv(claims_table(findings.claims)).encode()
     for plot in findings.plots:
         yield f"{name}-{plot.name}.svg", _svg(plot)
+    yield f"{name}.md", _markdown(name, findings).encode()
 
 
-def _svg(plot: Plot) -> bytes:
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
-    markers = "osD^v<>pPX*h+x"
+def figure(plot: Plot) -> Figure:
+    """Draws a plot."""
+    outside = len(plot.points) > _WIDE
+    drawn = Figure(figsize=(10 if outside else 8, 5), layout="constrained")
+    axes = drawn.subplots()
     for index, points in enumerate(plot.points):
-        axes.plot(
-            points.x,
-            points.y,
-            label=points.label,
-            marker=None if points.joined else markers[index % len(markers)],
-            linestyle="-" if points.joined else "",
-            drawstyle="steps-post" if points.joined else "default",
-            alpha=0.8,
-        )
+        # Neighbours at the same tick stand side by side, or their intervals would hide each other.
+        shift = 0.8 * ((index + 0.5) / len(plot.points) - 0.5) if plot.ticks else 0.0
+        _draw(axes, points, index, shift)
     axes.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label)
+    if plot.ticks:
+        axes.set_xticks(range(len(plot.ticks)), plot.ticks)
     if "x" in plot.logarithmic:
         axes.set_xscale("log")
     if "y" in plot.logarithmic:
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small", ncols=1 + len(plot.points) // 12)
+    if outside:
+        axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
+    elif len(plot.points) > 1:
+        axes.legend(fontsize="small")
+    return drawn
+
+
+def _draw(axes: Axes, points: Points, index: int, shift: float) -> None:
+    colour = matplotlib.colormaps["tab20"](2 * index % 20 + 2 * index // 20 % 2)
+    marker = None if points.joined else _MARKERS[index % len(_MARKERS)]
+    x = [value + shift for value in points.x]
+    if points.joined:
+        axes.plot(x, points.y, label=points.label, color=colour, drawstyle="steps-post", alpha=0.8)
+        return
+    axes.errorbar(
+        x,
+        points.y,
+        yerr=points.errors or None,
+        label=points.label,
+        color=colour,
+        marker=marker,
+        linestyle="",
+        capsize=2,
+        alpha=0.8,
+    )
+
+
+def _svg(plot: Plot) -> bytes:
     buffer = io.BytesIO()
     # A fixed salt and no date: the same findings give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "hamtune"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
+        figure(plot).savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
+
+
+def _markdown(name: str, findings: Findings) -> str:
+    parts = [_markdown_table(table) for table in findings.tables]
+    parts += [f"![{plot.title}]({name}-{plot.name}.svg)\n" for plot in findings.plots]
+    if findings.claims:
+        parts.append(_markdown_table(claims_table(findings.claims)))
+    parts += [f"{remark}\n" for remark in findings.remarks]
+    return "\n".join(parts)
+
+
+def _markdown_table(table: Table) -> str:
+    def line(cells: Sequence[Cell]) -> str:
+        return f"| {' | '.join('' if cell is None else str(cell) for cell in cells)} |"
+
+    rows = [line(table.columns), "|---" * len(table.columns) + "|", *map(line, table.rows)]
+    return f"{table.title}:\n\n" + "\n".join(rows) + "\n"

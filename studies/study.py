@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from studies.laboratory import Laboratory
 
-__all__ = ["Cell", "Findings", "Plot", "Points", "Study", "Table"]
+__all__ = ["Cell", "Claim", "Findings", "Plot", "Points", "Study", "Table"]
 
 Cell = str | int | float | None
 
@@ -36,12 +36,14 @@ class Points:
         x: Abscissas.
         y: Ordinates.
         joined: Whether a line joins them.
+        errors: Half the 95% confidence interval of each ordinate; empty where there is none.
     """
 
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     joined: bool = False
+    errors: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Plot:
         y_label: What the ordinate is, with its unit.
         points: What is drawn.
         logarithmic: Axes with a logarithmic scale, of "x" and "y".
+        ticks: What the abscissas 0, 1, 2, ... stand for; empty where they are numbers.
     """
 
     name: str
@@ -63,6 +66,24 @@ class Plot:
     y_label: str
     points: tuple[Points, ...]
     logarithmic: str = ""
+    ticks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A direction that the paper reports, held against what was found here.
+
+    Attributes:
+        paper: What it says.
+        here: What was found, in figures.
+        holds: Whether that is the paper's direction.
+        why: Where it is not: the reason, as far as it is known.
+    """
+
+    paper: str
+    here: str
+    holds: bool
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,11 +93,13 @@ class Findings:
     Attributes:
         tables: In the order to be read.
         plots: In the order to be looked at.
-        remarks: What a reader must know: where we differ from the paper, and why.
+        claims: The directions that the paper reports, and whether they are found here.
+        remarks: What a reader must know: how the setting differs from the paper's.
     """
 
     tables: tuple[Table, ...]
     plots: tuple[Plot, ...] = ()
+    claims: tuple[Claim, ...] = ()
     remarks: tuple[str, ...] = ()
 
 

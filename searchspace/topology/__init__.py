@@ -67,6 +67,9 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
+_MOST_NODES, _MOST_CABLES = 1 << 20, 1 << 23
+"""More than anyone builds, and few enough for the memory of a workstation."""
+
 _SIZES_TRIED = 20_000
 """How far to look for the nearest possible number of nodes."""
 
@@ -141,6 +144,10 @@ def obstacle(name: str, nodes: int, *, degree: int | None, **options: Any) -> st
         InvalidInput: There is no such family or parameter.
     """
     wanted = _wanted(name, nodes, degree, 0, options)
+    if nodes > _MOST_NODES:
+        return f"{nodes} nodes are too many; at most {_MOST_NODES} can be generated"
+    if nodes * (degree or 0) // 2 > _MOST_CABLES:
+        return f"{nodes} nodes of degree {degree} have too many cables; at most {_MOST_CABLES}"
     reason = _obstacle(_family(name), wanted)
     if reason is None:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,21 @@ from searchspace.topology import generate
 from searchspace.topology.metrics import measure
 from studies import STUDIES
 from studies.deng_networks import TABLES, Row, network
+from studies.known_times import KnownTimes
 from studies.laboratory import DENG, HU, Laboratory
 from studies.report import files, table_csv
 from studies.statistics import geometric_mean, half_interval, line_fit
-from studies.study import Findings, Plot, Points, Table
+from studies.study import Claim, Findings, Plot, Points, Table
 
 
-@pytest.fixture
-def laboratory(tmp_path: Path) -> Laboratory:
-    return Laboratory(tmp_path, quick=True, seed=1, say=lambda _line: None)
+def quick_laboratory(directory: Path) -> Laboratory:
+    return Laboratory(directory, quick=True, seed=1, say=lambda _line: None)
+
+
+@pytest.fixture(scope="module")
+def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
+    with quick_laboratory(tmp_path_factory.mktemp("laboratory")) as shared:
+        yield shared
 
 
 @pytest.mark.parametrize(
@@ -66,13 +73,39 @@ def test_an_unknown_study_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_program_takes_longer_over_more_hops(laboratory: Laboratory) -> None:
-    with laboratory:
-        bounce = laboratory.program("pingpong", 2, bytes=1024, repeats=1)
-        ring = generate("ring", 8)
-        near, far = (bounce.time(ring, DENG, hosts=(0, host)) for host in (1, 4))
-        assert near < far
-        assert bounce.time(ring, HU) < near
-        assert bounce.partners.edges == ((0, 1),)
+    bounce = laboratory.program("pingpong", 2, bytes=1024, repeats=1)
+    ring = generate("ring", 8)
+    near, far = (bounce.time(ring, DENG, hosts=(0, host)) for host in (1, 4))
+    assert near < far
+    assert bounce.time(ring, HU) < near
+    assert bounce.partners.edges == ((0, 1),)
+
+
+def test_what_was_simulated_is_known_to_the_next_study(laboratory: Laboratory) -> None:
+    ring = generate("ring", 4)
+    bounce = laboratory.program("pingpong", 2, bytes=1024, repeats=1)
+    seconds = bounce.time(ring, DENG)
+    written = (laboratory.directory / "times.jsonl").read_text()
+
+    with quick_laboratory(laboratory.directory) as later:
+        assert later.program("pingpong", 2, bytes=1024, repeats=1).time(ring, DENG) == seconds
+    assert (laboratory.directory / "times.jsonl").read_text() == written
+    assert json.loads(written.splitlines()[-1])[1] == seconds
+
+
+def test_a_line_cut_short_is_simulated_again(tmp_path: Path) -> None:
+    path = tmp_path / "times.jsonl"
+    KnownTimes(path).add("one", 1.5)
+    path.write_text(path.read_text() + '["tw')
+    known = KnownTimes(path)
+    assert (known.get("one"), known.get("two")) == (1.5, None)
+
+
+def test_bytes_travel_the_hops_between_their_ranks(laboratory: Laboratory) -> None:
+    bounce = laboratory.program("pingpong", 2, bytes=1024, repeats=1)
+    ring = generate("ring", 8)
+    assert bounce.hops_of_a_byte(ring) == 1.0
+    assert bounce.hops_of_a_byte(ring.relabel((0, 3, 1, 2, 4, 5, 6, 7))) == 3.0
 
 
 def test_every_study_has_a_name_that_tells_its_source() -> None:
@@ -83,8 +116,16 @@ def test_every_study_has_a_name_that_tells_its_source() -> None:
 
 FINDINGS = Findings(
     (Table("t", ("a", "b"), (("x, y", 1.5), ("z", None))),),
-    (Plot("p", "t", "x", "y", (Points("one", (1.0, 2.0), (3.0, 4.0), joined=True),), "xy"),),
-)
+    (
+        Plot("p", "t", "x", "y", (Points("one", (1.0, 2.0), (3.0, 4.0), joined=True),), "xy"),
+        Plot(
+            "q", "t", "", "y", (Points("a", (0.0, 1.0), (3.0, 4.0), errors=(0.1, 0.2)),),
+            ticks=("CG", "MG"),
+        ),
+    ),
+    (Claim("up", "down", holds=False, why="for a reason"),),
+    ("A remark.",),
+)  # fmt: skip
 
 
 def test_tables_become_csv_and_plots_become_the_same_picture_each_time() -> None:
@@ -94,8 +135,13 @@ def test_tables_become_csv_and_plots_become_the_same_picture_each_time() -> None
         ["z", ""],
     ]
     written = dict(files("s", FINDINGS))
-    assert sorted(written) == ["s-1.csv", "s-p.svg"]
+    assert sorted(written) == ["s-1.csv", "s-claims.csv", "s-p.svg", "s-q.svg", "s.md"]
     assert written["s-p.svg"].startswith(b"<?xml")
+    assert written["s-claims.csv"].splitlines()[1] == b"up,down,NO,for a reason"
+    page = written["s.md"].decode()
+    assert "| x, y | 1.5 |\n| z |  |" in page
+    assert "![t](s-q.svg)" in page
+    assert page.endswith("A remark.\n")
     assert dict(files("s", FINDINGS)) == written
 
 

@@ -304,6 +304,7 @@ def test_circulants_have_the_degree_asked_for(degree: int) -> None:
 @pytest.mark.parametrize(
     ("family", "nodes", "options", "message"),
     [
+        ("ring", 10**9, {}, "1000000000 nodes are too many; at most 1048576 can be generated"),
         ("hypercube", 100, {}, r"power of two nodes, not 100 \(64 or 128 can be had\)"),
         ("slim-fly", 100, {}, r"for a prime power q from 3 to 181 \(98 or 128 can be had\)"),
         ("dragonfly", 64, {}, r"degree 4 = a - 1 \+ h, .*\(21 can be had\)"),
