@@ -6,8 +6,6 @@
 // has inlined, renamed or changed one, it does without ours.
 #include "workers/simulator/lean_simgrid.hpp"
 
-#include <dlfcn.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -16,6 +14,8 @@
 
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
+
+#include "workers/simulator/simgrid_internals.hpp"
 
 // SMPI reads the thread's CPU clock at the begin and end of every MPI call, to measure what a
 // program computes in between. Ranks that replay a trace compute nothing.
@@ -38,13 +38,9 @@ SendInPlace::~SendInPlace() { sender_in_place = {}; }
 
 #if SIMGRID_VERSION < 33300
 
-namespace {
+using hamtune::library_function;
 
-/// The library's own function of this name, or null.
-template <typename Function>
-Function* original(const char* symbol) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, symbol));
-}
+namespace {
 
 /// Messages are counted by these in each communicator.
 struct MessageKey {
@@ -113,20 +109,6 @@ bool ActorExt::replaying() const {
          sender_in_place.number == s4u::this_actor::get_pid();
 }
 
-class Comm {
- public:
-  unsigned get_sent_messages_count(int source, int target, int tag);
-  void increment_sent_messages_count(int source, int target, int tag);
-  unsigned get_received_messages_count(int source, int target, int tag);
-  void increment_received_messages_count(int source, int target, int tag);
-};
-
-/// What every MPI object is registered as, for Fortran, when it is made.
-class F2C {
- public:
-  int add_f();
-};
-
 // The library keeps these in tables by a text that it composes at each call.
 unsigned Comm::get_sent_messages_count(int source, int target, int tag) {
   return counts[this].sent[{source, target, tag}];
@@ -147,7 +129,7 @@ void Comm::increment_received_messages_count(int source, int target, int tag) {
 /// Only MPI_Init, before any message, needs the register: nobody asks for an object by its Fortran
 /// number here. A new communicator may stand where another one stood.
 int F2C::add_f() {
-  static const auto library = original<int(F2C*)>("_ZN7simgrid4smpi3F2C5add_fEv");
+  static const auto library = library_function<int(F2C*)>("_ZN7simgrid4smpi3F2C5add_fEv");
   if (counts.empty()) return library(this);
   counts.erase(this);
   return -1;
@@ -157,11 +139,6 @@ int F2C::add_f() {
 
 namespace simgrid::kernel {
 
-class EngineImpl {
- public:
-  actor::ActorImpl* get_actor_by_pid(aid_t number);
-};
-
 namespace routing {
 
 // Once a message. The machine is one zone, of which our factors do not ask to be told.
@@ -170,7 +147,7 @@ void NetZoneImpl::get_global_route_with_netzones(const NetPoint* source, const N
                                                  double* latency,
                                                  std::unordered_set<NetZoneImpl*>& zones) {
   static const auto library =
-      original<void(const NetPoint*, const NetPoint*, std::vector<resource::StandardLinkImpl*>&,
+      library_function<void(const NetPoint*, const NetPoint*, std::vector<resource::StandardLinkImpl*>&,
                     double*, std::unordered_set<NetZoneImpl*>&)>(
           "_ZN7simgrid6kernel7routing11NetZoneImpl30get_global_route_with_netzonesEPKNS1_8NetPointES5_"
           "RSt6vectorIPNS0_8resource16StandardLinkImplESaIS9_EEPdRSt13unordered_setIPS2_St4hashISF_"
@@ -189,7 +166,7 @@ void NetZoneImpl::get_global_route_with_netzones(const NetPoint* source, const N
 actor::ActorImpl* EngineImpl::get_actor_by_pid(aid_t number) {
   const auto index = static_cast<std::size_t>(number);
   if (index < actors.size() && actors[index] != nullptr) return actors[index];
-  static const auto library = original<actor::ActorImpl*(EngineImpl*, aid_t)>(
+  static const auto library = library_function<actor::ActorImpl*(EngineImpl*, aid_t)>(
       "_ZN7simgrid6kernel10EngineImpl16get_actor_by_pidEl");
   actor::ActorImpl* const found = library(this, number);
   if (found == nullptr) return nullptr;
@@ -205,7 +182,7 @@ namespace simgrid::s4u {
 
 // Asked for a dozen times a message; the library goes a long way to a variable.
 Engine* Engine::get_instance() {
-  static Engine* const engine = original<Engine*()>("_ZN7simgrid3s4u6Engine12get_instanceEv")();
+  static Engine* const engine = library_function<Engine*()>("_ZN7simgrid3s4u6Engine12get_instanceEv")();
   return engine;
 }
 

@@ -11,7 +11,10 @@ namespace {
 namespace s4u = simgrid::s4u;
 using s4u::LinkInRoute;
 
-constexpr double kEnvelope = 16;  // bytes that SMPI adds to every message
+/// What was given, or else the model's own.
+std::string factors_text(const std::string& given, const char* option) {
+  return given.empty() ? simgrid::config::get_value<std::string>(option) : given;
+}
 
 /// Bytes/s of an edge, each way.
 double bandwidth_of(const PlatformRequest& request, std::size_t edge) {
@@ -48,7 +51,11 @@ bool switches_matter(const PlatformRequest& request) {
 
 Platform::Platform(s4u::Engine& engine, const PlatformRequest& request,
                    const std::vector<bool>& used_hosts, const ModelFactors& factors)
-    : loads_(request.edges.size(), {0, 0}) {
+    : latency_factor_(compat::kLatencyFactor,
+                      factors_text(factors.latency, compat::kLatencyFactor)),
+      bandwidth_factor_(compat::kBandwidthFactor,
+                        factors_text(factors.bandwidth, compat::kBandwidthFactor)),
+      loads_(request.edges.size(), {0, 0}) {
   s4u::NetZone* const zone = compat::make_root_zone(engine, "network");
   for (Node node = 0; node < request.hosts; ++node)
     hosts_.push_back(compat::add_host(*zone, "node-" + std::to_string(node), request.host_speeds[node],
@@ -57,7 +64,7 @@ Platform::Platform(s4u::Engine& engine, const PlatformRequest& request,
   add_switches(*zone, request);
   add_cables(*zone, request);
   add_routes(*zone, request, used_hosts);
-  watch_messages(*zone, factors);
+  watch_messages(*zone);
   zone->seal();
 }
 
@@ -137,22 +144,16 @@ void Platform::add_routes(s4u::NetZone& zone, const PlatformRequest& request,
 
 /// SimGrid asks for the factors of each message when it enters the network, which is where its
 /// bytes can be added to the cables of its route.
-void Platform::watch_messages(s4u::NetZone& zone, const ModelFactors& factors) {
-  const auto text = [](const std::string& given, const char* option) {
-    return given.empty() ? simgrid::config::get_value<std::string>(option) : given;
-  };
-  const Factors latency(compat::kLatencyFactor, text(factors.latency, compat::kLatencyFactor));
-  const Factors bandwidth(compat::kBandwidthFactor,
-                          text(factors.bandwidth, compat::kBandwidthFactor));
+void Platform::watch_messages(s4u::NetZone& zone) {
   compat::set_factors(
       zone,
-      [latency](double size, const s4u::Host*, const s4u::Host*,
+      [latency = latency_factor_](double size, const s4u::Host*, const s4u::Host*,
                 const std::vector<s4u::Link*>& links, const auto&) {
         for (const s4u::Link* link : links)
           if (auto* const load = link->get_data<double>()) *load += size - kEnvelope;
         return latency(size);
       },
-      [bandwidth](double size, const s4u::Host*, const s4u::Host*,
+      [bandwidth = bandwidth_factor_](double size, const s4u::Host*, const s4u::Host*,
                   const std::vector<s4u::Link*>&, const auto&) { return bandwidth(size); });
 }
 

@@ -17,6 +17,9 @@ struct ModelFactors {
   std::string bandwidth;
 };
 
+/// Bytes that SMPI adds to every message.
+inline constexpr double kEnvelope = 16;
+
 class Platform {
  public:
   /// Builds the machine in the engine's root zone.
@@ -30,6 +33,11 @@ class Platform {
            const std::vector<bool>& used_hosts, const ModelFactors& factors);
 
   simgrid::s4u::Host* host(Node node) const { return hosts_[node]; }
+  const std::vector<simgrid::s4u::Host*>& hosts() const { return hosts_; }
+
+  /// The factors in use, by the size of a message with its envelope.
+  const Factors& latency_factor() const { return latency_factor_; }
+  const Factors& bandwidth_factor() const { return bandwidth_factor_; }
 
   /// Payload bytes that have entered each cable so far: u -> v and v -> u.
   const std::vector<std::array<double, 2>>& loads() const { return loads_; }
@@ -41,8 +49,10 @@ class Platform {
   void add_cables(simgrid::s4u::NetZone& zone, const PlatformRequest& request);
   void add_routes(simgrid::s4u::NetZone& zone, const PlatformRequest& request,
                   const std::vector<bool>& used_hosts);
-  void watch_messages(simgrid::s4u::NetZone& zone, const ModelFactors& factors);
+  void watch_messages(simgrid::s4u::NetZone& zone);
 
+  Factors latency_factor_;
+  Factors bandwidth_factor_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<simgrid::s4u::Link*> switches_;  // by node; null where none can be a bottleneck
   std::vector<simgrid::s4u::SplitDuplexLink*> interfaces_;  // by host; null where unlimited

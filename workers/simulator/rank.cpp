@@ -5,6 +5,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "workers/simulator/calls.hpp"
+#include "workers/simulator/express/express.hpp"
 #include "workers/simulator/lean_simgrid.hpp"
 
 namespace hamtune {
@@ -49,7 +50,7 @@ void Rank::call(const Operation& operation) {
   switch (operation.code) {
     case Code::compute:
       // Not a sleep, which is cheaper but ends in another order with messages of the same instant.
-      simgrid::s4u::this_actor::execute(trace_.flops[operation.more]);
+      express::execute(trace_.flops[operation.more]);
       return;
     case Code::wait:
       check_mpi(MPI_Wait(&requests_[operation.slot], MPI_STATUS_IGNORE));

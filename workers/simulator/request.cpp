@@ -204,6 +204,10 @@ Request parse_request(const Json& json, const std::vector<Trace>& traces) {
   if (!fields.find("memory_bytes").is_null())
     request.memory_bytes = fields.whole("memory_bytes", std::numeric_limits<std::int64_t>::max());
   request.wall_seconds = fields.optional_number("wall_seconds");
+  const Json& plain = fields.find("plain_simgrid");
+  if (!plain.is_null() && !plain.is_boolean())
+    throw InvalidRequest("plain_simgrid: must be true or false");
+  request.plain_simgrid = plain == true;
   fields.refuse_others();
   return request;
 }

@@ -66,6 +66,7 @@ struct Request {
   std::optional<double> cutoff;  // simulated s
   std::optional<std::uint64_t> memory_bytes;
   std::optional<double> wall_seconds;
+  bool plain_simgrid = false;  // SimGrid's engine runs the ranks, where ours could
 };
 
 /// Throws InvalidRequest.

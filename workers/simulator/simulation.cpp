@@ -9,6 +9,7 @@
 
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/child.hpp"
+#include "workers/simulator/express/express.hpp"
 
 namespace hamtune {
 
@@ -47,10 +48,15 @@ void Simulation::run() {
   try {
     set_options();
     build_platform();
+    if (!request_.plain_simgrid) express::use(*platform_);
     start_applications();
+    announce_start(result_fd_);
+    if (express::in_use()) {
+      express::run([this] { stop_at_cutoff(); });
+      stop_in_deadlock();
+    }
     s4u::Engine::on_time_advance_cb([this](double) { stop_at_cutoff(); });
     s4u::Engine::on_deadlock_cb([this] { stop_in_deadlock(); });
-    announce_start(result_fd_);
     engine_->run();
   } catch (const InvalidRequest& error) {
     fail("invalid", error.what());
@@ -136,6 +142,7 @@ void Simulation::start_rank(std::size_t application, std::size_t number) {
 }
 
 void Simulation::live(std::size_t application, std::size_t number) {
+  express::enter(request_.applications[application].hosts[number]);
   Running& running = applications_[application];
   Member& member = running.members[number];
   try {

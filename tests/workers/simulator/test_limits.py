@@ -90,15 +90,12 @@ def test_a_wall_limit_ends_a_run_and_the_server_goes_on(
 
 @pytest.fixture
 def hoarder(tmp_path: Path) -> Path:
-    """A trace of two ranks: SMPI keeps copies of 2,000 messages of 60 kB until they are taken.
-
-    Of a datatype of its own, or the messages would be sent from where they stand.
-    """
-    message = {"tag": 1, "count": 20_000, "size": 3}
-    take = [encode("recv", peer=0, **message)] * 2000
+    """A trace of two ranks: 60,000 messages wait until they are taken."""
+    message = {"tag": 1, "count": 1, "size": 8}
+    take = [encode("recv", peer=0, **message)] * 60_000
     return write_program(
         tmp_path / "hoarder.ht",
-        [[encode("send", peer=1, **message)] * 2000, [encode("compute", flops=1e9), *take]],
+        [[encode("send", peer=1, **message)] * 60_000, [encode("compute", flops=1e9), *take]],
     )
 
 

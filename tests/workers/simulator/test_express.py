@@ -1,0 +1,119 @@
+"""Our engine gives what SimGrid's own gives, to the last digit: times, finish times and loads."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from searchspace.collectives import COLLECTIVES, SELECTORS
+from searchspace.formats.operations import encode
+from searchspace.kernels import trace_summary
+from tests.workers.simulator.runs import Server, line_of, write_program
+from tests.workers.simulator.test_exactness import configurations
+from tests.workers.simulator.test_operations import RANKS as FEW_RANKS
+from tests.workers.simulator.test_operations import blocking_forms, ring_forms
+from tests.workers.simulator.test_selectors import RANKS, call, grid
+from workers.capture import capture_builtin
+
+COUNTS = (1, 2000, 150_000)
+SAME = ("simulated_time", "application_times", "rank_finish_times", "link_loads")
+
+
+def assert_same(server: Server, request: Mapping[str, Any], what: object) -> None:
+    """Both engines answer the request alike; of a failure the reason may be told differently."""
+    ours = server.ask(dict(request))
+    simgrid = server.ask({**request, "plain_simgrid": True})
+    assert ours["status"] == simgrid["status"], (what, ours["reason"], simgrid["reason"])
+    if ours["status"] != "failed":
+        assert {key: ours[key] for key in SAME} == {key: simgrid[key] for key in SAME}, what
+
+
+@pytest.mark.parametrize("ranks_per_host", [1, 2])
+def test_every_algorithm(ranks_per_host: int, tmp_path: Path, serve: Callable[..., Server]) -> None:
+    rank_hosts = [rank // ranks_per_host for rank in range(RANKS)]
+    traces = [
+        write_program(
+            tmp_path / f"{name}.ht",
+            [[call(name, count, rank) for count in COUNTS] for rank in range(RANKS)],
+        )
+        for name in COLLECTIVES
+    ]
+    server = serve(*traces)
+    for number, (name, collective) in enumerate(COLLECTIVES.items()):
+        chosen = [{f"smpi/{name}": algorithm} for algorithm in collective.algorithms]
+        for options in [*chosen, *({"smpi/coll-selector": selector} for selector in SELECTORS)]:
+            request = {
+                "id": name,
+                "platform": grid(rank_hosts),
+                "applications": [{"trace": number, "hosts": rank_hosts}],
+                "options": options,
+            }
+            assert_same(server, request, options)
+
+
+@pytest.mark.parametrize("program", ["cg", "ft", "is", "mg"])
+def test_programs_on_random_machines(
+    program: str, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    trace = tmp_path / "captured.ht"
+    capture_builtin(program, "S", 8, {}, trace)
+    server = serve(trace)
+    for resolved in itertools.islice(configurations(program, 8, trace_summary(trace)), 4):
+        request = {"id": program, **resolved.simulator_request()}
+        assert_same(server, request, resolved.options)
+
+
+@pytest.mark.parametrize("forms", [ring_forms, blocking_forms])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"smpi/os": "0:1e-6:1e-10;1000:2e-6:0", "smpi/ois": "0:3e-7:0", "smpi/or": "0:5e-7:1e-9"},
+        {"smpi/send-is-detached-thresh": "0"},
+        {"network/crosstraffic": "no", "network/weight-S": "0"},
+        {"smpi/async-small-thresh": "1000"},  # left to SimGrid
+    ],
+    ids=["default", "overheads", "rendez-vous", "one-way", "mailboxes"],
+)
+def test_forms_of_messages(
+    forms: Callable[[int], list[Any]],
+    options: dict[str, str],
+    tmp_path: Path,
+    serve: Callable[..., Server],
+) -> None:
+    trace = write_program(
+        tmp_path / "forms.ht",
+        [[encode(name, **fields) for name, fields in forms(rank)] for rank in range(FEW_RANKS)],
+    )
+    for rank_hosts in ([0, 1, 2, 3], [0, 0, 1, 1]):
+        request = {
+            "id": "forms",
+            "platform": line_of(max(rank_hosts) + 1, cores=1),
+            "applications": [{"trace": 0, "hosts": rank_hosts}],
+            "options": options,
+        }
+        assert_same(serve(trace), request, rank_hosts)
+
+
+def test_several_applications_and_a_cutoff(tmp_path: Path, serve: Callable[..., Server]) -> None:
+    traces = [tmp_path / "mg.ht", tmp_path / "mm.ht"]
+    capture_builtin("mg", "S", 8, {}, traces[0])
+    capture_builtin("mm", None, 4, {"order": 96}, traces[1])
+    server = serve(*traces)
+    rng = random.Random(7)
+    for cutoff in (None, None, 2e-3):
+        request = {
+            "id": "several",
+            "platform": line_of(6, cores=rng.choice([1, 2])),
+            "applications": [
+                {"trace": 0, "hosts": [rng.randrange(6) for _ in range(8)]},
+                {"trace": 1, "hosts": [rng.randrange(6) for _ in range(4)], "start": 1e-3},
+            ],
+            "cutoff": cutoff,
+        }
+        assert_same(server, request, request["applications"])

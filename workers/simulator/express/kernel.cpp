@@ -1,0 +1,227 @@
+#include "workers/simulator/express/kernel.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "workers/simulator/express/messages.hpp"
+
+namespace hamtune::express {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+std::unique_ptr<Kernel> in_use;
+
+/// Executions wake the rank that waits for them.
+struct Execution final : Activity {
+  Execution(Kernel& kernel, Model& hosts, Actor& actor)
+      : kernel_(kernel), hosts_(hosts), actor_(actor) {}
+
+  void at_end() override {
+    hosts_.end(*this);
+    kernel_.end_idle(actor_.host);
+    kernel_.wake(actor_);
+  }
+
+ private:
+  Kernel& kernel_;
+  Model& hosts_;
+  Actor& actor_;
+};
+
+}  // namespace
+
+Kernel* kernel() { return in_use.get(); }
+
+void use_kernel(std::unique_ptr<Kernel> kernel) { in_use = std::move(kernel); }
+
+Machine::Machine(const std::vector<s4u::Host*>& hosts, Factor latency, Factor bandwidth)
+    : latency_factor(std::move(latency)),
+      bandwidth_factor(std::move(bandwidth)),
+      weight_(simgrid::config::get_value<double>("network/weight-S")),
+      window_(simgrid::config::get_value<double>("network/TCP-gamma")),
+      crosstraffic_(simgrid::config::get_value<bool>("network/crosstraffic")) {
+  for (s4u::Host* const each : hosts) {
+    Host& host = hosts_.emplace_back();
+    host.library = each;
+    host.speed = each->get_speed();
+    host.cpu = std::make_unique<Constraint>();
+    host.cpu->bound = each->get_core_count() * host.speed;
+  }
+}
+
+Constraint* Machine::constraint(const s4u::Link* link) {
+  std::unique_ptr<Constraint>& known = links_[link];
+  if (known == nullptr) {
+    known = std::make_unique<Constraint>();
+    known->bound = link->get_bandwidth();
+    known->shared = link->get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE;
+  }
+  return known.get();
+}
+
+void Machine::find_route(std::size_t source, std::size_t target) {
+  hosts_[source].routes.resize(hosts_.size());
+  auto route = std::make_unique<Route>();
+  std::vector<s4u::Link*> links;
+  hosts_[source].library->route_to(hosts_[target].library, links, &route->latency);
+  route->penalty = route->latency;
+  double bandwidth = -1;
+  for (s4u::Link* const link : links) {
+    route->links.push_back(constraint(link));
+    if (auto* const load = link->get_data<double>()) route->loads.push_back(load);
+    if (weight_ > 0) route->penalty += weight_ / link->get_bandwidth();
+    if (bandwidth < 0 || link->get_bandwidth() < bandwidth) bandwidth = link->get_bandwidth();
+  }
+  route->bound = route->latency > 0 ? std::min(bandwidth, window_ / (2.0 * route->latency))
+                                    : bandwidth;
+  if (crosstraffic_) {
+    links.clear();
+    hosts_[target].library->route_to(hosts_[source].library, links, nullptr);
+    for (const s4u::Link* const link : links) route->back.push_back(constraint(link));
+  }
+  hosts_[source].routes[target] = std::move(route);
+}
+
+Kernel::Kernel(Machine machine)
+    : detached_below_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
+      machine_(std::move(machine)),
+      messages_(std::make_unique<Messages>(*this)) {}
+
+Kernel::~Kernel() = default;
+
+void Kernel::enter(std::size_t host) {
+  Actor& actor = *actors_.emplace_back(std::make_unique<Actor>());
+  actor.library = simgrid::kernel::actor::ActorImpl::self();
+  actor.context = simgrid::kernel::context::Context::self();
+  actor.number = s4u::this_actor::get_pid();
+  actor.host = host;
+  const auto number = static_cast<std::size_t>(actor.number);
+  if (by_number_.size() <= number) by_number_.resize(number + 1, nullptr);
+  by_number_[number] = &actor;
+  running_ = &actor;
+  ran_.push_back(&actor);
+}
+
+Actor& Kernel::receiver(aid_t number) {
+  Actor* const found = number >= 0 && static_cast<std::size_t>(number) < by_number_.size()
+                           ? by_number_[static_cast<std::size_t>(number)]
+                           : nullptr;
+  if (found == nullptr || found->ended)
+    throw std::runtime_error("actor " + std::to_string(number) +
+                             ", to which a message is sent, is gone");
+  return *found;
+}
+
+void Kernel::run(const std::function<void()>& at_advance) {
+  simgrid::kernel::EngineImpl::instance_->run_all_actors();  // until each has made its first call
+  serve();
+  for (;;) {
+    while (!to_run_.empty()) {
+      ran_.swap(to_run_);
+      to_run_.clear();
+      for (Actor* const actor : ran_) {
+        if (actor->calling) continue;
+        running_ = actor;
+        actor->context->resume();
+      }
+      serve();
+    }
+    if (!advance()) return;
+    at_advance();
+    hosts_.handle_ended();
+    network_.handle_ended();
+  }
+}
+
+void Kernel::serve() {
+  for (Actor* const actor : ran_) {
+    if (!actor->calling) {  // it came back without a call
+      actor->ended = true;
+      continue;
+    }
+    if (actor->calls_before > 0) {
+      --actor->calls_before;
+      to_run_.push_back(actor);
+      continue;
+    }
+    actor->calling = false;
+    if (actor->code != nullptr)
+      actor->code(actor->arguments);
+    else
+      actor->library->simcall_handle(0);
+  }
+}
+
+/// Moves on to the next event; false if there is none.
+bool Kernel::advance() {
+  double& now = simgrid::kernel::EngineImpl::now_;
+  double step = -1;
+  for (Model* const model : {&hosts_, &network_}) {
+    const double next = model->next_event(now);
+    if ((step < 0 || next < step) && next >= 0) step = next;
+  }
+  if (step < 0) return false;
+  now += step;
+  hosts_.advance_to(now);
+  network_.advance_to(now);
+  return true;
+}
+
+void Kernel::note_library_call() {
+  if (running_ == nullptr || simgrid::kernel::context::Context::self() != running_->context) return;
+  running_->calling = true;
+  running_->calls_before = 0;
+  running_->code = nullptr;
+}
+
+bool Kernel::wake(const simgrid::kernel::actor::ActorImpl* library) {
+  const auto found =
+      std::find_if(actors_.begin(), actors_.end(),
+                   [library](const auto& actor) { return actor->library == library; });
+  if (found == actors_.end()) return false;
+  wake(**found);
+  return true;
+}
+
+void Kernel::start_idle(const Actor& actor) {
+  hosts_.sharing.start_idle(*machine_.host(actor.host).cpu);
+}
+
+void Kernel::end_idle(std::size_t host) { hosts_.sharing.end_idle(*machine_.host(host).cpu); }
+
+void Kernel::execute(double flops, double most) {
+  constexpr int kSettings = 3;  // of an execution before it starts
+  Actor& actor = *running_;
+  const Machine::Host& host = machine_.host(actor.host);
+  Execution execution(*this, hosts_, actor);
+  call(kSettings, [&] {
+    execution.started = true;
+    execution.remains = flops;
+    execution.last_update = now();
+    const double bound = most > 0 && most < host.speed ? most : host.speed;
+    hosts_.sharing.start(execution.variable, &execution, 1.0, bound, 1);
+    hosts_.sharing.use(execution.variable, *host.cpu, 1.0);
+    wake(actor);
+  });
+  call(0, [&] { start_idle(actor); });
+}
+
+void Kernel::sleep(double seconds) {
+  Actor& actor = *running_;
+  Execution rest(*this, hosts_, actor);
+  call(0, [&] {
+    rest.started = true;
+    rest.remains = 1;
+    rest.last_update = now();
+    rest.deadline = now() + std::max(seconds, kInstant);
+    start_idle(actor);
+    hosts_.sharing.start(rest.variable, &rest, 0, 0, 0);
+    hosts_.change_first(rest);
+  });
+}
+
+}  // namespace hamtune::express

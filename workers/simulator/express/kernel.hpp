@@ -1,0 +1,159 @@
+// Runs the ranks of a replay in rounds, as SimGrid's engine does, and moves simulated time.
+//
+// A rank runs until it calls the kernel, which is a switch to the main context; then the calls of all
+// ranks that ran are served in their order. Served ranks run in the next round, and when nobody can
+// run, time moves on. The order of calls within an instant decides about the order of messages and of
+// additions, so it is kept as it is in SimGrid 3.32, where some calls change nothing.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "workers/simulator/express/activity.hpp"
+#include "workers/simulator/simgrid_internals.hpp"
+
+namespace hamtune::express {
+
+struct Message;
+class Messages;
+
+/// A rank, as the kernel sees it.
+struct Actor {
+  simgrid::kernel::actor::ActorImpl* library = nullptr;
+  simgrid::kernel::context::SwappedContext* context = nullptr;
+  aid_t number = 0;
+  std::size_t host = 0;
+
+  bool ended = false;
+
+  // The call under way.
+  bool calling = false;
+  int calls_before = 0;
+  void (*code)(void*) = nullptr;  // null: a call of the library
+  void* arguments = nullptr;
+
+  // While it waits for one of several messages.
+  const std::vector<Message*>* awaited = nullptr;
+  std::size_t arrived = 0;  // position of the one that came
+};
+
+/// The hosts and the network of a simulation.
+class Machine {
+ public:
+  /// What a message between two hosts meets.
+  struct Route {
+    std::vector<Constraint*> links;
+    std::vector<Constraint*> back;
+    std::vector<double*> loads;
+    double latency = 0;    // s
+    double penalty = 0;    // of the message's rate
+    double bound = 0;      // most that a message's rate may be, bytes/s
+  };
+
+  struct Host {
+    simgrid::s4u::Host* library = nullptr;
+    double speed = 0;  // flop/s of a core
+    std::unique_ptr<Constraint> cpu;
+    std::vector<std::unique_ptr<Route>> routes;  // by target, as far as they have been asked for
+  };
+
+  /// A factor of messages of so many bytes, envelope included.
+  using Factor = std::function<double(double)>;
+
+  Machine(const std::vector<simgrid::s4u::Host*>& hosts, Factor latency, Factor bandwidth);
+
+  const Factor latency_factor;
+  const Factor bandwidth_factor;
+
+  Host& host(std::size_t number) { return hosts_[number]; }
+
+  const Route& route(std::size_t source, std::size_t target) {
+    std::vector<std::unique_ptr<Route>>& routes = hosts_[source].routes;
+    if (routes.empty() || routes[target] == nullptr) find_route(source, target);
+    return *hosts_[source].routes[target];
+  }
+
+ private:
+  void find_route(std::size_t source, std::size_t target);
+  Constraint* constraint(const simgrid::s4u::Link* link);
+
+  std::vector<Host> hosts_;
+  std::unordered_map<const simgrid::s4u::Link*, std::unique_ptr<Constraint>> links_;
+  double weight_;      // network/weight-S
+  double window_;      // network/TCP-gamma, bytes
+  bool crosstraffic_;  // network/crosstraffic
+};
+
+class Kernel {
+ public:
+  explicit Kernel(Machine machine);
+  ~Kernel();
+
+  Machine& machine() { return machine_; }
+  Model& network() { return network_; }
+  Messages& messages() { return *messages_; }
+  Actor& running() { return *running_; }
+  /// The receiver of a message. Throws std::runtime_error if there is none any more: some of SMPI's
+  /// algorithms send to ranks that have finished, or that never were.
+  Actor& receiver(aid_t number);
+  /// Smaller messages, bytes, do not keep their sender.
+  int detached_below() const { return detached_below_; }
+  static double now() { return simgrid::kernel::EngineImpl::now_; }
+
+  /// Called first thing by each rank, in its own context.
+  void enter(std::size_t host);
+
+  /// Runs until nothing can happen any more. `at_advance` is called whenever time has moved.
+  void run(const std::function<void()>& at_advance);
+
+  /// The running rank has `code` called by the kernel, after some calls that change nothing, and
+  /// goes on when somebody wakes it.
+  template <typename Code>
+  void call(int calls_before, Code code) {
+    Actor& caller = *running_;
+    caller.calls_before = calls_before;
+    caller.code = [](void* arguments) { (*static_cast<Code*>(arguments))(); };
+    caller.arguments = &code;
+    caller.calling = true;
+    caller.context->suspend();
+  }
+
+  /// The running rank is about to make a call of the library.
+  void note_library_call();
+
+  void wake(Actor& actor) { to_run_.push_back(&actor); }
+  /// False if it is not known.
+  bool wake(const simgrid::kernel::actor::ActorImpl* library);
+
+  /// The running rank computes, at most at this rate (flop/s) where it is positive.
+  void execute(double flops, double most = 0);
+  void sleep(double seconds);
+
+  /// While an actor waits for one message, SimGrid has it sleep on its host.
+  void start_idle(const Actor& actor);
+  void end_idle(std::size_t host);
+
+ private:
+  void serve();
+  bool advance();
+
+  int detached_below_;
+  Machine machine_;
+  Model hosts_{false};
+  Model network_{true};
+  std::unique_ptr<Messages> messages_;
+  std::vector<std::unique_ptr<Actor>> actors_;
+  std::vector<Actor*> by_number_;
+  std::vector<Actor*> to_run_;
+  std::vector<Actor*> ran_;
+  Actor* running_ = nullptr;
+};
+
+/// The kernel of this process, or null where SimGrid's own engine runs the ranks.
+Kernel* kernel();
+void use_kernel(std::unique_ptr<Kernel> kernel);
+
+}  // namespace hamtune::express

@@ -1,0 +1,456 @@
+// SMPI's functions that make, await and test messages, in place of the library's: they ask our kernel
+// where one is in use. All other functions of SMPI, its collective algorithms among them, are the
+// library's own and come here through its symbol table.
+//
+// MPI_Cancel, MPI_Request_get_status, generalized requests and one-sided communication do not occur in
+// traces and would not work with our kernel.
+#include "workers/simulator/express/requests.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "workers/simulator/express/kernel.hpp"
+#include "workers/simulator/express/messages.hpp"
+#include "workers/simulator/platform.hpp"
+#include "workers/simulator/simgrid_internals.hpp"
+
+namespace express = hamtune::express;
+using express::Message;
+using hamtune::library_function;
+
+namespace simgrid::smpi {
+
+namespace {
+
+constexpr unsigned kPersistent = 0x1;
+constexpr unsigned kNonPersistent = 0x2;
+constexpr unsigned kSend = 0x4;
+constexpr unsigned kReceive = 0x8;
+constexpr unsigned kProbe = 0x10;
+constexpr unsigned kImmediate = 0x20;
+constexpr unsigned kSynchronous = 0x40;
+constexpr unsigned kPrepared = 0x80;
+constexpr unsigned kFinished = 0x100;
+constexpr unsigned kBuffered = 0x2000;
+constexpr unsigned kMatched = 0x4000;
+constexpr unsigned kNonBlockingCollective = 0x10000;
+
+/// What MPI_COMM_WORLD is until it is set: it stands for the world of whoever asks it something.
+const MPI_Comm kUnsetWorld = MPI_COMM_WORLD;
+
+}  // namespace
+
+/// The members are the library's, except that `message_` stands where it keeps its own kind.
+class Request : public F2C {
+ public:
+  Request(const void* buffer, int count, MPI_Datatype type, aid_t source, aid_t target, int tag,
+          MPI_Comm communicator, unsigned flags, MPI_Op op = MPI_REPLACE);
+  ~Request() override;
+  std::string name() const override;
+
+  void start();
+  void ref();
+  void init_buffer(int count);
+  static void unref(MPI_Request* request);
+  static void finish_wait(MPI_Request* request, MPI_Status* status);
+  static int finish_nbc_requests(MPI_Request* request, int test);
+  static int wait(MPI_Request* request, MPI_Status* status);
+  static int waitany(int count, MPI_Request requests[], MPI_Status* status);
+  static int test(MPI_Request* request, MPI_Status* status, int* flag);
+  static int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
+  static void iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status);
+
+  static bool match(Request& send, Request& receive, bool probing);
+
+ private:
+  void start_send(express::Kernel& kernel);
+  void start_receive(express::Kernel& kernel);
+  void settle(express::Kernel& kernel, MPI_Status* status);
+  static void complete(MPI_Request& request, MPI_Status* status);
+  bool has(unsigned flag) const { return (flags_ & flag) != 0; }
+  bool to_nobody() const { return source_ == MPI_PROC_NULL || target_ == MPI_PROC_NULL; }
+
+  void* buffer_;
+  void* old_buffer_;
+  MPI_Datatype type_;
+  size_t size_;
+  aid_t source_;
+  aid_t target_;
+  int tag_;
+  aid_t real_source_;
+  int real_tag_;
+  bool truncated_;
+  bool unmatched_types_;
+  size_t real_size_;
+  MPI_Comm communicator_;
+  Message* message_;
+  unsigned flags_;
+  bool detached_;
+  MPI_Request detached_sender_;
+  int holders_;
+  unsigned int number_;  // among the messages of its kind
+  MPI_Op op_;
+  std::unique_ptr<int> generalized_;
+  std::vector<MPI_Request> parts_;  // of a non-blocking collective
+  Group* group_;  // of the communicator; here the library remembers the sender's host
+};
+
+bool Request::match(Request& send, Request& receive, bool probing) {
+  if (receive.source_ != send.source_ && receive.source_ != MPI_ANY_SOURCE) return false;
+  if (receive.tag_ != send.tag_ && (receive.tag_ != MPI_ANY_TAG || send.tag_ < 0)) return false;
+  const int receive_id = receive.communicator_->id();
+  const int send_id = send.communicator_->id();
+  if (receive_id != send_id && receive_id != MPI_UNDEFINED && send_id != MPI_UNDEFINED)
+    return false;
+  const int source = receive.group_->rank(send.source_);
+  if (receive.source_ == MPI_ANY_SOURCE) {
+    if (source == MPI_UNDEFINED) return false;
+    receive.real_source_ = send.source_;
+  }
+  if (receive.tag_ == MPI_ANY_TAG) receive.real_tag_ = send.tag_;
+  if (!probing && receive.real_size_ < send.real_size_) receive.truncated_ = true;
+  if (receive.communicator_ != kUnsetWorld && !receive.communicator_->is_smp_comm()) {
+    const int target = receive.group_->rank(send.target_);
+    Comm& communicator = *receive.communicator_;
+    if (communicator.get_received_messages_count(source, target, send.tag_) != send.number_)
+      return false;
+    if (!probing) {
+      communicator.increment_received_messages_count(source, target, send.tag_);
+      if (receive.real_size_ > send.real_size_) receive.real_size_ = send.real_size_;
+    }
+  }
+  if (send.detached_) receive.detached_sender_ = &send;
+  send.flags_ |= kMatched;
+  receive.flags_ |= kMatched;
+  return true;
+}
+
+void Request::start() {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library =
+        library_function<void(Request*)>("_ZN7simgrid4smpi7Request5startEv");
+    return library(this);
+  }
+  flags_ &= ~(kPrepared | kFinished);
+  ref();
+  real_size_ = size_;
+  message_ = nullptr;
+  group_ = communicator_->group();
+  if (has(kReceive))
+    start_receive(*kernel);
+  else
+    start_send(*kernel);
+}
+
+void Request::start_receive(express::Kernel& kernel) {
+  express::Actor& self = kernel.running();
+  kernel.call(0, [&] {
+    message_ = kernel.messages().post_receive(*this, self, buffer_, &real_size_);
+    kernel.wake(self);
+  });
+}
+
+void Request::start_send(express::Kernel& kernel) {
+  const int source = group_->rank(source_);
+  const int target = group_->rank(target_);
+  number_ = communicator_->get_sent_messages_count(source, target, tag_);
+  communicator_->increment_sent_messages_count(source, target, tag_);
+  if (!has(kSynchronous) &&
+      (has(kBuffered) || static_cast<int>(size_) < kernel.detached_below())) {
+    detached_ = true;
+    ref();
+  }
+  express::Actor& sender = kernel.running();
+  express::Actor& receiver = kernel.receiver(target_);
+  if (detached_ || has(kImmediate | kSynchronous)) {
+    s4u::Host* const from = kernel.machine().host(sender.host).library;
+    s4u::Host* const to = kernel.machine().host(receiver.host).library;
+    Host* const times = from->extension<Host>();
+    const double pause =
+        has(kImmediate) ? times->oisend(size_, from, to) : times->osend(size_, from, to);
+    if (pause > 0) s4u::this_actor::sleep_for(pause);
+  }
+  kernel.call(0, [&] {
+    message_ = kernel.messages().post_send(*this, sender, receiver,
+                                           static_cast<double>(size_) + hamtune::kEnvelope,
+                                           buffer_, real_size_, detached_);
+    kernel.wake(sender);
+  });
+}
+
+/// What remains to be done by who waited for it.
+void Request::finish_wait(MPI_Request* request, MPI_Status* status) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<void(MPI_Request*, MPI_Status*)>(
+        "_ZN7simgrid4smpi7Request11finish_waitEPPS1_P10MPI_Status");
+    return library(request, status);
+  }
+  Request& self = **request;
+  self.settle(*kernel, status);
+  if (!self.to_nobody()) unref(request);
+}
+
+void Request::settle(express::Kernel& kernel, MPI_Status* status) {
+  Status::empty(status);
+  if (!has(kPrepared | kFinished) && status != MPI_STATUS_IGNORE) {
+    if (to_nobody()) {
+      status->MPI_SOURCE = MPI_PROC_NULL;
+    } else {
+      const aid_t source = source_ == MPI_ANY_SOURCE ? real_source_ : source_;
+      status->MPI_SOURCE = communicator_->group()->rank(source);
+      status->MPI_TAG = tag_ == MPI_ANY_TAG ? real_tag_ : tag_;
+      status->MPI_ERROR = truncated_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    }
+    status->count = static_cast<int>(real_size_);
+  }
+  if (detached_sender_ != MPI_REQUEST_NULL) {
+    s4u::Host* const here = kernel.machine().host(kernel.running().host).library;
+    const double pause = here->extension<Host>()->orecv(real_size_, here, here);
+    if (pause > 0) s4u::this_actor::sleep_for(pause);
+    unref(&detached_sender_);
+  }
+  if (message_ != nullptr) {
+    kernel.messages().release(*message_);
+    message_ = nullptr;
+  }
+  flags_ |= kFinished;
+}
+
+int Request::wait(MPI_Request* request, MPI_Status* status) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<int(MPI_Request*, MPI_Status*)>(
+        "_ZN7simgrid4smpi7Request4waitEPPS1_P10MPI_Status");
+    return library(request, status);
+  }
+  Request& self = **request;
+  if (self.to_nobody()) {
+    if (status != MPI_STATUS_IGNORE) {
+      Status::empty(status);
+      status->MPI_SOURCE = MPI_PROC_NULL;
+    }
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
+  if (self.has(kPrepared | kFinished)) {
+    Status::empty(status);
+    return MPI_SUCCESS;
+  }
+  if (self.message_ != nullptr) kernel->messages().wait(*self.message_);
+  const int result = self.truncated_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+  if (self.has(kNonBlockingCollective)) finish_nbc_requests(request, 0);
+  complete(*request, status);
+  return result;
+}
+
+/// Finishes a request; one that cannot be started again is gone then.
+void Request::complete(MPI_Request& request, MPI_Status* status) {
+  finish_wait(&request, status);
+  if (request != MPI_REQUEST_NULL && request->has(kNonPersistent)) request = MPI_REQUEST_NULL;
+}
+
+int Request::waitany(int count, MPI_Request requests[], MPI_Status* status) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<int(int, MPI_Request*, MPI_Status*)>(
+        "_ZN7simgrid4smpi7Request7waitanyEiPPS1_P10MPI_Status");
+    return library(count, requests, status);
+  }
+  std::vector<Message*> awaited;
+  std::vector<int> places;
+  for (int place = 0; place < count; ++place) {
+    MPI_Request& request = requests[place];
+    if (request == MPI_REQUEST_NULL || request->has(kPrepared | kFinished)) continue;
+    if (request->message_ == nullptr) {  // a send that nobody waits for
+      if (request->has(kNonBlockingCollective)) finish_nbc_requests(&request, 0);
+      complete(request, status);
+      return place;
+    }
+    awaited.push_back(request->message_);
+    places.push_back(place);
+  }
+  if (awaited.empty()) {
+    Status::empty(status);
+    return MPI_UNDEFINED;
+  }
+  const int place = places[kernel->messages().wait_any(awaited)];
+  complete(requests[place], status);
+  return place;
+}
+
+int Request::test(MPI_Request* request, MPI_Status* status, int* flag) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<int(MPI_Request*, MPI_Status*, int*)>(
+        "_ZN7simgrid4smpi7Request4testEPPS1_P10MPI_StatusPi");
+    return library(request, status, flag);
+  }
+  static int pauses = 1;  // grow with every test in vain, as SMPI's do
+  const double pause = config::get_value<double>("smpi/test");
+  if (pause > 0) s4u::this_actor::sleep_for(pauses * pause);
+  Status::empty(status);
+  *flag = 1;
+  Request& self = **request;
+  if (self.has(kNonBlockingCollective)) *flag = finish_nbc_requests(request, 1);
+  if (self.has(kPrepared | kFinished)) return MPI_SUCCESS;
+  if (self.message_ != nullptr) *flag = kernel->messages().test(*self.message_) ? 1 : 0;
+  if (*flag != 0) {
+    finish_wait(request, status);
+    pauses = 1;
+    if (*request != MPI_REQUEST_NULL && !(*request)->has(kPersistent)) *request = MPI_REQUEST_NULL;
+  } else if (config::get_value<bool>("smpi/grow-injected-times")) {
+    ++pauses;
+  }
+  return MPI_SUCCESS;
+}
+
+int Request::testany(int count, MPI_Request requests[], int* index, int* flag,
+                     MPI_Status* status) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<int(int, MPI_Request*, int*, int*, MPI_Status*)>(
+        "_ZN7simgrid4smpi7Request7testanyEiPPS1_PiS4_P10MPI_Status");
+    return library(count, requests, index, flag, status);
+  }
+  *flag = 0;
+  *index = MPI_UNDEFINED;
+  std::vector<int> places;
+  for (int place = 0; place < count; ++place)
+    if (requests[place] != MPI_REQUEST_NULL && requests[place]->message_ != nullptr &&
+        !requests[place]->has(kPrepared))
+      places.push_back(place);
+  if (places.empty()) {
+    *flag = 1;
+    Status::empty(status);
+    return MPI_SUCCESS;
+  }
+  static int pauses = 1;
+  const double pause = config::get_value<double>("smpi/test");
+  if (pause > 0) s4u::this_actor::sleep_for(pauses * pause);
+  express::Actor& self = kernel->running();
+  kernel->call(0, [&] {
+    for (const int place : places)
+      if (*flag == 0 && requests[place]->message_->state == Message::State::done) {
+        *flag = 1;
+        *index = place;
+      }
+    kernel->wake(self);
+  });
+  if (*flag == 0) {
+    ++pauses;
+    return MPI_SUCCESS;
+  }
+  pauses = 1;
+  complete(requests[*index], status);
+  return MPI_SUCCESS;
+}
+
+void Request::iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<void(int, int, MPI_Comm, int*, MPI_Status*)>(
+        "_ZN7simgrid4smpi7Request6iprobeEiiPNS0_4CommEPiP10MPI_Status");
+    return library(source, tag, communicator, flag, status);
+  }
+  static int pauses = 1;
+  Group* const group = communicator->group();
+  auto* request = new Request(nullptr, 0, MPI_CHAR,
+                              source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : group->actor(source),
+                              s4u::this_actor::get_pid(), tag, communicator,
+                              kPersistent | kReceive | kProbe);
+  request->group_ = group;
+  const double pause = config::get_value<double>("smpi/iprobe");
+  if (pause > 0) {
+    const double speed = s4u::this_actor::get_host()->get_speed();
+    const double share = config::get_value<double>("smpi/iprobe-cpu-usage");
+    kernel->execute(pauses * pause * speed * share, share * speed);
+  }
+  express::Actor& self = kernel->running();
+  Request* found = nullptr;
+  kernel->call(0, [&] {
+    found = kernel->messages().probe(*request, self);
+    kernel->wake(self);
+  });
+  *flag = found != nullptr ? 1 : 0;
+  if (found != nullptr) {
+    if (status != MPI_STATUS_IGNORE && !found->has(kPrepared)) {
+      status->MPI_SOURCE = group->rank(found->source_);
+      status->MPI_TAG = found->tag_;
+      status->MPI_ERROR = MPI_SUCCESS;
+      status->count = static_cast<int>(found->real_size_);
+    }
+    pauses = 1;
+  } else if (config::get_value<bool>("smpi/grow-injected-times")) {
+    ++pauses;
+  }
+  unref(&request);
+}
+
+/// Datatypes with gaps are laid out anew for sending; what stands in a buffer does not matter here.
+void Request::init_buffer(int count) {
+  if (express::kernel() != nullptr) return;
+  static const auto library =
+      library_function<void(Request*, int)>("_ZN7simgrid4smpi7Request11init_bufferEi");
+  library(this, count);
+}
+
+}  // namespace simgrid::smpi
+
+namespace hamtune::express {
+
+bool match(Request& send, Request& receive, bool probing) {
+  return Request::match(send, receive, probing);
+}
+
+}  // namespace hamtune::express
+
+namespace simgrid::s4u::this_actor {
+
+void sleep_for(double duration) {
+  if (express::Kernel* const kernel = express::kernel(); kernel != nullptr) {
+    if (duration > 0) kernel->sleep(duration);
+    return;
+  }
+  static const auto library =
+      library_function<void(double)>("_ZN7simgrid3s4u10this_actor9sleep_forEd");
+  library(duration);
+}
+
+}  // namespace simgrid::s4u::this_actor
+
+/// Few of the library's own calls of its engine remain, such as those of barriers.
+void simcall_run_answered(const std::function<void()>& code,
+                          simgrid::kernel::actor::SimcallObserver* observer) {
+  if (express::Kernel* const kernel = express::kernel(); kernel != nullptr)
+    kernel->note_library_call();
+  static const auto library =
+      library_function<void(const std::function<void()>&,
+                            simgrid::kernel::actor::SimcallObserver*)>(
+          "_Z20simcall_run_answeredRKSt8functionIFvvEEPN7simgrid6kernel5actor15SimcallObserverE");
+  library(code, observer);
+}
+
+void simcall_run_blocking(const std::function<void()>& code,
+                          simgrid::kernel::actor::SimcallObserver* observer) {
+  if (express::Kernel* const kernel = express::kernel(); kernel != nullptr)
+    kernel->note_library_call();
+  static const auto library =
+      library_function<void(const std::function<void()>&,
+                            simgrid::kernel::actor::SimcallObserver*)>(
+          "_Z20simcall_run_blockingRKSt8functionIFvvEEPN7simgrid6kernel5actor15SimcallObserverE");
+  library(code, observer);
+}
+
+namespace simgrid::kernel {
+
+void EngineImpl::add_actor_to_run_list_no_check(actor::ActorImpl* actor) {
+  if (express::Kernel* const kernel = express::kernel(); kernel != nullptr && kernel->wake(actor))
+    return;
+  static const auto library = library_function<void(EngineImpl*, actor::ActorImpl*)>(
+      "_ZN7simgrid6kernel10EngineImpl30add_actor_to_run_list_no_checkEPNS0_5actor9ActorImplE");
+  library(this, actor);
+}
+
+}  // namespace simgrid::kernel

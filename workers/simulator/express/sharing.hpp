@@ -1,0 +1,119 @@
+// How activities share resources: max-min fairness, solved anew only where something changed.
+//
+// The definitions are those of SimGrid 3.32's solver ("maxmin", selective update), down to the order
+// in which sums are formed: rates must be the same to the last digit.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "workers/simulator/express/sequence.hpp"
+
+namespace hamtune::express {
+
+struct Activity;
+struct Constraint;
+struct Variable;
+
+/// What one activity takes of one resource, for each unit of its rate.
+struct Use {
+  Constraint* constraint = nullptr;
+  Variable* variable = nullptr;
+  double weight = 0;
+  double claim = 0;  // weight / penalty of the variable
+  Links<Use> enabled;
+  Links<Use> active;  // during a solution: of a variable without a value
+};
+
+/// A resource.
+struct Constraint {
+  double bound = 0;
+  bool shared = true;  // otherwise everybody gets the whole ("fat pipe")
+  Sequence<Use, &Use::enabled> enabled;
+  std::size_t disabled = 0;  // uses by variables without penalty
+  Links<Constraint> modified;
+
+  // during a solution
+  Sequence<Use, &Use::active> active;
+  double remaining = 0;
+  double usage = 0;
+  std::size_t candidate = 0;  // its place, or kNone
+};
+
+/// The rate of an activity.
+struct Variable {
+  Activity* activity = nullptr;
+  double penalty = 0;  // 0: takes part in nothing
+  double bound = -1;   // most; at most 0 for none
+  double value = 0;
+  unsigned visited = 0;
+  std::vector<Use> uses;
+  Links<Variable> saturated;
+};
+
+class Sharing {
+ public:
+  /// Prepares a variable that will use at most `uses` resources.
+  void start(Variable& variable, Activity* activity, double penalty, double bound,
+             std::size_t uses);
+
+  /// Adds a use of a resource; of one that the variable uses already, increases it.
+  void use(Variable& variable, Constraint& constraint, double weight);
+
+  /// Lets a variable without penalty take part, or changes its penalty.
+  void enable(Variable& variable, double penalty);
+
+  /// Ends a variable.
+  void end(Variable& variable);
+
+  void set_bound(Variable& variable, double bound);
+
+  /// What starting and disabling at once a variable on this resource alone does: an idle wait.
+  void start_idle(Constraint& constraint);
+  void end_idle(Constraint& constraint);
+
+  /// Finds the rates; calls `changed` for each activity whose rate may have changed, in SimGrid's
+  /// order, possibly several times.
+  template <typename Changed>
+  void solve(Changed changed) {
+    if (!modified_) return;
+    find_rates();
+    modified_ = false;
+    for (Constraint* each = modified_set_.first(); each != nullptr; each = ModifiedSet::after(each))
+      for (Use* use = each->enabled.first(); use != nullptr; use = EnabledSet::after(use))
+        if (use->weight > 0) changed(use->variable->activity);
+    ++visit_;
+    while (!modified_set_.empty()) modified_set_.pop_front();
+  }
+
+ private:
+  using EnabledSet = Sequence<Use, &Use::enabled>;
+  using ActiveSet = Sequence<Use, &Use::active>;
+  using ModifiedSet = Sequence<Constraint, &Constraint::modified>;
+  using SaturatedSet = Sequence<Variable, &Variable::saturated>;
+
+  struct Candidate {
+    double remaining_over_usage;
+    Constraint* constraint;
+  };
+
+  void note_modified(Constraint& constraint);
+  void spread(const Constraint& constraint);
+  void note_modified(const Variable& variable);
+  void leave_if_unused(Constraint& constraint);
+  void find_rates();
+  void update_saturated(double usage, std::size_t candidate, double& least);
+  void collect_saturated_variables();
+  void take(Use& use);
+  void update_candidate(Constraint& constraint);
+
+  bool modified_ = false;
+  unsigned visit_ = 1;
+  ModifiedSet modified_set_;
+  std::vector<Candidate> candidates_;
+  std::size_t candidates_left_ = 0;
+  std::vector<std::size_t> saturated_;
+  SaturatedSet saturated_variables_;
+};
+
+}  // namespace hamtune::express
