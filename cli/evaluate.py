@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.application_files import with_files
 from cli.machine_files import with_network
 from cli.options import data_option, example, json_option, print_json
 from searchspace.builtins import BUILTINS
@@ -17,22 +18,23 @@ from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import HamtuneError, InvalidInput
-from searchspace.jobspec import BuiltinApplication, Reference, TraceApplication
+from searchspace.jobspec import (
+    Application,
+    SourceApplication,
+    TraceApplication,
+    check_application,
+)
+from searchspace.jobspec import Workload as JobWorkload
 from searchspace.kernels import trace_summary
 from searchspace.machine import parse_machine
 from searchspace.platform import Infeasible, resolve
 from searchspace.units import format_duration, memory_limit, parse_duration
-from searchspace.validation import check
 from service.settings import Settings
 
-__all__ = ["COMMANDS"]
+if TYPE_CHECKING:
+    from workers.subject import Workload
 
-Named = BuiltinApplication | TraceApplication | Reference
-KINDS: dict[str, type[Named]] = {
-    "builtin": BuiltinApplication,
-    "trace": TraceApplication,
-    "id": Reference,
-}
+__all__ = ["COMMANDS"]
 
 
 @click.command(
@@ -41,6 +43,8 @@ KINDS: dict[str, type[Named]] = {
         "  --configuration '{topology: torus-3d, mpi: mpich, collectives: {allreduce: rdb}}'",
         "hamtune evaluate --application trace.ht --machine machine.yaml \\",
         "  --configuration best.json --cutoff 80ms --json",
+        "hamtune evaluate --machine machine.yaml \\",
+        "  --application '{pattern: all-to-all, ranks: 16, size: 64kB, count: 10, rate: 100}'",
     )
 )
 @click.option(
@@ -115,9 +119,10 @@ def evaluate(
         answer = _nothing("infeasible", "infeasible", str(error))
     else:
         from workers.simulator_client import Simulator
+        from workers.subject import request_for
 
-        with Simulator([subject.trace]) as simulator:
-            answer = simulator.evaluate(resolved.simulator_request(), **limits)
+        with Simulator(subject.traces) as simulator:
+            answer = simulator.evaluate(request_for(resolved, subject.workload), **limits)
     result = {
         "status": answer["status"],
         "simulated_time": answer["simulated_time"],
@@ -125,6 +130,7 @@ def evaluate(
         "wall_seconds": answer["wall_seconds"],
         "peak_rss_bytes": answer["peak_rss_bytes"],
         "reason": answer["reason"],
+        "finish_times": _finish_times(answer, subject.workload),
         "model": on.canonical()["model"],
         "tie_rule": on.tie_rule,
     }
@@ -137,6 +143,8 @@ def evaluate(
             f"{result['cpu_seconds']:.3g} CPU s, {result['wall_seconds']:.3g} s, "
             f"{result['peak_rss_bytes'] / 2**20:.1f} MiB"
         )
+        for name, time in (result["finish_times"] or {}).items():
+            click.echo(f"{name} finishes at {format_duration(time)}")
     if result["status"] in ("completed", "censored"):
         return 0
     raise HamtuneError(f"the evaluation is {result['status']}: {result['reason']['message']}")
@@ -145,11 +153,22 @@ def evaluate(
 COMMANDS = [evaluate]
 
 
+def _finish_times(answer: Mapping[str, Any], workload: Workload | None) -> dict[str, float] | None:
+    """When each of several applications has finished, by its name."""
+    if workload is None or answer["status"] != "completed":
+        return None
+    names = [part["name"] for part in workload.parts]
+    return dict(zip(names, answer["application_times"], strict=True))
+
+
 @dataclass(frozen=True)
 class _Subject:
-    trace: Path
+    """What is simulated: the traces, and the applications where there are several."""
+
+    traces: tuple[Path, ...]
     ranks: int
     calls: Mapping[str, Groups]
+    workload: Workload | None = None
 
 
 def _application(text: str, settings: Settings) -> _Subject:
@@ -160,40 +179,60 @@ def _application(text: str, settings: Settings) -> _Subject:
         document, folder = _short_form(short), Path()
     else:
         document, folder = _document(text)
-    kind = next((k for k in KINDS if isinstance(document, Mapping) and k in document), None)
-    if kind is None:
-        raise InvalidInput("must name one of: builtin, trace, id")
-    named: Named = check(KINDS[kind], document)
+    named = check_application(with_files(document, folder))
     if isinstance(named, TraceApplication):
-        trace = folder / named.trace
-        if not trace.is_file():
-            raise InvalidInput(f"there is no file {trace}", field="trace")
+        trace = _existing(folder, named)
         summary = trace_summary(trace)
-        return _Subject(trace, summary["ranks"], called_collectives(summary))
-    return _stored(named, settings)
+        return _Subject((trace,), summary["ranks"], called_collectives(summary))
+    return _stored(named, folder, settings)
 
 
-def _stored(named: BuiltinApplication | Reference, settings: Settings) -> _Subject:
+def _existing(folder: Path, named: TraceApplication) -> Path:
+    trace = folder / named.trace
+    if not trace.is_file():
+        raise InvalidInput(f"there is no file {trace}", field="trace")
+    return trace
+
+
+def _located(named: Application, folder: Path) -> Application:
+    """The same with the paths of its traces seen from here.
+
+    Raises:
+        InvalidInput: A trace is not there, or a program is yet to be captured.
+    """
+    if isinstance(named, SourceApplication):
+        raise InvalidInput("capture it first ('hamtune capture --source')", field="source")
+    if isinstance(named, TraceApplication):
+        return named.model_copy(update={"trace": str(_existing(folder, named))})
+    if isinstance(named, JobWorkload):
+        parts = [
+            part.model_copy(update={"application": _located(part.application, folder)})
+            for part in named.applications
+        ]
+        return named.model_copy(update={"applications": parts})
+    return named
+
+
+def _stored(named: Application, folder: Path, settings: Settings) -> _Subject:
     """The application in the data directory; a built-in program is captured there once."""
     from storage.storage import Storage
-    from workers.prepare import builtin_application
+    from workers.prepare import check_captured, stored_application
+    from workers.subject import traces_of, workload_of
 
+    located = _located(named, folder)
     storage = Storage.open(settings.database_url, settings.artifacts_url)
     try:
         storage.upgrade()
-        if isinstance(named, BuiltinApplication):
-            stored = builtin_application(storage, named)
-        else:
-            stored = storage.get_application(named.id)
-        if stored.state != "ready":
-            raise InvalidInput(
-                f"application {stored.id} is {stored.state}: it has no trace yet; run a "
-                "job with it, or 'hamtune capture --source'"
-            )
-        trace = storage.artifact_path(stored.trace_sha256)
+        stored = stored_application(storage, located)
+        check_captured(stored)
+        return _Subject(
+            traces_of(storage, stored),
+            stored.ranks,
+            called_collectives(stored.summary),
+            workload_of(stored),
+        )
     finally:
         storage.close()
-    return _Subject(trace, stored.ranks, called_collectives(stored.summary))
 
 
 def _short_form(words: list[str]) -> dict[str, Any]:

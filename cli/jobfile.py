@@ -33,6 +33,7 @@ def read_job(path: Path) -> JobSpec:
         InvalidInput: It is not a valid job; the message names file and field.
     """
     # The domain takes longer to load than most commands to run.
+    from cli.application_files import with_files
     from cli.machine_files import with_network
     from searchspace.documents import read_document
     from searchspace.job import load_job
@@ -43,9 +44,14 @@ def read_job(path: Path) -> JobSpec:
         raise InvalidInput(f"{path}: not a text file") from None
     try:
         document = read_document(text)
+        folder = Path() if str(path) == "-" else path.parent
         if isinstance(document, dict) and "machine" in document:
-            folder = Path() if str(path) == "-" else path.parent
             document["machine"] = _in_machine(with_network, document["machine"], folder)
+        if isinstance(document, dict):
+            # Several applications may stand in the job file itself.
+            document = with_files(document, folder)
+            if "application" in document:
+                document["application"] = with_files(document["application"], folder)
         return load_job(document)
     except InvalidDocument as error:
         raise InvalidDocument([InvalidInput(f"{path}: {one}") for one in error.errors]) from error

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.matrix_market import read_traffic, write_traffic
 
 __all__ = ["BUILTINS", "Builtin", "BuiltinRun", "validate"]
 
 CLASSES = ("S", "W", "A", "B")
 MORE_CLASSES = (*CLASSES, "C")
 MOST_ITERATIONS = 1_000_000
+MOST_MATRIX_CHARACTERS = 16_000_000
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,14 @@ class Builtin:
         description: One line for people.
         read_parameters: Completes and checks the parameters, everything but the ranks.
         ranks_obstacle: Says why the program cannot use so many ranks with these parameters.
+        files: Parameters that are the text of a file, which the program reads.
     """
 
     name: str
     description: str
     read_parameters: Callable[[Mapping[str, Any]], dict[str, str | int]]
     ranks_obstacle: Callable[[Mapping[str, str | int], int], str | None]
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,16 @@ class BuiltinRun:
     @property
     def key(self) -> str:
         """Names the run: equal for equal runs (`cg:class=A:ranks=64`)."""
-        parameters = [f"{name}={value}" for name, value in self.parameters.items()]
+        files = BUILTINS[self.program].files
+        parameters = [
+            f"{name}={_digest(value) if name in files else value}"
+            for name, value in self.parameters.items()
+        ]
         return ":".join((self.program, *parameters, f"ranks={self.ranks}"))
+
+
+def _digest(text: str | int) -> str:
+    return hashlib.sha256(str(text).encode()).hexdigest()[:16]
 
 
 def _check_class(parameters: Mapping[str, Any], classes: tuple[str, ...]) -> None:
@@ -149,6 +162,25 @@ def _read_collective(parameters: Mapping[str, Any]) -> dict[str, str | int]:
     return {"operation": operation, **rest}
 
 
+def _read_player(parameters: Mapping[str, Any]) -> dict[str, str | int]:
+    """Reads the matrix into its one form; what a pair exchanges is split between both."""
+    _refuse_unknown(parameters, ("matrix", "rounds"))
+    text = parameters.get("matrix")
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidInput("is required: a MatrixMarket file", field="matrix")
+    if len(text) > MOST_MATRIX_CHARACTERS:
+        raise InvalidInput(
+            f"has {len(text)} characters; at most {MOST_MATRIX_CHARACTERS}", field="matrix"
+        )
+    try:
+        traffic = read_traffic(text)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field="matrix") from error
+    rounds = _numbers(rounds=_Number(10, 1, MOST_ITERATIONS))
+    rest = {name: value for name, value in parameters.items() if name == "rounds"}
+    return {"matrix": write_traffic(traffic), **rounds(rest)}
+
+
 def _refuse_unknown(parameters: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
     for name in parameters:
         if name not in allowed:
@@ -237,6 +269,11 @@ def _points_a_side(parameters: Mapping[str, str | int], ranks: int) -> str | Non
     """As MPI_Dims_create cuts: no cube gives a part to more ranks than it has points."""
     points = int(parameters["points"])
     return None if ranks <= points**3 else f"must be at most points^3 = {points**3}, not {ranks}"
+
+
+def _as_many_as_rows(parameters: Mapping[str, str | int], ranks: int) -> str | None:
+    rows = int(str(parameters["matrix"]).splitlines()[1].split()[0])
+    return None if rows == ranks else f"must be {rows}, as many as the matrix has rows, not {ranks}"
 
 
 def _power_below(number: int) -> int:
@@ -341,6 +378,13 @@ BUILTINS: dict[str, Builtin] = {
             "every pair of ranks bounces a message, one pair after the other",
             _numbers(bytes=_Number(1024, 0, 1 << 30), repeats=_Number(10, 1, 1_000_000)),
             _at_least_two,
+        ),
+        Builtin(
+            "player",
+            "plays a communication matrix with MPI_Alltoallv, over and over",
+            _read_player,
+            _as_many_as_rows,
+            files=("matrix",),
         ),
         Builtin(
             "sp",

@@ -19,17 +19,19 @@ from pydantic import (
 from searchspace import builtins
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.configuration import Scalar
-from searchspace.errors import InvalidInput
+from searchspace.errors import InvalidDocument, InvalidInput
+from searchspace.formats.patterns import Pattern
 from searchspace.machine import Machine, Speed
 from searchspace.mapping import MAPPERS
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES, options_of
 from searchspace.units import memory_limit, parse_duration
-from searchspace.validation import Description, field_error, field_errors
+from searchspace.validation import Description, check, field_error, field_errors
 
 __all__ = [
     "ALL",
+    "Application",
     "Budget",
     "BuiltinApplication",
     "JobSpec",
@@ -42,6 +44,7 @@ __all__ = [
     "TraceApplication",
     "Workload",
     "WorkloadPart",
+    "check_application",
 ]
 
 ALL = "all"
@@ -176,11 +179,12 @@ def _told_apart_by(*kinds: str) -> Discriminator:
         names = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
         return next((f"<{kind}>" for kind in kinds if kind in names), None)
 
+    allowed = ", ".join(kinds)
     context: dict[str, int | str | float] = {"name": ""}
     return Discriminator(
         kind_of,
         custom_error_type="field_error",
-        custom_error_message="must name one of: builtin, trace, source, id",
+        custom_error_message=f"must name one of: {allowed}",
         custom_error_context=context,
     )
 
@@ -189,8 +193,9 @@ SingleApplication = Annotated[
     Annotated[BuiltinApplication, Tag("<builtin>")]
     | Annotated[TraceApplication, Tag("<trace>")]
     | Annotated[SourceApplication, Tag("<source>")]
+    | Annotated[Pattern, Tag("<pattern>")]
     | Annotated[Reference, Tag("<id>")],
-    _told_apart_by("builtin", "trace", "source", "id"),
+    _told_apart_by("builtin", "trace", "source", "pattern", "id"),
 ]
 
 
@@ -228,10 +233,34 @@ Application = Annotated[
     Annotated[BuiltinApplication, Tag("<builtin>")]
     | Annotated[TraceApplication, Tag("<trace>")]
     | Annotated[SourceApplication, Tag("<source>")]
+    | Annotated[Pattern, Tag("<pattern>")]
     | Annotated[Reference, Tag("<id>")]
     | Annotated[Workload, Tag("<applications>")],
-    _told_apart_by("builtin", "trace", "source", "id", "applications"),
+    _told_apart_by("builtin", "trace", "source", "pattern", "id", "applications"),
 ]
+
+
+class _Named(Description):
+    application: Application
+
+
+def check_application(document: Any) -> Application:
+    """Reads what a job file has under `application`.
+
+    Raises:
+        InvalidInput: It does not fit; `InvalidDocument` where it has several mistakes.
+    """
+    try:
+        return check(_Named, {"application": document}).application
+    except InvalidDocument as error:
+        raise InvalidDocument([_without_owner(one) for one in error.errors]) from None
+    except InvalidInput as error:
+        raise _without_owner(error) from None
+
+
+def _without_owner(error: InvalidInput) -> InvalidInput:
+    field = (error.field or "").removeprefix("application").removeprefix(".")
+    return InvalidInput(error.message, field=field or None)
 
 
 def _machine_kind(value: Any) -> str:
@@ -431,7 +460,8 @@ class JobSpec(Description):
     """A name for people."""
     application: Application
     """What runs: `{builtin: cg, class: A, ranks: 64}`, `{trace: t.ht}`, `{source: solver/, build:
-    make, run: bin/solve 100, ranks: 64}`, or `{id: ...}`; or several at once: `{applications:
+    make, run: bin/solve 100, ranks: 64}`, `{pattern: all-to-all, ranks: 64, size: 64kB, count: 100,
+    rate: 50}`, or `{id: ...}`; or several at once: `{applications:
     [{name: ..., application: ..., start: 0s, weight: 1}], objective: max}`, which may also stand in
     the job file itself, without `application` around it."""
     machine: Annotated[
@@ -499,7 +529,7 @@ class JobSpec(Description):
     @property
     def known_worlds(self) -> list[int] | None:
         """The ranks of each application, where the job itself says so."""
-        known = (BuiltinApplication, SourceApplication)
+        known = (BuiltinApplication, SourceApplication, Pattern)
         ranks = [part.ranks for part in self.parts if isinstance(part, known)]
         return ranks if len(ranks) == len(self.parts) else None
 

@@ -53,7 +53,7 @@ FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
     "completed", "censored", "infeasible", "failed", "cancelled",
 )  # fmt: skip
 
-ApplicationKind = Literal["builtin", "trace", "source", "workload"]
+ApplicationKind = Literal["builtin", "trace", "source", "pattern", "workload"]
 """A workload is several applications that run at once; its trace is the list of theirs, in JSON."""
 TrialKind = Literal["baseline", "estimate", "search", "verification"]
 """Where the search is over a truncated trace: an estimate is a baseline's value by that trace, and

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from searchspace.builtins import BUILTINS
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace import TraceHeader
 from workers.capture_build import RECORDER, WRAPPERS, build, is_recording, split_command
@@ -120,7 +122,8 @@ def capture_builtin(
         program: Name of the program (`cg`).
         class_: Its problem class, for the programs that have one.
         ranks: How many ranks it runs on.
-        parameters: Its other values, in the order of its arguments.
+        parameters: Its other values, in the order of its arguments; the text of those that are
+            files.
         output: The trace to write.
         limits: What each compilation and the run may use.
         stop: Ends the capture when set.
@@ -137,18 +140,27 @@ def capture_builtin(
             field="application.builtin",
         )
     arguments = [] if class_ is None else [class_]
-    arguments += [str(value) for value in parameters.values()]
     try:
-        return capture(
-            [str(source) for source in builtin_sources(program)] + arguments,
-            ranks,
-            output,
-            declared_flops=True,
-            compiler_flags=("-DHAMTUNE_DECLARE_FLOPS", f"-I{APPLICATIONS}"),
-            limits=limits,
-            sandbox=confinement_problem() is None,
-            stop=stop,
-        )
+        with tempfile.TemporaryDirectory(prefix="hamtune-capture-") as directory:
+            inputs = []
+            for name, value in parameters.items():
+                if name in BUILTINS[program].files:
+                    inputs.append(Path(directory) / f"{name}.mtx")
+                    inputs[-1].write_text(str(value))
+                    arguments.append(inputs[-1].name)
+                else:
+                    arguments.append(str(value))
+            return capture(
+                [str(source) for source in builtin_sources(program)] + arguments,
+                ranks,
+                output,
+                declared_flops=True,
+                compiler_flags=("-DHAMTUNE_DECLARE_FLOPS", f"-I{APPLICATIONS}"),
+                inputs=inputs,
+                limits=limits,
+                sandbox=confinement_problem() is None,
+                stop=stop,
+            )
     except CaptureFailed as error:
         # A built-in program says what is wrong with its arguments in a line of its own.
         for line in error.log.splitlines():

@@ -13,9 +13,11 @@ from typing import Any
 from searchspace.collectives import called_collectives
 from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.formats.patterns import Pattern, pattern_trace
 from searchspace.formats.source_archive import pack
 from searchspace.formats.trace import describe_trace
-from searchspace.job import JobSpec, build_space
+from searchspace.job import build_space
+from searchspace.jobspec import Application as AnyApplication
 from searchspace.jobspec import (
     BuiltinApplication,
     Reference,
@@ -45,9 +47,10 @@ __all__ = [
     "Preparer",
     "add_source",
     "add_trace",
-    "application_of",
     "builtin_application",
+    "check_captured",
     "prepare_job",
+    "stored_application",
 ]
 
 _SILENCE_SECONDS = PREPARER_SILENCE_SECONDS
@@ -106,7 +109,7 @@ class Preparer:
             spec = read_spec(self.storage, job)
             if not all(self._is_captured(part, job_id) for part in spec.parts):
                 return
-            application = application_of(self.storage, spec, self.stop)
+            application = stored_application(self.storage, spec.application, self.stop)
             called = called_collectives(application.summary)
             space = build_space(spec, application.ranks, called).describe()
             if spec.fidelity == "auto":
@@ -268,22 +271,22 @@ def truncated_trace(storage: Storage, application: Application) -> dict[str, Any
     return {"trace_sha256": digest, "share": share, "obstacle": None}
 
 
-def application_of(
-    storage: Storage, spec: JobSpec, stop: threading.Event | None = None
+def stored_application(
+    storage: Storage, named: AnyApplication, stop: threading.Event | None = None
 ) -> Application:
-    """The stored application of a job; a built-in program is captured the first time it is named.
+    """The stored one of what a job names; a built-in program is captured the first time.
 
     One made from a source tree may be yet to be captured.
 
     Raises:
         InvalidInput: The program or the trace cannot be used.
         CaptureFailed: The program could not be compiled or run.
-        NotFound: The job refers to an application that is not stored.
+        NotFound: It refers to an application that is not stored.
         Interrupted: It was stopped.
     """
-    if isinstance(spec.application, Workload):
-        return workload(storage, spec.application, stop)
-    return _single_application(storage, spec.application, stop)
+    if isinstance(named, Workload):
+        return workload(storage, named, stop)
+    return _single_application(storage, named, stop)
 
 
 def _single_application(
@@ -295,6 +298,8 @@ def _single_application(
         return add_trace(storage, Path(named.trace))
     if isinstance(named, SourceApplication):
         return add_source(storage, Path(named.source), named)[0]
+    if isinstance(named, Pattern):
+        return pattern_application(storage, named)
     return storage.get_application(named.id)
 
 
@@ -302,7 +307,8 @@ def workload(storage: Storage, named: Workload, stop: threading.Event | None) ->
     """The stored application that stands for several: a list of their traces.
 
     Raises:
-        As `application_of`; InvalidInput also where one of them is a workload itself.
+        As `stored_application`; InvalidInput also where one of them is a workload itself, or
+            has no trace yet.
     """
     parts = []
     stored = []
@@ -312,6 +318,7 @@ def workload(storage: Storage, named: Workload, stop: threading.Event | None) ->
         application = _single_application(storage, part.application, stop)
         if application.kind == "workload":
             raise InvalidInput(f"'{part.name}' is itself several", field="applications")
+        check_captured(application)
         stored.append(application)
         parts.append(
             {
@@ -346,6 +353,19 @@ def workload(storage: Storage, named: Workload, stop: threading.Event | None) ->
     )
 
 
+def check_captured(application: Application) -> None:
+    """Check that an application has its trace.
+
+    Raises:
+        InvalidInput: It has none yet.
+    """
+    if application.state != "ready":
+        raise InvalidInput(
+            f"application {application.id} is {application.state}: it has no trace yet; run a job "
+            "with it, or 'hamtune capture --source'"
+        )
+
+
 def builtin_application(
     storage: Storage, named: BuiltinApplication, stop: threading.Event | None = None
 ) -> Application:
@@ -378,6 +398,32 @@ def builtin_application(
             key=key,
             trace_sha256=storage.put_artifact(trace),
             ranks=run.ranks,
+            summary=describe_trace(trace),
+        )
+
+
+def pattern_application(storage: Storage, named: Pattern) -> Application:
+    """The stored application of a synthetic workload, whose trace is written once.
+
+    Raises:
+        InvalidInput: Its trace would be too large.
+    """
+    key = f"pattern:{named.key}"
+    known = storage.find_application(key)
+    if known is not None:
+        return known
+    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
+        trace = Path(directory) / "trace.ht"
+        try:
+            pattern_trace(named, trace)
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="application") from error
+        return storage.add_application(
+            name=named.key,
+            kind="pattern",
+            key=key,
+            trace_sha256=storage.put_artifact(trace),
+            ranks=named.ranks,
             summary=describe_trace(trace),
         )
 

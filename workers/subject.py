@@ -15,10 +15,19 @@ from searchspace.jobspec import Limits, Reference
 from searchspace.machine import Machine
 from searchspace.platform import Resolved
 from searchspace.workload import split
-from storage.records import Job, Trial
+from storage.records import Application, Job, Trial
 from storage.storage import Storage
 
-__all__ = ["Replayed", "Subject", "Subjects", "Workload", "read_spec"]
+__all__ = [
+    "Replayed",
+    "Subject",
+    "Subjects",
+    "Workload",
+    "read_spec",
+    "request_for",
+    "traces_of",
+    "workload_of",
+]
 
 _KEPT = 32
 
@@ -60,21 +69,50 @@ class Subject:
 
     def request(self, resolved: Resolved) -> dict[str, Any]:
         """What the simulator is asked for a resolved configuration."""
-        request = resolved.simulator_request()
-        if self.workload is not None:
-            parts = self.workload.parts
-            hosts = split(resolved.rank_hosts, [part["ranks"] for part in parts])
-            request["applications"] = [
-                {
-                    "trace": index,
-                    "hosts": list(hosts[index]),
-                    "start": part["start"],
-                    "weight": part["weight"],
-                }
-                for index, part in enumerate(parts)
-            ]
-            request["objective"] = self.workload.objective
-        return request
+        return request_for(resolved, self.workload)
+
+
+def request_for(resolved: Resolved, workload: Workload | None) -> dict[str, Any]:
+    """What the simulator is asked for a resolved configuration of one application or several."""
+    request = resolved.simulator_request()
+    if workload is not None:
+        parts = workload.parts
+        hosts = split(resolved.rank_hosts, [part["ranks"] for part in parts])
+        request["applications"] = [
+            {
+                "trace": index,
+                "hosts": list(hosts[index]),
+                "start": part["start"],
+                "weight": part["weight"],
+            }
+            for index, part in enumerate(parts)
+        ]
+        request["objective"] = workload.objective
+    return request
+
+
+def workload_of(application: Application) -> Workload | None:
+    """The applications that a stored one stands for, where it is several."""
+    if application.kind != "workload":
+        return None
+    summary = application.summary
+    return Workload(tuple(summary["applications"]), summary["objective"])
+
+
+def traces_of(storage: Storage, application: Application) -> tuple[Path, ...]:
+    """The traces of a stored application, one for each that runs.
+
+    Raises:
+        NotFound: One is not stored.
+        ArtifactDamaged: One was altered.
+    """
+    workload = workload_of(application)
+    digests = (
+        [application.trace_sha256]
+        if workload is None
+        else [part["trace_sha256"] for part in workload.parts]
+    )
+    return tuple(storage.artifact_path(digest) for digest in digests)
 
 
 class Subjects:
@@ -106,13 +144,7 @@ class Subjects:
         assert job.application_id is not None, "trials exist only of prepared jobs"
         application = self._storage.get_application(job.application_id)
         spec = read_spec(self._storage, job)
-        workload = None
-        digests = [application.trace_sha256]
-        if application.kind == "workload":
-            parts = tuple(application.summary["applications"])
-            workload = Workload(parts, application.summary["objective"])
-            digests = [part["trace_sha256"] for part in parts]
-        paths = tuple(self._storage.artifact_path(digest) for digest in digests)
+        paths = traces_of(self._storage, application)
         return Subject(
             limits=spec.limits,
             machine=spec.described_machine,
@@ -120,7 +152,7 @@ class Subjects:
             whole=Replayed(application.trace_sha256, paths),
             calls=called_collectives(application.summary),
             truncated=self._truncated(job),
-            workload=workload,
+            workload=workload_of(application),
         )
 
     def _truncated(self, job: Job) -> Replayed | None:

@@ -11,7 +11,7 @@ static void report_time(const AppResult *result)
 {
   printf("%s %s: %d ranks\n", result->program, result->size, result->ranks);
   printf("Time: %.6f s\n", result->seconds);
-  if (!HAMTUNE_DECLARED && result->seconds > 0.0)
+  if (!HAMTUNE_DECLARED && result->seconds > 0.0 && result->operations > 0.0)
     printf("Rate: %.2f million operations/s\n", result->operations / result->seconds * 1e-6);
 }
 

@@ -14,7 +14,7 @@ typedef struct {
   const char *size;     /* class or extent, for people */
   int ranks;
   double seconds;       /* of the timed part, the slowest rank */
-  double operations;    /* of the timed part, as the benchmark's rules count them */
+  double operations;    /* of the timed part, as the benchmark's rules count them, or 0 */
   bool verified;        /* ignored when the computation was declared */
 } AppResult;
 

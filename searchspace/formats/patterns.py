@@ -10,19 +10,22 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
 from searchspace.formats.pattern_names import canonical_pattern
 from searchspace.formats.trace import MAX_TOTAL_BYTES, RankFile, TraceHeader, write_trace
+from searchspace.machine import Speed
 from searchspace.traffic import Traffic
-from searchspace.units import parse_size, parse_speed
+from searchspace.units import parse_size
+from searchspace.validation import Description, check
 
-__all__ = ["PATTERNS", "matrix_trace", "pattern_trace"]
+__all__ = ["PATTERNS", "Pattern", "matrix_trace", "pattern_trace"]
 
 _LARGEST_MESSAGE = 2**31 - 1
 _MOST_RANKS = 4096
@@ -38,33 +41,68 @@ PATTERNS: dict[str, Receives] = {
 """Whether a message goes from one rank to another, by name of the pattern."""
 
 
-def pattern_trace(description: Mapping[str, Any], output: Path) -> TraceHeader:
+def _read_size(value: Any) -> int:
+    try:
+        return parse_size(value)
+    except InvalidInput as error:
+        raise ValueError(error.message) from error
+
+
+class Pattern(Description):
+    """A synthetic workload."""
+
+    pattern: str
+    """Who sends to whom: one of `PATTERN_NAMES`, or the name of a collective."""
+    ranks: int = Field(ge=2, le=_MOST_RANKS, strict=True)
+    """How many ranks there are."""
+    size: Annotated[
+        int,
+        BeforeValidator(_read_size),
+        Field(ge=0, le=_LARGEST_MESSAGE),
+        WithJsonSchema({"type": ["integer", "string"], "examples": ["64kB"]}),
+    ]
+    """Bytes of a message."""
+    count: int = Field(ge=1, le=10**9, strict=True)
+    """Rounds: each sender sends one message to each of its receivers."""
+    rate: float = Field(gt=0, lt=1e30, strict=True)
+    """Rounds that a sender starts in a second, as far as the network lets it."""
+    host_speed: Speed = 1e9
+    """Flop/s that turn the time between rounds into flops, which hosts of other speeds take faster
+    or slower."""
+
+    @field_validator("pattern")
+    @classmethod
+    def _check_pattern(cls, name: str) -> str:
+        known = canonical_pattern(name)
+        if known is None:
+            raise ValueError(f"unknown pattern '{name}'; allowed: {', '.join(PATTERNS)}")
+        return known
+
+    @property
+    def key(self) -> str:
+        """Names the workload: equal for equal ones."""
+        fields = self.model_dump()
+        name = fields.pop("pattern")
+        return ":".join((name, *(f"{field}={value}" for field, value in fields.items())))
+
+
+def pattern_trace(description: Pattern | Mapping[str, Any], output: Path) -> TraceHeader:
     """Write the trace of a pattern.
 
     Args:
-        description: `pattern` (see `PATTERN_NAMES`), `ranks`, `size` (of a message), `count` (of
-            rounds), `rate` (messages a second that a sender starts), and `host_speed`
-            (default 1Gf), which turns the time between messages into flops.
+        description: What is written, or the fields of that as they stand in a file.
         output: The trace to write.
 
     Raises:
         InvalidInput: A field is missing, unknown or out of range; its name is the error's field.
     """
-    unknown = description.keys() - {"pattern", "ranks", "size", "count", "rate", "host_speed"}
-    if unknown:
-        raise InvalidInput("there is no such field", field=str(sorted(map(str, unknown))[0]))
-    name = canonical_pattern(description.get("pattern"))
-    if name is None:
-        raise InvalidInput(f"must be one of: {', '.join(PATTERNS)}", field="pattern")
-    ranks = _whole(description, "ranks", 2, _MOST_RANKS)
-    count = _whole(description, "count", 1, 10**9)
-    rate = _positive(description, "rate")
-    size = int(_measured(description, "size", parse_size, ""))
-    speed = _measured(description, "host_speed", parse_speed, "1Gf")
-    goes = PATTERNS[name]
-    index = range(ranks)
-    directed = np.array([[goes(i, j) for j in index] for i in index], dtype=np.int64) * size
-    return _write(directed, count, speed / rate, speed, name.replace("/", "-"), output)
+    wanted = description if isinstance(description, Pattern) else check(Pattern, description)
+    goes = PATTERNS[wanted.pattern]
+    index = range(wanted.ranks)
+    directed = np.array([[goes(i, j) for j in index] for i in index], dtype=np.int64) * wanted.size
+    speed = wanted.host_speed
+    name = wanted.pattern.replace("/", "-")
+    return _write(directed, wanted.count, speed / wanted.rate, speed, name, output)
 
 
 def matrix_trace(traffic: Traffic, output: Path, *, rounds: int = 1) -> TraceHeader:
@@ -129,26 +167,3 @@ def _round(directed: NDArray[np.int64], rank: int, flops: float) -> tuple[bytes,
     if slot:
         parts.append(encode("waitall", slots=range(slot)))
     return b"".join(parts), len(parts)
-
-
-def _whole(description: Mapping[str, Any], name: str, least: int, most: int) -> int:
-    value = description.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidInput(f"must be a whole number from {least} to {most}", field=name)
-    return value
-
-
-def _measured(
-    description: Mapping[str, Any], name: str, parse: Callable[[Any], float], default: str
-) -> float:
-    try:
-        return parse(description.get(name, default))
-    except InvalidInput as error:
-        raise InvalidInput(error.message, field=name) from error
-
-
-def _positive(description: Mapping[str, Any], name: str) -> float:
-    value = description.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e30:
-        raise InvalidInput("must be a number greater than 0", field=name)
-    return float(value)

@@ -6,13 +6,14 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from searchspace.builtins import BUILTINS
 from searchspace.formats.operations import decode
 from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.formats.time_independent import NotConvertible, time_independent
 from searchspace.formats.trace import TraceHeader, read_header, read_operations
 from service.exports.result import ExportFile, Result
 from storage.errors import Conflict
-from workers.capture import APPLICATIONS
+from workers.capture import APPLICATIONS, builtin_sources
 
 __all__ = ["export_simgrid"]
 
@@ -111,7 +112,8 @@ def export_simgrid(result: Result) -> list[ExportFile]:
 
 def _application(result: Result) -> _Application:
     header = read_header(result.trace)
-    if result.application.kind == "builtin":
+    # What a program reads from a file is in its trace.
+    if result.application.kind == "builtin" and not BUILTINS[header.program].files:
         return _builtin(header)
     try:
         return _stock_trace(result.trace, header)
@@ -122,8 +124,9 @@ def _application(result: Result) -> _Application:
 def _builtin(header: TraceHeader) -> _Application:
     sources = [
         APPLICATIONS / "hamtune_app.h",
-        *sorted((APPLICATIONS / "common").glob("*.[ch]")),
-        *sorted((APPLICATIONS / header.program).glob("*.[ch]")),
+        *sorted((APPLICATIONS / "common").glob("**/*.h")),
+        *sorted((APPLICATIONS / header.program).glob("*.h")),
+        *builtin_sources(header.program),
     ]
     files = [
         ExportFile(name=f"application/{path.relative_to(APPLICATIONS)}", content=path.read_bytes())

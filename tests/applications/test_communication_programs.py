@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from searchspace.kernels import TraceSummary, trace_summary, traffic_matrix
+from searchspace.builtins import validate
+from searchspace.formats.operations import Operation, decode
+from searchspace.formats.trace import read_operations
+from searchspace.kernels import TraceSummary, trace_loops, trace_summary, traffic_matrix
 from workers.capture import capture_builtin
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -64,6 +67,74 @@ def capture(
     trace = directory / f"{program}.ht"
     capture_builtin(program, None, ranks, parameters, trace)
     return trace_summary(trace), trace
+
+
+MATRIX = """%%MatrixMarket matrix coordinate integer symmetric
+% what pairs exchange both ways
+4 4 3
+2 1 1001
+4 1 50000
+3 2 7
+"""
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_player_verifies_what_it_exchanged(run_program: Run, tmp_path: Path, mpi: str) -> None:
+    matrix = tmp_path / "w.mtx"
+    matrix.write_text(MATRIX)
+    directed = tmp_path / "directed.mtx"
+    directed.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 30.0\n")
+    for arguments, ranks in (((str(matrix), "3"), 4), ((str(directed),), 2)):
+        result = run_program(mpi, "player", ranks, *arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert result.stdout.count("Verification: successful\n") == 1
+
+
+def counts(operation: Operation) -> Sequence[int]:
+    sent = operation.fields["send_counts"]
+    assert isinstance(sent, Sequence)
+    return sent
+
+
+def test_player_sends_the_matrix_every_round(tmp_path: Path) -> None:
+    run = validate("player", {"matrix": MATRIX, "rounds": 5}, 4)
+    found, trace = capture(tmp_path, "player", 4, dict(run.parameters))
+    assert found["calls"]["alltoallv"] == 4 * 5
+    sent = {
+        (rank, peer): count
+        for rank in range(4)
+        for operation in decode(read_operations(trace, rank))
+        if operation.name == "alltoallv"
+        for peer, count in enumerate(counts(operation))
+        if count
+    }
+    assert sent == {
+        (0, 1): 501, (1, 0): 500, (0, 3): 25000, (3, 0): 25000, (1, 2): 4, (2, 1): 3,
+    }  # fmt: skip
+    assert [loop["iterations"] for loop in trace_loops(trace)] == [5]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nonsense\n", "is no MatrixMarket file of whole numbers, symmetric or general"),
+        (MATRIX.replace("4 4 3", "3 3 3"), "is not of as many rows and columns as there are ranks"),
+        (MATRIX.replace("4 4 3", "4 4 4"), "has fewer entries than it says"),
+        (MATRIX.replace("4 4 3", "4 4 2"), "has more entries than it says"),
+        (MATRIX.replace("3 2 7", "3 2 x"), "has an entry that is not three whole numbers"),
+        (MATRIX.replace("3 2 7", "5 2 7"), "has an entry for a rank that there is not"),
+        (MATRIX.replace("50000", "9000000000"), "has a message of more than 2147483647 bytes"),
+    ],
+)
+def test_player_says_what_is_wrong_with_a_matrix(
+    run_program: Run, tmp_path: Path, text: str, message: str
+) -> None:
+    matrix = tmp_path / "w.mtx"
+    matrix.write_text(text)
+    result = run_program("mpich", "player", 4, str(matrix))
+    assert result.returncode != 0
+    (line,) = result.stderr.splitlines()
+    assert line == f"player: {matrix} {message}"
 
 
 def test_pingpong_bounces_between_all_pairs(tmp_path: Path) -> None:
@@ -127,6 +198,8 @@ def test_graph500_exchanges_once_a_level_and_once_to_validate(tmp_path: Path) ->
         ("fft1d", 1, ("x",), "fft1d: needs the logarithm of the length from 2 to 28"),
         ("stencil3d", 7, ("4",), "stencil3d: needs at least 7 points a side for 7 ranks, not 4\n"),
         ("graph500", 3, ("1",), "graph500: scale 1 needs at most 2 ranks, not 3\n"),
+        ("player", 1, (), "player: needs a communication matrix and rounds from 1 to 1000000"),
+        ("player", 1, ("nowhere.mtx",), "player: nowhere.mtx cannot be read\n"),
         ("graph500", 1, ("25",), "graph500: needs a scale from 1 to 24"),
     ],
 )

@@ -126,9 +126,63 @@ def test_what_cannot_be_run_is_an_answer_and_a_line(
         (evaluate("--memory", "4GX"), "--memory"),
         (evaluate("--application", "mg.S"), "NAME.CLASS.RANKS".replace("NAME", "mg")),
         (evaluate("--application", "mg.S.6"), "power of two"),
-        (evaluate("--application", "{}"), "must name one of: builtin, trace, id"),
+        (
+            evaluate("--application", "{}"),
+            "must name one of: builtin, trace, source, pattern",
+        ),
+        (evaluate("--application", "{source: ., build: x, run: y, ranks: 4}"), "capture it first"),
+        (
+            evaluate("--application", "{builtin: player, matrix: w.mtx, ranks: 4}"),
+            "there is no file w.mtx",
+        ),
+        (
+            evaluate("--application", "{pattern: ring, ranks: 4, size: 1kB, count: 1, rate: 1}"),
+            "unknown pattern 'ring'; allowed: all-to-all, bcast/scatter, gather/reduce, linear",
+        ),
         (evaluate("--application", "{trace: t.ht}"), "there is no file t.ht"),
     ],
 )
 def test_wrong_use(hamtune: Hamtune, arguments: list[str], complaint: str) -> None:
     assert complaint in hamtune.refused(*arguments)
+
+
+def test_a_pattern_is_evaluated_as_its_imported_trace(hamtune: Hamtune, tmp_path: Path) -> None:
+    pattern = "{pattern: linear, ranks: 4, size: 64kB, count: 3, rate: 100}"
+    named = hamtune.json(*evaluate(), "--application", pattern)
+    (tmp_path / "linear.yaml").write_text(pattern)
+    trace = tmp_path / "linear.ht"
+    hamtune.json("trace", "import", "--pattern", tmp_path / "linear.yaml", "-o", trace)
+    imported = hamtune.json(*evaluate(), "--application", trace)
+    assert named["simulated_time"] == imported["simulated_time"] > 0.0
+
+
+def test_a_matrix_is_played_from_its_file(hamtune: Hamtune, tmp_path: Path) -> None:
+    (tmp_path / "w.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer symmetric\n4 4 1\n4 1 1000000\n"
+    )
+    (tmp_path / "a.yaml").write_text("{builtin: player, matrix: w.mtx, rounds: 2, ranks: 4}")
+    played = hamtune.json(*evaluate(), "--application", tmp_path / "a.yaml")
+    # Half a megabyte each way, twice, at 40 Gbps at best.
+    assert played["simulated_time"] > 2 * 500_000 / 5e9
+
+
+def test_several_applications_are_evaluated_at_once(hamtune: Hamtune, tmp_path: Path) -> None:
+    trace = tmp_path / "linear.ht"
+    pattern = "{pattern: linear, ranks: 2, size: 64kB, count: 3, rate: 100}"
+    (tmp_path / "linear.yaml").write_text(pattern)
+    hamtune.json("trace", "import", "--pattern", tmp_path / "linear.yaml", "-o", trace)
+    (tmp_path / "both.yaml").write_text(
+        f"""
+        applications:
+        - {{name: solver, application: {{builtin: mg, class: S, ranks: 4}}, weight: 3}}
+        - {{name: line, application: {{trace: linear.ht}}, start: 1ms}}
+        - {{name: pattern, application: {pattern}}}
+        objective: weighted
+        """
+    )
+    both = hamtune.json(*evaluate(), "--application", tmp_path / "both.yaml")
+    times = both["finish_times"]
+    assert list(times) == ["solver", "line", "pattern"]
+    mean = (3 * times["solver"] + times["line"] + times["pattern"]) / 5
+    assert both["simulated_time"] == pytest.approx(mean, rel=1e-12)
+    assert times["line"] == pytest.approx(times["pattern"] + 0.001, rel=1e-3)

@@ -53,6 +53,16 @@ def test_a_run_has_all_parameters_and_a_key(
         ("sp", {"class": "S"}, 25, "ranks: class S needs a square number up to 16, not 25"),
         ("ep", {"class": "S"}, 257, "ranks: class S needs at most 256"),
         ("ep", {"class": "S", "iterations": 2}, 1, "iterations: unknown field"),
+        ("player", {}, 2, "matrix: is required: a MatrixMarket file"),
+        ("player", {"matrix": "x"}, 2, "matrix: line 1 of the traffic matrix is not 1 whole numb"),
+        ("player", {"matrix": "0 1\n1 0\n"}, 3, "ranks: must be 2, as many as the matrix has rows"),
+        ("player", {"matrix": "0 1\n1 0\n", "rounds": 0}, 2, "rounds: must be a whole number"),
+        (
+            "player",
+            {"file": "x"},
+            2,
+            "file: unknown field; allowed: builtin, ranks, matrix",
+        ),
         ("mg", {"class": "S"}, 0, "ranks: must be at least 1, not 0"),
     ],
 )
@@ -98,3 +108,14 @@ def test_parameters_come_in_the_order_of_the_arguments() -> None:
         ("bytes", 1048576),
         ("repeats", 2),
     ]
+
+
+def test_a_matrix_has_one_form_and_is_named_by_its_content() -> None:
+    plain = validate("player", {"matrix": "0 3\n3 0\n"}, 2)
+    assert plain.parameters == {
+        "matrix": "%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 3\n",
+        "rounds": 10,
+    }
+    assert validate("player", plain.parameters, 2) == plain
+    assert len(plain.key) < 60
+    assert plain.key != validate("player", {"matrix": "0 4\n4 0\n"}, 2).key

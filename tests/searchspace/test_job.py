@@ -92,8 +92,27 @@ def test_one_choice_needs_no_list() -> None:
         ({"typo": 1}, "typo: unknown field; allowed: name, application, machine, search"),
         ({"name": ""}, "name: must not be empty"),
         ({"name": "a\nb"}, "name: must be one line"),
-        ({"application": {}}, "application: must name one of: builtin, trace, source, id"),
-        ({"application": "cg"}, "application: must name one of: builtin, trace, source, id"),
+        ({"application": {}}, "application: must name one of: builtin, trace, source, pattern"),
+        (
+            {"application": "cg"},
+            "application: must name one of: builtin, trace, source, pattern",
+        ),
+        (
+            {"application": {"pattern": "ring", "ranks": 4, "size": 1, "count": 1, "rate": 1}},
+            "application.pattern: unknown pattern 'ring'; allowed: all-to-all, bcast/scatter",
+        ),
+        (
+            {
+                "application": {
+                    "pattern": "linear",
+                    "ranks": 4,
+                    "size": "1Gx",
+                    "count": 1,
+                    "rate": 1,
+                }
+            },
+            "application.size: '1G' has an unknown unit",
+        ),
         (
             {"application__typo": 1},
             "application.typo: unknown field; allowed: builtin, ranks, class",

@@ -72,6 +72,26 @@ def test_a_built_in_program_is_captured_once(storage: Storage) -> None:
     assert (application.kind, application.ranks) == ("builtin", 4)
 
 
+def test_a_pattern_is_written_as_a_trace_once(storage: Storage) -> None:
+    document = job_document(Path("unused"))
+    document["application"] = {
+        "pattern": "all-to-all", "ranks": 4, "size": "64kB", "count": 20, "rate": 50,
+    }  # fmt: skip
+    document["fidelity"] = "auto"
+    first, second = create(storage, document), create(storage, document)
+
+    prepare_job(storage, first.id)
+    prepare_job(storage, second.id)
+
+    (application,) = storage.list_applications().items
+    assert (application.kind, application.ranks) == ("pattern", 4)
+    assert application.summary["bytes"] == 20 * 12 * 64_000
+    prepared = [storage.get_job(job.id) for job in (first, second)]
+    assert [job.application_id for job in prepared] == [application.id] * 2
+    assert prepared[0].space is not None
+    assert prepared[0].space["fidelity"]["trace_sha256"] is not None
+
+
 def test_the_machine_may_be_a_stored_one(storage: Storage, trace: Path) -> None:
     document = job_document(trace)
     machine = storage.add_machine(name="lab", description=document["machine"])
@@ -237,7 +257,7 @@ def test_another_source_build_or_number_of_ranks_is_another_application(
 ) -> None:
     def identity(**changes: Any) -> str:
         spec = load_job(source_job(source, **changes))
-        return prepare.application_of(storage, spec).id
+        return prepare.stored_application(storage, spec.application).id
 
     same = identity()
     (source / "main.c").touch()
@@ -330,7 +350,7 @@ def test_the_capture_of_a_dead_worker_is_taken_over(
     storage: Storage, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = create(storage, source_job(source))
-    application = prepare.application_of(storage, load_job(source_job(source)))
+    application = prepare.stored_application(storage, load_job(source_job(source)).application)
     assert storage.claim_capture(application.id, "dead", silence_seconds=30)
     monkeypatch.setattr(prepare, "_SILENCE_SECONDS", 0.5)
     prepare_job(storage, job.id)
@@ -346,7 +366,7 @@ def test_another_source_of_a_built_in_program_is_another_application(
     document["application"] = {"builtin": "is", "class": "S", "ranks": 2}
     document["search"]["collectives"] = {"allreduce": "all"}
     spec = load_job(document)
-    first = prepare.application_of(storage, spec)
-    assert prepare.application_of(storage, spec) == first
+    first = prepare.stored_application(storage, spec.application)
+    assert prepare.stored_application(storage, spec.application) == first
     monkeypatch.setattr(prepare, "builtin_sources_sha256", lambda _: "another")
-    assert prepare.application_of(storage, spec).id != first.id
+    assert prepare.stored_application(storage, spec.application).id != first.id
