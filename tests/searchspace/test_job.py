@@ -111,7 +111,7 @@ def test_one_choice_needs_no_list() -> None:
                     "rate": 1,
                 }
             },
-            "application.size: '1G' has an unknown unit",
+            "application.size: '1Gx' has an unknown unit",
         ),
         (
             {"application__typo": 1},
