@@ -156,6 +156,60 @@ def edge_loads(
     edges: NDArray[np.uint32],
     hosts: int,
 ) -> list[int]: ...
+def greedy_mapping(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    hops: CoreHops,
+) -> list[int]: ...
+def descend_by_swaps(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    hops: CoreHops,
+    start: NDArray[np.uint32],
+) -> list[int]: ...
+def bisect_both(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    nodes: int,
+    edges: NDArray[np.uint32],
+    widths: list[int],
+    holds: list[int],
+    seed: int,
+) -> list[int]: ...
+def settle_within(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    hops: CoreHops,
+    hosts: list[int],
+    inside: list[int],
+    within: bool,
+    seed: int,
+) -> list[int]: ...
+def scotch_regular(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    shape: int,
+    extents: list[int],
+    each: int,
+    strategy: int,
+    seed: int,
+) -> list[int]: ...
+def scotch_network(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    hops: CoreHops,
+    nodes: int,
+    edges: NDArray[np.uint32],
+    holds: list[int],
+    strategy: int,
+    seed: int,
+) -> list[int]: ...
 def recursive_tree(
     first: NDArray[np.int64],
     partner: NDArray[np.uint32],

@@ -8,12 +8,17 @@ from searchspace.hop_machine import HopMachine
 from searchspace.mapping.blocked import BLOCKED
 from searchspace.mapping.by_order import BY_ORDER
 from searchspace.mapping.cyclic import CYCLIC
+from searchspace.mapping.greedy import GREEDY
 from searchspace.mapping.mapper import Mapper, Places
+from searchspace.mapping.mpipp import MPIPP
 from searchspace.mapping.packed import PACKED
 from searchspace.mapping.random import RANDOM
+from searchspace.mapping.rcm import RCM
 from searchspace.mapping.recursive_bipartition import RECURSIVE_BIPARTITION
+from searchspace.mapping.recursive_graph import RECURSIVE_GRAPH
 from searchspace.mapping.recursive_tree import RECURSIVE_TREE
 from searchspace.mapping.round_robin import ROUND_ROBIN
+from searchspace.mapping.scotch import SCOTCH
 from searchspace.mapping.treematch import TREEMATCH
 from searchspace.traffic import Traffic
 
@@ -29,8 +34,13 @@ MAPPERS: dict[str, Mapper] = {
         ROUND_ROBIN,
         RANDOM,
         TREEMATCH,
+        MPIPP,
         RECURSIVE_TREE,
         RECURSIVE_BIPARTITION,
+        GREEDY,
+        RECURSIVE_GRAPH,
+        RCM,
+        SCOTCH,
     )
 }
 
