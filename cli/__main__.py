@@ -33,8 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status.
 
     Statuses: 0 done, 1 failed, 2 wrong use, 130 interrupted. What went wrong is one line on
-    stderr (one for each mistake in a file); `HAMTUNE_DEBUG=1` shows the traceback of an internal
-    error.
+    stderr (one for each mistake in a file), after which the end of a failed command's output may
+    follow, indented; `HAMTUNE_DEBUG=1` shows the traceback of an internal error.
     """
     try:
         status = cli.main(args=arguments, prog_name="hamtune", standalone_mode=False)
@@ -46,14 +46,15 @@ def main(arguments: list[str] | None = None) -> int:
     except (Exception, KeyboardInterrupt) as error:
         lines, status = _explain(error)
         for line in lines:
-            click.echo(" ".join(line.split()), err=True)
+            click.echo(line, err=True)
         return status
 
 
 def _explain(error: BaseException) -> tuple[list[str], int]:
     """What to tell the user of a failure, a line for each mistake, and the exit status."""
     if isinstance(error, InvalidDocument):
-        return [f"hamtune: {mistake}" for mistake in error.errors], WRONG_USE
+        return [_line(f"hamtune: {mistake}") for mistake in error.errors], WRONG_USE
+    log: list[str] = []
     command, message, status = "hamtune", str(error), FAILED
     match error:
         case click.exceptions.NoArgsIsHelpError():
@@ -67,18 +68,22 @@ def _explain(error: BaseException) -> tuple[list[str], int]:
         case KeyboardInterrupt() | click.Abort():
             message, status = "interrupted", INTERRUPTED
         case InvalidInput():
-            status = WRONG_USE
+            message, status = "; ".join(message.splitlines()), WRONG_USE
         case OSError() if error.filename is not None:
             message = f"{error.filename}: {error.strerror}"
         case HamtuneError():
-            pass
+            message, *log = message.splitlines() or [type(error).__name__]
         case _:
             if os.environ.get("HAMTUNE_DEBUG"):
                 raise error
             message = (
                 f"internal error: {type(error).__name__}: {error} (HAMTUNE_DEBUG=1 shows where)"
             )
-    return [f"{command}: {message}"], status
+    return [_line(f"{command}: {message}"), *(f"    {line.rstrip()}" for line in log)], status
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 if __name__ == "__main__":

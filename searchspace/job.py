@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from searchspace.documents import read_document
-from searchspace.errors import InvalidInput
+from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.jobspace import BuiltSpace, build_space
 from searchspace.jobspec import JobSpec, Reference, Workload
 from searchspace.validation import check
@@ -29,9 +29,24 @@ def load_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:
         document = read_document(document)
     if not isinstance(document, Mapping):
         raise InvalidInput("a job is a group of fields: name, application, machine, search, budget")
-    spec = check(JobSpec, dict(document))
+    try:
+        spec = check(JobSpec, dict(document))
+    except InvalidInput as error:
+        raise _as_written(error, document) from None
     known = spec.known_worlds
     if known is not None and not isinstance(spec.machine, Reference):
         several = isinstance(spec.application, Workload)
         build_space(spec, sum(known), worlds(known) if several else None)
     return spec
+
+
+def _as_written(error: InvalidInput, document: Mapping[str, Any]) -> InvalidInput:
+    """Names fields as the document does, which may have several applications at its top."""
+    if "applications" not in document or "application" in document:
+        return error
+    mistakes = error.errors if isinstance(error, InvalidDocument) else (error,)
+    named = [
+        InvalidInput(one.message, field=one.field and one.field.removeprefix("application."))
+        for one in mistakes
+    ]
+    return InvalidDocument(named) if len(named) > 1 else named[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchspace.errors import InvalidInput
-from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_trace
+from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_checked_trace
 
 __all__ = ["merge"]
 
@@ -75,7 +75,7 @@ def merge(directory: Path, output: Path) -> TraceHeader:
         captured_by=first.library,
         host_speed=first.speed,
     )
-    return write_trace(output, header, files)
+    return write_checked_trace(output, header, files)
 
 
 def _read_run(directory: Path, rank: int) -> _Run:

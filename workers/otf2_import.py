@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from searchspace.errors import InvalidInput
-from searchspace.formats.trace import RankFile, TraceHeader, write_trace
+from searchspace.formats.trace import RankFile, TraceHeader, write_checked_trace
 from workers.capture_limits import Limits
 from workers.capture_sandbox import CaptureFailed, Sandbox
 
@@ -94,7 +94,7 @@ def import_otf2(anchor: Path, output: Path, *, host_speed: float, sandbox: bool 
             host_speed=host_speed,
         )
         ignored = {str(name): int(count) for name, count in result["ignored"].items()}
-        return Imported(write_trace(output, header, files), ignored)
+        return Imported(write_checked_trace(output, header, files), ignored)
 
 
 def _result(workspace: Path, anchor: Path) -> dict[str, Any]:

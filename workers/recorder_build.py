@@ -16,10 +16,11 @@ LIBRARY = "libhamtune-recorder.so"
 HOST_SPEED = "hamtune-host-speed"
 _SOURCES = Path(__file__).resolve().parent / "recorder"
 _SECONDS = 300
+_SHOWN_LINES, _SHOWN_WIDTH = 8, 200
 
 
 class BuildFailed(HamtuneError):
-    """The compiler does not build the recorder; the message ends with what it said."""
+    """The compiler does not build the recorder; a line, and then the last ones that it said."""
 
 
 def write_sources(directory: Path) -> None:
@@ -57,6 +58,8 @@ def build_recorder(mpicc: str, directory: Path) -> None:
         command = ["make", "-s", "-C", workspace, f"MPICC={mpicc}"]
         answer = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
         if answer.returncode:
-            raise BuildFailed(f"{mpicc} does not build the recorder: {answer.stderr[-2000:]}")
+            said = [line for line in answer.stderr.splitlines() if line.strip()][-_SHOWN_LINES:]
+            reason = f"{mpicc} does not build the recorder; is it the C compiler of an MPI library?"
+            raise BuildFailed("\n".join([reason, *(line[:_SHOWN_WIDTH] for line in said)]))
         for name in (LIBRARY, HOST_SPEED):
             shutil.copy(Path(workspace) / name, directory / name)

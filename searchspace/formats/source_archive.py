@@ -37,6 +37,7 @@ _MAX_TAR = MAX_TREE_BYTES + MAX_ENTRIES * 2048
 _MAX_TAR_EXTENSION = 1 << 20
 _MAX_ZIP_DIRECTORY = 16 << 20
 _CHUNK = 1 << 20
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _BLOCK = 512
 _TIME = 946_684_800  # every file is as old as the others, so that make rebuilds nothing for that
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
@@ -241,6 +242,11 @@ def _read_zip(file: IO[bytes], opened: ExitStack) -> _Tree:
     for info in archive.infolist():
         if info.flag_bits & 1:
             raise InvalidInput(f"{info.filename} is encrypted")
+        if info.compress_type not in _ZIP_METHODS:
+            raise InvalidInput(
+                f"{info.filename} is compressed by method {info.compress_type}, which cannot be "
+                "read here; pack it as plain zip (deflate) or tar.gz"
+            )
         mode = info.external_attr >> 16
         if info.is_dir():
             entry = _Entry()

@@ -30,6 +30,7 @@ __all__ = [
     "read_header",
     "read_operations",
     "validate",
+    "write_checked_trace",
     "write_trace",
 ]
 
@@ -174,6 +175,22 @@ def write_trace(
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
+    return written
+
+
+def write_checked_trace(
+    path: Path, header: TraceHeader, rank_operations: Sequence[bytes | RankFile | RankBlock]
+) -> TraceHeader:
+    """Write a trace of operations that others encoded: only if it can be replayed.
+
+    Raises:
+        InvalidInput: As `write_trace`, or the operations make no sense; then nothing is written.
+    """
+    with tempfile.TemporaryDirectory(prefix="hamtune-trace-", dir=path.parent) as directory:
+        draft = Path(directory) / path.name
+        written = write_trace(draft, header, rank_operations)
+        trace_summary(draft)
+        draft.replace(path)
     return written
 
 

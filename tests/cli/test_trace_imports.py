@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,54 @@ def test_merges_of_what_is_no_recording_are_refused(hamtune: Hamtune, tmp_path: 
     assert "there is no directory" in hamtune.refused("trace", "merge", "missing", "-o", "t.ht")
     assert "holds no recording" in hamtune.refused("trace", "merge", "empty", "-o", "t.ht")
     assert "no directory" in hamtune.refused("trace", "merge", "empty", "-o", "nowhere/t.ht")
+
+
+def test_a_compiler_that_knows_no_mpi_is_told_with_its_last_words(
+    hamtune: Hamtune, tmp_path: Path
+) -> None:
+    done = hamtune("recorder", "build", "--mpicc", "gcc", "-o", "rec")
+    first, *rest = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert first.startswith("hamtune: gcc does not build the recorder; is it the C compiler")
+    assert 1 <= len(rest) <= 8
+    assert all(line.startswith("    ") for line in rest)
+    assert any("mpi.h: No such file" in line for line in rest)
+    assert "there is no nocc" in hamtune.refused("recorder", "build", "--mpicc", "nocc", "-o", "r")
+
+
+def recording(directory: Path, ranks: int, *present: int, ended: Sequence[int] = ()) -> Path:
+    """What these ranks of a run leave; those that ended called MPI_Finalize."""
+    directory.mkdir()
+    for rank in present:
+        text = f"ranks {ranks}\nspeed 2e9\nlibrary Open MPI v4.1.4\n./solver\0"
+        (directory / f"rank-{rank}.run").write_text(text)
+        (directory / f"rank-{rank}.operations").write_bytes(encode("barrier") + encode("finalize"))
+        if rank in ended:
+            (directory / f"rank-{rank}.operations.count").write_text("2\n")
+    return directory
+
+
+def test_recordings_that_are_not_whole_are_refused(hamtune: Hamtune, tmp_path: Path) -> None:
+    recording(tmp_path / "whole", 2, 0, 1, ended=[0, 1])
+    assert hamtune.json("trace", "merge", "whole", "-o", "t.ht")["calls"] == {"barrier": 2}
+
+    def merge(name: str) -> str:
+        return hamtune.refused("trace", "merge", name, "-o", "no.ht")
+
+    recording(tmp_path / "missing", 3, 0, 1, ended=[0, 1])
+    assert "of 3 ranks rank 2 left no file" in merge("missing")
+    recording(tmp_path / "unfinished", 2, 0, 1, ended=[0])
+    assert "rank 1 did not reach MPI_Finalize" in merge("unfinished")
+    mixed = recording(tmp_path / "mixed", 2, 0, 1, ended=[0, 1])
+    (mixed / "rank-1.run").write_text("ranks 4\nspeed 2e9\nlibrary Open MPI v4.1.4\n./solver\0")
+    assert "ranks 0 and 1 come from different runs" in merge("mixed")
+    speeds = recording(tmp_path / "speeds", 2, 0, 1, ended=[0, 1])
+    (speeds / "rank-1.run").write_text("ranks 2\nspeed 1e9\nlibrary Open MPI v4.1.4\n./solver\0")
+    assert "different host speeds" in merge("speeds")
+    refused = recording(tmp_path / "refused", 2, 0, 1)
+    (refused / "refused").write_text("MPI_Win_create is not supported in a trace")
+    assert "was not recorded: MPI_Win_create is not supported" in merge("refused")
+    cut = recording(tmp_path / "cut", 2, 0, 1, ended=[0, 1])
+    (cut / "rank-1.operations").write_bytes(encode("barrier"))
+    assert "rank 1" in merge("cut")
+    assert not (tmp_path / "no.ht").exists()

@@ -35,7 +35,7 @@ def test_applications_may_stand_in_the_job_file_itself() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"applications": []}, "application.applications: must list at least 1"),
+        ({"applications": []}, "applications: must list at least 1"),
         ({"objective": "least"}, "allowed: max, mean, weighted"),
         ({"application": {"id": "x"}}, "applications: stands beside 'application'"),
         ({"applications": [FIRST, FIRST]}, "two applications are called 'first'"),
@@ -55,6 +55,17 @@ def test_what_cannot_be_run_is_refused(change: dict[str, Any], message: str) -> 
     with pytest.raises(InvalidInput) as refused:
         load_job({**JOB, **change})
     assert message in str(refused.value)
+
+
+def test_mistakes_are_named_where_the_file_has_them() -> None:
+    wrong = {"application": {"builtin": "cg", "class": "S", "ranks": 0}}
+    with pytest.raises(InvalidInput) as inside:
+        load_job({**JOB, "applications": [FIRST, {**SECOND, **wrong}]})
+    assert str(inside.value).startswith("applications.1.application.ranks: ")
+    nested = {name: JOB[name] for name in JOB if name not in ("applications", "objective")}
+    with pytest.raises(InvalidInput) as inside:
+        load_job({**nested, "application": {"applications": [{**SECOND, **wrong}]}})
+    assert str(inside.value).startswith("application.applications.0.application.ranks: ")
 
 
 def test_ranks_are_split_by_application() -> None:

@@ -137,6 +137,19 @@ def test_hostile_entries_of_a_tar_are_refused(
     assert not (tmp_path / "evil").exists()
 
 
+def test_a_compression_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("Makefile", b"all:\n")
+    zstandard = (93).to_bytes(2, "little")
+    data = bytearray((tmp_path / "t.zip").read_bytes())
+    data[8:10] = zstandard
+    central = data.index(b"PK\1\2")
+    data[central + 10 : central + 12] = zstandard
+    (tmp_path / "t.zip").write_bytes(data)
+    with pytest.raises(InvalidInput, match="Makefile is compressed by method 93"):
+        pack(tmp_path / "t.zip", tmp_path / "packed")
+
+
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil"])
 def test_hostile_names_in_a_zip_are_refused(tmp_path: Path, name: str) -> None:
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:

@@ -1,0 +1,247 @@
+"""The recorder under real MPI libraries: what it costs, what memory it takes, what it records.
+
+    .venv/bin/python -m benchmarks.recorder [programs|calls|matrix ...] [--output FILE.json]
+
+- programs: built-in programs with the recorder preloaded and without, in turns; CPU and wall
+  seconds of the whole run, medians, and a bootstrap interval of the relative difference.
+- calls: the CPU time that the recorder adds to a call, from a program that does nothing but calls
+  with itself, and the peak memory after a thousand and after ten million of them.
+- matrix: the calls, messages and bytes of every program, library and number of ranks, compared with
+  those of the capture under SMPI.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from searchspace.errors import HamtuneError
+from searchspace.formats.operations import decode
+from searchspace.formats.trace import read_header, read_operations
+from searchspace.kernels import trace_summary, traffic_matrix
+from workers.capture import APPLICATIONS, builtin_sources, capture_builtin
+from workers.merge import merge
+from workers.recorder_build import LIBRARY, build_recorder
+
+STARTERS = {
+    "openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"),
+    "mpich": ("mpirun.mpich",),
+}
+PROGRAMS = (("cg", "A"), ("mg", "A"), ("ft", "A"), ("is", "A"))
+PAIRS = 9
+KINDS = ("allreduce", "sendrecv", "requests")
+MICRO_CALLS, FEW_CALLS, MANY_CALLS = 600_000, 1_000, 10_000_000
+MATRIX = (
+    *(("cg", "S", ranks) for ranks in (4, 8, 16)),
+    *(("ft", "S", ranks) for ranks in (4, 8, 16)),
+    *(("is", "S", ranks) for ranks in (4, 8, 16)),
+    *(("mg", "S", ranks) for ranks in (4, 8, 16)),
+    *(("ep", "S", ranks) for ranks in (4, 16)),
+    *(("lu", "S", ranks) for ranks in (4, 8, 16)),
+    *(("bt", "S", ranks) for ranks in (4, 9, 16)),
+    *(("sp", "S", ranks) for ranks in (4, 9, 16)),
+    *(("mm", "100", ranks) for ranks in (4, 9, 16)),
+)
+LIMIT_SECONDS = 900
+
+
+class Bench:
+    """Builds recorder and programs for the libraries, and runs them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.library = cache(self._library)
+        self.program = cache(self._program)
+
+    def _library(self, mpi: str) -> Path:
+        build_recorder(f"mpicc.{mpi}", self.directory / mpi)
+        return self.directory / mpi / LIBRARY
+
+    def _program(self, mpi: str, name: str) -> Path:
+        target = self.directory / f"{name}.{mpi}"
+        if name == "calls":
+            sources: Sequence[Path] = [Path(__file__).with_name("recorder_calls.c")]
+        else:
+            sources = builtin_sources(name)
+        command = [f"mpicc.{mpi}", "-O2", "-w", f"-I{APPLICATIONS}", *map(str, sources)]
+        subprocess.run([*command, "-o", str(target), "-lm"], check=True)
+        return target
+
+    def run(
+        self, mpi: str, ranks: int, name: str, *arguments: str, recording: Path | None = None
+    ) -> tuple[str, float, float]:
+        """Run a program; gives what it printed, CPU seconds and wall seconds."""
+        command = [*STARTERS[mpi], "-np", str(ranks)]
+        if recording is not None:
+            shutil.rmtree(recording, ignore_errors=True)
+            recording.mkdir()
+            command += ["env", f"LD_PRELOAD={self.library(mpi)}", "HAMTUNE_RECORD_HOST_SPEED=2e9"]
+            command += [f"HAMTUNE_RECORD_DIRECTORY={recording}"]
+        command += [str(self.program(mpi, name)), *arguments]
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=LIMIT_SECONDS, env=os.environ
+        )
+        wall = time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return done.stdout, cpu, wall
+
+
+def interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    """Relative difference of the medians, and its 95% interval over resampled pairs."""
+
+    def difference(sample: Sequence[tuple[float, float]]) -> float:
+        without, recorded = (statistics.median(side) for side in zip(*sample, strict=True))
+        return recorded / without - 1
+
+    draw = random.Random(1)
+    drawn = sorted(difference(draw.choices(pairs, k=len(pairs))) for _ in range(2000))
+    return difference(pairs), drawn[50], drawn[-50]
+
+
+def programs(bench: Bench, pairs: int) -> list[dict[str, Any]]:
+    """Programs with and without the recorder, in turns."""
+    rows = []
+    print("program             CPU s  recorded  difference (95%)              wall   calls/rank")
+    for mpi in STARTERS:
+        for name, size in PROGRAMS:
+            recording = bench.directory / "recording"
+            figures: list[tuple[tuple[float, float], tuple[float, float]]] = []
+            for turn in range(pairs):
+                order = (None, recording) if turn % 2 else (recording, None)
+                got = {side: bench.run(mpi, 2, name, size, recording=side)[1:] for side in order}
+                figures.append((got[None], got[recording]))
+            trace = bench.directory / "t.ht"
+            merge(recording, trace)
+            calls = sum(trace_summary(trace)["calls"].values()) // 2
+            cpu = [(without[0], recorded[0]) for without, recorded in figures]
+            wall = [(without[1], recorded[1]) for without, recorded in figures]
+            row = {
+                "mpi": mpi,
+                "program": f"{name}.{size}",
+                "cpu_seconds": statistics.median(a for a, _ in cpu),
+                "recorded_cpu_seconds": statistics.median(b for _, b in cpu),
+                "cpu_difference": interval(cpu),
+                "wall_difference": interval(wall),
+                "calls_per_rank": calls,
+            }
+            rows.append(row)
+            difference, low, high = row["cpu_difference"]
+            print(
+                f"{mpi:8} {row['program']:8} {row['cpu_seconds']:8.2f} "
+                f"{row['recorded_cpu_seconds']:9.2f} {difference:+8.2%} "
+                f"({low:+.2%} to {high:+.2%}) {row['wall_difference'][0]:+9.2%} {calls:10}",
+                flush=True,
+            )
+    return rows
+
+
+def calls(bench: Bench, repetitions: int) -> list[dict[str, Any]]:
+    """What the recorder adds to a call, and memory after few and after many calls."""
+    rows = []
+    print("calls                ns without  ns recorded  added ns   MiB after 1e3, 1e7 calls")
+    recording = bench.directory / "recording"
+    for mpi in STARTERS:
+        for kind in KINDS:
+            sides: dict[bool, list[float]] = {False: [], True: []}
+            for _ in range(repetitions):
+                for recorded in sides:
+                    place = recording if recorded else None
+                    out = bench.run(mpi, 1, "calls", kind, str(MICRO_CALLS), recording=place)[0]
+                    sides[recorded].append(float(out.split()[0]))
+            peaks = [
+                int(bench.run(mpi, 1, "calls", kind, str(many), recording=recording)[0].split()[1])
+                for many in (FEW_CALLS, MANY_CALLS)
+            ]
+            without, recorded_ns = (statistics.median(sides[side]) for side in (False, True))
+            row = {"mpi": mpi, "kind": kind, "ns": without, "recorded_ns": recorded_ns}
+            rows.append({**row, "peak_kib": peaks})
+            print(
+                f"{mpi:8} {kind:10} {without:11.0f} {recorded_ns:12.0f} "
+                f"{recorded_ns - without:9.0f}   {peaks[0] / 1024:.1f}, {peaks[1] / 1024:.1f}",
+                flush=True,
+            )
+    return rows
+
+
+def operations(trace: Path) -> list[list[tuple[str, tuple[tuple[str, Any], ...]]]]:
+    """All operations but computations, rank by rank."""
+    return [
+        [
+            (op.name, tuple(op.fields.items()))
+            for op in decode(read_operations(trace, rank))
+            if op.name != "compute"
+        ]
+        for rank in range(read_header(trace).ranks)
+    ]
+
+
+def matrix(bench: Bench) -> list[dict[str, Any]]:
+    """Whether real runs record what captures do."""
+    rows = []
+    simulated, real = bench.directory / "simulated.ht", bench.directory / "real.ht"
+    for name, size, ranks in MATRIX:
+        order = {"order": int(size)} if name == "mm" else {}
+        capture_builtin(name, None if name == "mm" else size, ranks, order, simulated)
+        expected = operations(simulated)
+        for mpi in STARTERS:
+            recording = bench.directory / "recording"
+            try:
+                bench.run(mpi, ranks, name, size, recording=recording)
+                merge(recording, real)
+                same_bytes = np.array_equal(traffic_matrix(real), traffic_matrix(simulated))
+                equal = same_bytes and operations(real) == expected
+                verdict = "equal" if equal else "DIFFERENT"
+            except (HamtuneError, SystemExit, subprocess.TimeoutExpired) as error:
+                verdict = f"FAILED: {error}"
+            row = {"mpi": mpi, "program": f"{name}.{size}", "ranks": ranks, "verdict": verdict}
+            rows.append(row)
+            print(f"{mpi:8} {row['program']:7} {ranks:3} ranks: {verdict}", flush=True)
+    return rows
+
+
+def main() -> None:
+    """Run what is asked for (all, if nothing is) and write its figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help="programs, calls, matrix")
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    parts = arguments.parts or ["programs", "calls", "matrix"]
+    if set(parts) - {"programs", "calls", "matrix"}:
+        parser.error("the parts are programs, calls and matrix")
+    with tempfile.TemporaryDirectory(prefix="hamtune-recorder-bench-") as directory:
+        bench = Bench(Path(directory))
+        figures: dict[str, Any] = {}
+        if "calls" in parts:
+            figures["calls"] = calls(bench, min(arguments.pairs, 5))
+        if "matrix" in parts:
+            figures["matrix"] = matrix(bench)
+        if "programs" in parts:
+            figures["programs"] = programs(bench, arguments.pairs)
+    if arguments.output:
+        arguments.output.write_text(json.dumps(figures, indent=1) + "\n")
+    if any(row["verdict"] != "equal" for row in figures.get("matrix", [])):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
