@@ -137,6 +137,7 @@ class Numbers(Option):
     """A list of whole numbers, written `8,8,4` or `8x8x4`."""
 
     low: int = 1
+    default: str | None = None
 
     @override
     def read(self, value: Any) -> Scalar:
@@ -154,7 +155,7 @@ class Numbers(Option):
     @property
     @override
     def initial(self) -> Scalar | None:
-        return None
+        return self.default
 
     @property
     @override

@@ -7,7 +7,9 @@ from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping.blocked import BLOCKED
 from searchspace.mapping.by_order import BY_ORDER
+from searchspace.mapping.contention_free import CONTENTION_FREE
 from searchspace.mapping.cyclic import CYCLIC
+from searchspace.mapping.geometric import GEOMETRIC
 from searchspace.mapping.greedy import GREEDY
 from searchspace.mapping.mapper import Mapper, Places
 from searchspace.mapping.mpipp import MPIPP
@@ -41,6 +43,8 @@ MAPPERS: dict[str, Mapper] = {
         RECURSIVE_GRAPH,
         RCM,
         SCOTCH,
+        CONTENTION_FREE,
+        GEOMETRIC,
     )
 }
 
