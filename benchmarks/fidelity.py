@@ -40,14 +40,25 @@ from searchspace.truncation import ITERATIONS, truncate
 from workers.capture import capture_builtin
 from workers.simulator_client import Simulator, simulator_version
 
+COMMUNICATION: dict[str, dict[str, Any]] = {
+    "stencil3d": {"points": 32, "iterations": 100},
+    "collective": {"operation": "alltoall", "bytes": 4096, "repeats": 100},
+    "pingpong": {"bytes": 1024, "repeats": 20},
+    "beff": {"longest": 65536, "repeats": 3},
+    "fft1d": {"log2n": 16},
+    "graph500": {"scale": 10, "searches": 32},
+}
+"""Programs without classes, and what they run."""
 PROGRAMS = {
     "cg.A": 64, "mg.A": 64, "ft.A": 64, "is.A": 64, "mm": 16,
     "bt.W": 16, "sp.A": 16, "lu.A": 16, "ep.A": 16,
+    **dict.fromkeys(COMMUNICATION, 16),
 }  # fmt: skip
 """Programs, classes and ranks."""
 QUICK = {
     "cg.S": 16, "mg.S": 16, "ft.S": 16, "is.S": 16, "mm": 16,
     "bt.S": 16, "sp.S": 16, "lu.S": 16, "ep.S": 16,
+    **dict.fromkeys(COMMUNICATION, 16),
 }  # fmt: skip
 JOBS = {"cg.A": 64, "bt.W": 16, "sp.A": 16, "lu.A": 16}
 QUICK_JOBS = {"cg.S": 16}
@@ -67,7 +78,7 @@ def job_of(name: str, ranks: int, trials: int) -> dict[str, Any]:
         "application": {
             "builtin": program,
             "ranks": ranks,
-            **({"class": class_} if class_ else {}),
+            **({"class": class_} if class_ else COMMUNICATION.get(name, {})),
         },
         "machine": {
             "nodes": ranks,
@@ -112,7 +123,8 @@ def measure_program(name: str, ranks: int, count: int, iterations: int) -> dict[
     program, _, class_ = name.partition(".")
     with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:
         whole, short = Path(scratch) / "whole.ht", Path(scratch) / "short.ht"
-        capture_builtin(program, class_ or None, ranks, {}, whole)
+        parameters = COMMUNICATION.get(name, {})
+        capture_builtin(program, class_ or None, ranks, parameters, whole)
         called = called_collectives(trace_summary(whole))
         try:
             truncation = truncate(whole, short, iterations)
@@ -194,18 +206,20 @@ def main() -> int:
     report: dict[str, Any] = {"simulator": simulator_version(), "programs": {}, "jobs": {}}
     missed: list[str] = []
 
-    print(f"{'':6} configs  CPU s whole  truncated  ratio  error: median  largest  reported    tau")
+    print(
+        f"{'':10} configs  CPU s whole  truncated  ratio  error: median  largest  reported    tau"
+    )
     for name in programs if options.programs is None else options.programs:
         if name.partition(".")[0] not in builtins.BUILTINS:
-            print(f"{name:6} is not built in")
+            print(f"{name:10} is not built in")
             continue
         row = measure_program(name, programs[name], count, options.iterations)
         report["programs"][name] = row
         if "obstacle" in row:
-            print(f"{name:6} {row['obstacle']}")
+            print(f"{name:10} {row['obstacle']}")
             continue
         print(
-            f"{name:6} {row['configurations']:3}/{row['of']:<3}"
+            f"{name:10}{row['configurations']:3}/{row['of']:<3}"
             f"{row['cpu_seconds_whole']:13.3f}{row['cpu_seconds_truncated']:11.3f}"
             f"{row['cost_ratio']:7.1f}{row['median_error']:15.1e}{row['largest_error']:9.1e}"
             f"{row['median_reported_error']:10.1e}{row['tau']:7.3f}",
@@ -215,15 +229,15 @@ def main() -> int:
             missed.append(f"{name}: tau {row['tau']:.3f}")
         if row["share_of_operations"] < 1 / BARS["cost"] and row["cost_ratio"] < BARS["cost"]:
             missed.append(f"{name}: only {row['cost_ratio']:.1f} times cheaper")
-    print(f"\n{'':6}   CPU s full     auto   share   best auto / best full")
+    print(f"\n{'':10}   CPU s full     auto   share   best auto / best full")
     for name in jobs if options.jobs is None else options.jobs:
         if name.partition(".")[0] not in builtins.BUILTINS:
-            print(f"{name:6} is not built in")
+            print(f"{name:10} is not built in")
             continue
         row = measure_job(name, jobs[name], trials)
         report["jobs"][name] = row
         print(
-            f"{name:6}{row['full']['cpu_seconds']:13.1f}{row['auto']['cpu_seconds']:9.1f}"
+            f"{name:10}{row['full']['cpu_seconds']:13.1f}{row['auto']['cpu_seconds']:9.1f}"
             f"{row['share']:8.2f}{row['best']:18.4f}",
             flush=True,
         )

@@ -82,9 +82,12 @@ def test_a_solver_in_several_cpp_files_with_an_input_file(capture: Capture, tmp_
     assert header.arguments == ("solve.dat",)
     found = summary(tmp_path)
     assert found["calls"] == {
-        "allreduce": 25 * 8, "bcast": 8, "irecv": 12 * 14, "isend": 12 * 14, "waitall": 12 * 8,
+        "allreduce": 25 * 8 + 12 * 4, "bcast": 8, "comm_free": 4, "comm_split": 8,
+        "irecv": 12 * 20, "isend": 12 * 20, "waitall": 12 * 12,
     }  # fmt: skip
-    assert found["bytes"] == 12 * 14 * 16 * 16 * 8
+    # Every other rank is on a communicator with planes of a quarter of the size.
+    assert found["bytes"] == 12 * 8 * (14 * 16 * 16 + 6 * 8 * 8)
+    assert [0, 2, 4, 6] in found["communicators"]["allreduce"]
 
 
 def test_communicators_of_a_fortran_program_of_free_and_fixed_form(
