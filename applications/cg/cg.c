@@ -466,8 +466,9 @@ static double official_operations(const Problem *problem)
   return 2.0 * problem->iterations * problem->order * (3.0 + row + 25.0 * (5.0 + row) + 3.0);
 }
 
-static int run(const Problem *problem, int rank, int ranks)
+static int run(int index, int rank, int ranks)
 {
+  const Problem *problem = &problems[index];
   /* NPB tells every rank here whether rank 0 found its file that switches detailed timers on. */
   int detailed_timers = 0;
   MPI_Bcast(&detailed_timers, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -504,20 +505,13 @@ static int run(const Problem *problem, int rank, int ranks)
   return app_report(&result);
 }
 
+static int most_ranks(int index)
+{
+  return problems[index].order;
+}
+
 int main(int argc, char **argv)
 {
-  MPI_Init(&argc, &argv);
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int index = app_class(argc, argv);
-  if (index < 0)
-    return app_wrong_use("cg", "needs one class of S, W, A, B (usage: cg CLASS)");
-  const Problem *problem = &problems[index];
-  if (app_log2(ranks) < 0 || ranks > problem->order)
-    return app_wrong_use("cg", "class %s needs a power of two of ranks up to its order %d, not %d",
-                         problem->name, problem->order, ranks);
-  int status = run(problem, rank, ranks);
-  MPI_Finalize();
-  return status;
+  static const AppKernel kernel = {"cg", most_ranks, run};
+  return app_kernel_main(&kernel, argc, argv);
 }

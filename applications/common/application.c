@@ -49,13 +49,34 @@ int app_wrong_use(const char *program, const char *format, ...)
   return APP_WRONG_USE;
 }
 
-int app_class(int argc, char **argv)
+static const char kernel_classes[] = "SWAB";
+
+/* The index of the class given as the only argument; -1 if there is no such class. */
+static int kernel_class(int argc, char **argv)
 {
-  static const char classes[] = "SWAB";
   if (argc != 2 || strlen(argv[1]) != 1)
     return -1;
-  const char *found = strchr(classes, argv[1][0]);
-  return found == NULL ? -1 : (int)(found - classes);
+  const char *found = strchr(kernel_classes, argv[1][0]);
+  return found == NULL ? -1 : (int)(found - kernel_classes);
+}
+
+int app_kernel_main(const AppKernel *kernel, int argc, char **argv)
+{
+  MPI_Init(&argc, &argv);
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int index = kernel_class(argc, argv);
+  if (index < 0)
+    return app_wrong_use(kernel->name, "needs one class of S, W, A, B (usage: %s CLASS)",
+                         kernel->name);
+  int limit = kernel->most_ranks(index);
+  if (app_log2(ranks) < 0 || ranks > limit)
+    return app_wrong_use(kernel->name, "class %c needs a power of two of ranks up to %d, not %d",
+                         kernel_classes[index], limit, ranks);
+  int status = kernel->run(index, rank, ranks);
+  MPI_Finalize();
+  return status;
 }
 
 int app_class_and_iterations(int argc, char **argv, const char *classes, int *iterations)

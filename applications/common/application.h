@@ -29,12 +29,19 @@ int app_report_unknown(const AppResult *result);
 int app_wrong_use(const char *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The index in "SWAB" of the class given as the only argument; -1 if there is no such class. */
-int app_class(int argc, char **argv);
-
 /* The index in `classes` of the class given as the first argument; -1 if there is no such class.
  * `iterations` becomes the second argument, from 1 to 1,000,000, or 0 when there is none. */
 int app_class_and_iterations(int argc, char **argv, const char *classes, int *iterations);
+
+/* A kernel of NPB: classes S, W, A, B, on a power of two of ranks. */
+typedef struct {
+  const char *name;
+  int (*most_ranks)(int index);
+  int (*run)(int index, int rank, int ranks); /* returns the exit status of this rank */
+} AppKernel;
+
+/* Runs a kernel: everything between main's braces. */
+int app_kernel_main(const AppKernel *kernel, int argc, char **argv);
 
 /* Tells a recorder that an iteration of the main loop begins (MPI_Pcontrol level 1) or that the
  * last one has ended (level 0). */

@@ -411,8 +411,9 @@ static double official_operations(const Problem *problem)
                    (5.23518 + 7.21113 * log(points)) * problem->iterations);
 }
 
-static int run(const Problem *problem, int rank, int ranks)
+static int run(int index, int rank, int ranks)
 {
+  const Problem *problem = &problems[index];
   Transform t = make_transform(problem, rank, ranks);
   start_afresh(&t); /* untimed, touches everything */
 
@@ -435,21 +436,14 @@ static int run(const Problem *problem, int rank, int ranks)
   return app_report(&result);
 }
 
+/* A grid of nz x nz ranks is the last that can be cut. */
+static int most_ranks(int index)
+{
+  return problems[index].nz * problems[index].nz;
+}
+
 int main(int argc, char **argv)
 {
-  MPI_Init(&argc, &argv);
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int index = app_class(argc, argv);
-  if (index < 0)
-    return app_wrong_use("ft", "needs one class of S, W, A, B (usage: ft CLASS)");
-  const Problem *problem = &problems[index];
-  int limit = problem->nz * problem->nz; /* a grid of nz x nz ranks is the last that can be cut */
-  if (app_log2(ranks) < 0 || ranks > limit)
-    return app_wrong_use("ft", "class %s needs a power of two of ranks up to %d, not %d",
-                         problem->name, limit, ranks);
-  int status = run(problem, rank, ranks);
-  MPI_Finalize();
-  return status;
+  static const AppKernel kernel = {"ft", most_ranks, run};
+  return app_kernel_main(&kernel, argc, argv);
 }

@@ -288,8 +288,9 @@ static void check_order(Sorter *s)
   free(sorted);
 }
 
-static int run(const Problem *problem, int rank, int ranks)
+static int run(int index, int rank, int ranks)
 {
+  const Problem *problem = &problems[index];
   /* NPB tells every rank here whether rank 0 found its file that switches detailed timers on. */
   int detailed_timers = 0;
   MPI_Bcast(&detailed_timers, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -320,20 +321,13 @@ static int run(const Problem *problem, int rank, int ranks)
   return app_report(&result);
 }
 
+static int most_ranks(int index)
+{
+  return problems[index].most_ranks;
+}
+
 int main(int argc, char **argv)
 {
-  MPI_Init(&argc, &argv);
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int index = app_class(argc, argv);
-  if (index < 0)
-    return app_wrong_use("is", "needs one class of S, W, A, B (usage: is CLASS)");
-  const Problem *problem = &problems[index];
-  if (app_log2(ranks) < 0 || ranks > problem->most_ranks)
-    return app_wrong_use("is", "class %s needs a power of two of ranks up to %d, not %d",
-                         problem->name, problem->most_ranks, ranks);
-  int status = run(problem, rank, ranks);
-  MPI_Finalize();
-  return status;
+  static const AppKernel kernel = {"is", most_ranks, run};
+  return app_kernel_main(&kernel, argc, argv);
 }

@@ -682,8 +682,9 @@ static void start_afresh(Multigrid *grid)
   make_right_hand_side(grid);
 }
 
-static int run(const Problem *problem, int rank, int ranks)
+static int run(int index, int rank, int ranks)
 {
+  const Problem *problem = &problems[index];
   MPI_Barrier(MPI_COMM_WORLD);
   broadcast_parameters(problem);
   Multigrid grid = make_multigrid(problem, rank, ranks);
@@ -722,21 +723,14 @@ static int run(const Problem *problem, int rank, int ranks)
   return app_report(&result);
 }
 
+/* A point of the finest cube for every rank. */
+static int most_ranks(int index)
+{
+  return 1 << (3 * problems[index].levels);
+}
+
 int main(int argc, char **argv)
 {
-  MPI_Init(&argc, &argv);
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int index = app_class(argc, argv);
-  if (index < 0)
-    return app_wrong_use("mg", "needs one class of S, W, A, B (usage: mg CLASS)");
-  const Problem *problem = &problems[index];
-  int limit = 1 << (3 * problem->levels); /* a point of the finest cube for every rank */
-  if (app_log2(ranks) < 0 || ranks > limit)
-    return app_wrong_use("mg", "class %s needs a power of two of ranks up to %d, not %d",
-                         problem->name, limit, ranks);
-  int status = run(problem, rank, ranks);
-  MPI_Finalize();
-  return status;
+  static const AppKernel kernel = {"mg", most_ranks, run};
+  return app_kernel_main(&kernel, argc, argv);
 }
