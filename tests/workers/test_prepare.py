@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -284,6 +285,76 @@ def test_a_build_that_fails_fails_the_job_with_its_log_and_may_be_tried_again(
     again = create(storage, document)
     prepare_job(storage, again.id)
     assert storage.get_job(again.id).error == failed.error
+
+
+GOES_WRONG = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+  int rank, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank == 0) printf("way: %s\\n", argv[1]);
+  fflush(stdout);
+  if (!strcmp(argv[1], "ranks") && ranks != 4) exit(7);
+  while (!strcmp(argv[1], "hang")) continue;
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def test_a_run_that_goes_wrong_fails_its_job_with_the_reason_and_the_log(
+    storage: Storage, source: Path
+) -> None:
+    (source / "main.c").write_text(GOES_WRONG)
+    preparer = Preparer(storage, policy=CapturePolicy(Limits(cpu_seconds=1), sandbox=False))
+    for way, reason in {
+        "ranks": "ended with status|did not call MPI_Finalize",
+        "hang": "used more than 1 seconds",
+    }.items():
+        document = source_job(source, run=f"main {way}", captures=1, ranks=2)
+        job = create(storage, document)
+        preparer.prepare(job.id)
+        failed = storage.get_job(job.id)
+        assert failed.state == "failed"
+        assert failed.application_id is not None
+        assert re.search(reason, failed.error or "")
+        assert f"way: {way}" in storage.application_log(failed.application_id, "run")
+
+    well = create(storage, source_job(source, run="main well", captures=1, ranks=2))
+    preparer.prepare(well.id)
+    assert storage.get_job(well.id).space is not None
+
+
+def test_programs_of_ones_own_and_patterns_are_parts_of_a_workload(
+    storage: Storage, source: Path
+) -> None:
+    document = source_job(source, captures=1)
+    pattern = {"pattern": "linear", "ranks": 3, "size": 1000, "count": 2, "rate": 10}
+    parts = [
+        {"name": "own", "application": document.pop("application")},
+        {"name": "line", "application": pattern, "start": 0.5, "weight": 2},
+    ]
+    job = create(storage, document | {"applications": parts, "objective": "weighted"})
+
+    prepare_job(storage, job.id)
+
+    prepared = storage.get_job(job.id)
+    assert prepared.error is None
+    assert prepared.application_id is not None
+    both = storage.get_application(prepared.application_id)
+    assert (both.kind, both.ranks) == ("workload", 7)
+    listed = [
+        (part["name"], part["start"], part["weight"]) for part in both.summary["applications"]
+    ]
+    assert listed == [("own", 0.0, 1.0), ("line", 0.5, 2.0)]
+    assert both.summary["messages"] == 2 * 2
 
 
 def test_limits_and_sandbox_are_the_administrators(storage: Storage, source: Path) -> None:
