@@ -18,6 +18,7 @@ from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.formats.trace_traffic import traffic_of_traces
 from searchspace.jobspec import (
     Application,
     SourceApplication,
@@ -114,7 +115,13 @@ def evaluate(
     with _naming("--application"):
         subject = _application(application, settings)
     try:
-        resolved = resolve(chosen, on, subject.ranks, collectives=subject.calls)
+        resolved = resolve(
+            chosen,
+            on,
+            subject.ranks,
+            collectives=subject.calls,
+            traffic=lambda: traffic_of_traces(subject.traces),
+        )
     except Infeasible as error:
         answer = _nothing("infeasible", "infeasible", str(error))
     else:

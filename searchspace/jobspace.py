@@ -12,12 +12,12 @@ from searchspace.collectives import COLLECTIVES, DEFAULT, WORLD, Groups
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
-from searchspace.hop_machine import HopMachine, Network
-from searchspace.jobspec import ALL, BuiltinApplication, JobSpec, TopologyChoice
+from searchspace.hop_machine import Grid, HopMachine, Network, Shape
+from searchspace.jobspec import ALL, BuiltinApplication, JobSpec, MappingChoice, TopologyChoice
 from searchspace.machine import Machine
-from searchspace.mapping import map_ranks
+from searchspace.mapping import MAPPERS, map_ranks
 from searchspace.parameters import Condition, EnumParameter, IntegerParameter, Parameter
-from searchspace.platform import GIVEN, collective_obstacle
+from searchspace.platform import GIVEN, MAPPER_OPTIONS, collective_obstacle
 from searchspace.space import Constraint, SearchSpace
 from searchspace.topology import FAMILIES, obstacle
 from searchspace.traffic import Traffic
@@ -96,7 +96,7 @@ def build_space(
         [
             *topologies,
             EnumParameter("ordering", tuple(spec.search.ordering)),
-            EnumParameter("mapping", tuple(spec.search.mapping)),
+            *_mappings(spec, machine),
             EnumParameter("mpi", tuple(spec.search.mpi)),
             *collectives,
         ],
@@ -187,7 +187,9 @@ class _CollectiveChoices:
         self._called = called
         self._search = spec.search
         self._ranks = ranks
-        self._layouts = {name: _layout(name, ranks, machine) for name in spec.search.mapping}
+        self._layouts = {
+            choice.mapper: _layout(choice, ranks, machine) for choice in spec.search.mappers
+        }
         # For each collective, where it can run at all: pairs of mapping and MPI implementation.
         self._runs: dict[str, set[tuple[str, str]]] = {}
         self.constraints: list[Constraint] = []
@@ -257,11 +259,56 @@ class _CollectiveChoices:
             )
 
 
-def _layout(mapping: str, ranks: int, machine: Machine) -> tuple[int, ...]:
-    """The host of each rank under a mapper that looks at nothing but their number."""
-    shape = Network(Graph(nodes=machine.nodes, edges=()))
-    where = HopMachine.uniform(shape, machine.cores_per_host)
-    places = map_ranks(mapping, Traffic.silent(ranks), where)
+def _mappings(spec: JobSpec, machine: Machine) -> list[Parameter]:
+    """Makes the parameters of the mapping: `mapping`, and those of the mappers.
+
+    Raises:
+        InvalidInput: A mapper cannot be used on any of the networks.
+    """
+    names = []
+    options: list[Parameter] = []
+    for choice in spec.search.mappers:
+        names.append(choice.mapper)
+        reason = _never(choice.mapper, spec, machine)
+        if reason is not None:
+            raise InvalidInput(f"'{choice.mapper}' {reason}", field="search.mapping")
+        options += [
+            EnumParameter(
+                f"{MAPPER_OPTIONS}{choice.mapper}.{name}",
+                tuple(values),
+                Condition("mapping", (choice.mapper,)),
+            )
+            for name, values in choice.options.items()
+        ]
+    return [EnumParameter("mapping", tuple(names)), *options]
+
+
+def _never(mapper: str, spec: JobSpec, machine: Machine) -> str | None:
+    """Why a mapper can be used on no network of the job, or None."""
+    topologies = spec.search.topology or [GIVEN]
+    names = [item if isinstance(item, str) else item.family for item in topologies]
+    hosts = Network(Graph(nodes=machine.nodes, edges=()))
+    shapes: list[Shape] = [hosts]
+    if "original" in spec.search.ordering and set(names) & set(BASELINE_TOPOLOGIES):
+        shapes.append(Grid((machine.nodes,), wrapped=True))
+    reasons = [
+        MAPPERS[mapper].obstacle(HopMachine.uniform(shape, machine.cores_per_host))
+        for shape in shapes
+    ]
+    return None if None in reasons else reasons[-1]
+
+
+def _layout(choice: MappingChoice, ranks: int, machine: Machine) -> tuple[int, ...] | None:
+    """The host of each rank under a mapper that looks at nothing but their number.
+
+    None where it looks at more, or has options to choose.
+    """
+    if MAPPERS[choice.mapper].uses_traffic or choice.options:
+        return None
+    where = HopMachine.uniform(
+        Network(Graph(nodes=machine.nodes, edges=())), machine.cores_per_host
+    )
+    places = map_ranks(choice.mapper, Traffic.silent(ranks), where)
     return tuple(where.place_hosts[places].tolist())
 
 

@@ -337,7 +337,59 @@ def _listed(value: Any) -> Any:
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
 
-_MAPPINGS = tuple(name for name, mapper in MAPPERS.items() if not mapper.uses_traffic)
+class MappingChoice(Description):
+    """A mapper, whose options stand beside its name: a value or a list of values."""
+
+    # The options differ by mapper; the table of mappers knows them.
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Scalar | list[Scalar]] = Field(init=False)
+
+    mapper: str
+    """Name of a mapper."""
+
+    @model_validator(mode="after")
+    def _check_mapper(self) -> MappingChoice:
+        if self.mapper not in MAPPERS:
+            raise field_error(
+                f"unknown mapping '{self.mapper}'; allowed: {', '.join(MAPPERS)}", "mapper"
+            )
+        for name, given in self.__pydantic_extra__.items():
+            values = given if isinstance(given, list) else [given]
+            self.__pydantic_extra__[name] = [self._read(name, value) for value in values]
+            if not values:
+                raise field_error("must list at least one value", name)
+        return self
+
+    def _read(self, name: str, value: Any) -> Scalar:
+        options = {option.name: option for option in MAPPERS[self.mapper].options}
+        if name not in options:
+            allowed = ", ".join(("mapper", *options))
+            raise field_error(f"unknown option of {self.mapper}; allowed: {allowed}", name)
+        try:
+            return options[name].read(value)
+        except InvalidInput as error:
+            raise field_error(error.message, name) from error
+
+    @property
+    def options(self) -> dict[str, list[Scalar]]:
+        """The values of each option, in their one form."""
+        return {
+            name: values if isinstance(values, list) else [values]
+            for name, values in self.__pydantic_extra__.items()
+        }
+
+
+def _mapping_kind(value: Any) -> str:
+    return "<name>" if isinstance(value, str) else "<mapper>"
+
+
+MappingItem = Annotated[
+    Annotated[str, Tag("<name>")] | Annotated[MappingChoice, Tag("<mapper>")],
+    Discriminator(_mapping_kind),
+]
+
+
+_BY_ORDER: str | MappingChoice = "by-order"
 
 
 class Search(Description):
@@ -350,8 +402,10 @@ class Search(Description):
     "1,7"]}`, or `given` for the machine's own network, which is the default where there is one."""
     ordering: Names = Field(default_factory=lambda: ["original"])
     """Ordering methods."""
-    mapping: Names = Field(default_factory=lambda: ["by-order"])
-    """Mapping methods."""
+    mapping: Annotated[list[MappingItem], BeforeValidator(_listed), Field(min_length=1)] = Field(
+        default_factory=lambda: [_BY_ORDER]
+    )
+    """Mappers, or `{mapper: treematch, heuristic: [smallest-first, largest-last]}`."""
     mpi: Names = Field(default_factory=lambda: [DEFAULT])
     """MPI implementations whose choice of algorithms is imitated; `default` is SMPI's own."""
     collectives: dict[str, Names] = Field(default_factory=dict)
@@ -364,7 +418,7 @@ class Search(Description):
         wrong = [
             *_wrong_choices("topology", topologies, (*FAMILIES, GIVEN)),
             *_wrong_choices("ordering", self.ordering, tuple(ORDERINGS)),
-            *_wrong_choices("mapping", self.mapping, _MAPPINGS),
+            *_wrong_choices("mapping", [m.mapper for m in self.mappers], tuple(MAPPERS)),
             *_wrong_choices("mpi", self.mpi, (*SELECTORS, DEFAULT)),
         ]
         for name, algorithms in self.collectives.items():
@@ -372,6 +426,14 @@ class Search(Description):
         if wrong:
             raise field_errors(wrong)
         return self
+
+    @property
+    def mappers(self) -> list[MappingChoice]:
+        """The mappers, with the values of their options."""
+        return [
+            item if isinstance(item, MappingChoice) else MappingChoice.model_construct(mapper=item)
+            for item in self.mapping
+        ]
 
 
 def _wrong_algorithms(collective: str, chosen: list[str]) -> list[tuple[str, str]]:

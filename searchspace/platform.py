@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -11,15 +11,17 @@ from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, WORLD, Grou
 from searchspace.configuration import DEFAULTS, Configuration, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
-from searchspace.hop_machine import HopMachine, Network
+from searchspace.hop_machine import Grid, HopMachine, Network, Shape
 from searchspace.machine import Machine, ModelFactors, NetworkDescription
-from searchspace.mapping import map_ranks
+from searchspace.mapping import MAPPERS, map_ranks
 from searchspace.ordering import order
 from searchspace.topology import FAMILIES, generate, obstacle, read_options
+from searchspace.topology.grid import cubic_extents
 from searchspace.traffic import Traffic
 
 __all__ = [
     "GIVEN",
+    "MAPPER_OPTIONS",
     "Infeasible",
     "Resolved",
     "collective_obstacle",
@@ -33,6 +35,9 @@ GIVEN = "given"
 
 ORIGINAL = "original"
 """The ordering that leaves every number as it is."""
+
+MAPPER_OPTIONS = "mappers."
+"""Options of mappers begin with this and the mapper's name."""
 
 _COLLECTIVE = "collectives."
 _NAMES = ("topology", "topology_seed", "ordering", "mapping", "mpi")
@@ -128,9 +133,15 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
     values: dict[str, Any] = dict(configuration)
     for name in values:
         known_one = name.removeprefix(_COLLECTIVE) in COLLECTIVES or name in _NAMES
+        known_one = known_one or _owner(name) in MAPPERS
         if not known_one and name.partition(".")[0] not in FAMILIES:
             known = ", ".join(
-                (*_NAMES, "FAMILY.PARAMETER", *(_COLLECTIVE + c for c in COLLECTIVES))
+                (
+                    *_NAMES,
+                    "FAMILY.PARAMETER",
+                    f"{MAPPER_OPTIONS}MAPPER.OPTION",
+                    *(_COLLECTIVE + c for c in COLLECTIVES),
+                )
             )
             raise InvalidInput(f"unknown parameter; allowed: {known}", field=name)
     if "topology" not in values:
@@ -148,10 +159,34 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
     if family is not None:
         read = _read_options(family.name, options)
         values |= {f"{family.name}.{option}": value for option, value in read.items()}
+    options = _mapper_options(values)
+    values = {name: value for name, value in values.items() if _owner(name) is None}
+    prefix = f"{MAPPER_OPTIONS}{values['mapping']}."
+    values |= {prefix + option: value for option, value in options.items()}
     defaults = [n for n, v in values.items() if n.startswith(_COLLECTIVE) and v == DEFAULT]
     for name in defaults:
         del values[name]
     return Configuration(values)
+
+
+def _owner(name: str) -> str | None:
+    """The mapper whose option a parameter is, if it is one."""
+    if not name.startswith(MAPPER_OPTIONS):
+        return None
+    return name.removeprefix(MAPPER_OPTIONS).partition(".")[0]
+
+
+def _mapper_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the chosen mapper among the values of a configuration, in their one form."""
+    mapping = str(values["mapping"])
+    prefix = f"{MAPPER_OPTIONS}{mapping}."
+    if mapping not in MAPPERS:
+        return {}
+    given = {n.removeprefix(prefix): v for n, v in values.items() if n.startswith(prefix)}
+    try:
+        return dict(MAPPERS[mapping].read(given))
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=f"{prefix}{error.field}") from None
 
 
 def _options(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,6 +208,7 @@ def resolve(
     ranks: int,
     *,
     collectives: Mapping[str, Groups] = MappingProxyType({}),
+    traffic: Callable[[], Traffic] | None = None,
 ) -> Resolved:
     """Builds the network, places the ranks and sets the options of a configuration.
 
@@ -182,16 +218,19 @@ def resolve(
         ranks: Of the application.
         collectives: What the application calls, and on which communicators
             (`called_collectives`); what the MPI implementation would choose is checked too.
+        traffic: Says what the ranks exchange; asked only for mappers that look at it.
 
     Raises:
-        InvalidInput: A parameter or value that does not exist, or more ranks than cores.
-        Infeasible: A topology or an algorithm that these nodes or ranks do not allow.
+        InvalidInput: A parameter or value that does not exist, more ranks than cores, or a mapper
+            that looks at traffic where none is known.
+        Infeasible: A topology, a mapper or an algorithm that these nodes or ranks do not allow.
     """
     chosen = complete(configuration, machine)
     network = _network(chosen, machine)
     moved: tuple[int, ...] = _in_field("ordering", _order, str(chosen["ordering"]), network)
     ordered = network.relabel(moved)
-    rank_hosts = _in_field("mapping", _map, str(chosen["mapping"]), ranks, ordered, machine)
+    where = HopMachine.uniform(_shape(chosen, ordered, machine), machine.cores_per_host)
+    rank_hosts = _in_field("mapping", _map, chosen, ranks, where, traffic)
     options = {"network/model": "SMPI", **_model_options(machine)}
     mpi = str(chosen["mpi"])
     if mpi not in (*SELECTORS, DEFAULT):
@@ -299,9 +338,41 @@ def _order(method: str, network: Graph) -> tuple[int, ...]:
     return (*sorted(hosts, key=lambda host: (min(place[s] for s in near[host]), host)), *switches)
 
 
-def _map(mapping: str, ranks: int, network: Graph, machine: Machine) -> tuple[int, ...]:
-    where = HopMachine.uniform(Network(network), machine.cores_per_host)
-    places = map_ranks(mapping, Traffic.silent(ranks), where)
+def _shape(chosen: Configuration, network: Graph, machine: Machine) -> Shape:
+    """What mappers know of a network: that it is a torus or mesh, while its nodes are in order."""
+    family = str(chosen["topology"])
+    kind, _, axes = family.partition("-")
+    if kind in ("torus", "mesh") and axes in ("2d", "3d") and chosen["ordering"] == ORIGINAL:
+        given = chosen.get(f"{family}.dims")
+        dims = (
+            cubic_extents(machine.nodes, int(axes[0]))
+            if given is None
+            else tuple(map(int, str(given).split(",")))
+        )
+        assert dims is not None
+        return Grid(dims, wrapped=kind == "torus")
+    return Network(network)
+
+
+def _map(
+    chosen: Configuration,
+    ranks: int,
+    where: HopMachine,
+    traffic: Callable[[], Traffic] | None,
+) -> tuple[int, ...]:
+    mapping = str(chosen["mapping"])
+    mapper = MAPPERS.get(mapping)
+    exchanged = Traffic.silent(ranks)
+    if mapper is not None:
+        reason = mapper.obstacle(where)
+        if reason is not None:
+            raise Infeasible(f"mapping: {mapping} {reason}")
+        if mapper.uses_traffic:
+            if traffic is None:
+                raise InvalidInput(f"'{mapping}' looks at what ranks exchange, which is not known")
+            exchanged = traffic()
+    options = _mapper_options(chosen)
+    places = map_ranks(mapping, exchanged, where, **options)
     return tuple(where.place_hosts[places].tolist())
 
 

@@ -19,6 +19,7 @@ from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.formats.edge_list import read_edge_list, write_edge_list
+from searchspace.formats.trace_traffic import traffic_of_traces
 from searchspace.graph import Graph
 from searchspace.kernels import hop_distances, trace_summary, traffic_matrix
 from searchspace.machine import NetworkDescription, parse_machine
@@ -132,7 +133,13 @@ class Program:
         description = {"nodes": network.hosts, **machine}
         on = parse_machine({**description, "topology": NetworkDescription.of(network)})
         chosen = Configuration.from_json({"topology": "given", **(configuration or {})})
-        resolved = resolve(chosen, on, self.run.ranks, collectives=self.calls)
+        resolved = resolve(
+            chosen,
+            on,
+            self.run.ranks,
+            collectives=self.calls,
+            traffic=lambda: traffic_of_traces([self._trace]),
+        )
         if hosts is not None:
             resolved = dataclasses.replace(resolved, rank_hosts=tuple(hosts))
         request = resolved.simulator_request()

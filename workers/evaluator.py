@@ -137,7 +137,11 @@ class Evaluator:
             if known is not None:
                 return known, None
             resolved = resolve(
-                configuration, subject.machine, subject.ranks, collectives=subject.calls
+                configuration,
+                subject.machine,
+                subject.ranks,
+                collectives=subject.calls,
+                traffic=lambda: subject.traffic,
             )
             answer = self._simulate(run, subject, replayed, resolved, trial.cutoff)
             return outcome_of(answer, trial.cutoff, subject.workload), key

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from searchspace.collectives import Groups, called_collectives
+from searchspace.formats.trace_traffic import traffic_of_traces
 from searchspace.job import JobSpec, load_job
 from searchspace.jobspec import Limits, Reference
 from searchspace.machine import Machine
 from searchspace.platform import Resolved
+from searchspace.traffic import Traffic
 from searchspace.workload import split
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
@@ -66,6 +69,11 @@ class Subject:
             assert self.truncated is not None, "only jobs with a truncated trace estimate"
             return self.truncated
         return self.whole
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """What the ranks exchange in the whole trace."""
+        return traffic_of_traces(self.whole.paths)
 
     def request(self, resolved: Resolved) -> dict[str, Any]:
         """What the simulator is asked for a resolved configuration."""

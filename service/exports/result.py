@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchspace.configuration import Configuration
+from searchspace.formats.trace_traffic import traffic_of_traces
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
 from storage.errors import Conflict
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
-from workers.subject import read_spec
+from workers.subject import read_spec, traces_of
 
 __all__ = ["ExportFile", "Result", "gather"]
 
@@ -79,7 +80,12 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
             for other in storage.list_trials(job_id, state="completed", limit=50)
             if other.kind == "baseline"
         ),
-        resolved=resolve(configuration, machine, application.ranks),
+        resolved=resolve(
+            configuration,
+            machine,
+            application.ranks,
+            traffic=lambda: traffic_of_traces(traces_of(storage, application)),
+        ),
         trace=storage.artifact_path(application.trace_sha256),
         versions=versions,
     )

@@ -144,6 +144,18 @@ def test_one_choice_needs_no_list() -> None:
         ({"search__topology": ["random"]}, "search: nothing to tune: .*; use hamtune evaluate"),
         ({"search__mpi": ["lam"]}, "search.mpi: unknown mpi 'lam'; allowed: mpich, ompi"),
         (
+            {"search__mapping": [{"mapper": "mpipp", "ends": 2}]},
+            "search.mapping.0.ends: unknown option of mpipp; allowed: mapper, starts",
+        ),
+        (
+            {"search__mapping": [{"mapper": "mpipp", "starts": 0}]},
+            "search.mapping.0.starts: must be a whole number from 1",
+        ),
+        (
+            {"search__mapping": ["geometric"], "search__ordering": ["bfs"]},
+            "search.mapping: 'geometric' needs the coordinates",
+        ),
+        (
             {"search__mapping": ["best"]},
             "search.mapping: unknown mapping 'best'; allowed: by-order",
         ),

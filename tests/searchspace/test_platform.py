@@ -13,6 +13,7 @@ from searchspace.machine import Machine, parse_machine
 from searchspace.ordering import order
 from searchspace.platform import Infeasible, complete, evaluation_key, resolve
 from searchspace.topology import generate
+from searchspace.traffic import Traffic
 
 
 def machine(**change: Any) -> Machine:
@@ -227,3 +228,47 @@ def test_wrong_parameters_of_families(options: dict[str, Any], message: str) -> 
 def test_families_whose_hosts_are_on_switches() -> None:
     request = resolve(configuration(topology="fat-tree"), machine(), 16).simulator_request()
     assert (request["platform"]["hosts"], request["platform"]["switches"]) == (16, 20)
+
+
+def ring_traffic() -> Traffic:
+    return Traffic.from_pairs(4, [0, 2], [2, 1], [100, 100])
+
+
+def test_a_mapper_sees_the_network_and_the_traffic() -> None:
+    line = machine(nodes=4, topology={"edges": [[0, 1], [1, 2], [2, 3]]})
+    chosen = configuration(mapping="mpipp", mappers={"mpipp": {"starts": 5}})
+
+    found = resolve(chosen, line, 4, traffic=ring_traffic).rank_hosts
+
+    assert abs(found[0] - found[2]) == abs(found[2] - found[1]) == 1
+    with pytest.raises(InvalidInput, match="looks at what ranks exchange"):
+        resolve(chosen, line, 4)
+
+
+def test_options_of_mappers_have_one_form() -> None:
+    ring = machine(nodes=3, topology={"edges": [[0, 1], [1, 2], [0, 2]]})
+    plain = complete(configuration(mapping="mpipp"), ring)
+
+    assert plain["mappers.mpipp.starts"] == 1
+    told = configuration(mapping="mpipp", mappers={"mpipp": {"starts": 1}, "treematch": {"x": 1}})
+    assert complete(told, ring) == plain
+    with pytest.raises(InvalidInput, match="no such option") as refused:
+        complete(configuration(mapping="mpipp", mappers={"mpipp": {"ends": 1}}), ring)
+    assert refused.value.field == "mappers.mpipp.ends"
+
+
+@pytest.mark.parametrize("topology", ["torus-2d", "torus-3d", "mesh-2d", "mesh-3d"])
+def test_a_torus_in_its_own_order_is_known_as_one(topology: str) -> None:
+    chosen = configuration(topology=topology, mapping="geometric")
+    stencil = generate(topology.replace("torus", "mesh"), 12)
+    low, high = zip(*stencil.edges, strict=True)
+    traffic = Traffic.from_pairs(12, low, high, [1] * len(low))
+
+    resolved = resolve(chosen, machine(nodes=12), 12, traffic=lambda: traffic)
+
+    cables = set(resolved.edges)
+    hosts = resolved.rank_hosts
+    assert all(tuple(sorted((hosts[u], hosts[v]))) in cables for u, v in stencil.edges)
+    moved = configuration(topology=topology, mapping="geometric", ordering="bfs")
+    with pytest.raises(Infeasible, match="mapping: geometric needs the coordinates"):
+        resolve(moved, machine(nodes=12), 12, traffic=lambda: traffic)
