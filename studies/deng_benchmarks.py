@@ -61,12 +61,13 @@ def _npb(name: str, class_: str, paper: Mapping[int, float] | None = None) -> _B
     return _Benchmark(label, name, {"class": class_}, short=short, paper=paper or {})
 
 
+_OPERATIONS = ("bcast", "reduce", "scatter", "alltoall")
 _PING_PONG = _Benchmark("ping-pong", "")
 _SMALL: tuple[_Benchmark, ...] = (
     _PING_PONG,
-    *(_collective(operation, 1_000_000, "1 MB") for operation in ("bcast", "reduce", "scatter")),
+    *(_collective(operation, 1_000_000, "1 MB") for operation in _OPERATIONS[:3]),
     _collective("alltoall", 1_000_000, "1 MB", {16: 2.16, 32: 2.79}),
-    *(_collective(operation, 32_000_000, "32 MB") for operation in ("bcast", "reduce", "scatter")),
+    *(_collective(operation, 32_000_000, "32 MB") for operation in _OPERATIONS[:3]),
     _collective("alltoall", 32_000_000, "32 MB", {16: 1.87, 32: 2.64}),
     _Benchmark("b_eff", "beff"),
     _Benchmark("FFT 2^21", "fft1d", {"log2n": 21}),
@@ -79,10 +80,7 @@ _SMALL: tuple[_Benchmark, ...] = (
 )
 _SMALL_QUICK: tuple[_Benchmark, ...] = (
     _PING_PONG,
-    *(
-        _collective(operation, 64_000, "64 kB")
-        for operation in ("bcast", "reduce", "scatter", "alltoall")
-    ),
+    *(_collective(operation, 64_000, "64 kB") for operation in _OPERATIONS),
     _Benchmark("b_eff", "beff", {"longest": 65536}),
     _Benchmark("FFT 2^16", "fft1d", {"log2n": 16}),
     _Benchmark("Graph500", "graph500", {"scale": 8, "searches": 4}),
@@ -144,12 +142,7 @@ def _over_ring(laboratory: Laboratory, nodes: tuple[int, ...], number: int) -> F
         # The ring is the last row of each size.
         ratios = {label: [each[-1] / time for time in each] for label, each in times.items()}
         tables.append(_ratio_table(size, rows, lengths, ratios, benchmarks))
-        title = f"Performance on {size} nodes, relative to the ring"
-        series = tuple(Points(b, tuple(lengths), tuple(each)) for b, each in ratios.items())
-        y_label = "performance / performance of the ring"
-        plots.append(
-            Plot(f"performance-{size}", title, "mean path length, hops", y_label, series, "xy")
-        )
+        plots += _plots(size, lengths, ratios, "xy" if number == 4 else "")
         claims += _claims(size, rows, lengths, ratios)
     return Findings(tuple(tables), tuple(plots), tuple(claims), _REMARKS)
 
@@ -181,6 +174,28 @@ def _ratio_table(
     lines.append(("correlation with 1 / MPL", None, *correlations))
     title = f"Performance on {size} nodes, relative to the ring"
     return Table(title, ("network", "MPL", *ratios), tuple(lines))
+
+
+def _plots(
+    size: int, lengths: Sequence[float], ratios: Mapping[str, Sequence[float]], logarithmic: str
+) -> list[Plot]:
+    """A plot of collectives, one of NPB and one of the others, as in the paper."""
+    groups: dict[str, list[Points]] = {}
+    for label, each in ratios.items():
+        kind = "npb" if "." in label else "applications"
+        kind = "collectives" if label.startswith(_OPERATIONS) else kind
+        groups.setdefault(kind, []).append(Points(label, tuple(lengths), tuple(each)))
+    return [
+        Plot(
+            f"{kind}-{size}",
+            f"Performance on {size} nodes, relative to the ring",
+            "mean path length, hops",
+            "performance / performance of the ring",
+            tuple(series),
+            logarithmic,
+        )
+        for kind, series in groups.items()
+    ]
 
 
 def _correlation(lengths: Sequence[float], ratios: Sequence[float]) -> float:

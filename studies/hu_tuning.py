@@ -115,7 +115,7 @@ def _progress(
     lines = [_points("best so far", numbers, bests)]
     lines += [Points(label, ends, (time, time), joined=True) for label, time in grids.items()]
     title = f"{name.upper()}: best so far, and conventional networks"
-    return Plot(f"progress-{name}", title, "trials", "simulated time, s", tuple(lines), "y")
+    return Plot(f"progress-{name}", title, "trials", "simulated time, s", tuple(lines))
 
 
 def _claims(

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from studies.study import Cell, Claim, Findings, Plot, Points, Table
 
@@ -66,14 +68,21 @@ def figure(plot: Plot) -> Figure:
         axes.set_xticks(range(len(plot.ticks)), plot.ticks)
     if "x" in plot.logarithmic:
         axes.set_xscale("log")
+        _plain_numbers(axes.xaxis)
     if "y" in plot.logarithmic:
         axes.set_yscale("log")
+        _plain_numbers(axes.yaxis)
     axes.grid(alpha=0.3)
     if outside:
         axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
     elif len(plot.points) > 1:
         axes.legend(fontsize="small")
     return drawn
+
+
+def _plain_numbers(axis: Axis) -> None:
+    axis.set_major_formatter(LogFormatter(labelOnlyBase=False))
+    axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.4)))
 
 
 def _draw(axes: Axes, points: Points, index: int, shift: float) -> None:
@@ -90,6 +99,7 @@ def _draw(axes: Axes, points: Points, index: int, shift: float) -> None:
         label=points.label,
         color=colour,
         marker=marker,
+        markerfacecolor=colour if points.errors else "none",  # several may lie on one spot
         linestyle="",
         capsize=2,
         alpha=0.8,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 from collections.abc import Iterator
 
 from searchspace.errors import InvalidInput
@@ -9,6 +11,8 @@ from searchspace.formats.fabric import Fabric, check_size
 from searchspace.graph import Graph
 
 __all__ = ["read_metis", "write_metis"]
+
+_MOST_TRAILING = 100  # empty lines at the end that are passed over
 
 
 def read_metis(text: str) -> Fabric:
@@ -18,20 +22,22 @@ def read_metis(text: str) -> Fabric:
         InvalidInput: A line does not say what it should, an edge stands at one of its ends only, or
             there are weights; names the line.
     """
-    lines = [
+    numbered = (
         (number, line.split())
-        for number, line in enumerate(text.splitlines(), start=1)
+        for number, line in enumerate(io.StringIO(text), start=1)
         if not line.lstrip().startswith("%")
-    ]
-    while lines and not lines[0][1]:
-        lines.pop(0)
-    if not lines:
+    )
+    header = next((line for line in numbered if line[1]), None)
+    if header is None:
         raise InvalidInput("the file is empty")
-    nodes, edges = _header(*lines.pop(0))
+    # A network that is too large is refused before its lines are taken apart.
+    nodes, edges = _header(*header)
+    lines = list(itertools.islice(numbered, nodes + _MOST_TRAILING))
     while len(lines) > nodes and not lines[-1][1]:
         lines.pop()
     if len(lines) != nodes:
-        raise InvalidInput(f"the file has {len(lines)} lines of neighbours for {nodes} nodes")
+        found = f"{len(lines)}" if len(lines) < nodes else f"more than {nodes}"
+        raise InvalidInput(f"the file has {found} lines of neighbours for {nodes} nodes")
     ends: dict[tuple[int, int], int] = {}
     for node, (number, words) in enumerate(lines):
         for neighbor in _neighbors(number, words, node, nodes):
