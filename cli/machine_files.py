@@ -1,4 +1,7 @@
-"""Machines whose network is in a file of its own: `topology: {file: fabric.txt}`."""
+"""Machines that are described in files of their own: the network, and the inside of a host.
+
+`topology: {file: fabric.txt}` and `cores_per_host: {file: host.xml}` (of hwloc's `lstopo`).
+"""
 
 from __future__ import annotations
 
@@ -8,47 +11,68 @@ from typing import Any
 
 from cli.files import read_fabric
 from searchspace.errors import InvalidInput
+from searchspace.formats.fabric import Fabric
 from searchspace.formats.network_files import FORMATS
 from searchspace.machine import NetworkDescription
 
 __all__ = ["with_network"]
 
-_FIELDS = ("file", "format")
+_HWLOC = "hwloc"
 
 
 def with_network(machine: Any, folder: Path) -> Any:
-    """Puts the network of a machine's file in the place of its name; `nodes` may be left out.
+    """Puts the network and the cores of a machine's files in the place of their names.
+
+    `nodes` may be left out where the network is in a file.
 
     Args:
-        machine: The description, as it was read; anything without such a file is returned as it is.
+        machine: The description, as it was read; anything without such files is returned as it is.
         folder: Where relative names begin.
 
     Raises:
-        InvalidInput: The file does not exist, holds no network, or one of another number of hosts.
+        InvalidInput: A file does not exist, holds no network or host, or a network of another
+            number of hosts.
     """
-    topology = machine.get("topology") if isinstance(machine, Mapping) else None
-    if not isinstance(topology, Mapping) or "file" not in topology:
+    cores = _file_of(machine, "cores_per_host", allowed=("file",))
+    if cores is not None:
+        inside = _read(folder, cores, "cores_per_host", _HWLOC)
+        machine = {**machine, "cores_per_host": inside.graph.hosts}
+    topology = _file_of(machine, "topology", allowed=("file", "format"))
+    if topology is None:
         return machine
-    for name in topology:
-        if name not in _FIELDS:
-            raise InvalidInput(
-                "unknown field; beside file only format is allowed",
-                field=f"topology.{name}",
-            )
     form = topology.get("format")
     if form is not None and form not in FORMATS:
         raise InvalidInput(
             f"unknown format '{form}'; allowed: {', '.join(FORMATS)}", field="topology.format"
         )
+    fabric = _read(folder, topology, "topology", form)
     path = folder / str(topology["file"])
-    if not path.is_file():
-        raise InvalidInput(f"there is no file {path}", field="topology.file")
-    try:
-        fabric = read_fabric(path, form)
-    except InvalidInput as error:
-        raise InvalidInput(error.message, field="topology.file") from None
     hosts = fabric.graph.hosts
     if machine.get("nodes", hosts) != hosts:
         raise InvalidInput(f"{path} has {hosts} hosts, not {machine['nodes']}", field="nodes")
     described = NetworkDescription.of(fabric.graph, fabric.host_names)
     return {**machine, "nodes": hosts, "topology": described}
+
+
+def _file_of(machine: Any, field: str, *, allowed: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """What a field says of a file; None where it names none."""
+    value = machine.get(field) if isinstance(machine, Mapping) else None
+    if not isinstance(value, Mapping) or "file" not in value:
+        return None
+    for name in value:
+        if name not in allowed:
+            others = ", ".join(a for a in allowed if a != "file") or "nothing"
+            raise InvalidInput(
+                f"unknown field; beside file only {others} is allowed", field=f"{field}.{name}"
+            )
+    return value
+
+
+def _read(folder: Path, named: Mapping[str, Any], field: str, form: str | None) -> Fabric:
+    path = folder / str(named["file"])
+    if not path.is_file():
+        raise InvalidInput(f"there is no file {path}", field=f"{field}.file")
+    try:
+        return read_fabric(path, form)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field=f"{field}.file") from None

@@ -55,7 +55,7 @@ def study_command(
         findings = STUDIES[name].run(laboratory)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        for file_name, content in files(name, findings):
+        for file_name, content in files(STUDIES[name], findings, quick=quick):
             (output / file_name).write_bytes(content)
             say(f"wrote {output / file_name}")
     if as_json:

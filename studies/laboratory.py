@@ -105,10 +105,16 @@ class Program:
         both_ways: NDArray[np.float64] = sent + sent.T
         return both_ways
 
-    def hops_of_a_byte(self, network: Graph) -> float | None:
-        """Mean hops of point-to-point bytes, rank n on host n; None if there are none."""
+    def hops_of_a_byte(self, network: Graph, hosts: Sequence[int] | None = None) -> float | None:
+        """Mean hops of point-to-point bytes; None if there are none.
+
+        Args:
+            network: On which they travel.
+            hosts: The host of each rank; rank n on host n when it is not given.
+        """
         total = float(self._exchanged.sum())
-        hops = hop_distances(network.nodes, network.edges)[: self.run.ranks, : self.run.ranks]
+        places = np.arange(self.run.ranks) if hosts is None else np.asarray(hosts)
+        hops = hop_distances(network.nodes, network.edges)[np.ix_(places, places)]
         return float((self._exchanged * hops).sum()) / total if total else None
 
     def time(

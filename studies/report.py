@@ -12,7 +12,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
-from studies.study import Cell, Claim, Findings, Plot, Points, Table
+from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 
 __all__ = ["claims_table", "figure", "files", "table_csv"]
 
@@ -39,19 +39,20 @@ def claims_table(claims: Sequence[Claim]) -> Table:
     )
 
 
-def files(name: str, findings: Findings) -> Iterator[tuple[str, bytes]]:
+def files(study: Study, findings: Findings, *, quick: bool) -> Iterator[tuple[str, bytes]]:
     """Yields file names and contents.
 
     All tables (`NAME-1.csv`, ..., `NAME-claims.csv`), plots (`NAME-PLOT.svg`), and `NAME.md` that
     shows them all.
     """
+    name = study.name
     for number, table in enumerate(findings.tables, start=1):
         yield f"{name}-{number}.csv", table_csv(table).encode()
     if findings.claims:
         yield f"{name}-claims.csv", table_csv(claims_table(findings.claims)).encode()
     for plot in findings.plots:
         yield f"{name}-{plot.name}.svg", _svg(plot)
-    yield f"{name}.md", _markdown(name, findings).encode()
+    yield f"{name}.md", _markdown(study, findings, quick=quick).encode()
 
 
 def figure(plot: Plot) -> Figure:
@@ -114,9 +115,11 @@ def _svg(plot: Plot) -> bytes:
     return buffer.getvalue()
 
 
-def _markdown(name: str, findings: Findings) -> str:
-    parts = [_markdown_table(table) for table in findings.tables]
-    parts += [f"![{plot.title}]({name}-{plot.name}.svg)\n" for plot in findings.plots]
+def _markdown(study: Study, findings: Findings, *, quick: bool) -> str:
+    command = f"hamtune study {study.name}{' --quick' if quick else ''}"
+    parts = [f"# {study.source}\n", f"{study.description.capitalize()}: `{command}`.\n"]
+    parts += [_markdown_table(table) for table in findings.tables]
+    parts += [f"![{plot.title}]({study.name}-{plot.name}.svg)\n" for plot in findings.plots]
     if findings.claims:
         parts.append(_markdown_table(claims_table(findings.claims)))
     parts += [f"{remark}\n" for remark in findings.remarks]

@@ -13,6 +13,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.machine import parse_machine
 from searchspace.platform import resolve
+from tests.cli.conftest import Hamtune
 
 SLURM = """\
 SwitchName=leaf1 Nodes=n[1-4]
@@ -46,6 +47,72 @@ def test_a_cluster_that_exists(tmp_path: Path) -> None:
     assert len(resolved.simulator_request()["platform"]["edges"]) == 10
 
 
+HWLOC = """\
+<topology version="2.0"><object type="Machine"><object type="Package">
+<object type="Core"><object type="PU"/><object type="PU"/></object>
+<object type="Core"><object type="PU"/><object type="PU"/></object>
+</object></object></topology>
+"""
+
+
+def test_a_host_has_the_cores_that_lstopo_found(tmp_path: Path) -> None:
+    (tmp_path / "host.xml").write_text(HWLOC)
+    (tmp_path / "topology.conf").write_text(SLURM)
+    path = job(tmp_path, topology={"file": "topology.conf"}, cores_per_host={"file": "host.xml"})
+    machine = read_job(path).described_machine
+    assert (machine.nodes, machine.cores_per_host, machine.cores) == (8, 2, 16)
+
+
+IB = """\
+switchguid=0x1
+Switch 4 "S-1" # "leaf"
+[1] "H-a"[1] # "gpu01 HCA-1"
+[2] "H-b"[1] # "gpu02 HCA-1"
+[3] "S-2"[3] # "spine"
+[4] "S-2"[4] # "spine"
+switchguid=0x2
+Switch 4 "S-2" # "spine"
+[1] "H-c"[1] # "gpu03 HCA-1"
+[3] "S-1"[3] # "leaf"
+[4] "S-1"[4] # "leaf"
+Ca 1 "H-a" # "gpu01 HCA-1"
+[1] "S-1"[1]
+Ca 1 "H-b" # "gpu02 HCA-1"
+[1] "S-1"[2]
+Ca 1 "H-c" # "gpu03 HCA-1"
+[1] "S-2"[1]
+"""
+
+
+def test_an_infiniband_cluster_is_tuned_from_its_files_to_an_export(tmp_path: Path) -> None:
+    (tmp_path / "fabric.txt").write_text(IB)
+    (tmp_path / "host.xml").write_text(HWLOC)
+    document = {
+        "name": "existing",
+        "application": {"builtin": "collective", "operation": "bcast", "bytes": 8, "ranks": 6},
+        "machine": {
+            "host_speed": "100Gf",
+            "link_bandwidth": "40Gbps",
+            "switch_latency": "60ns",
+            "cores_per_host": {"file": "host.xml"},
+            "topology": {"file": "fabric.txt"},
+        },
+        "search": {
+            "ordering": ["original", "hamorder"],
+            "mapping": ["by-order", "round-robin"],
+            "collectives": {"bcast": ["binomial_tree", "flattree"]},
+        },
+        "budget": {"trials": 6},
+    }
+    hamtune = Hamtune(tmp_path)
+    ran = hamtune.json("run", hamtune.job_file(document))
+    assert ran["job"]["state"] == "completed"
+    exported = hamtune("export", ran["job"]["id"], "--format", "json", "--output", tmp_path / "out")
+    assert exported.returncode == 0, exported.stderr
+    text = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
+    assert all(host in text for host in ("gpu01", "gpu02", "gpu03"))
+
+
 def test_hosts_keep_their_names_when_they_are_ordered() -> None:
     edges = [[0, 2], [2, 1], [1, 3]]
     machine = parse_machine(
@@ -72,6 +139,8 @@ def test_hosts_keep_their_names_when_they_are_ordered() -> None:
             "machine.topology.format: unknown format 'dot'; allowed: edges",
         ),
         ({"topology": {"file": "ok", "edges": []}}, "machine.topology.edges: unknown field"),
+        ({"cores_per_host": {"file": "gone"}}, "machine.cores_per_host.file: there is no file"),
+        ({"cores_per_host": {"file": "ok"}}, "machine.cores_per_host.file: .*ok: not XML"),
     ],
 )
 def test_refuses(machine: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from studies.known_times import KnownTimes
 from studies.laboratory import DENG, HU, Laboratory
 from studies.report import files, table_csv
 from studies.statistics import geometric_mean, half_interval, line_fit
-from studies.study import Claim, Findings, Plot, Points, Table
+from studies.study import Claim, Findings, Plot, Points, Study, Table
 
 
 def quick_laboratory(directory: Path) -> Laboratory:
@@ -134,15 +134,17 @@ def test_tables_become_csv_and_plots_become_the_same_picture_each_time() -> None
         ["x, y", "1.5"],
         ["z", ""],
     ]
-    written = dict(files("s", FINDINGS))
+    study = Study("s", "A paper, table 1", "what it is", lambda _: FINDINGS)
+    written = dict(files(study, FINDINGS, quick=True))
     assert sorted(written) == ["s-1.csv", "s-claims.csv", "s-p.svg", "s-q.svg", "s.md"]
     assert written["s-p.svg"].startswith(b"<?xml")
     assert written["s-claims.csv"].splitlines()[1] == b"up,down,NO,for a reason"
     page = written["s.md"].decode()
+    assert page.startswith("# A paper, table 1\n\nWhat it is: `hamtune study s --quick`.\n")
     assert "| x, y | 1.5 |\n| z |  |" in page
     assert "![t](s-q.svg)" in page
     assert page.endswith("A remark.\n")
-    assert dict(files("s", FINDINGS)) == written
+    assert dict(files(study, FINDINGS, quick=True)) == written
 
 
 def test_statistics() -> None:
