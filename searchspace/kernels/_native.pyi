@@ -46,6 +46,53 @@ class Annealing:
     @property
     def best(self) -> NDArray[np.uint32]: ...
 
+class Widening:
+    def __init__(
+        self,
+        nodes: int,
+        degree: int,
+        symmetry: int,
+        kept: NDArray[np.uint32],
+        orbits: NDArray[np.uint32],
+        seed: int,
+    ) -> None: ...
+    def run(self, searches: int, aim: int) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def proposals(self) -> int: ...
+    @property
+    def best(self) -> NDArray[np.uint32]: ...
+
+class CayleySurvey:
+    def __init__(self, nodes: int, degree: int, unit: int) -> None: ...
+    def run(
+        self, searches: int, aim: int, symmetry: int, multiplier: int, nodes: int, seed: int
+    ) -> tuple[int, int, int, NDArray[np.uint32]] | None: ...
+
+class Tradeoff:
+    def __init__(
+        self,
+        nodes: int,
+        degree: int,
+        edges: NDArray[np.uint32],
+        lengths: NDArray[np.float64],
+        hop: float,
+        length: float,
+        cut: float,
+        hot: float,
+        cold: float,
+        moves: int,
+        seed: int,
+    ) -> None: ...
+    def run(self, moves: int) -> None: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def done(self) -> int: ...
+    @property
+    def best(self) -> NDArray[np.uint32]: ...
+
 class CubicSearch:
     def __init__(self, nodes: int, girth: int) -> None: ...
     def run(self, edges: int) -> list[tuple[NDArray[np.uint32], int, int]]: ...

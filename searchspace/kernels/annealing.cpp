@@ -2,6 +2,7 @@
 #include "searchspace/kernels/annealing.hpp"
 
 #include "searchspace/kernels/bindings.hpp"
+#include "searchspace/kernels/orbit_arrays.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -9,26 +10,9 @@ namespace nb = nanobind;
 
 namespace {
 
-using hamtune::Orbit;
-
-/// Orbits as Python passes them: an array of rows (i, j, turn).
-using OrbitArray =
-    nb::ndarray<const std::uint32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
-
-std::vector<Orbit> to_orbits(const OrbitArray& array) {
-  const auto view = array.view();
-  std::vector<Orbit> orbits;
-  for (std::size_t row = 0; row < view.shape(0); ++row)
-    orbits.push_back({view(row, 0), view(row, 1), view(row, 2)});
-  return orbits;
-}
-
-nb::ndarray<nb::numpy, std::uint32_t> from_orbits(const std::vector<Orbit>& orbits) {
-  std::vector<std::uint32_t> values;
-  for (const Orbit& orbit : orbits)
-    values.insert(values.end(), {orbit.i, orbit.j, orbit.turn});
-  return hamtune::to_numpy(std::move(values), {orbits.size(), 3});
-}
+using hamtune::from_orbits;
+using hamtune::OrbitArray;
+using hamtune::to_orbits;
 
 /// Full evaluations of one network, as often as wanted.
 class Distances {
@@ -36,7 +20,7 @@ class Distances {
   Distances(std::uint32_t nodes, std::uint32_t degree, std::uint32_t symmetry,
             const OrbitArray& orbits)
       : graph_(nodes, degree, symmetry) {
-    for (const Orbit& orbit : to_orbits(orbits)) hamtune::link_checked(graph_, orbit);
+    for (const hamtune::Orbit& orbit : to_orbits(orbits)) hamtune::link_checked(graph_, orbit);
   }
 
   /// (sum of the distances from the base nodes, diameter); (-1, 0) when the network is in parts.

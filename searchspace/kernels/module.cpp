@@ -12,6 +12,8 @@ void bind_repeats(nanobind::module_& module);
 void bind_placement(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
+void bind_tradeoff(nanobind::module_& module);
+void bind_widening(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
   bind_annealing(module);
@@ -25,4 +27,6 @@ NB_MODULE(_native, module) {
   bind_placement(module);
   bind_routes(module);
   bind_trace(module);
+  bind_tradeoff(module);
+  bind_widening(module);
 }

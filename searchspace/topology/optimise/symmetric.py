@@ -1,28 +1,33 @@
-"""Wide bisections among many symmetric networks: short annealings, ranked by width.
+"""Wide bisections: symmetric networks whose narrow cuts are removed one after the other.
 
-Networks annealed for a low ASPL under a rotation have much the same ASPL, but bisections that
-differ by ten percent and more from one symmetry and one seed to the next. So each move anneals a
-new network for some milliseconds (Deng et al. 2019, section 3.1, with symmetries in turn) and
-looks for a split that shows it is no wider than the best one. The search for such a split becomes
-more thorough as long as there is none; a network that withstands it goes to all verifiers.
+Two sources of networks take turns. Cayley networks of metacyclic groups are drawn at random
+(`searchspace/kernels/cayley.hpp`): a few in a thousand have bisections that are hard to beat. And
+networks with a rotation are widened (`widening.hpp`): orbits of cables are exchanged such that no
+cut of a growing pool of narrow ones becomes narrower, beginning with a network annealed for a low
+ASPL (Deng et al. 2019, section 3.1), with a Cayley network or with the best one so far. Each such
+run has a symmetry: at first each one in turn, then every second run the one that has gone farthest.
+Their lengths follow the sequence of Luby, Sinclair and Zuckerman ("Optimal speedup of Las Vegas
+algorithms", 1993).
+
+The best network of a run, or of those drawn, goes to all verifiers before it counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.kernels import _native, aspl_diameter
-from searchspace.topology.bisection import bisection_width
-from searchspace.topology.optimise.exchange import edge_array
+from searchspace.topology.bisection import Effort, bisection_width
 from searchspace.topology.optimise.sa import starting_orbits, temperatures
 from searchspace.topology.optimise.search import Optimiser, Point, Problem, check_size
-from searchspace.topology.rotation import Orbit, orbit_array, ring_orbits, unroll
+from searchspace.topology.rotation import Orbit, orbit_array, orbits_of, ring_orbits, unroll
 
 __all__ = ["SYMMETRIC", "SymmetricSearch"]
 
@@ -30,40 +35,147 @@ _MOST_NODES = 1024
 _MOST_BASES = 64
 """Base nodes: a lower symmetry costs more and has not given wider bisections."""
 
-_ANNEALING_MOVES = 3000
-_VERIFICATIONS = 3
-_STARTS = (4, 30, 300, 1500)
-"""Starts of our heuristic, each time that the network still seems wider than the best."""
+_SLICE_WORK = 1_000_000
+"""Ends of cables that the searches of a slice pass over: some tenths of a second."""
+
+_UNIT_SLICES = 6
+"""The shortest run, and after how many slices its best network is verified."""
+
+_SURVEY_EVERY = 4
+"""Of so many steps one draws Cayley networks."""
+
+_FIRST_SURVEY = 8
+"""Slices that the first of these steps takes."""
+
+_RECORDS = 4
+_INHERITED = 0.5
+"""Part of the runs that begin with a Cayley network or the best one, if one has the symmetry."""
+
+_ANNEALING_MOVES = (300, 3000, 30_000)
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Run:
+    """What decides a widening: with it, it can be made again as it was.
+
+    Attributes:
+        symmetry: Order of the rotation.
+        orbits: Where it begins.
+        seed: Of its random choices.
+        first_aim: Width to beat when it began.
+        length: Slices that it may take.
+        done: Slices that it has taken.
+    """
+
+    symmetry: int
+    orbits: list[Orbit]
+    seed: int
+    first_aim: int
+    length: int
+    done: int = 0
+
+
+@dataclass
+class _Score:
+    """How far the runs of a symmetry went: the greatest width at the end of a slice."""
+
+    runs: int = 0
+    width: int = 0
+
+
+@dataclass
+class _Record:
+    """A Cayley network that was the best one drawn at its time."""
+
+    width: int
+    symmetry: int
+    multiplier: int
+    orbits: list[Orbit] = field(default_factory=list)
+
+
+class _Widening:
+    """A run under way."""
+
+    def __init__(self, problem: Problem, run: _Run) -> None:
+        kept = ring_orbits(problem.nodes, run.symmetry) if problem.ring == "keep" else []
+        fixed = set(kept)
+        self._problem = problem
+        self._kept = kept
+        self._aim = run.first_aim
+        self._native = _native.Widening(
+            problem.nodes,
+            problem.degree,
+            run.symmetry,
+            orbit_array(kept),
+            orbit_array(orbit for orbit in run.orbits if orbit not in fixed),
+            run.seed,
+        )
+        self.run = run
+        self._promising = False
+
+    @property
+    def width(self) -> int:
+        """The narrowest cut known of the network at hand."""
+        return self._native.width
+
+    @property
+    def proposals(self) -> int:
+        """Changes proposed so far."""
+        return self._native.proposals
+
+    @property
+    def over(self) -> bool:
+        """Whether the run has its length."""
+        return self.run.done >= self.run.length
+
+    def advance(self) -> None:
+        """Goes on for a slice."""
+        found = self._native.run(_slice_searches(self._problem), self._aim)
+        self._promising |= found > self._aim
+        self._aim = found
+        self.run.done += 1
+
+    def best(self) -> Graph | None:
+        """The widest network of the run, if there is one wider than at the last call."""
+        if not self._promising:
+            return None
+        self._promising = False
+        orbits = [*self._kept, *_orbit_list(self._native.best)]
+        return unroll(self._problem.nodes, self.run.symmetry, orbits)
 
 
 class SymmetricSearch:
-    """Short annealings ranked by width, under way. Implements `Search`."""
+    """The search for a wide bisection under way. Implements `Search`."""
 
     def __init__(self, problem: Problem, state: Mapping[str, Any] | None = None) -> None:
         _check(problem)
         self._problem = problem
         self._symmetries = _symmetries(problem)
-        self._moves = 0
-        if state is not None:
-            self._moves = state["moves"]
-            self._set_best(
-                Graph.from_edges(problem.nodes, [(u, v) for u, v in state["best"]]),
-                state["width"],
-                state["symmetry"],
-            )
-        elif problem.start is not None:
-            self._set_best(problem.start, bisection_width(problem.start).width, 1)
-        else:
+        self._survey = (
+            _native.CayleySurvey(problem.nodes, problem.degree, problem.symmetry or 1)
+            if problem.ring == "free" and problem.start is None
+            else None
+        )
+        self._steps = 0
+        self._begun = 0
+        self._moves = 0  # of runs that are over, and networks drawn
+        self._scores = {symmetry: _Score() for symmetry in self._symmetries}
+        self._records: list[_Record] = []
+        self._widenings: list[_Widening] = []
+        if state is None:
             symmetry = self._symmetries[0]
-            orbits = starting_orbits(problem.nodes, problem.degree, symmetry)
-            graph = unroll(problem.nodes, symmetry, orbits)
-            self._set_best(graph, bisection_width(graph).width, symmetry)
+            graph = problem.start or unroll(problem.nodes, symmetry, self._first(symmetry))
+            self._set_best(graph, bisection_width(graph, seed=problem.seed).width, symmetry)
+        else:
+            self._restore(state)
 
     @property
     def finished(self) -> bool:
         """Whether the iterations are used up."""
         limit = self._problem.iterations
-        return limit is not None and self._moves >= limit
+        return limit is not None and self.moves >= limit * self._problem.threads
 
     @property
     def best(self) -> Point:
@@ -72,94 +184,212 @@ class SymmetricSearch:
 
     @property
     def moves(self) -> int:
-        """Networks annealed so far by each thread."""
-        return self._moves
+        """Changes proposed and networks drawn so far."""
+        return self._moves + sum(widening.proposals for widening in self._widenings)
+
+    def step(self) -> None:
+        """Draw Cayley networks, or go on with a widening, in every thread."""
+        if self._survey is not None and self._steps % _SURVEY_EVERY == 0:
+            self._draw(self._survey)
+        else:
+            self._widen()
+        self._steps += 1
 
     def state(self) -> dict[str, Any]:
-        """Everything to go on from, as JSON."""
+        """Everything to go on from, as JSON; runs under way are made again from their start."""
         return {
+            "steps": self._steps,
+            "begun": self._begun,
             "moves": self._moves,
             "best": [list(edge) for edge in self._best.graph.edges],
             "width": self._width,
             "symmetry": self._best.symmetry,
+            "scores": [[k, score.runs, score.width] for k, score in self._scores.items()],
+            "records": [asdict(record) for record in self._records],
+            "runs": [asdict(widening.run) for widening in self._widenings],
         }
 
-    def step(self) -> None:
-        """Anneal one network a thread, and verify those that seem wider than the best."""
-        threads = self._problem.threads
-        turns = range(self._moves * threads, (self._moves + 1) * threads)
-        if threads == 1:
-            found = [self._candidate(turn) for turn in turns]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                found = list(pool.map(self._candidate, turns))
-        for candidate in found:
-            if candidate is None:
-                continue
-            graph, symmetry = candidate
-            # One seed's answer can be a percent too wide, and the search would choose just those.
-            width = min(
-                bisection_width(graph, seed=_VERIFICATIONS * self._moves + again).width
-                for again in range(_VERIFICATIONS)
-            )
-            if width > self._width:
-                self._set_best(graph, width, symmetry)
-        self._moves += 1
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self._steps, self._begun = state["steps"], state["begun"]
+        self._moves = state["moves"]
+        graph = Graph.from_edges(self._problem.nodes, [(u, v) for u, v in state["best"]])
+        self._set_best(graph, state["width"], state["symmetry"])
+        self._scores = {k: _Score(runs, width) for k, runs, width in state["scores"]}
+        self._records = [
+            _Record(**record | {"orbits": [(*orbit,) for orbit in record["orbits"]]})
+            for record in state["records"]
+        ]
+        for saved in state["runs"]:
+            done = saved["done"]
+            orbits = [(*orbit,) for orbit in saved["orbits"]]
+            widening = _Widening(self._problem, _Run(**saved | {"orbits": orbits, "done": 0}))
+            while widening.run.done < done:
+                widening.advance()
+            self._widenings.append(widening)
 
     def _set_best(self, graph: Graph, width: int, symmetry: int) -> None:
         aspl, diameter = aspl_diameter(graph.nodes, graph.edges)
         self._width = width
         self._best = Point(graph, aspl, diameter, width, symmetry)
 
-    def _candidate(self, turn: int) -> tuple[Graph, int] | None:
-        """Anneals a network; None when a split shows that it is no wider than the best."""
-        symmetry = self._symmetries[turn % len(self._symmetries)]
-        entropy = np.random.SeedSequence([self._problem.seed, turn])
-        seed = int(entropy.generate_state(1, np.uint64)[0])
-        graph = self._annealed(symmetry, seed)
-        edges = edge_array(list(graph.edges))
-        for starts in _STARTS:
-            width, _ = _native.bisect(graph.nodes, edges, starts, seed)
-            if width <= self._width:
-                return None
-        return graph, symmetry
-
-    def _annealed(self, symmetry: int, seed: int) -> Graph:
+    def _draw(self, survey: _native.CayleySurvey) -> None:
         problem = self._problem
-        orbits = starting_orbits(problem.nodes, problem.degree, symmetry)
-        kept = ring_orbits(problem.nodes, symmetry) if problem.ring == "keep" else []
-        fixed = set(kept)
-        free = [orbit for orbit in orbits if orbit not in fixed]
-        hot, cold = temperatures(problem)
-        annealing = _native.Annealing(
-            problem.nodes,
-            problem.degree,
-            symmetry,
-            orbit_array(kept),
-            orbit_array(free),
-            hot,
-            cold,
-            _ANNEALING_MOVES,
-            0,
-            0,
-            20 * len(free),
-            seed,
-        )
-        annealing.run(_ANNEALING_MOVES // _native.Annealing.EPOCH + 1, 0)
-        found: list[Orbit] = [(i, j, turn) for i, j, turn in annealing.best.tolist()]
-        return unroll(problem.nodes, symmetry, [*kept, *found])
+        aim = self._records[-1].width if self._records else 0
+        favourite = self._records[-1] if self._records else _Record(0, 1, 1)
+        searches = _slice_searches(problem) * (1 if self._steps else _FIRST_SURVEY)
+
+        def draw(thread: int) -> tuple[int, int, int, Any] | None:
+            seed = _seed(problem.seed, 0, self._steps, thread)
+            return survey.run(
+                searches, aim, favourite.symmetry, favourite.multiplier, problem.nodes, seed
+            )
+
+        found = [one for one in _in_threads(draw, range(problem.threads)) if one is not None]
+        self._moves += searches * problem.threads
+        if not found:
+            return
+        width, symmetry, multiplier, array = max(found, key=lambda one: one[0])
+        orbits = _orbit_list(array)
+        self._records = [*self._records, _Record(width, symmetry, multiplier, orbits)][-_RECORDS:]
+        if width > self._width:
+            self._take(unroll(problem.nodes, symmetry, orbits), symmetry, self._steps)
+
+    def _widen(self) -> None:
+        while len(self._widenings) < self._problem.threads:
+            self._widenings.append(_Widening(self._problem, self._next_run()))
+        _in_threads(_Widening.advance, self._widenings)
+        for widening in self._widenings:
+            score = self._scores[widening.run.symmetry]
+            score.width = max(score.width, widening.width)
+            if self.finished or widening.run.done % _UNIT_SLICES == 0:
+                self._take(widening.best(), widening.run.symmetry, widening.run.seed)
+        self._moves += sum(widening.proposals for widening in self._widenings if widening.over)
+        self._widenings = [widening for widening in self._widenings if not widening.over]
+
+    def _take(self, graph: Graph | None, symmetry: int, seed: int) -> None:
+        """Makes a network the best one if all verifiers say so."""
+        if graph is None:
+            return
+        width = _verified_width(graph, seed, self._width)
+        if width > self._width:
+            self._set_best(graph, width, symmetry)
+
+    def _next_run(self) -> _Run:
+        number = self._begun
+        self._begun += 1
+        rng = np.random.default_rng([self._problem.seed, 1, number])
+        symmetry = self._chosen_symmetry(number)
+        self._scores[symmetry].runs += 1
+        seed = _seed(self._problem.seed, 2, number)
+        starts = [
+            unroll(self._problem.nodes, record.symmetry, record.orbits)
+            for record in self._records
+            if record.symmetry % symmetry == 0
+        ]
+        if self._best.symmetry % symmetry == 0:
+            starts.append(self._best.graph)
+        if starts and (self._problem.start is not None or rng.random() < _INHERITED):
+            orbits = orbits_of(starts[int(rng.integers(len(starts)))], symmetry)
+        else:
+            moves = _ANNEALING_MOVES[int(rng.integers(len(_ANNEALING_MOVES)))]
+            orbits = _annealed(self._problem, symmetry, moves, seed)
+        return _Run(symmetry, orbits, seed, self._width, _UNIT_SLICES * _luby(number + 1))
+
+    def _chosen_symmetry(self, number: int) -> int:
+        fresh = [k for k in self._symmetries if not self._scores[k].runs]
+        if fresh:
+            return fresh[0]
+        if number % 2:
+            return self._symmetries[number // 2 % len(self._symmetries)]
+        return max(self._symmetries, key=lambda k: self._scores[k].width)
+
+    def _first(self, symmetry: int) -> list[Orbit]:
+        return starting_orbits(self._problem.nodes, self._problem.degree, symmetry)
+
+
+def _verified_width(graph: Graph, seed: int, aim: int) -> int:
+    """The least width that all verifiers find, at first quickly; the first one of `aim` or less."""
+    efforts: tuple[Effort, ...] = ("quick", "normal")
+    width = graph.nodes * max(graph.degrees)
+    for again, effort in enumerate(efforts):
+        if width > aim:
+            found = bisection_width(graph, seed=(seed + again) % (1 << 31), effort=effort)
+            width = min(width, found.width)
+    return width
+
+
+def _annealed(problem: Problem, symmetry: int, moves: int, seed: int) -> list[Orbit]:
+    """A network annealed for a low ASPL."""
+    orbits = starting_orbits(problem.nodes, problem.degree, symmetry)
+    kept = ring_orbits(problem.nodes, symmetry) if problem.ring == "keep" else []
+    fixed = set(kept)
+    free = [orbit for orbit in orbits if orbit not in fixed]
+    hot, cold = temperatures(problem)
+    annealing = _native.Annealing(
+        problem.nodes,
+        problem.degree,
+        symmetry,
+        orbit_array(kept),
+        orbit_array(free),
+        hot,
+        cold,
+        moves,
+        0,
+        0,
+        20 * len(free),
+        seed,
+    )
+    annealing.run(moves // _native.Annealing.EPOCH + 1, 0)
+    return [*kept, *_orbit_list(annealing.best)]
+
+
+def _orbit_list(array: Any) -> list[Orbit]:
+    return [(i, j, turn) for i, j, turn in array.tolist()]
+
+
+def _in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:
+    if len(items) == 1:
+        return [work(items[0])]
+    with ThreadPoolExecutor(max(1, len(items))) as pool:
+        return list(pool.map(work, items))
+
+
+def _seed(*entropy: int) -> int:
+    return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
+
+
+def _slice_searches(problem: Problem) -> int:
+    return min(2000, max(50, _SLICE_WORK // (problem.nodes * problem.degree)))
+
+
+def _luby(number: int) -> int:
+    """1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ... from number 1 on."""
+    power = 1
+    while 2 * power <= number + 1:
+        power *= 2
+    return power // 2 if power == number + 1 else _luby(number - power + 1)
 
 
 def _symmetries(problem: Problem) -> list[int]:
+    """Orders of rotations that a widening tries, the high ones first: they cost least."""
     nodes = problem.nodes
     if problem.symmetry is not None:
         return [problem.symmetry]
-    chosen = [k for k in range(2, nodes // 2 + 1) if nodes % k == 0 and nodes // k <= _MOST_BASES]
-    return [1, *chosen] if nodes <= _MOST_BASES or not chosen else chosen
+    if problem.start is not None:
+        return [1]
+    chosen = [k for k in range(nodes // 2, 1, -1) if nodes % k == 0 and nodes // k <= _MOST_BASES]
+    return [*chosen, 1] if nodes <= _MOST_BASES or not chosen else chosen
 
 
 def _check(problem: Problem) -> None:
-    check_size(problem.nodes, problem.degree)
+    if problem.start is None:
+        check_size(problem.nodes, problem.degree)
+    elif problem.ring == "keep":
+        raise InvalidInput(
+            "method symmetric keeps a ring only in networks of its own; use --ring free or "
+            "leave out --start",
+            field="ring",
+        )
     if problem.nodes > _MOST_NODES:
         raise InvalidInput(
             f"the search for wide bisections takes at most {_MOST_NODES} nodes, "
@@ -173,21 +403,13 @@ def _check(problem: Problem) -> None:
             f"a symmetry of {problem.symmetry} does not divide {problem.nodes} nodes",
             field="symmetry",
         )
-    if problem.start is not None and (
-        set(problem.start.degrees) != {problem.degree}
-        or problem.ring == "keep"
-        or (problem.symmetry or 1) > 1
-    ):
-        raise InvalidInput(
-            "method symmetric takes a network to start from only if it is regular, and without "
-            "--ring keep and --symmetry; use spectral or 2opt",
-            field="method",
-        )
+    if problem.start is not None:
+        orbits_of(problem.start, problem.symmetry or 1)
 
 
 SYMMETRIC = Optimiser(
     name="symmetric",
-    description="many short annealings of symmetric networks, ranked by the width of bisection",
+    description="Cayley networks, and symmetric ones whose narrow cuts are removed",
     objectives=("bisection",),
     begin=SymmetricSearch,
     resume=SymmetricSearch,
