@@ -15,7 +15,7 @@ __all__ = ["HOST_SPEED", "LIBRARY", "BuildFailed", "build_recorder", "write_sour
 LIBRARY = "libhamtune-recorder.so"
 HOST_SPEED = "hamtune-host-speed"
 _SOURCES = Path(__file__).resolve().parent / "recorder"
-_SECONDS = 300
+_SECONDS = 900
 _SHOWN_LINES, _SHOWN_WIDTH = 8, 200
 
 
@@ -55,8 +55,11 @@ def build_recorder(mpicc: str, directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="hamtune-recorder-") as workspace:
         write_sources(Path(workspace))
-        command = ["make", "-s", "-C", workspace, f"MPICC={mpicc}"]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+        command = ["make", "-s", "-j2", "-C", workspace, f"MPICC={mpicc}"]
+        try:
+            answer = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise BuildFailed(f"{mpicc} did not build the recorder within {_SECONDS} s") from error
         if answer.returncode:
             said = [line for line in answer.stderr.splitlines() if line.strip()][-_SHOWN_LINES:]
             reason = f"{mpicc} does not build the recorder; is it the C compiler of an MPI library?"

@@ -20,6 +20,7 @@ HANDLES = {
     "MPI_Comm": "PMPI_Comm_f2c",
     "MPI_Group": "PMPI_Group_f2c",
     "MPI_Info": "PMPI_Info_f2c",
+    "MPI_Message": "PMPI_Message_f2c",
     "MPI_Request": "PMPI_Request_f2c",
 }
 

@@ -56,6 +56,32 @@ void hamtune_forget_communicator(MPI_Comm comm)
     }
 }
 
+/* Messages that a matched probe found and that were not received: few, so a list. */
+
+static struct probed_message *messages;
+static size_t message_count, message_capacity;
+
+void hamtune_new_message(MPI_Message handle, MPI_Comm comm, int peer, int tag)
+{
+  if (message_count == message_capacity) {
+    message_capacity = 2 * message_capacity + 16;
+    messages = allocate(messages, message_capacity * sizeof *messages);
+  }
+  messages[message_count++] =
+      (struct probed_message){handle, peer, tag, hamtune_communicator(comm)};
+}
+
+struct probed_message hamtune_take_message(MPI_Message handle)
+{
+  for (size_t i = message_count; i-- > 0;)
+    if (messages[i].handle == handle) {
+      const struct probed_message found = messages[i];
+      messages[i] = messages[--message_count];
+      return found;
+    }
+  return (struct probed_message){handle, MPI_PROC_NULL, 0, 0};
+}
+
 /* Slots: the lowest free number. */
 
 static bool *taken;

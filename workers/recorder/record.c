@@ -245,6 +245,55 @@ void record_request_free(MPI_Request handle)
   hamtune_forget_request(request);
 }
 
+/* Matched probes. The message is received from whom and with the tag that the probe found. */
+
+void record_mprobe(int source, int tag, MPI_Comm comm, MPI_Message message, MPI_Status status)
+{
+  if (source == MPI_PROC_NULL)
+    return;
+  record_probe(source, tag, comm, status);
+  hamtune_new_message(message, comm, status.MPI_SOURCE, status.MPI_TAG);
+}
+
+void record_improbe(int source, int tag, MPI_Comm comm, int flag, MPI_Message message,
+                    MPI_Status status)
+{
+  if (flag)
+    record_mprobe(source, tag, comm, message, status);
+}
+
+void record_mrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Message message,
+                  MPI_Status status)
+{
+  (void)buf;
+  (void)status;
+  const struct probed_message found = hamtune_take_message(message);
+  if (found.peer == MPI_PROC_NULL)
+    return;
+  put_operation(RECV);
+  put_number(found.comm);
+  put_peer(found.peer);
+  put_tag(found.tag);
+  put_count(count);
+  put_size(datatype);
+}
+
+void record_imrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Message message,
+                   MPI_Request handle)
+{
+  (void)buf;
+  const struct probed_message found = hamtune_take_message(message);
+  if (found.peer == MPI_PROC_NULL)
+    return;
+  struct open_request *request = hamtune_new_request(handle);
+  request->comm = found.comm;
+  request->peer = found.peer;
+  request->tag = found.tag;
+  request->count = count;
+  PMPI_Type_size(datatype, &request->size);
+  start_message(request, IRECV);
+}
+
 /* Completion. A request that is unknown or not active completes without an operation. */
 
 static struct open_request *active(MPI_Request handle)
@@ -365,6 +414,24 @@ void record_comm_split(MPI_Comm comm, int color, int key, MPI_Comm newcomm)
   put_signed(color == MPI_UNDEFINED ? -1 : color);
   put_signed(key);
   hamtune_new_communicator(newcomm);
+}
+
+/* A split by what the ranks share: the new communicator's first rank tells the parts apart. */
+void record_comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm newcomm)
+{
+  (void)split_type;
+  (void)info;
+  int color = MPI_UNDEFINED;
+  if (newcomm != MPI_COMM_NULL) {
+    MPI_Group whole, part;
+    const int first = 0;
+    PMPI_Comm_group(comm, &whole);
+    PMPI_Comm_group(newcomm, &part);
+    PMPI_Group_translate_ranks(part, 1, &first, whole, &color);
+    PMPI_Group_free(&part);
+    PMPI_Group_free(&whole);
+  }
+  record_comm_split(comm, color, key, newcomm);
 }
 
 void record_comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)

@@ -103,6 +103,14 @@ void hamtune_forget_communicator(MPI_Comm comm);
 struct open_request *hamtune_new_request(MPI_Request handle);
 struct open_request *hamtune_find_request(MPI_Request handle);
 void hamtune_forget_request(struct open_request *request);
+struct probed_message {
+  MPI_Message handle;
+  int peer, tag;
+  uint64_t comm;
+};
+void hamtune_new_message(MPI_Message handle, MPI_Comm comm, int peer, int tag);
+/* The message is forgotten. Its peer is MPI_PROC_NULL if no probe gave it. */
+struct probed_message hamtune_take_message(MPI_Message handle);
 int64_t hamtune_take_slot(void);
 void hamtune_free_slot(int64_t slot);
 

@@ -1,5 +1,5 @@
 /* Functions that communicate and have no operation in a trace: a call of one is named and ends the
- * run. Calls that need a window, a file, a graph or a message handle are covered by the calls that
+ * run. Calls that need a window, a file or a graph are covered by the calls that
  * make one. Names that a library lacks are never called. */
 #include "unsupported.h"
 
@@ -33,7 +33,6 @@ UNSUPPORTED(MPI_Intercomm_create, mpi_intercomm_create_)
 UNSUPPORTED(MPI_Intercomm_merge, mpi_intercomm_merge_)
 
 /* Communicators that a trace cannot describe. */
-UNSUPPORTED(MPI_Comm_split_type, mpi_comm_split_type_)
 UNSUPPORTED(MPI_Comm_create_group, mpi_comm_create_group_)
 UNSUPPORTED(MPI_Comm_idup, mpi_comm_idup_)
 UNSUPPORTED(MPI_Graph_create, mpi_graph_create_)
@@ -52,11 +51,9 @@ UNSUPPORTED(MPI_Ineighbor_alltoall, mpi_ineighbor_alltoall_)
 UNSUPPORTED(MPI_Ineighbor_alltoallv, mpi_ineighbor_alltoallv_)
 UNSUPPORTED(MPI_Ineighbor_alltoallw, mpi_ineighbor_alltoallw_)
 
-/* Requests and messages with a life of their own. */
+/* Requests with a life of their own. */
 UNSUPPORTED(MPI_Cancel, mpi_cancel_)
 UNSUPPORTED(MPI_Grequest_start, mpi_grequest_start_)
-UNSUPPORTED(MPI_Mprobe, mpi_mprobe_)
-UNSUPPORTED(MPI_Improbe, mpi_improbe_)
 
 /* MPI 4: persistent collectives, partitioned messages, sessions. */
 UNSUPPORTED(MPI_Allgather_init, mpi_allgather_init_)

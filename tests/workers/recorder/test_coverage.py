@@ -25,7 +25,7 @@ LOCAL = re.compile(
 # Functions of objects that only a refused function can make.
 UNREACHABLE = re.compile(
     r"MPI_(Win_\w+|File_\w+|Graph_\w+|Graphdims_get|Dist_graph_neighbors\w*"
-    r"|Mrecv|Imrecv|Grequest_complete)"
+    r"|Grequest_complete)"
 )
 
 

@@ -186,6 +186,22 @@ def test_communicators_are_numbered_alike_whatever_a_rank_gets(record: Record) -
     assert ranks[3] == [*in_some_only, *end]
 
 
+def test_a_split_by_what_is_shared_is_a_split(record: Record) -> None:
+    # Every rank of a capture has a host of its own.
+    first, second = record("shared.c")
+    assert first == lines("""
+        comm_split
+        barrier comm=2
+        comm_split color=-1
+        finalize""")
+    assert second == lines("""
+        comm_split color=1 key=1
+        barrier comm=2
+        comm_split color=1
+        barrier comm=3
+        finalize""")
+
+
 def test_derived_datatypes_are_sizes(record: Record) -> None:
     sender, receiver = record("datatypes.c")
     assert sender == lines("""
