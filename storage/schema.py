@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, String, column, func, inspect, select, table
 
 from storage.database import Database
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 __all__ = ["current_revision", "downgrade", "upgrade"]
 
 _MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+_VERSION_TABLE = "alembic_version"
 _MIGRATION_LOCK = 0x48544D47  # advisory lock of migrations: "HTMG"
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
     """Bring the tables to a revision; does nothing where they are there already."""
+    if revision == "head" and current_revision(database) == _newest_revision():
+        return
+    from alembic import command  # half a second, for nothing where there is nothing to do
+
     with database.migrating() as connection:
         command.upgrade(_configuration(connection), revision)
 
 
 def downgrade(database: Database, revision: str) -> None:
     """Take the tables back to an earlier revision (`base` removes them)."""
+    from alembic import command
+
     with database.migrating() as connection:
         command.downgrade(_configuration(connection), revision)
 
@@ -32,13 +40,26 @@ def downgrade(database: Database, revision: str) -> None:
 def current_revision(database: Database) -> str | None:
     """The revision that the tables have; None where there are none."""
     with database.engine.connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        if not inspect(connection).has_table(_VERSION_TABLE):
+            return None
+        version = column("version_num", String)
+        revision: str | None = connection.scalar(
+            select(version).select_from(table(_VERSION_TABLE, version))
+        )
+        return revision
+
+
+def _newest_revision() -> str:
+    """The last of the migrations, whose files begin with their revisions."""
+    return max(path.name.partition("_")[0] for path in _MIGRATIONS.glob("versions/[0-9]*.py"))
 
 
 def _configuration(connection: Connection) -> Config:
     if connection.dialect.name == "postgresql":
         # Several processes may start at once: one migrates, the others wait and find it done.
         connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+    from alembic.config import Config
+
     configuration = Config()
     configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     configuration.attributes["connection"] = connection

@@ -23,6 +23,7 @@ BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
 """The simulator; the environment may name another one, built against another SimGrid."""
 
 _GRACE_SECONDS = 5.0
+_BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
 
 
 class SimulatorError(HamtuneError):
@@ -168,6 +169,8 @@ class Simulator:
 def simulator_version() -> str:
     """The versions of our simulator and of SimGrid under it, part of the key of cached results.
 
+    Of SimGrid it names the release and the build: distributions build one release differently.
+
     Raises:
         SimulatorError: The simulator was not built.
     """
@@ -176,7 +179,8 @@ def simulator_version() -> str:
     except (OSError, subprocess.CalledProcessError) as error:
         raise SimulatorError("the simulator does not start; run ./setup.sh to build it") from error
     versions = json.loads(done.stdout)
-    return f"{versions['simulator']}+simgrid-{versions['simgrid']}"
+    library = f"{versions['simgrid']}.{versions['library'][:_BUILD_DIGITS]}"
+    return f"{versions['simulator']}+simgrid-{library.rstrip('.')}"
 
 
 def _end(server: subprocess.Popen[str]) -> None:

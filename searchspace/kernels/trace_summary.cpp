@@ -12,6 +12,7 @@ namespace hamtune {
 namespace {
 
 constexpr std::size_t kMostMembers = 65'536;  // listed of a collective's communicators
+constexpr std::size_t kGivenCommunicators = 2;  // the world and self come first
 constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB
 
 bool sends(Code code) {
@@ -55,6 +56,13 @@ std::map<std::string, std::vector<Members>> collective_communicators(const Trace
       found[operation_name(operation.code, false)].insert(members == world ? Members{} : members);
     }
   }
+  // SMPI numbers a new communicator by a broadcast among its members.
+  if (const auto broadcast = found.find(operation_name(Code::bcast, false));
+      broadcast != found.end())
+    for (const RankTrace& rank : trace.ranks)
+      for (std::size_t made = kGivenCommunicators; made < rank.communicators.size(); ++made)
+        if (const auto& members = rank.communicators[made]; members != nullptr)
+          broadcast->second.insert(*members == world ? Members{} : *members);
   std::map<std::string, std::vector<Members>> result;
   for (const auto& [name, groups] : found) {
     std::vector<Members> listed(groups.begin(), groups.end());

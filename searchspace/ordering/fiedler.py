@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import eigsh
 
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
@@ -29,6 +27,10 @@ def fiedler_vector(graph: Graph) -> NDArray[np.float64]:
         raise InvalidInput("the network is not connected")
     if graph.nodes == 1:
         return np.zeros(1)
+    # Here, since most commands do without what takes half a second.
+    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse.linalg import eigsh
+
     ends = np.asarray(graph.edges, dtype=np.int32).reshape(-1, 2)
     half = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(graph.nodes,) * 2)
     matrix = csr_array(diags_array(np.asarray(graph.degrees, dtype=float)) - (half + half.T))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from searchspace.graph import Graph
 from searchspace.ordering.ordering import Ordering
@@ -13,6 +11,9 @@ __all__ = ["RCM"]
 
 
 def _order(graph: Graph, *, seed: int) -> tuple[int, ...]:
+    from scipy.sparse import csr_array  # here, since most commands do without
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     ends = np.asarray(graph.edges, dtype=np.int32).reshape(-1, 2)
     rows = np.concatenate([ends[:, 0], ends[:, 1]])
     columns = np.concatenate([ends[:, 1], ends[:, 0]])

@@ -14,8 +14,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import linalg
 
 from searchspace.graph import Graph
 from searchspace.kernels import _native
@@ -177,6 +175,9 @@ def bisection_lower_bound(graph: Graph) -> int:
 
 def _algebraic_connectivity(graph: Graph) -> float:
     """The second smallest eigenvalue of the Laplacian; 0.0 when it cannot be had reliably."""
+    from scipy import sparse  # here, since it takes half a second that most commands can spare
+    from scipy.sparse import linalg
+
     first, neighbors = _neighbor_arrays(
         graph.nodes, np.asarray(graph.edges, dtype=np.uint32).reshape(-1, 2)
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from typing import TYPE_CHECKING
 
-import igraph
 import numpy as np
 
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.kernels import UNREACHABLE, hop_distances
+
+if TYPE_CHECKING:
+    import igraph
 
 __all__ = [
     "attachments",
@@ -24,6 +27,8 @@ __all__ = [
 
 
 def _igraph(graph: Graph) -> igraph.Graph:
+    import igraph  # takes a second, since it brings matplotlib
+
     return igraph.Graph(n=graph.nodes, edges=graph.edges)
 
 

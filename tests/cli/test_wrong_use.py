@@ -189,6 +189,16 @@ def test_help_loads_no_library_that_it_does_not_need(hamtune: Hamtune) -> None:
     assert loaded & {"fastapi", "sqlalchemy", "numpy", "pydantic", "httpx", "celery"} == set()
 
 
+def test_a_job_loads_no_library_that_it_does_not_need() -> None:
+    program = "import sys, service.runtime, cli.run; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    loaded = set(done.stdout.split())
+    assert loaded & {"alembic", "igraph", "matplotlib", "opentuner", "scipy"} == set()
+
+
 def test_every_command_teaches_with_an_example() -> None:
     commands = all_commands()
     for group in ("topology", "trace"):

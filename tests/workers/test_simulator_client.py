@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from tests.workers.simulator.runs import on_a_line
 from workers import simulator_client
-from workers.simulator_client import Simulator, SimulatorError, simulator_version
+from workers.simulator_client import BINARY, Simulator, SimulatorError, simulator_version
 
 
 def request(ranks: int = 8) -> dict[str, Any]:
@@ -131,8 +133,13 @@ def test_a_simulator_that_was_not_built_says_what_to_do(
         simulator_version()
 
 
-def test_the_version_names_both_parts() -> None:
+def test_the_version_names_both_parts_and_the_build_of_the_library() -> None:
     simulator_version.cache_clear()
     ours, simgrid = simulator_version().split("+")
     assert ours.isdigit()
-    assert simgrid.startswith("simgrid-")
+    name, *release, build = re.split(r"[-.]", simgrid)
+    assert (name, len(release)) == ("simgrid", 2)
+    linked = subprocess.run(["ldd", str(BINARY)], capture_output=True, text=True, check=True)
+    library = re.search(r"=> (\S*libsimgrid\S*)", linked.stdout)
+    assert library is not None
+    assert bytes.fromhex(build) in Path(library.group(1)).read_bytes()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "searchspace/kernels/trace_reader.hpp"
+#include "workers/simulator/library_build.hpp"
 #include "workers/simulator/payload.hpp"
 #include "workers/simulator/server.hpp"
 #include "workers/simulator/simgrid_compat.hpp"
@@ -90,7 +91,8 @@ int run(const Arguments& arguments) {
   }
   if (arguments.version) {
     std::cout << nlohmann::json{{"simulator", kSimulatorVersion},
-                                {"simgrid", hamtune::compat::version()}}
+                                {"simgrid", hamtune::compat::version()},
+                                {"library", hamtune::library_build()}}
                      .dump()
               << '\n';
     return 0;

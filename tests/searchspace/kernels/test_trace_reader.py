@@ -87,6 +87,14 @@ def test_a_summary_lists_the_communicators_of_collectives(tmp_path: Path) -> Non
     assert trace_summary(path)["communicators"] == {"barrier": [[], [3, 1]]}
 
 
+def test_a_new_communicator_counts_as_a_broadcast_where_the_program_broadcasts(
+    tmp_path: Path,
+) -> None:
+    """SMPI numbers communicators by the chosen algorithm, which may not work for few ranks."""
+    ranks = [encode("bcast", count=1, size=8) + encode("comm_split", color=r) for r in range(2)]
+    assert trace_summary(trace(tmp_path, *ranks))["communicators"] == {"bcast": [[], [0], [1]]}
+
+
 def test_messages_in_a_split_communicator_belong_to_ranks_of_the_world(tmp_path: Path) -> None:
     # Odd ranks, in reverse order: rank 3 is 0, rank 1 is 1.
     odd = [encode("comm_split", color=1, key=-rank) for rank in range(4)]
