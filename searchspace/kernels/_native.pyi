@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,17 @@ class CoreHops:
         self, rows: NDArray[np.uint32], columns: NDArray[np.uint32]
     ) -> NDArray[np.uint16]: ...
 
+def map_auto(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    cores: CoreHops,
+    start: NDArray[np.uint32],
+    seconds: float,
+    steps: int,
+    seed: int,
+    proceed: Callable[[float, int], bool] | None,
+) -> tuple[NDArray[np.uint32], str, int, float]: ...
 def bytes_by_hops(
     first: NDArray[np.int64],
     partner: NDArray[np.uint32],

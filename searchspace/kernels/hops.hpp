@@ -27,6 +27,8 @@ class TreeHops {
   }
   std::size_t leaves() const { return code_.size(); }
   std::size_t levels() const { return levels_; }
+  std::uint32_t code(std::uint32_t leaf) const { return code_[leaf]; }
+  const std::vector<std::uint32_t>& hops_by_bit() const { return hops_; }
 
  private:
   std::size_t levels_;
@@ -74,6 +76,8 @@ class RouterHops {
     return a == b ? 0U
                   : 2U + between_[(a / hosts_per_router_) * routers_ + b / hosts_per_router_];
   }
+  std::size_t routers() const { return routers_; }
+  std::uint32_t router(Node host) const { return host / hosts_per_router_; }
 
  private:
   Node hosts_per_router_;
@@ -135,6 +139,7 @@ class CoreHops {
   const std::vector<std::uint32_t>& core() const { return core_; }
   const HostHops& between_hosts() const { return hosts_; }
   const TreeHops& within_host() const { return within_; }
+  std::uint32_t climb() const { return climb_; }
 
   /// Calls `use` with a function of two cores that returns their hops; what is done with it is
   /// compiled for each shape of machine.

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_annealing(nanobind::module_& module);
+void bind_auto(nanobind::module_& module);
 void bind_bisection(nanobind::module_& module);
 void bind_cubic_search(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
@@ -17,6 +18,7 @@ void bind_widening(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
   bind_annealing(module);
+  bind_auto(module);
   bind_bisection(module);
   bind_cubic_search(module);
   bind_distances(module);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
+from searchspace.mapping.auto import AUTO
 from searchspace.mapping.blocked import BLOCKED
 from searchspace.mapping.by_order import BY_ORDER
 from searchspace.mapping.contention_free import CONTENTION_FREE
@@ -45,6 +46,7 @@ MAPPERS: dict[str, Mapper] = {
         SCOTCH,
         CONTENTION_FREE,
         GEOMETRIC,
+        AUTO,
     )
 }
 

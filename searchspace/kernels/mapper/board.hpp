@@ -1,0 +1,170 @@
+// A mapping under change: costs in O(degree), descent, and annealing. Plain C++17.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "searchspace/kernels/mapper/clock.hpp"
+#include "searchspace/kernels/mapper/flows.hpp"
+#include "searchspace/kernels/random.hpp"
+
+namespace hamtune::mapper {
+
+constexpr Rank kFree = std::numeric_limits<Rank>::max();
+
+/// Ranks on slots. Costs are in units of the flows.
+template <typename Metric>
+class Board {
+ public:
+  Board(const Flows& flows, const Metric& metric, std::vector<Slot> slots)
+      : flows_(flows), metric_(metric) {
+    place(std::move(slots));
+  }
+
+  void place(std::vector<Slot> slots) {
+    slot_ = std::move(slots);
+    rank_.assign(metric_.slots(), kFree);
+    code_.resize(slot_.size());
+    for (Rank rank = 0; rank < slot_.size(); ++rank) {
+      rank_[slot_[rank]] = rank;
+      code_[rank] = metric_.code(slot_[rank]);
+    }
+    cost_ = 0;
+    for (Rank rank = 0; rank < slot_.size(); ++rank)
+      for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc)
+        if (arc->to > rank)
+          cost_ += static_cast<std::int64_t>(arc->weight) * metric_.hops(code_[rank], code_[arc->to]);
+  }
+
+  std::int64_t cost() const { return cost_; }
+  const std::vector<Slot>& slots() const { return slot_; }
+  Slot slot(Rank rank) const { return slot_[rank]; }
+  Rank at(Slot slot) const { return rank_[slot]; }
+
+  /// How the cost changes when `rank` goes to `slot` and who is there takes its place.
+  std::int64_t change(Rank rank, Slot slot) const {
+    const Rank other = rank_[slot];
+    const std::uint32_t from = code_[rank], to = metric_.code(slot);
+    std::int64_t change = moved(rank, from, to, other);
+    if (other != kFree) change += moved(other, to, from, rank);
+    return change;
+  }
+
+  void move(Rank rank, Slot slot, std::int64_t change) {
+    const Slot left = slot_[rank];
+    const Rank other = rank_[slot];
+    slot_[rank] = slot;
+    code_[rank] = metric_.code(slot);
+    rank_[slot] = rank;
+    rank_[left] = other;
+    if (other != kFree) {
+      slot_[other] = left;
+      code_[other] = metric_.code(left);
+    }
+    cost_ += change;
+  }
+
+  /// Somewhere near a partner of `rank`, or near itself when it has none.
+  Slot beside_partner(Rank rank, Random& random) const {
+    const std::uint32_t degree = flows_.degree(rank);
+    if (degree == 0) return metric_.near(slot_[rank], random);
+    return metric_.near(slot_[(flows_.begin(rank) + random.below(degree))->to], random);
+  }
+
+  /// Mean size of the changes that proposals would make now.
+  double mean_change(Random& random, std::size_t samples) const {
+    double sum = 0;
+    for (std::size_t at = 0; at < samples; ++at) {
+      const Rank rank = random.below(static_cast<std::uint32_t>(slot_.size()));
+      sum += std::abs(static_cast<double>(change(rank, beside_partner(rank, random))));
+    }
+    return sum / static_cast<double>(samples);
+  }
+
+  /// Takes improving swaps and moves beside partners until `sweeps` rounds found none, or about
+  /// `visits` flows were looked at.
+  void descend(Random& random, std::size_t sweeps, std::uint64_t visits) {
+    const auto ranks = static_cast<std::uint32_t>(slot_.size());
+    std::uint64_t seen = 0;
+    for (std::size_t quiet = 0; quiet < sweeps;) {
+      bool improved = false;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
+          const Slot slot = metric_.near(slot_[arc->to], random);
+          seen += kVisitsOfProposal + 2 * flows_.degree(rank);
+          if (slot == slot_[rank]) continue;
+          const std::int64_t gain = change(rank, slot);
+          if (gain >= 0) continue;
+          move(rank, slot, gain);
+          improved = true;
+        }
+        if (seen > visits) return;
+      }
+      quiet = improved ? 0 : quiet + 1;
+    }
+  }
+
+  /// Anneals from `hot` to `cold` (units) while `budget` lasts, geometrically in its fraction.
+  /// Ends at the best mapping met.
+  void anneal(double hot, double cold, Budget& budget, Random& random) {
+    const auto ranks = static_cast<std::uint32_t>(slot_.size());
+    std::vector<Slot> best = slot_;
+    std::int64_t best_cost = cost_, floor = cost_;
+    bool fresh = false;  // the mapping at hand is better than `best`, which is not up to date
+    while (!budget.spent()) {
+      const double temperature = hot * std::pow(cold / hot, budget.fraction());
+      const std::uint64_t steps = budget.portion();
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        const Rank rank = random.below(ranks);
+        const Slot slot = beside_partner(rank, random);
+        if (slot == slot_[rank]) continue;
+        const std::int64_t rise = change(rank, slot);
+        if (rise > 0) {
+          if (static_cast<double>(rise) > kFarthest * temperature) continue;
+          if (static_cast<double>(rise) > -temperature * std::log(1 - random.unit())) continue;
+          if (fresh) {
+            best = slot_;
+            fresh = false;
+          }
+        }
+        move(rank, slot, rise);
+        if (cost_ < floor) {
+          floor = cost_;
+          fresh = true;
+        }
+      }
+      budget.used(steps);
+    }
+    if (fresh) best = slot_;
+    best_cost = floor;
+    if (cost_ != best_cost) place(std::move(best));
+  }
+
+ private:
+  static constexpr std::uint64_t kVisitsOfProposal = 8;  ///< what one costs beside its flows
+  static constexpr double kFarthest = 20;  ///< rises beyond this many temperatures never pass
+
+  std::int64_t moved(Rank rank, std::uint32_t from, std::uint32_t to, Rank except) const {
+    std::int64_t change = 0;
+    for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
+      if (arc->to == except) continue;
+      const std::uint32_t there = code_[arc->to];
+      change += static_cast<std::int64_t>(arc->weight) *
+                (metric_.hops(to, there) - metric_.hops(from, there));
+    }
+    return change;
+  }
+
+  const Flows& flows_;
+  const Metric& metric_;
+  std::vector<Slot> slot_;
+  std::vector<Rank> rank_;
+  std::vector<std::uint32_t> code_;
+  std::int64_t cost_ = 0;
+};
+
+}  // namespace hamtune::mapper

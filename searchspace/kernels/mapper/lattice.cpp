@@ -1,0 +1,196 @@
+#include "searchspace/kernels/mapper/lattice.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace hamtune::mapper {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kMostDegree = 16;
+
+class Sets {
+ public:
+  explicit Sets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+  std::uint32_t find(std::uint32_t one) {
+    while (parent_[one] != one) one = parent_[one] = parent_[parent_[one]];
+    return one;
+  }
+  void join(std::uint32_t a, std::uint32_t b) {
+    a = find(a);
+    b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+struct Link {
+  Rank to;
+  std::uint32_t edge;
+  std::uint32_t weight;
+};
+
+/// The flows considered, with a number for each pair.
+struct Links {
+  std::vector<std::uint32_t> first;
+  std::vector<Link> links;
+  std::uint32_t edges = 0;
+
+  const Link* begin(Rank rank) const { return links.data() + first[rank]; }
+  const Link* end(Rank rank) const { return links.data() + first[rank + 1]; }
+  const Link* find(Rank from, Rank to) const {
+    for (const Link* link = begin(from); link != end(from); ++link)
+      if (link->to == to) return link;
+    return nullptr;
+  }
+};
+
+std::optional<Links> links_of(const Flows& flows, std::uint32_t least) {
+  Links found;
+  found.first.push_back(0);
+  for (Rank rank = 0; rank < flows.ranks(); ++rank) {
+    for (const Arc* arc = flows.begin(rank); arc != flows.end(rank); ++arc)
+      if (arc->weight >= least) found.links.push_back({arc->to, kNone, arc->weight});
+    const auto end = static_cast<std::uint32_t>(found.links.size());
+    if (end - found.first.back() > kMostDegree || end == found.first.back()) return std::nullopt;
+    found.first.push_back(end);
+  }
+  for (Rank rank = 0; rank < flows.ranks(); ++rank)
+    for (std::uint32_t at = found.first[rank]; at < found.first[rank + 1]; ++at) {
+      Link& link = found.links[at];
+      if (link.to > rank)
+        link.edge = found.edges++;
+      else
+        link.edge = found.find(link.to, rank)->edge;
+    }
+  return found;
+}
+
+/// The factor of each edge, from 0 on; at most `most` factors.
+std::optional<std::vector<std::uint32_t>> factors_of(const Links& links, std::size_t ranks,
+                                                     std::uint32_t& count) {
+  Sets sets(links.edges);
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    for (const Link* one = links.begin(rank); one != links.end(rank); ++one)
+      for (const Link* other = one + 1; other != links.end(rank); ++other) {
+        std::uint32_t squares = 0, beside = 0, across = 0;
+        bool chord = false;
+        for (const Link* a = links.begin(one->to); a != links.end(one->to); ++a) {
+          chord |= a->to == other->to;
+          if (a->to == rank) continue;
+          if (const Link* b = links.find(other->to, a->to)) {
+            ++squares;
+            beside = a->edge;
+            across = b->edge;
+          }
+        }
+        if (chord || squares != 1) {
+          sets.join(one->edge, other->edge);
+        } else {
+          sets.join(one->edge, across);
+          sets.join(other->edge, beside);
+        }
+      }
+  }
+  std::vector<std::uint32_t> factor(links.edges, kNone);
+  constexpr std::uint32_t kMostFactors = 13;
+  count = 0;
+  for (std::uint32_t edge = 0; edge < links.edges; ++edge)
+    if (sets.find(edge) == edge) {
+      if (count == kMostFactors) return std::nullopt;
+      factor[edge] = count++;
+    }
+  for (std::uint32_t edge = 0; edge < links.edges; ++edge) factor[edge] = factor[sets.find(edge)];
+  return factor;
+}
+
+/// Numbers the layers across one factor along it; the extent, or 0 when they form no path or ring.
+std::int32_t number_layers(const Links& links, const std::vector<std::uint32_t>& factor,
+                           std::uint32_t axis, std::size_t ranks, std::vector<std::int32_t>& place,
+                           bool& ring) {
+  std::vector<std::uint32_t> layer(ranks, kNone);
+  std::vector<Rank> queue, one;  // a rank of each layer
+  for (Rank root = 0; root < ranks; ++root) {
+    if (layer[root] != kNone) continue;
+    const auto number = static_cast<std::uint32_t>(one.size());
+    one.push_back(root);
+    layer[root] = number;
+    queue.assign(1, root);
+    for (std::size_t at = 0; at < queue.size(); ++at)
+      for (const Link* link = links.begin(queue[at]); link != links.end(queue[at]); ++link)
+        if (factor[link->edge] != axis && layer[link->to] == kNone) {
+          layer[link->to] = number;
+          queue.push_back(link->to);
+        }
+  }
+  const std::size_t extent = one.size();
+  if (extent < 2) return 0;
+  std::vector<std::vector<std::uint32_t>> beside(extent);
+  std::size_t ends = 0;
+  std::uint32_t start = 0;
+  for (std::uint32_t number = 0; number < extent; ++number) {
+    for (const Link* link = links.begin(one[number]); link != links.end(one[number]); ++link)
+      if (factor[link->edge] == axis) beside[number].push_back(layer[link->to]);
+    if (beside[number].empty() || beside[number].size() > 2) return 0;
+    if (beside[number].size() == 1) {
+      ++ends;
+      start = number;
+    }
+  }
+  if (ends != 0 && ends != 2) return 0;
+  ring = ends == 0;
+  std::vector<std::int32_t> index(extent, -1);
+  std::uint32_t at = start;
+  for (std::int32_t next = 0; at != kNone; ++next) {
+    index[at] = next;
+    std::uint32_t after = kNone;
+    for (const std::uint32_t other : beside[at])
+      if (index[other] < 0 && after == kNone) after = other;
+    at = after;
+  }
+  if (std::find(index.begin(), index.end(), -1) != index.end()) return 0;
+  for (Rank rank = 0; rank < ranks; ++rank) place[rank] = index[layer[rank]];
+  return static_cast<std::int32_t>(extent);
+}
+
+}  // namespace
+
+std::optional<Lattice> recognise_lattice(const Flows& flows, std::uint32_t least) {
+  const std::size_t ranks = flows.ranks();
+  if (ranks < 3) return std::nullopt;
+  const std::optional<Links> links = links_of(flows, least);
+  if (!links) return std::nullopt;
+  std::uint32_t count = 0;
+  const auto factor = factors_of(*links, ranks, count);
+  if (!factor) return std::nullopt;
+
+  Lattice lattice;
+  lattice.place.resize(ranks * count);
+  std::vector<std::int32_t> place(ranks);
+  std::vector<std::uint64_t> number(ranks, 0);
+  std::uint64_t points = 1;
+  for (std::uint32_t axis = 0; axis < count; ++axis) {
+    bool ring = false;
+    const std::int32_t extent = number_layers(*links, *factor, axis, ranks, place, ring);
+    if (extent == 0) return std::nullopt;
+    lattice.axes.push_back({extent, ring, 0});
+    points *= static_cast<std::uint64_t>(extent);
+    if (points > ranks) return std::nullopt;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      lattice.place[rank * count + axis] = place[rank];
+      number[rank] = number[rank] * static_cast<std::uint64_t>(extent) +
+                     static_cast<std::uint64_t>(place[rank]);
+    }
+  }
+  if (points != ranks) return std::nullopt;
+  std::sort(number.begin(), number.end());
+  if (std::adjacent_find(number.begin(), number.end()) != number.end()) return std::nullopt;
+  for (const Link& link : links->links)
+    lattice.axes[(*factor)[link.edge]].weight += link.weight / 2.0;
+  return lattice;
+}
+
+}  // namespace hamtune::mapper
