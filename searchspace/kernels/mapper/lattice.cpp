@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace hamtune::mapper {
 namespace {
@@ -191,6 +192,38 @@ std::optional<Lattice> recognise_lattice(const Flows& flows, std::uint32_t least
   for (const Link& link : links->links)
     lattice.axes[(*factor)[link.edge]].weight += link.weight / 2.0;
   return lattice;
+}
+
+std::optional<Lattice> with_rings_of_four(const Lattice& lattice) {
+  const std::size_t count = lattice.axes.size(), ranks = lattice.place.size() / count;
+  const auto pair = [&](std::size_t one, std::size_t other) {
+    return lattice.axes[one].extent == 2 && lattice.axes[other].extent == 2 &&
+           lattice.axes[one].weight == lattice.axes[other].weight;
+  };
+  std::vector<bool> taken(count, false);
+  std::vector<std::pair<std::size_t, std::size_t>> made_of;  // each axis, of one or two
+  bool any = false;
+  for (std::size_t axis = 0; axis < count; ++axis) {
+    if (taken[axis]) continue;
+    std::size_t mate = axis + 1;
+    while (mate < count && (taken[mate] || !pair(axis, mate))) ++mate;
+    any |= mate < count;
+    if (mate < count) taken[mate] = true;
+    made_of.emplace_back(axis, mate);
+  }
+  if (!any) return std::nullopt;
+  Lattice merged;
+  for (const auto& [axis, mate] : made_of)
+    merged.axes.push_back(mate == count ? lattice.axes[axis]
+                                        : Lattice::Axis{4, true, 2 * lattice.axes[axis].weight});
+  merged.place.reserve(ranks * made_of.size());
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (const auto& [axis, mate] : made_of) {
+      const std::int32_t one = lattice.at(rank, axis);
+      const std::int32_t other = mate == count ? 0 : lattice.at(rank, mate);
+      merged.place.push_back(mate == count ? one : 2 * one + (one == 0 ? other : 1 - other));
+    }
+  return merged;
 }
 
 }  // namespace hamtune::mapper

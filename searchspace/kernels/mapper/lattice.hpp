@@ -30,4 +30,8 @@ struct Lattice {
 /// "Product Graphs", 2000, section 4). Nothing when the traffic is no such product.
 std::optional<Lattice> recognise_lattice(const Flows& flows, std::uint32_t least);
 
+/// The same lattice with pairs of axes of two that have equal weights as rings of four; nothing when
+/// it has no such pair.
+std::optional<Lattice> with_rings_of_four(const Lattice& lattice);
+
 }  // namespace hamtune::mapper

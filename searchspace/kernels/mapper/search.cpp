@@ -1,7 +1,7 @@
 #include "searchspace/kernels/mapper/search.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "searchspace/kernels/mapper/board.hpp"
@@ -64,10 +64,20 @@ class Search {
  private:
   void starts() {
     if (optimal()) return;
-    if (const std::optional<Lattice> lattice = find_lattice(flows_))
-      if (std::optional<std::vector<Slot>> placed = place_lattice(*lattice, metric_))
-        refine(std::move(*placed), "structure");
-    if (!optimal()) refine(halve_together(flows_, metric_, random_), "bisection");
+    if (const std::optional<Lattice> lattice = find_lattice(flows_)) {
+      start_from(*lattice);
+      if (const std::optional<Lattice> ringed = with_rings_of_four(*lattice)) start_from(*ringed);
+    }
+    // Where hops have no coordinates, bisections differ more and take less time.
+    constexpr int kBisections = std::is_same_v<Metric, GridMetric> ? 1 : 2;
+    for (int left = kBisections; left > 0 && !optimal(); --left)
+      refine(halve_together(flows_, metric_, random_), "bisection");
+  }
+
+  void start_from(const Lattice& lattice) {
+    if (optimal()) return;
+    if (std::optional<std::vector<Slot>> placed = place_lattice(lattice, metric_))
+      refine(std::move(*placed), "structure");
   }
 
   void refine(std::vector<Slot> slots, const char* name) {

@@ -1,0 +1,169 @@
+"""The mapper `auto`: optimal on lattices, never worse than what it starts from, repeatable."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape, Tree
+from searchspace.mapping import map_ranks
+from searchspace.mapping.auto import improve
+from searchspace.mapping.judge import judge
+from searchspace.mapping.mapper import Places
+from searchspace.topology import generate
+from searchspace.traffic import Traffic
+
+
+def shuffled(traffic: Traffic, seed: int = 1) -> Traffic:
+    """The same traffic under numbers that say nothing."""
+    return traffic.renumbered(np.random.default_rng(seed).permutation(traffic.ranks))
+
+
+def stencil(*extents: int, rings: bool = False, corners: int = 0) -> Traffic:
+    """Neighbours along each axis exchange 1000 bytes, those across a corner `corners`."""
+    number = np.arange(math.prod(extents)).reshape(extents)
+    pairs: list[tuple[int, int, int]] = []
+    for place in itertools.product(*map(range, extents)):
+        for step in itertools.product((-1, 0, 1), repeat=len(extents)):
+            size = 1000 if sum(map(abs, step)) == 1 else corners
+            there = [a + b for a, b in zip(place, step, strict=True)]
+            outside = any(not 0 <= at < most for at, most in zip(there, extents, strict=True))
+            if not any(step) or size == 0 or (outside and not rings):
+                continue
+            other = tuple(at % most for at, most in zip(there, extents, strict=True))
+            if number[place] < number[other]:
+                pairs.append((int(number[place]), int(number[other]), size))
+    one, other_end, sizes = zip(*sorted(set(pairs)), strict=True)
+    return shuffled(Traffic.from_pairs(number.size, one, other_end, sizes))
+
+
+def ring(ranks: int) -> Traffic:
+    every = np.arange(ranks)
+    return shuffled(Traffic.from_pairs(ranks, every, (every + 1) % ranks, np.full(ranks, 1000)))
+
+
+def random_traffic(ranks: int, seed: int) -> Traffic:
+    random = np.random.default_rng(seed)
+    ends = random.integers(0, ranks, (2, 4 * ranks))
+    return Traffic.from_pairs(ranks, *ends, random.integers(1, 1000, 4 * ranks))
+
+
+def hop_bytes(traffic: Traffic, machine: HopMachine, places: Places) -> int:
+    return judge(traffic, machine, places).hop_bytes
+
+
+def mapped(traffic: Traffic, shape: Shape, **options: int) -> int:
+    machine = HopMachine.uniform(shape)
+    return hop_bytes(traffic, machine, map_ranks("auto", traffic, machine, **options))
+
+
+@pytest.mark.parametrize(
+    ("traffic", "shape"),
+    [
+        (stencil(8, 8, 8), Grid((8, 8, 8), wrapped=False)),
+        (stencil(8, 4, 6, rings=True), Grid((4, 6, 8), wrapped=True)),
+        (stencil(3, 5), Grid((5, 5, 5), wrapped=False)),
+        (stencil(64, 4), Grid((16, 4, 4), wrapped=True)),
+        (ring(128), Grid((8, 16), wrapped=False)),
+        (ring(90), Grid((5, 10, 3), wrapped=False)),
+    ],
+)
+def test_stencils_and_rings_that_fit_a_grid_take_one_hop_a_flow(
+    traffic: Traffic, shape: Grid
+) -> None:
+    found = mapped(traffic, shape)
+    if traffic.ranks == 256:  # a long axis goes up and down; its turns need more
+        assert found < 1.2 * traffic.total
+    else:
+        assert found == traffic.total
+
+
+def test_a_lattice_is_cut_into_blocks_for_a_tree() -> None:
+    # Sixteen blocks of 4 x 4: 24 flows inside a block, and all others between blocks.
+    traffic = stencil(16, 16)
+    inside = 16 * 24 * 1000
+    assert mapped(traffic, Tree((16, 16))) == 2 * inside + 4 * (traffic.total - inside)
+
+
+def test_weak_corners_do_not_hide_a_lattice() -> None:
+    traffic = stencil(8, 8, corners=10)
+    straight, diagonal = 2 * 8 * 7 * 1000, 2 * 7 * 7 * 10
+    assert mapped(traffic, Grid((8, 8), wrapped=False)) == straight + 2 * diagonal
+
+
+def test_a_ring_of_odd_length_steps_over_one_node() -> None:
+    assert mapped(ring(35), Grid((6, 6), wrapped=False)) == 36 * 1000
+
+
+SHAPES: list[Shape] = [
+    Tree((3, 4, 3)),
+    Grid((6, 6), wrapped=True),
+    Grid((4, 3, 3), wrapped=False),
+    Dragonfly(4, 3, 3),
+    Network(generate("random", 36, degree=3, seed=1)),
+]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    shape=st.sampled_from(SHAPES),
+    ranks=st.integers(2, 36),
+    seed=st.integers(0, 1000),
+    steps=st.sampled_from([0, 0, 500, 3000]),
+)
+def test_it_is_never_worse_than_its_start_and_repeats_itself(
+    shape: Shape, ranks: int, seed: int, steps: int
+) -> None:
+    traffic = random_traffic(ranks, seed)
+    machine = HopMachine.uniform(shape)
+    start = np.random.default_rng(seed).permutation(36)[:ranks].astype(np.uint32)
+    told: list[int] = []
+
+    def proceed(_seconds: float, hop_bytes: int) -> bool:
+        told.append(hop_bytes)
+        return True
+
+    found, again = (
+        improve(traffic, machine, seed=seed, steps=steps, start=start, proceed=proceed)
+        for _ in range(2)
+    )
+    assert np.array_equal(found, again)
+    assert len(set(found.tolist())) == ranks
+    assert hop_bytes(traffic, machine, found) <= hop_bytes(traffic, machine, start)
+    assert hop_bytes(traffic, machine, map_ranks("auto", traffic, machine)) <= hop_bytes(
+        traffic, machine, map_ranks("by-order", traffic, machine)
+    )
+
+
+def test_more_steps_help_where_there_is_no_structure() -> None:
+    traffic = random_traffic(64, 3)
+    fast, slow = (
+        mapped(traffic, Grid((8, 8), wrapped=True), steps=steps) for steps in (0, 200_000)
+    )
+    assert slow < fast
+
+
+def test_progress_can_end_the_search() -> None:
+    traffic, machine = random_traffic(64, 3), HopMachine.uniform(Grid((8, 8), wrapped=True))
+    told: list[tuple[float, int]] = []
+
+    def once(seconds: float, least: int) -> bool:
+        told.append((seconds, least))
+        return False
+
+    found = improve(traffic, machine, seconds=60, proceed=once)
+    assert len(told) == 1
+    assert hop_bytes(traffic, machine, found) <= told[0][1]
+
+
+def test_seconds_are_cpu_seconds_of_annealing() -> None:
+    traffic, machine = random_traffic(64, 3), HopMachine.uniform(Grid((8, 8), wrapped=True))
+    told: list[float] = []
+    improve(traffic, machine, seconds=0.35, proceed=lambda at, _: told.append(at) is None)
+    assert told == sorted(told)
+    assert told[-1] <= 0.4
