@@ -147,7 +147,7 @@ def test_degree_methods_leave_a_regular_network_as_it_is() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=10)
+@settings(max_examples=4)
 def test_blocks_are_closer_than_gorders_and_ids_stay_adjacent(seed: int) -> None:
     graph = generate("random", 64, degree=6, seed=seed)
     ours = graph.relabel(order("blocks", graph, seed=seed))

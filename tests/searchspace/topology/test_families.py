@@ -80,7 +80,7 @@ def test_impossible_random_networks(nodes: int, degree: int | None, message: str
 
 def test_every_random_network_of_six_nodes_and_degree_three_is_about_as_likely() -> None:
     """There are 70: 10 complete bipartite networks and 60 prisms."""
-    draws = 7000
+    draws = 3500
     found = Counter(generate("random", 6, degree=3, seed=seed).edges for seed in range(draws))
     assert len(found) == 70
     # Chi-squared with 69 degrees of freedom stays below 119 with probability 0.9998.
