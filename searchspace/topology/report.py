@@ -107,17 +107,20 @@ def _bisection(
                 "every switch has as many"
             )
             return nothing
-    if inner.widths:
-        notes.append("bisection: parallel cables count once")
+    # Where every edge stands for as many cables, so does every edge of a cut.
+    widths = set(inner.widths or (1,))
+    each = min(widths) if len(widths) == 1 else 1
+    if len(widths) > 1:
+        notes.append("bisection: parallel cables count once, since not all have as many")
     split = bisection_width(inner, seed=seed, effort="normal" if inner.nodes <= 1024 else "quick")
     exact = split.width == split.lower_bound
     if not exact:
         notes.append(
-            f"bisection: {split.width} is an upper bound, the narrowest split that "
+            f"bisection: {split.width * each} is an upper bound, the narrowest split that "
             f"{', '.join(split.widths)} found"
         )
     return {
-        "bisection_width": split.width,
-        "bisection_lower_bound": split.lower_bound,
+        "bisection_width": split.width * each,
+        "bisection_lower_bound": split.lower_bound * each,
         "bisection_exact": exact,
     }

@@ -56,8 +56,12 @@ def girth(graph: Graph) -> int | None:
 
 
 def edge_connectivity(graph: Graph) -> int:
-    """The fewest edges whose loss can split the network; 0 for one that is split."""
-    return int(_igraph(graph).edge_connectivity()) if graph.nodes > 1 else 0
+    """The fewest cables whose loss can split the network; 0 for one that is split."""
+    if graph.nodes < 2:
+        return 0
+    if graph.widths:
+        return int(_igraph(graph).mincut(capacity=list(graph.widths)).value)
+    return int(_igraph(graph).edge_connectivity())
 
 
 def node_connectivity(graph: Graph) -> int:

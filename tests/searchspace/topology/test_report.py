@@ -156,6 +156,18 @@ def test_a_report_says_what_it_leaves_out() -> None:
     assert jellyfish["bisection_width"] is not None
 
 
+def test_parallel_cables_count_where_cables_are_counted() -> None:
+    ring = [(node, (node + 1) % 6) for node in range(6)]
+    doubled = report(Graph.from_cables(6, ring * 2))
+    counted = ("cables", "edge_connectivity", "bisection_width", "bisection_lower_bound")
+    assert [doubled[name] for name in counted] == [12, 4, 4, 4]
+    assert doubled["degree"] == 2
+
+    uneven = report(Graph.from_cables(6, [*ring, ring[0]]))
+    assert (uneven["edge_connectivity"], uneven["bisection_width"]) == (2, 2)
+    assert "parallel cables count once, since not all have as many" in uneven["notes"][0]
+
+
 def test_the_switches_of_a_network() -> None:
     ring = generate("ring", 5)
     assert switch_network(ring) is ring
