@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from cli.files import FILE, read_graph, read_json, read_text
 from cli.options import example, json_option, method_options, print_json, say, seed_option
@@ -16,8 +17,9 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.hop_machine import HopMachine
-from searchspace.mapping import MAPPERS
+from searchspace.mapping import MAPPERS, Places
 from searchspace.mapping.judge import judge
+from searchspace.traffic import Traffic
 
 __all__ = ["COMMANDS"]
 
@@ -44,7 +46,7 @@ host.
 """,
     epilog=example(
         "hamtune map treematch --traffic W.mtx --machine M.json --json",
-        "hamtune map random --traffic W.mtx --machine M.json --seed 7",
+        "hamtune map scotch --traffic W.mtx --machine M.json --seed 7 --picture W.svg",
     ),
 )
 @click.argument("method", type=click.Choice(tuple(MAPPERS)), metavar="METHOD")
@@ -70,6 +72,12 @@ host.
     type=click.FloatRange(min=0),
     help="Time that a mapper which improves its result step by step may take; others just finish.",
 )
+@click.option(
+    "--picture",
+    metavar="F",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw what the places exchange with ranks in order and as mapped (.svg or .png).",
+)
 @method_options
 @seed_option
 @json_option
@@ -78,10 +86,15 @@ def map_command(
     traffic: Path,
     machine_file: Path,
     seconds: float | None,
+    picture: Path | None,
     options: dict[str, Scalar],
     seed: int,
     as_json: bool,
 ) -> None:
+    if picture is not None and picture.suffix not in (".svg", ".png"):
+        raise click.UsageError(f"--picture {picture}: pictures are .svg or .png files")
+    if picture is not None and not picture.parent.is_dir():
+        raise InvalidInput(f"--picture {picture}: there is no directory {picture.parent}")
     exchanged = read_traffic(read_text(traffic), notice=say)
     machine = _read_machine(machine_file)
     mapper = MAPPERS[method]
@@ -91,6 +104,8 @@ def map_command(
     places = mapper.place(exchanged, machine, seed=seed, **options)
     took = time.perf_counter() - begin
     judgement = judge(exchanged, machine, places)
+    if picture is not None:
+        _draw(picture, method, exchanged, machine, places)
     hosts = machine.place_hosts[places].tolist()
     if as_json:
         answer: dict[str, Any] = {"mapping": hosts}
@@ -103,6 +118,19 @@ def map_command(
         f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "
         f"congestion {judgement.congestion}"
     )
+
+
+def _draw(
+    picture: Path, method: str, traffic: Traffic, machine: HopMachine, places: Places
+) -> None:
+    from cli.figures import render
+    from cli.mapping_figures import heat_map
+
+    in_order = np.arange(traffic.ranks, dtype=np.uint32)
+    both = (("ranks in order", in_order), (method, places))
+    unit = "host" if machine.plain else "core"
+    figure = heat_map(traffic, both, machine.places, unit=unit)
+    picture.write_bytes(render(figure, "svg" if picture.suffix == ".svg" else "png"))
 
 
 def _read_machine(path: Path) -> HopMachine:

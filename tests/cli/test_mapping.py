@@ -40,6 +40,14 @@ def test_a_mapping_is_a_host_for_each_rank_and_its_judgement(hamtune: Hamtune, f
     assert again["mapping"] == better["mapping"]
 
 
+def test_a_picture_shows_the_traffic_before_and_after(hamtune: Hamtune, files: Path) -> None:
+    mapped(hamtune, "greedy", "--picture", "heat.svg")
+
+    drawn = (files / "heat.svg").read_text()
+    assert "<svg" in drawn
+    assert "greedy" in drawn
+
+
 def test_cores_within_hosts_are_told_where_they_differ(hamtune: Hamtune, files: Path) -> None:
     (files / "M.json").write_text(json.dumps({"type": "mesh", "dims": [2], "inside": [2, 4]}))
 
