@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from cli.figures import COLOURS, QUIET, TEXT
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.topology.drawing import edge_classes, place, rotation
+from searchspace.topology.optimise.pareto import Compromise
 from searchspace.topology.structure import hop_histogram
 
-__all__ = ["adjacency_figure", "distance_figure", "network_figure"]
+__all__ = ["adjacency_figure", "compromise_figure", "distance_figure", "network_figure"]
 
 _MOST_NODES = 4096
 _LABELLED_NODES = 40
@@ -102,6 +103,33 @@ def adjacency_figure(graphs: Mapping[str, Graph]) -> Figure:
         axes.set_ylim(graph.nodes - 0.5, -0.5)
         axes.set_aspect("equal")
         axes.set_title(title, loc="left", color=TEXT, fontsize=11)
+    return figure
+
+
+def compromise_figure(archive: Sequence[Compromise]) -> Figure:
+    """Draws ASPL over cable length, with the width as colour; numbers are those of the files."""
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    lengths = [found.cable_length for found in archive]
+    means = [found.aspl for found in archive]
+    widths = [found.bisection_width for found in archive]
+    dots = axes.scatter(lengths, means, c=widths, cmap="viridis", s=40, zorder=2)
+    for number, found in enumerate(archive, start=1):
+        axes.annotate(
+            str(number),
+            (found.cable_length, found.aspl),
+            xytext=(4, 4),
+            textcoords="offset points",
+            fontsize=7,
+            color=TEXT,
+        )
+    bar = figure.colorbar(dots, ax=axes)
+    bar.set_label("bisection width")
+    bar.locator = MaxNLocator(integer=True)
+    axes.set_xlabel("length of all cables")
+    axes.set_ylabel("average shortest path length [hops]")
+    axes.set_title("Networks that no other one beats", loc="left", color=TEXT, fontsize=11)
+    axes.grid(color=QUIET, alpha=0.3, zorder=0)
     return figure
 
 

@@ -6,6 +6,7 @@ import click
 
 from cli import embeddings, topologies
 from cli.optimise import optimize
+from cli.pareto import pareto
 
 __all__ = ["COMMANDS"]
 
@@ -15,7 +16,7 @@ def topology() -> None:
     """Generate networks, optimise, measure, convert and draw them."""
 
 
-for _command in (*topologies.COMMANDS, *embeddings.COMMANDS, optimize):
+for _command in (*topologies.COMMANDS, *embeddings.COMMANDS, optimize, pareto):
     topology.add_command(_command)
 
 

@@ -24,7 +24,7 @@ from searchspace.topology.metrics import measure
 from searchspace.topology.optimise import OPTIMISERS, begin
 from searchspace.topology.optimise.search import Objective, Point, Problem, Ring, Search
 
-__all__ = ["optimize"]
+__all__ = ["interruptible", "optimize"]
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STATE_FORMAT = 1
@@ -195,7 +195,7 @@ def _drive(search: Search, problem: Problem, budget: float) -> tuple[float, bool
     begin = time.process_time()
     shown, told = 0.0, ""
     seconds = 0.0
-    with _interruptible() as interrupted:
+    with interruptible() as interrupted:
         while not search.finished and seconds < budget and not interrupted:
             search.step()
             seconds = (time.process_time() - begin) / problem.threads
@@ -206,7 +206,7 @@ def _drive(search: Search, problem: Problem, budget: float) -> tuple[float, bool
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[list[int]]:
+def interruptible() -> Iterator[list[int]]:
     """Turns Ctrl-C and termination into an entry in the list, so that a step ends in order."""
     seen: list[int] = []
     signals = (signal.SIGINT, signal.SIGTERM)

@@ -24,7 +24,7 @@ from searchspace.topology.metrics import aspl_lower_bound
 from searchspace.topology.optimise.search import check_size
 from searchspace.topology.random_regular import RANDOM
 
-__all__ = ["Compromise", "ParetoSearch", "weights"]
+__all__ = ["Compromise", "ParetoSearch", "check_problem", "front_table", "weights"]
 
 _MOST_NODES = 1024
 _MOVES = 3000  # of an annealing
@@ -90,6 +90,20 @@ def _radical_inverse(number: int, base: int) -> float:
     return value
 
 
+def check_problem(nodes: int, degree: int) -> None:
+    """Check that there are such networks, and not too large ones.
+
+    Raises:
+        InvalidInput: There are none, or they are.
+    """
+    check_size(nodes, degree)
+    if nodes > _MOST_NODES:
+        raise InvalidInput(
+            f"the search for compromises takes at most {_MOST_NODES} nodes, not {nodes}",
+            field="nodes",
+        )
+
+
 class ParetoSearch:
     """The archive and the annealing under way; moves depend on the arguments alone.
 
@@ -113,12 +127,7 @@ class ParetoSearch:
         seed: int = 0,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        check_size(nodes, degree)
-        if nodes > _MOST_NODES:
-            raise InvalidInput(
-                f"the search for compromises takes at most {_MOST_NODES} nodes, not {nodes}",
-                field="nodes",
-            )
+        check_problem(nodes, degree)
         self._nodes, self._degree, self._seed = nodes, degree, seed
         self._lengths = np.ascontiguousarray(lengths)
         first = RANDOM.generate(Wanted(nodes, degree, seed))
