@@ -83,7 +83,8 @@ class Race:
     Args:
         drift: Of all that is known; what this race finds out is entered too.
         entrants: Those with the best estimates take part, `MOST` at most.
-        best: A whole value that is known already and would win.
+        best: A whole value that is known already. The best estimate is verified all the same: it
+            may still be better by less than the tolerance.
     """
 
     def __init__(
@@ -92,13 +93,14 @@ class Race:
         self._drift = drift
         ordered = sorted(entrants, key=lambda entrant: (entrant.estimate, entrant.number))
         self._waiting = deque(ordered[:MOST])
+        self._started = False
         self.best = best
 
     @property
     def over(self) -> bool:
         """Whether nobody is left who might be better than the best by more than `TOLERANCE`."""
-        if not self._waiting:
-            return True
+        if not self._waiting or not self._started:
+            return not self._waiting
         least = self._drift.least(self._waiting[0].estimate)
         if self.best is None or least is None:
             return False
@@ -106,6 +108,7 @@ class Race:
 
     def start(self) -> Entrant:
         """The next to verify; the race must not be over."""
+        self._started = True
         return self._waiting.popleft()
 
     def finish(self, entrant: Entrant, trial: Trial) -> None:
