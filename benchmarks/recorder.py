@@ -3,7 +3,9 @@
     .venv/bin/python -m benchmarks.recorder [programs|calls|matrix ...] [--output FILE.json]
 
 - programs: built-in programs with the recorder preloaded and without, in turns; CPU and wall
-  seconds of the whole run, medians, and a bootstrap interval of the relative difference.
+  seconds of the whole run, medians, a bootstrap interval of the relative difference, and the
+  difference of the least. Ranks spin while they wait: on a machine that others use, their CPU time
+  says more about the others than about the recorder.
 - calls: the CPU time that the recorder adds to a call, from a program that does nothing but calls
   with itself, and the peak memory after a thousand and after ten million of them.
 - matrix: the calls, messages and bytes of every program, library and number of ranks, compared with
@@ -42,7 +44,7 @@ STARTERS = {
     "openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"),
     "mpich": ("mpirun.mpich",),
 }
-PROGRAMS = (("cg", "A"), ("mg", "A"), ("ft", "A"), ("is", "A"))
+PROGRAMS = (("mg", "A"), ("is", "A"), ("cg", "A"))
 PAIRS = 9
 KINDS = ("allreduce", "sendrecv", "requests")
 MICRO_CALLS, FEW_CALLS, MANY_CALLS = 600_000, 1_000, 10_000_000
@@ -120,7 +122,7 @@ def interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]
 def programs(bench: Bench, pairs: int) -> list[dict[str, Any]]:
     """Programs with and without the recorder, in turns."""
     rows = []
-    print("program             CPU s  recorded  difference (95%)              wall   calls/rank")
+    print("program             CPU s  recorded  difference (95%)     of least    wall  calls/rank")
     for mpi in STARTERS:
         for name, size in PROGRAMS:
             recording = bench.directory / "recording"
@@ -141,6 +143,8 @@ def programs(bench: Bench, pairs: int) -> list[dict[str, Any]]:
                 "recorded_cpu_seconds": statistics.median(b for _, b in cpu),
                 "cpu_difference": interval(cpu),
                 "wall_difference": interval(wall),
+                "least_difference": min(b for _, b in cpu) / min(a for a, _ in cpu) - 1,
+                "pairs": {"cpu": cpu, "wall": wall},
                 "calls_per_rank": calls,
             }
             rows.append(row)
@@ -148,7 +152,8 @@ def programs(bench: Bench, pairs: int) -> list[dict[str, Any]]:
             print(
                 f"{mpi:8} {row['program']:8} {row['cpu_seconds']:8.2f} "
                 f"{row['recorded_cpu_seconds']:9.2f} {difference:+8.2%} "
-                f"({low:+.2%} to {high:+.2%}) {row['wall_difference'][0]:+9.2%} {calls:10}",
+                f"({low:+.2%} to {high:+.2%}) "
+                f"{row['least_difference']:+8.2%} {row['wall_difference'][0]:+8.2%} {calls:10}",
                 flush=True,
             )
     return rows

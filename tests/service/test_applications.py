@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import RankBlock, TraceHeader, write_trace
 from service.app import create_app
 from service.runtime import Runtime
 
@@ -92,6 +94,33 @@ def test_damaged_and_hostile_traces_are_refused(
         assert content != good
         assert client.post(URL, content=content, headers=RAW).status_code == 422
     assert stored_files(runtime) == []
+
+
+@pytest.mark.parametrize(
+    ("operations", "reason"),
+    [
+        (encode("barrier"), "finalize"),
+        (encode("send", peer=5, count=1, size=8) + encode("finalize"), "5"),
+        (encode("wait", slot=3) + encode("finalize"), "slot"),
+        (encode("barrier", comm=7) + encode("finalize"), "communicator"),
+        (b"\x1e" + encode("finalize"), "unknown"),
+    ],
+    ids=["no finalize", "no such peer", "no request", "no communicator", "no operation"],
+)
+def test_a_trace_that_cannot_be_replayed_is_refused_with_its_reason(
+    client: TestClient, tmp_path: Path, trace: Path, operations: bytes, reason: str
+) -> None:
+    wrong = tmp_path / "wrong.ht"
+    blocks = [
+        RankBlock(encode("finalize"), 1),
+        RankBlock(operations, 2 if reason != "finalize" else 1),
+    ]
+    write_trace(wrong, TraceHeader(ranks=2, program="wrong"), blocks)
+    response = client.post(URL, content=wrong.read_bytes(), headers=RAW)
+    assert response.status_code == 422
+    assert "rank 1" in response.json()["detail"]
+    assert reason in response.json()["detail"]
+    assert client.post(URL, content=trace.read_bytes(), headers=RAW).status_code == 201
 
 
 @pytest.mark.parametrize(
