@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from searchspace.hop_machine import HopMachine
 from searchspace.kernels._native import map_auto
 from searchspace.mapping.by_order import BY_ORDER
@@ -46,7 +48,10 @@ def improve(
         The place of each rank.
     """
     if start is None:
-        start = BY_ORDER.place(traffic, machine)
+        if machine.plain:
+            start = np.arange(traffic.ranks, dtype=np.uint32)
+        else:
+            start = BY_ORDER.place(traffic, machine)
     places, _, _, _ = map_auto(
         traffic.first,
         traffic.partner,

@@ -22,22 +22,26 @@ std::size_t halve(const TreeMetric& metric, Slot* begin, Slot* end);
 std::size_t halve(const GridMetric& metric, Slot* begin, Slot* end);
 std::size_t halve(const TableMetric& metric, Slot* begin, Slot* end);
 
-/// Halves slots by the highest bit in which their codes differ.
+/// Halves slots below a node of a tree between two of its children, as close to the middle as can be.
 template <typename Code, typename Hops>
 std::size_t halve_codes(Slot* begin, Slot* end, const Code& code, const Hops& hops) {
-  std::uint32_t all = ~0U, any = 0;
-  for (const Slot* slot = begin; slot != end; ++slot) {
-    all &= code(*slot);
-    any |= code(*slot);
+  const auto before = [&](Slot a, Slot b) { return code(a) < code(b); };
+  if (!std::is_sorted(begin, end, before)) std::stable_sort(begin, end, before);
+  const auto count = static_cast<std::size_t>(end - begin);
+  const auto most = hops(code(*begin), code(end[-1]));
+  std::size_t best = 0, distance = count;
+  bool deeper = false;
+  for (std::size_t at = 1; at < count; ++at) {
+    if (hops(code(begin[at - 1]), code(begin[at])) < most) {
+      deeper = true;
+      continue;
+    }
+    const std::size_t off = 2 * at > count ? 2 * at - count : count - 2 * at;
+    if (off >= distance) continue;
+    distance = off;
+    best = at;
   }
-  const std::uint32_t differing = any & ~all;
-  if (differing == 0) return 0;
-  const std::uint32_t lowest = differing & (~differing + 1);
-  if (hops(0U, any ^ all) == hops(0U, lowest)) return 0;
-  const unsigned bit = 31U - static_cast<unsigned>(__builtin_clz(differing));
-  return static_cast<std::size_t>(
-      std::stable_partition(begin, end, [&](Slot slot) { return ((code(slot) >> bit) & 1U) == 0; }) -
-      begin);
+  return deeper ? best : 0;
 }
 
 template <typename Hosts>

@@ -1,6 +1,7 @@
 #include "searchspace/kernels/mapper/search.hpp"
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -15,25 +16,44 @@ namespace {
 
 /// How many close slots a metric lists for each.
 constexpr std::size_t kNear = 12;
-/// Flows that the descent of the fast mode may look at, for each rank.
-constexpr std::uint64_t kVisitsPerRank = 1500;
 constexpr std::size_t kQuietRounds = 3;
 
-/// One annealing of a plan; temperatures are in mean changes of a proposal.
+/// What the fast mode spends on each rank: about two thirds of the time that Scotch takes.
+template <typename Metric>
+struct Effort {
+  static constexpr std::uint64_t kVisits = 1500;  ///< flows that a descent may look at
+  static constexpr std::uint64_t kSteps = 100;    ///< of annealing
+};
+
+/// In a grid the time goes into bisection with its many pulls.
+template <>
+struct Effort<GridMetric> {
+  static constexpr std::uint64_t kVisits = 1500;
+  static constexpr std::uint64_t kSteps = 0;
+};
+
+/// In a tree, bisection leaves little to the swaps.
+template <>
+struct Effort<TreeMetric> {
+  static constexpr std::uint64_t kVisits = 800;
+  static constexpr std::uint64_t kSteps = 0;
+};
+
+/// One annealing of a plan; its first temperature is in mean changes of a proposal.
 struct Phase {
   double share;  ///< of the time
   bool anew;     ///< from a new bisection, else from the best mapping so far
-  double hot, cold;
+  double hot;
 };
 
 /// Several restarts where there is time for them, for each rank; else one long annealing.
 const std::vector<Phase>& plan(double steps_per_rank) {
   static const std::vector<Phase> patient = {
-      {0.06, false, 0.15, 0.005}, {0.06, true, 0.15, 0.005}, {0.06, true, 0.15, 0.005},
-      {0.06, false, 0.05, 0.005}, {0.30, false, 0.15, 0.005}, {0.26, true, 0.25, 0.005},
-      {0.12, false, 0.08, 0.005}, {0.08, false, 0.03, 0.005}};
+      {0.06, false, 0.15}, {0.06, true, 0.15}, {0.06, true, 0.15},
+      {0.06, false, 0.05}, {0.30, false, 0.15}, {0.26, true, 0.25},
+      {0.12, false, 0.08}, {0.08, false, 0.03}};
   static const std::vector<Phase> hurried = {
-      {0.75, false, 0.15, 0.005}, {0.18, false, 0.05, 0.005}, {0.07, false, 0.02, 0.005}};
+      {0.75, false, 0.15}, {0.18, false, 0.05}, {0.07, false, 0.02}};
   constexpr double kPatient = 50'000;
   return steps_per_rank >= kPatient ? patient : hurried;
 }
@@ -68,10 +88,12 @@ class Search {
       start_from(*lattice);
       if (const std::optional<Lattice> ringed = with_rings_of_four(*lattice)) start_from(*ringed);
     }
-    // Where hops have no coordinates, bisections differ more and take less time.
-    constexpr int kBisections = std::is_same_v<Metric, GridMetric> ? 1 : 2;
-    for (int left = kBisections; left > 0 && !optimal(); --left)
-      refine(halve_together(flows_, metric_, random_), "bisection");
+    if (!optimal()) refine(halve_together(flows_, metric_, random_), "bisection");
+    if (optimal() || Effort<Metric>::kSteps == 0 || limits_.seconds > 0 || limits_.steps > 0) return;
+    board_.place(best_.slots);
+    Budget budget = Budget::steps(Effort<Metric>::kSteps * flows_.ranks());
+    cool(budget, 0.15);
+    keep(best_.start);
   }
 
   void start_from(const Lattice& lattice) {
@@ -82,7 +104,7 @@ class Search {
 
   void refine(std::vector<Slot> slots, const char* name) {
     board_.place(std::move(slots));
-    board_.descend(random_, kQuietRounds, kVisitsPerRank * flows_.ranks());
+    board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
     keep(name);
   }
 
@@ -101,12 +123,18 @@ class Search {
       Budget budget = timed ? Budget::until(begin_ + done * limits_.seconds)
                             : Budget::steps(static_cast<std::uint64_t>(phase.share * work));
       budget.stop_when([this] { return !tell(); });
-      const double change = std::max(board_.mean_change(random_, kSamples), 1e-9);
-      board_.anneal(change * phase.hot, change * phase.cold, budget, random_);
-      steps_ += budget.done();
-      board_.descend(random_, kQuietRounds, kVisitsPerRank * flows_.ranks());
-      keep(phase.anew ? "bisection" : best_.start.c_str());
+      cool(budget, phase.hot);
+      keep(phase.anew ? "bisection" : best_.start);
     }
+  }
+
+  /// Anneals from some mean changes of a proposal, and descends.
+  void cool(Budget& budget, double hot) {
+    constexpr double kCold = 0.005;
+    const double change = std::max(board_.mean_change(random_, kSamples), 1e-9);
+    board_.anneal(change * hot, change * std::min(kCold, hot / 2), budget, random_);
+    steps_ += budget.done();
+    board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
   }
 
   void keep(const std::string& name) {
