@@ -38,7 +38,8 @@ def _regular(machine: HopMachine) -> tuple[int, list[int]] | None:
             return 0, [*arity, *(machine.inside if whole else ())]
         case Grid(dims, wrapped):
             sides = [side for side in dims if side > 1] or [1]
-            return (1 if wrapped else 2, sides) if len(sides) <= _MOST_AXES else None
+            # The first axis of Scotch runs fastest, ours last.
+            return (1 if wrapped else 2, sides[::-1]) if len(sides) <= _MOST_AXES else None
         case _:
             return None
 

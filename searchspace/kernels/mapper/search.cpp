@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kNear = 12;
 constexpr std::size_t kQuietRounds = 3;
 
+const char* const kStructure = "structure";
+const char* const kBisection = "bisection";
+
 /// What the fast mode spends on each rank: about two thirds of the time that Scotch takes.
 template <typename Metric>
 struct Effort {
@@ -88,7 +91,12 @@ class Search {
       start_from(*lattice);
       if (const std::optional<Lattice> ringed = with_rings_of_four(*lattice)) start_from(*ringed);
     }
-    if (!optimal()) refine(halve_together(flows_, metric_, random_), "bisection");
+    // Where structure did not do, one bisection more: such traffic is sparse and soon split.
+    const std::int64_t structured = best_cost_;
+    const bool tried = best_.start == kStructure;
+    if (!optimal()) refine(halve_together(flows_, metric_, random_), kBisection);
+    if (!optimal() && tried && best_cost_ < structured)
+      refine(halve_together(flows_, metric_, random_), kBisection);
     if (optimal() || Effort<Metric>::kSteps == 0 || limits_.seconds > 0 || limits_.steps > 0) return;
     board_.place(best_.slots);
     Budget budget = Budget::steps(Effort<Metric>::kSteps * flows_.ranks());
@@ -99,7 +107,7 @@ class Search {
   void start_from(const Lattice& lattice) {
     if (optimal()) return;
     if (std::optional<std::vector<Slot>> placed = place_lattice(lattice, metric_))
-      refine(std::move(*placed), "structure");
+      refine(std::move(*placed), kStructure);
   }
 
   void refine(std::vector<Slot> slots, const char* name) {
@@ -124,7 +132,7 @@ class Search {
                             : Budget::steps(static_cast<std::uint64_t>(phase.share * work));
       budget.stop_when([this] { return !tell(); });
       cool(budget, phase.hot);
-      keep(phase.anew ? "bisection" : best_.start);
+      keep(phase.anew ? kBisection : best_.start);
     }
   }
 
