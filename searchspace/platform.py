@@ -409,11 +409,15 @@ def evaluation_key(
         configuration: The configuration; what it leaves to defaults is filled in first.
         simulator_version: Version of our simulator and of SimGrid.
     """
+    chosen = complete(configuration, machine).to_dict()
+    family = FAMILIES.get(str(chosen["topology"]))
+    versions = {"family_version": family.version} if family and family.version > 1 else {}
     return sha256_of(
         {
             "trace": trace_sha256,
             "machine": machine.canonical(),
-            "configuration": complete(configuration, machine).to_dict(),
+            "configuration": chosen,
             "simulator": simulator_version,
+            **versions,
         }
     )

@@ -57,6 +57,8 @@ class Family:
         indirect: Whether hosts are plugged into switches of their own.
         options: Its parameters.
         implied: The number of nodes that the parameters alone determine, if they do.
+        version: Raised when the same description comes to mean another network, so that results
+            for the old one are not taken for the new one's.
     """
 
     name: str
@@ -68,3 +70,4 @@ class Family:
     indirect: bool = False
     options: tuple[Option, ...] = field(default=())
     implied: Callable[[Wanted], int | None] = field(default=lambda _wanted: None)
+    version: int = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from searchspace.errors import InvalidInput
 from searchspace.machine import Machine, parse_machine
 from searchspace.ordering import order
 from searchspace.platform import Infeasible, complete, evaluation_key, resolve
-from searchspace.topology import generate
+from searchspace.topology import FAMILIES, generate
 from searchspace.traffic import Traffic
 
 
@@ -166,6 +167,18 @@ def test_equal_runs_have_equal_keys_and_others_do_not() -> None:
         key(short | {"collectives": {"alltoall": "bruck"}}),
     ]
     assert len({key(short), *others}) == 7
+
+
+def test_a_family_that_builds_other_networks_now_has_other_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def key() -> str:
+        return evaluation_key("t", machine(), configuration(topology="random"), "1")
+
+    before = key()
+    changed = dataclasses.replace(FAMILIES["random"], version=7)
+    monkeypatch.setitem(FAMILIES, "random", changed)
+    assert key() != before
 
 
 FAT_TREE = {

@@ -23,7 +23,7 @@ from searchspace.topology.optimise.search import Optimiser, Point, Problem
 
 __all__ = ["TWO_OPT", "TwoOptSearch"]
 
-_MOVES_A_STEP = 100
+_MOST_MOVES_A_STEP = 100
 _BISECTION_STARTS = 30
 _MOST_DRAWS = 10_000  # of an exchange that leaves the network simple
 
@@ -67,8 +67,8 @@ class TwoOptSearch:
         return self._moves
 
     def step(self) -> None:
-        """Propose a hundred exchanges."""
-        for _ in range(_MOVES_A_STEP):
+        """Propose some exchanges, a hundred at most."""
+        for _ in range(self._moves_a_step()):
             if self.finished:
                 return
             self._propose(random.Random(f"{self._problem.seed}:{self._moves}"))  # noqa: S311
@@ -81,6 +81,15 @@ class TwoOptSearch:
             "failures": self._failures,
             "stuck": self._stuck,
         }
+
+    def _moves_a_step(self) -> int:
+        """As many as take some tenths of a second, by the sizes alone."""
+        ends = 2 * len(self._edges)
+        if self._problem.objective == "bisection":
+            moves = 2_000_000 // (_BISECTION_STARTS * max(1, ends))
+        else:
+            moves = 3_000_000_000 // max(1, ends * self._problem.nodes)
+        return min(_MOST_MOVES_A_STEP, max(1, moves))
 
     def _propose(self, rng: random.Random) -> None:
         draws = (random_exchange(self._edges, self._present, rng) for _ in range(_MOST_DRAWS))
