@@ -5,9 +5,9 @@ Two sources of networks take turns. Cayley networks of metacyclic groups are dra
 networks with a rotation are widened (`widening.hpp`): orbits of cables are exchanged such that no
 cut of a growing pool of narrow ones becomes narrower, beginning with a network annealed for a low
 ASPL (Deng et al. 2019, section 3.1), with a Cayley network or with the best one so far. Each such
-run has a symmetry: at first each one in turn, then every second run the one that has gone farthest.
-Their lengths follow the sequence of Luby, Sinclair and Zuckerman ("Optimal speedup of Las Vegas
-algorithms", 1993).
+run has a symmetry: at first each one in turn, then by turns the one that has gone farthest and one
+of the better half. Their lengths follow the sequence of Luby, Sinclair and Zuckerman ("Optimal
+speedup of Las Vegas algorithms", 1993).
 
 The best network of a run, or of those drawn, goes to all verifiers before it counts.
 """
@@ -41,8 +41,8 @@ _SLICE_WORK = 1_000_000
 _UNIT_SLICES = 6
 """The shortest run, and after how many slices its best network is verified."""
 
-_SURVEY_EVERY = 4
-"""Of so many steps one draws Cayley networks."""
+_SURVEY_EVERY, _SURVEY_SELDOM, _VAIN_SURVEYS = 4, 16, 8
+"""Of so many steps one draws Cayley networks; more seldom after so many in vain."""
 
 _FIRST_SURVEY = 8
 """Slices that the first of these steps takes."""
@@ -160,6 +160,7 @@ class SymmetricSearch:
         )
         self._steps = 0
         self._begun = 0
+        self._vain_surveys = 0
         self._moves = 0  # of runs that are over, and networks drawn
         self._scores = {symmetry: _Score() for symmetry in self._symmetries}
         self._records: list[_Record] = []
@@ -189,7 +190,8 @@ class SymmetricSearch:
 
     def step(self) -> None:
         """Draw Cayley networks, or go on with a widening, in every thread."""
-        if self._survey is not None and self._steps % _SURVEY_EVERY == 0:
+        every = _SURVEY_EVERY if self._vain_surveys < _VAIN_SURVEYS else _SURVEY_SELDOM
+        if self._survey is not None and self._steps % every == 0:
             self._draw(self._survey)
         else:
             self._widen()
@@ -200,6 +202,7 @@ class SymmetricSearch:
         return {
             "steps": self._steps,
             "begun": self._begun,
+            "vain_surveys": self._vain_surveys,
             "moves": self._moves,
             "best": [list(edge) for edge in self._best.graph.edges],
             "width": self._width,
@@ -211,7 +214,7 @@ class SymmetricSearch:
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._steps, self._begun = state["steps"], state["begun"]
-        self._moves = state["moves"]
+        self._vain_surveys, self._moves = state["vain_surveys"], state["moves"]
         graph = Graph.from_edges(self._problem.nodes, [(u, v) for u, v in state["best"]])
         self._set_best(graph, state["width"], state["symmetry"])
         self._scores = {k: _Score(runs, width) for k, runs, width in state["scores"]}
@@ -246,8 +249,10 @@ class SymmetricSearch:
 
         found = [one for one in _in_threads(draw, range(problem.threads)) if one is not None]
         self._moves += searches * problem.threads
+        self._vain_surveys += 1
         if not found:
             return
+        self._vain_surveys = 0
         width, symmetry, multiplier, array = max(found, key=lambda one: one[0])
         orbits = _orbit_list(array)
         self._records = [*self._records, _Record(width, symmetry, multiplier, orbits)][-_RECORDS:]
@@ -299,9 +304,9 @@ class SymmetricSearch:
         fresh = [k for k in self._symmetries if not self._scores[k].runs]
         if fresh:
             return fresh[0]
-        if number % 2:
-            return self._symmetries[number // 2 % len(self._symmetries)]
-        return max(self._symmetries, key=lambda k: self._scores[k].width)
+        ranked = sorted(self._symmetries, key=lambda k: -self._scores[k].width)
+        better = ranked[: (len(ranked) + 1) // 2]
+        return better[number // 2 % len(better)] if number % 2 else ranked[0]
 
     def _first(self, symmetry: int) -> list[Orbit]:
         return starting_orbits(self._problem.nodes, self._problem.degree, symmetry)
