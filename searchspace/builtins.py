@@ -166,8 +166,10 @@ def _read_player(parameters: Mapping[str, Any]) -> dict[str, str | int]:
     """Reads the matrix into its one form; what a pair exchanges is split between both."""
     _refuse_unknown(parameters, ("matrix", "rounds"))
     text = parameters.get("matrix")
-    if not isinstance(text, str) or not text.strip():
+    if text is None:
         raise InvalidInput("is required: a MatrixMarket file", field="matrix")
+    if not isinstance(text, str) or "\n" not in text.strip():
+        raise InvalidInput("must be the text of a MatrixMarket file", field="matrix")
     if len(text) > MOST_MATRIX_CHARACTERS:
         raise InvalidInput(
             f"has {len(text)} characters; at most {MOST_MATRIX_CHARACTERS}", field="matrix"

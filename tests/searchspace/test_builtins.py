@@ -54,7 +54,8 @@ def test_a_run_has_all_parameters_and_a_key(
         ("ep", {"class": "S"}, 257, "ranks: class S needs at most 256"),
         ("ep", {"class": "S", "iterations": 2}, 1, "iterations: unknown field"),
         ("player", {}, 2, "matrix: is required: a MatrixMarket file"),
-        ("player", {"matrix": "x"}, 2, "matrix: line 1 of the traffic matrix is not 1 whole numb"),
+        ("player", {"matrix": "w.mtx"}, 2, "matrix: must be the text of a MatrixMarket file"),
+        ("player", {"matrix": "0 1\nx 0\n"}, 2, "matrix: line 2 of the traffic matrix is not"),
         ("player", {"matrix": "0 1\n1 0\n"}, 3, "ranks: must be 2, as many as the matrix has rows"),
         ("player", {"matrix": "0 1\n1 0\n", "rounds": 0}, 2, "rounds: must be a whole number"),
         (

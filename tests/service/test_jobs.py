@@ -35,6 +35,9 @@ def changed(spec: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("application.class", "Z"),
         ("application.ranks", 15),
         ("application.ranks", 64),
+        ("application", {"pattern": "ring", "ranks": 4, "size": 1, "count": 1, "rate": 1}),
+        ("application", {"pattern": "linear", "ranks": 4, "size": 1, "count": 1}),
+        ("application", {"builtin": "player", "matrix": "w.mtx", "ranks": 4}),
         ("machine.host_speed", "100 parsecs"),
         ("machine.degree", 16),
         ("search.topology", ["moebius"]),
@@ -59,6 +62,15 @@ def test_a_wrong_job_file_is_refused_in_the_words_of_the_command_line(
     if caught.value.field:
         assert problem["errors"] == [{"field": caught.value.field, "message": caught.value.message}]
     assert client.get(URL).json()["items"] == []
+
+
+def test_a_pattern_is_accepted_in_its_one_form(client: TestClient, spec: dict[str, Any]) -> None:
+    pattern = {"pattern": "alltoall", "ranks": 8, "size": "64kB", "count": 10, "rate": 50}
+    job = client.post(URL, json={**spec, "application": pattern}).json()
+    assert job["spec"]["application"] == {
+        "pattern": "all-to-all", "ranks": 8, "size": 64000, "count": 10, "rate": 50,
+        "host_speed": 1e9,
+    }  # fmt: skip
 
 
 def test_paths_of_the_server_are_nobodys_business(
