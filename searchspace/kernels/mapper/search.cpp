@@ -49,16 +49,17 @@ struct Phase {
   double hot;
 };
 
-/// Several restarts where there is time for them, for each rank; else one long annealing.
-const std::vector<Phase>& plan(double steps_per_rank) {
-  static const std::vector<Phase> patient = {
-      {0.06, false, 0.15}, {0.06, true, 0.15}, {0.06, true, 0.15},
-      {0.06, false, 0.05}, {0.30, false, 0.15}, {0.26, true, 0.25},
-      {0.12, false, 0.08}, {0.08, false, 0.03}};
-  static const std::vector<Phase> hurried = {
-      {0.75, false, 0.15}, {0.18, false, 0.05}, {0.07, false, 0.02}};
-  constexpr double kPatient = 50'000;
-  return steps_per_rank >= kPatient ? patient : hurried;
+/// As many annealings as have time enough each, by turns from the best mapping and from a new
+/// bisection; two short ones from the best end it.
+std::vector<Phase> plan(double steps_per_rank) {
+  constexpr double kEnough = 150'000, kMost = 12, kLast = 0.15;
+  const auto rounds = static_cast<int>(std::clamp(steps_per_rank / kEnough, 1.0, kMost));
+  std::vector<Phase> phases;
+  for (int round = 0; round < rounds; ++round)
+    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, round % 4 < 2 ? 0.15 : 0.25});
+  phases.push_back({kLast * 2 / 3, false, 0.06});
+  phases.push_back({kLast / 3, false, 0.03});
+  return phases;
 }
 
 template <typename Metric>
@@ -117,12 +118,15 @@ class Search {
   }
 
   void anneal() {
-    constexpr double kStepsPerSecond = 5e6;
+    constexpr double kStepsPerSecond = 1.2e7;  // roughly, for the plan
+    constexpr int kAgree = 4;                  // annealings that end at the same cost: enough
     const bool timed = limits_.steps == 0;
-    const double work = timed ? limits_.seconds * kStepsPerSecond : static_cast<double>(limits_.steps);
+    const double work =
+        timed ? limits_.seconds * kStepsPerSecond : static_cast<double>(limits_.steps);
     double done = 0;
+    int agreed = 0;
     for (const Phase& phase : plan(work / static_cast<double>(flows_.ranks()))) {
-      if (optimal() || stopped_) return;
+      if (optimal() || stopped_ || agreed == kAgree) return;
       done += phase.share;
       if (phase.anew)
         board_.place(halve_together(flows_, metric_, random_));
@@ -132,6 +136,7 @@ class Search {
                             : Budget::steps(static_cast<std::uint64_t>(phase.share * work));
       budget.stop_when([this] { return !tell(); });
       cool(budget, phase.hot);
+      agreed = board_.cost() == best_cost_ ? agreed + 1 : board_.cost() < best_cost_ ? 0 : agreed;
       keep(phase.anew ? kBisection : best_.start);
     }
   }
