@@ -17,8 +17,8 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.matrix_market import write_traffic
 from searchspace.formats.source_archive import pack
 from searchspace.formats.trace import describe_trace
-from searchspace.kernels import CannotCut, TraceLoop, trace_loops, traffic_matrix
-from searchspace.traffic import Traffic
+from searchspace.formats.trace_traffic import selected_traffic
+from searchspace.kernels import CannotCut, TraceLoop, trace_loops
 from searchspace.truncation import ITERATIONS
 from searchspace.truncation import truncate as truncate_trace
 
@@ -155,9 +155,41 @@ def trace() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the bytes that every pair of ranks exchanges, both ways (MatrixMarket).",
 )
+@click.option(
+    "--collectives",
+    is_flag=True,
+    help="With --traffic: what collectives become counts too.",
+)
+@click.option(
+    "--algorithm",
+    "algorithms",
+    metavar="COLLECTIVE=NAME",
+    multiple=True,
+    help="With --collectives: the algorithm of a collective; may be given several times.",
+)
+@click.option(
+    "--phase", type=click.IntRange(0), help="With --traffic: only after that many MPI_Pcontrol."
+)
+@click.option(
+    "--communicator",
+    metavar="RANKS",
+    help="With --traffic: only on communicators of exactly these ranks (0,4,8).",
+)
 @json_option
-def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
+def info(
+    trace_file: Path,
+    traffic: Path | None,
+    collectives: bool,
+    algorithms: tuple[str, ...],
+    phase: int | None,
+    communicator: str | None,
+    as_json: bool,
+) -> None:
     """Show what a trace holds: ranks, calls, bytes, pairs that communicate, flops, loops."""
+    if traffic is None and (collectives or phase is not None or communicator is not None):
+        raise click.UsageError("--collectives, --phase and --communicator go with --traffic")
+    if algorithms and not collectives:
+        raise click.UsageError("--algorithm goes with --collectives")
     loops: list[TraceLoop] = []
     obstacle = None
     try:
@@ -168,7 +200,14 @@ def info(trace_file: Path, traffic: Path | None, as_json: bool) -> None:
     except InvalidInput as error:
         raise InvalidInput(f"{trace_file}: {error}") from error
     if traffic is not None:
-        traffic.write_text(write_traffic(Traffic.from_directed(traffic_matrix(trace_file))))
+        selected = selected_traffic(
+            trace_file,
+            collectives=collectives,
+            algorithms=_pairs(algorithms),
+            phase=phase,
+            members=_ranks(communicator),
+        )
+        traffic.write_text(write_traffic(selected))
     if as_json:
         print_json({**summary, "loops": loops, "loops_obstacle": obstacle})
         return
@@ -265,6 +304,20 @@ _REGULARITY = {
     "shape": "of the same operations",
     "uneven": "each different",
 }
+
+
+def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    found = dict(text.partition("=")[::2] for text in texts)
+    if not all(found.values()):
+        raise click.UsageError("write --algorithm COLLECTIVE=NAME")
+    return found
+
+
+def _ranks(text: str | None) -> list[int]:
+    words = [] if text is None else text.split(",")
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise click.UsageError(f"--communicator lists ranks like 0,4,8, not {text!r}")
+    return [int(word) for word in words]
 
 
 def _loop_line(loop: TraceLoop) -> str:

@@ -1,16 +1,129 @@
-"""What the ranks of traces exchange."""
+"""What the ranks of traces exchange: in all, in a phase, on a communicator, in collectives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from searchspace.collectives import COLLECTIVES, DEFAULT
+from searchspace.errors import InvalidInput
 from searchspace.kernels import traffic_matrix
+from searchspace.kernels._native import filtered_traffic
 from searchspace.traffic import Traffic
 
-__all__ = ["traffic_of_traces"]
+__all__ = ["family_of", "selected_traffic", "traffic_of_traces"]
+
+_FAMILIES = ("none", "direct", "ring", "doubling", "tree")
+"""Families of algorithms by where the bytes go, as the kernel numbers them."""
+
+_CALLS = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "gatherv",
+    "scatterv",
+    "allgatherv",
+    "alltoallv",
+    "alltoallw",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scan",
+    "exscan",
+)
+
+_USUAL = {
+    "bcast": "tree",
+    "reduce": "tree",
+    "allreduce": "doubling",
+    "gather": "tree",
+    "scatter": "tree",
+    "allgather": "doubling",
+}
+"""What is taken where no algorithm is named, or one whose name does not tell; else direct."""
+
+_TOLD_BY_NAME = (
+    ("ring", ("ring", "lr", "ntsl", "ntslr", "pipeline", "chain", "neighborexchange")),
+    ("doubling", ("rdb", "bruck", "doubling", "recursivehalving", "butterfly", "rhv")),
+    ("tree", ("binomial", "binary", "tree", "knomial", "bintree", "ntsb", "rab")),
+    ("direct", ("linear", "pair", "spreading", "flat", "flattree", "scatter_dest", "direct")),
+)
+
+
+def family_of(collective: str, algorithm: str) -> str:
+    """The family of an algorithm, told by its name: direct, ring, doubling or tree.
+
+    Raises:
+        InvalidInput: The collective has no such algorithm.
+    """
+    known = COLLECTIVES.get(collective)
+    if known is not None and algorithm not in (DEFAULT, *known.algorithms):
+        raise InvalidInput(
+            f"unknown algorithm '{algorithm}'; allowed: {', '.join((DEFAULT, *known.algorithms))}",
+            field=collective,
+        )
+    flat = algorithm.lower() in ("flat_tree", "flattree")
+    words = set(algorithm.lower().replace("-", "_").split("_"))
+    for family, names in _TOLD_BY_NAME:
+        if not flat and (words & set(names) or algorithm.lower() in names):
+            return family
+    return "direct" if flat else _USUAL.get(collective, "direct")
+
+
+def selected_traffic(
+    path: Path,
+    *,
+    point_to_point: bool = True,
+    collectives: bool = False,
+    algorithms: Mapping[str, str] | None = None,
+    phase: int | None = None,
+    members: Sequence[int] = (),
+) -> Traffic:
+    """Adds up the payload of some messages of a trace.
+
+    Collectives become the messages of the family that their algorithm belongs to; lists of sizes
+    (alltoallv, ...) go straight from rank to rank.
+
+    Args:
+        path: The trace.
+        point_to_point: Whether messages of the program count.
+        collectives: Whether those that collectives become count.
+        algorithms: The algorithm of a collective, by its name; defaults otherwise.
+        phase: Only what each rank does between that mark (`MPI_Pcontrol`) and the next; phase 0
+            comes before the first mark.
+        members: Only what happens on the communicators of exactly these ranks.
+
+    Raises:
+        InvalidInput: The file is no trace, one that cannot be replayed, or has more than 16,384
+            ranks; or there is no such collective or algorithm.
+    """
+    chosen = dict(algorithms or {})
+    for name in chosen:
+        if name not in COLLECTIVES:
+            raise InvalidInput(
+                f"unknown collective '{name}'; allowed: {', '.join(COLLECTIVES)}", field=name
+            )
+    spreads = [
+        _FAMILIES.index("none" if name == "barrier" else family_of(name, chosen.get(name, DEFAULT)))
+        for name in _CALLS
+    ]
+    try:
+        sent = filtered_traffic(
+            str(path),
+            point_to_point,
+            spreads if collectives else [],
+            -1 if phase is None else phase,
+            sorted(members),
+        )
+    except RuntimeError as error:
+        raise InvalidInput(str(error)) from error
+    return Traffic.from_directed(sent)
 
 
 def traffic_of_traces(paths: Sequence[Path]) -> Traffic:

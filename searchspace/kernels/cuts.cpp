@@ -70,11 +70,6 @@ std::uint32_t exact_signature(const RankTrace& rank, const Operation& operation)
   return fold(hash);
 }
 
-bool is_send(Code code) {
-  return code == Code::send || code == Code::ssend || code == Code::bsend || code == Code::isend ||
-         code == Code::issend || code == Code::sendrecv;
-}
-
 bool is_receive(Code code) {
   return code == Code::recv || code == Code::irecv || code == Code::sendrecv;
 }

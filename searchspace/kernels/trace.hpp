@@ -131,6 +131,13 @@ std::string operation_name(Code code, bool nonblocking);
 
 inline bool is_collective(Code code) { return code >= Code::barrier; }
 
+inline bool is_send(Code code) {
+  return code == Code::send || code == Code::ssend || code == Code::bsend ||
+         code == Code::isend || code == Code::issend || code == Code::sendrecv;
+}
+
+constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB
+
 inline bool creates_communicator(Code code) {
   return code >= Code::comm_dup && code <= Code::cart_sub;
 }

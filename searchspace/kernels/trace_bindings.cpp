@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "searchspace/kernels/bindings.hpp"
+#include "searchspace/kernels/collective_messages.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
 #include "searchspace/kernels/trace_summary.hpp"
 #include "searchspace/kernels/truncation.hpp"
@@ -42,6 +43,19 @@ nb::dict trace_summary(const std::string& path) {
 nb::ndarray<nb::numpy, std::int64_t> traffic_matrix(const std::string& path) {
   const hamtune::Trace trace = read(path);
   return hamtune::to_numpy(hamtune::traffic_matrix(trace), {trace.ranks.size(), trace.ranks.size()});
+}
+
+/// `spreads` are numbers of hamtune::Spread, one for each collective from the barrier on.
+nb::ndarray<nb::numpy, std::int64_t> filtered_traffic(const std::string& path, bool point_to_point,
+                                                      const std::vector<unsigned>& spreads,
+                                                      std::int64_t phase,
+                                                      std::vector<std::uint32_t> members) {
+  const hamtune::Trace trace = read(path);
+  hamtune::MessageFilter filter{point_to_point, {}, phase, std::move(members)};
+  for (const unsigned spread : spreads)
+    filter.collectives.push_back(static_cast<hamtune::Spread>(spread));
+  return hamtune::to_numpy(hamtune::filtered_traffic(trace, filter),
+                           {trace.ranks.size(), trace.ranks.size()});
 }
 
 const char* name_of(hamtune::Regularity regularity) {
@@ -100,6 +114,8 @@ void bind_trace(nb::module_& module) {
   // InvalidInput.
   module.def("trace_summary", &trace_summary, nb::arg("path"));
   module.def("traffic_matrix", &traffic_matrix, nb::arg("path"));
+  module.def("filtered_traffic", &filtered_traffic, nb::arg("path"), nb::arg("point_to_point"),
+             nb::arg("spreads"), nb::arg("phase"), nb::arg("members"));
   nb::exception<hamtune::CannotCut>(module, "CannotCut");
   module.def("trace_loops", &trace_loops, nb::arg("path"));
   module.def("truncate_trace", &truncate_trace, nb::arg("path"), nb::arg("kept"));

@@ -13,20 +13,13 @@ namespace {
 
 constexpr std::size_t kMostMembers = 65'536;  // listed of a collective's communicators
 constexpr std::size_t kGivenCommunicators = 2;  // the world and self come first
-constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB
-
-bool sends(Code code) {
-  return code == Code::send || code == Code::ssend || code == Code::bsend ||
-         code == Code::isend || code == Code::issend || code == Code::sendrecv;
-}
-
 /// Calls `visit(sender, receiver, bytes)` for every message, with ranks of the world.
 template <typename Visit>
 void for_each_message(const Trace& trace, Visit visit) {
   for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
     const RankTrace& operations = trace.ranks[rank];
     for (const Operation& operation : operations.operations) {
-      if (!sends(operation.code) || operation.peer == kNoPeer) continue;
+      if (!is_send(operation.code) || operation.peer == kNoPeer) continue;
       const Members& members = *operations.communicators[operation.communicator];
       visit(rank, std::size_t{members[static_cast<std::size_t>(operation.peer)]},
             std::int64_t{operation.count} * operation.type_size);
