@@ -314,7 +314,7 @@ class SymmetricSearch:
 
 def _verified_width(graph: Graph, seed: int, aim: int) -> int:
     """The least width that all verifiers find, at first quickly; the first one of `aim` or less."""
-    efforts: tuple[Effort, ...] = ("quick", "normal")
+    efforts: tuple[Effort, ...] = ("quick", "normal", "normal")
     width = graph.nodes * max(graph.degrees)
     for again, effort in enumerate(efforts):
         if width > aim:
