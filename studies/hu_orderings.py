@@ -188,5 +188,5 @@ HU_ORDERINGS = Study(
     "Hu 2023, figure 5",
     "execution time on random networks by the ordering of their nodes",
     _run,
-    "an hour",
+    "hours",
 )
