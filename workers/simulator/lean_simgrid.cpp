@@ -1,6 +1,7 @@
 // Definitions that take the place of SimGrid's own for what it does at every message and that a
 // replay has no use for, or that can be had for less with the same result. Together they save a
-// quarter of an evaluation's cost.
+// quarter of an evaluation's cost where SimGrid's own engine runs the ranks; ours (express/) needs
+// some of them too.
 //
 // They work because the library calls these functions through its symbol table. Where a release
 // has inlined, renamed or changed one, it does without ours.
