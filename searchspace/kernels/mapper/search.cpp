@@ -31,7 +31,7 @@ struct Effort {
 /// In a grid the time goes into bisection with its many pulls.
 template <>
 struct Effort<GridMetric> {
-  static constexpr std::uint64_t kVisits = 1500;
+  static constexpr std::uint64_t kVisits = 1000;
   static constexpr std::uint64_t kSteps = 0;
 };
 
