@@ -24,8 +24,8 @@ from searchspace.traffic import Traffic
 __all__ = ["COMMANDS"]
 
 _METHODS = "\n".join(
-    f"{mapper.name:20} {mapper.description}"
-    + "".join(f"\n{'':22}-O {o.name}={o.initial}: {o.description}" for o in mapper.options)
+    f"{mapper.name:21} {mapper.description}"
+    + "".join(f"\n{'':23}-O {o.name}={o.initial}: {o.description}" for o in mapper.options)
     for mapper in MAPPERS.values()
 )
 

@@ -53,6 +53,8 @@ def order_nodes(
             f"{graph_file}: only networks whose hosts are their switches can be ordered here; in a "
             "job the switches are ordered and the hosts follow"
         )
+    if not graph.connected:
+        raise InvalidInput(f"{graph_file}: {graph.why_apart}")
     permutation = order(method, graph, seed=seed, **options)
     if not as_json:
         click.echo(" ".join(map(str, permutation)))

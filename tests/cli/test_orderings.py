@@ -55,3 +55,14 @@ def test_a_wrong_option_is_one_plain_line(
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_a_network_in_parts_has_no_ordering(
+    json: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "apart.edges").write_text("0 1\n2 3\n")
+
+    assert main(["order", "bfs", str(tmp_path / "apart.edges"), *json]) == 2
+
+    assert "the network is not connected: 2 parts" in capsys.readouterr().err
