@@ -16,8 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping.contention_model import (
@@ -211,6 +209,9 @@ def _place(
     memory: float,
     interface: float,
 ) -> Places:
+    from scipy.sparse import csr_array  # here, since most commands do without
+    from scipy.sparse.csgraph import connected_components
+
     ones = np.ones(len(traffic.partner), dtype=np.int8)
     joined = csr_array(
         (ones, traffic.partner.astype(np.int32), traffic.first),

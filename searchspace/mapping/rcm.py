@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping.mapper import Mapper, Places
@@ -20,6 +18,9 @@ __all__ = ["RCM"]
 
 
 def _order(first: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
+    from scipy.sparse import csr_array  # here, since most commands do without
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     nodes = len(first) - 1
     ones = np.ones(len(target), dtype=np.int8)
     matrix = csr_array((ones, target.astype(np.int32), first), shape=(nodes, nodes))

@@ -99,7 +99,7 @@ def trace(tmp_path: Path) -> Path:
 @pytest.fixture
 def long_trace(tmp_path: Path) -> Path:
     """A trace whose replay takes far longer than any test waits."""
-    return write_program(tmp_path / "long.ht", iterations=50_000)
+    return write_program(tmp_path / "long.ht", iterations=150_000)
 
 
 def job_document(trace: Path, **changes: Any) -> dict[str, Any]:
