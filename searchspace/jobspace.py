@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from searchspace.choices import MappingChoice, TopologyChoice
 from searchspace.collectives import COLLECTIVES, DEFAULT, WORLD, Groups
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
-from searchspace.jobspec import ALL, BuiltinApplication, JobSpec, MappingChoice, TopologyChoice
+from searchspace.jobspec import ALL, BuiltinApplication, JobSpec
 from searchspace.machine import Machine
 from searchspace.mapping import MAPPERS, map_ranks
 from searchspace.parameters import Condition, EnumParameter, IntegerParameter, Parameter

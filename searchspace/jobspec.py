@@ -17,15 +17,15 @@ from pydantic import (
 )
 
 from searchspace import builtins
+from searchspace.choices import MappingChoice, MappingItem, TopologyChoice, TopologyItem
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
-from searchspace.configuration import Scalar
 from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.formats.patterns import Pattern
 from searchspace.machine import Machine, Speed
 from searchspace.mapping import MAPPERS
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
-from searchspace.topology import FAMILIES, options_of
+from searchspace.topology import FAMILIES
 from searchspace.units import memory_limit, parse_duration
 from searchspace.validation import Description, check, field_error, field_errors
 
@@ -40,7 +40,6 @@ __all__ = [
     "Search",
     "SingleApplication",
     "SourceApplication",
-    "TopologyChoice",
     "TraceApplication",
     "Workload",
     "WorkloadPart",
@@ -50,7 +49,6 @@ __all__ = [
 ALL = "all"
 """Every algorithm of a collective that works."""
 
-MOST_INSTANCES = 10_000
 MOST_APPLICATIONS = 64
 MOST_IN_FLIGHT = 1_024
 MOST_COMMAND = 4_096
@@ -268,125 +266,12 @@ def _machine_kind(value: Any) -> str:
     return "<id>" if referred else "<machine>"
 
 
-class TopologyChoice(Description):
-    """Networks of one family, whose parameters stand beside these: a value or a list of values."""
-
-    # The parameters differ by family; the table of families knows them.
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Scalar | list[Scalar]] = Field(init=False)
-
-    family: str
-    """Name of a topology family."""
-    instances: int = Field(default=1, ge=1, le=MOST_INSTANCES)
-    """How many, of a family that uses seeds: these are the job's seed and the numbers that
-    follow."""
-
-    @model_validator(mode="after")
-    def _check_family(self) -> TopologyChoice:
-        if self.family not in FAMILIES:
-            raise field_error(
-                f"unknown family '{self.family}'; allowed: {', '.join(FAMILIES)}", "family"
-            )
-        if self.instances > 1 and not FAMILIES[self.family].uses_seed:
-            seeded = ", ".join(name for name, family in FAMILIES.items() if family.uses_seed)
-            raise field_error(
-                f"{self.family} has one network of a size; only these have more: {seeded}",
-                "instances",
-            )
-        for name, given in self.__pydantic_extra__.items():
-            values = given if isinstance(given, list) else [given]
-            self.__pydantic_extra__[name] = [self._read(name, value) for value in values]
-            if not values:
-                raise field_error("must list at least one value", name)
-        return self
-
-    def _read(self, name: str, value: Any) -> Scalar:
-        options = options_of(self.family)
-        if name not in options:
-            allowed = ", ".join(("family", "instances", *options))
-            raise field_error(f"unknown field of {self.family}; allowed: {allowed}", name)
-        try:
-            return options[name].read(value)
-        except InvalidInput as error:
-            raise field_error(error.message, name) from error
-
-    @property
-    def options(self) -> dict[str, list[Scalar]]:
-        """The values of each parameter, in their one form."""
-        return {
-            name: values if isinstance(values, list) else [values]
-            for name, values in self.__pydantic_extra__.items()
-        }
-
-
-def _topology_kind(value: Any) -> str:
-    return "<name>" if isinstance(value, str) else "<family>"
-
-
-TopologyItem = Annotated[
-    Annotated[str, Tag("<name>")] | Annotated[TopologyChoice, Tag("<family>")],
-    Discriminator(_topology_kind),
-]
-
-
 def _listed(value: Any) -> Any:
     """Lets a single choice stand for a list of one."""
     return [value] if isinstance(value, str | Mapping) else value
 
 
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
-
-
-class MappingChoice(Description):
-    """A mapper, whose options stand beside its name: a value or a list of values."""
-
-    # The options differ by mapper; the table of mappers knows them.
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Scalar | list[Scalar]] = Field(init=False)
-
-    mapper: str
-    """Name of a mapper."""
-
-    @model_validator(mode="after")
-    def _check_mapper(self) -> MappingChoice:
-        if self.mapper not in MAPPERS:
-            raise field_error(
-                f"unknown mapping '{self.mapper}'; allowed: {', '.join(MAPPERS)}", "mapper"
-            )
-        for name, given in self.__pydantic_extra__.items():
-            values = given if isinstance(given, list) else [given]
-            self.__pydantic_extra__[name] = [self._read(name, value) for value in values]
-            if not values:
-                raise field_error("must list at least one value", name)
-        return self
-
-    def _read(self, name: str, value: Any) -> Scalar:
-        options = {option.name: option for option in MAPPERS[self.mapper].options}
-        if name not in options:
-            allowed = ", ".join(("mapper", *options))
-            raise field_error(f"unknown option of {self.mapper}; allowed: {allowed}", name)
-        try:
-            return options[name].read(value)
-        except InvalidInput as error:
-            raise field_error(error.message, name) from error
-
-    @property
-    def options(self) -> dict[str, list[Scalar]]:
-        """The values of each option, in their one form."""
-        return {
-            name: values if isinstance(values, list) else [values]
-            for name, values in self.__pydantic_extra__.items()
-        }
-
-
-def _mapping_kind(value: Any) -> str:
-    return "<name>" if isinstance(value, str) else "<mapper>"
-
-
-MappingItem = Annotated[
-    Annotated[str, Tag("<name>")] | Annotated[MappingChoice, Tag("<mapper>")],
-    Discriminator(_mapping_kind),
-]
 
 
 _BY_ORDER: str | MappingChoice = "by-order"

@@ -145,7 +145,7 @@ def test_one_choice_needs_no_list() -> None:
         ({"search__mpi": ["lam"]}, "search.mpi: unknown mpi 'lam'; allowed: mpich, ompi"),
         (
             {"search__mapping": [{"mapper": "mpipp", "ends": 2}]},
-            "search.mapping.0.ends: unknown option of mpipp; allowed: mapper, starts",
+            "search.mapping.0.ends: unknown field of mpipp; allowed: mapper, starts",
         ),
         (
             {"search__mapping": [{"mapper": "mpipp", "starts": 0}]},
