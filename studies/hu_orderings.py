@@ -10,7 +10,8 @@ from searchspace.ordering import ORDERINGS, order
 from searchspace.ordering.metrics import adjacency, aspl_of_blocks
 from searchspace.topology import generate
 from studies.hu_programs import NODES, hu_programs
-from studies.laboratory import HU, Laboratory, Program
+from studies.laboratory import HU, Laboratory
+from studies.recordings import Program
 from studies.statistics import geometric_mean, half_interval
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from studies.laboratory import Laboratory, Program
+from studies.laboratory import Laboratory
+from studies.recordings import Program
 
 __all__ = ["NODES", "SHORT", "hu_programs"]
 

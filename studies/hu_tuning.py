@@ -13,7 +13,8 @@ from service.runtime import Runtime
 from service.settings import Settings
 from storage.records import FINAL_JOB_STATES
 from studies.hu_programs import NODES
-from studies.laboratory import HU, Laboratory, StudyFailed
+from studies.laboratory import HU, Laboratory
+from studies.recordings import StudyFailed
 from studies.statistics import geometric_mean
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 
