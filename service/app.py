@@ -13,6 +13,8 @@ from pydantic import BaseModel
 
 from service import problems
 from service.applications.endpoints import router as applications
+from service.catalogue.endpoints import router as catalogue
+from service.curves.endpoints import router as curves
 from service.events.endpoints import router as events
 from service.events.feed import EventFeed
 from service.exports.endpoints import router as exports
@@ -20,9 +22,11 @@ from service.jobs.endpoints import router as jobs
 from service.machines.endpoints import router as machines
 from service.openapi import answers, describe
 from service.origin import SameOrigin
+from service.page.site import router as page
 from service.parameters import only_known_parameters
 from service.reference import reference_page
 from service.runtime import Runtime
+from service.tables.endpoints import router as tables
 from service.trials.endpoints import router as trials
 from service.version import VERSION
 
@@ -92,9 +96,12 @@ def create_app(runtime: Runtime, *, hosts: Sequence[str] | None = None) -> FastA
     problems.install(app)
     app.add_middleware(SameOrigin, hosts=hosts)
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(only_known_parameters)])
-    for router in (applications, machines, jobs, trials, events, exports):
+    for router in (
+        applications, machines, jobs, trials, tables, curves, events, exports, catalogue,
+    ):  # fmt: skip
         api.include_router(router)
     app.include_router(api)
+    app.include_router(page)
     _add_own_routes(app, runtime)
     return app
 

@@ -104,10 +104,18 @@ class Jobs(Repository):
         *,
         state: JobState | tuple[JobState, ...] | None = None,
         name: str | None = None,
+        search: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Job]:
         """Jobs, newest first, of a state (or one of several) and of a name, where given.
+
+        Args:
+            state: One or several.
+            name: The whole name.
+            search: Part of the name, in small or capital letters, or the beginning of the id.
+            limit: Most jobs of the page.
+            cursor: Of the page before.
 
         Raises:
             InvalidInput: The limit is out of range or the cursor is not one.
@@ -119,6 +127,11 @@ class Jobs(Repository):
             )
         if name is not None:
             statement = statement.where(JobRow.name == name)
+        if search is not None:
+            statement = statement.where(
+                JobRow.name.icontains(search, autoescape=True)
+                | JobRow.id.startswith(search, autoescape=True)
+            )
         with self._database.reading() as session:
             return newest_first(
                 session, statement, JobRow.id, job_record, limit=limit, cursor=cursor

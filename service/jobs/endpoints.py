@@ -117,12 +117,24 @@ def list_jobs(
     name: Annotated[
         str | None, Query(max_length=200, pattern=r"^[^\x00]*$", description="Only this name.")
     ] = None,
+    search: Annotated[
+        str | None,
+        Query(
+            max_length=200,
+            pattern=r"^[^\x00]*$",
+            description="Only with this in the name, or at the beginning of the id.",
+        ),
+    ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> JobPage:
     """Jobs, newest first, with their progress."""
     page = storage.list_jobs(
-        state=None if state is None else tuple(state), name=name, limit=limit, cursor=cursor
+        state=None if state is None else tuple(state),
+        name=name,
+        search=search,
+        limit=limit,
+        cursor=cursor,
     )
     return JobPage(items=JobView.of_all(page.items, storage), cursor=page.cursor)
 

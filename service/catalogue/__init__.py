@@ -1,0 +1,1 @@
+"""What job files may choose from."""

@@ -1,0 +1,192 @@
+"""What job files may choose from, for programs that help to write them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from searchspace.builtins import BUILTINS, MORE_CLASSES, Builtin
+from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.errors import InvalidInput
+from searchspace.mapping import MAPPERS
+from searchspace.ordering import ORDERINGS
+from searchspace.topology import FAMILIES
+from service.exports.registry import EXPORTERS
+from service.jobs.schemas import SPEC_EXAMPLE
+from service.openapi import answers
+from service.tables.files import FILES
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/catalogue", tags=["service"])
+
+
+class Named(BaseModel):
+    """Something to choose."""
+
+    name: str
+    description: str = Field(description="One line for people.")
+
+
+class ProgramField(BaseModel):
+    """A parameter of a built-in program."""
+
+    name: str
+    required: bool
+    default: str | int | None
+    choices: list[str] | None = Field(description="All values, where they are names.")
+
+
+class Program(Named):
+    """A built-in program."""
+
+    fields: list[ProgramField] = Field(description="Its parameters, beside `ranks`.")
+
+
+class Topology(Named):
+    """A family of networks."""
+
+    uses_degree: bool = Field(description="Whether the machine's degree decides the network.")
+    uses_seed: bool = Field(description="Whether there are many of the same size.")
+    indirect: bool = Field(description="Whether hosts are plugged into switches of their own.")
+
+
+class Mapping(Named):
+    """A method that places ranks."""
+
+    uses_traffic: bool = Field(description="Whether it looks at what ranks exchange.")
+
+
+class Collective(Named):
+    """A collective operation."""
+
+    algorithms: list[Named]
+
+
+class Catalogue(BaseModel):
+    """All names that a job file may use, with what they stand for."""
+
+    programs: list[Program]
+    topologies: list[Topology]
+    orderings: list[Named]
+    mappings: list[Mapping]
+    mpi: list[Named]
+    collectives: list[Collective]
+    exports: list[Named] = Field(description="Formats of `/jobs/{job_id}/exports/{format_name}`.")
+    tables: list[Named] = Field(description="Formats of `/jobs/{job_id}/table/{format_name}`.")
+    example: dict[str, Any] = Field(description="A job file to begin with.")
+
+
+_EXAMPLE: dict[str, Any] = {
+    "programs": [
+        {
+            "name": "cg",
+            "description": "NPB CG: conjugate gradient",
+            "fields": [{"name": "class", "required": True, "default": None, "choices": ["S", "W"]}],
+        }
+    ],
+    "topologies": [
+        {
+            "name": "torus-3d",
+            "description": "three-dimensional torus",
+            "uses_degree": False,
+            "uses_seed": False,
+            "indirect": False,
+        }
+    ],
+    "orderings": [{"name": "original", "description": "as the network is numbered"}],
+    "mappings": [{"name": "by-order", "description": "rank r on core r", "uses_traffic": False}],
+    "mpi": [{"name": "default", "description": "SMPI's own choice of algorithms"}],
+    "collectives": [
+        {
+            "name": "allreduce",
+            "description": "MPI_Allreduce",
+            "algorithms": [{"name": "rdb", "description": "recursive doubling"}],
+        }
+    ],
+    "exports": [{"name": "json", "description": "one JSON file"}],
+    "tables": [{"name": "csv", "description": "a row for each trial"}],
+    "example": SPEC_EXAMPLE,
+}
+
+
+@router.get(
+    "",
+    operation_id="get_catalogue",
+    summary="Show what there is to choose from",
+    response_model=Catalogue,
+    responses=answers(_EXAMPLE, description="Names with what they stand for."),
+)
+def get_catalogue() -> Catalogue:
+    """Programs, networks, orderings, mappings, MPI implementations, collectives, file formats."""
+    return _catalogue()
+
+
+@cache
+def _catalogue() -> Catalogue:
+    return Catalogue(
+        programs=[_program(program) for program in BUILTINS.values() if not program.files],
+        topologies=[
+            Topology(
+                name=family.name,
+                description=family.description,
+                uses_degree=family.uses_degree,
+                uses_seed=family.uses_seed,
+                indirect=family.indirect,
+            )
+            for family in FAMILIES.values()
+        ],
+        orderings=[Named(name=o.name, description=o.description) for o in ORDERINGS.values()],
+        mappings=[
+            Mapping(name=m.name, description=m.description, uses_traffic=m.uses_traffic)
+            for m in MAPPERS.values()
+        ],
+        mpi=[
+            Named(name=DEFAULT, description="SMPI's own choice of algorithms"),
+            *(Named(name=name, description=f"the choices of {name}") for name in SELECTORS),
+        ],
+        collectives=[
+            Collective(
+                name=one.name,
+                description=one.description,
+                algorithms=[Named(name=a.name, description=a.description) for a in one.offered],
+            )
+            for one in COLLECTIVES.values()
+        ],
+        exports=[Named(name=e.name, description=e.description) for e in EXPORTERS.values()],
+        tables=[Named(name=name, description=f.description) for name, f in FILES.items()],
+        example=SPEC_EXAMPLE,
+    )
+
+
+def _program(program: Builtin) -> Program:
+    """A program with its parameters, as its own reader of parameters accepts them."""
+    for name, known in (("class", MORE_CLASSES), ("operation", tuple(COLLECTIVES))):
+        choices = [value for value in known if _read(program, {name: value}) is not None]
+        if choices and _read(program, {}) is None:
+            rest = _read(program, {name: choices[0]}) or {}
+            required = ProgramField(name=name, required=True, default=None, choices=choices)
+            return _described(program, [required, *_optional(rest, name)])
+    return _described(program, _optional(_read(program, {}) or {}, ""))
+
+
+def _described(program: Builtin, fields: list[ProgramField]) -> Program:
+    return Program(name=program.name, description=program.description, fields=fields)
+
+
+def _optional(parameters: dict[str, str | int], known: str) -> list[ProgramField]:
+    return [
+        ProgramField(name=name, required=False, default=value, choices=None)
+        for name, value in parameters.items()
+        if name != known
+    ]
+
+
+def _read(program: Builtin, parameters: dict[str, Any]) -> dict[str, str | int] | None:
+    try:
+        return program.read_parameters(parameters)
+    except InvalidInput:
+        return None

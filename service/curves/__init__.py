@@ -1,0 +1,1 @@
+"""Short courses of several jobs at once."""

@@ -1,0 +1,102 @@
+"""Short courses of several jobs: for a list with a sparkline each, and to lay jobs over another."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from service.dependencies import StorageDependency
+from service.openapi import answers
+from storage.errors import NotFound
+from storage.storage import Storage
+from tuner.convergence import convergence
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/curves", tags=["jobs"])
+
+MOST_JOBS = 50
+
+_EXAMPLE: dict[str, Any] = {
+    "items": [
+        {
+            "job_id": "0k3v9m2x7q1zt8ab",
+            "trial": [1, 2, 40],
+            "best": [0.084, 0.0712, 0.0712],
+            "wall_seconds": [1.4, 2.7, 31.0],
+            "cpu_seconds": [1.2, 2.4, 29.5],
+            "baseline": 0.084,
+            "baseline_label": "torus-3d",
+            "gain": 1.18,
+        }
+    ]
+}
+
+Ids = Annotated[
+    list[Annotated[str, Field(max_length=64, pattern=r"^[!-~]+$")]],
+    Query(alias="job", min_length=1, max_length=MOST_JOBS, description="A job; may be repeated."),
+]
+
+
+class Curve(BaseModel):
+    """The steps of a job's best value, its first and its last point; the lists are equally long."""
+
+    job_id: str
+    trial: list[int]
+    best: list[float] = Field(description="Simulated seconds.")
+    wall_seconds: list[float]
+    cpu_seconds: list[float]
+    baseline: float | None = Field(description="Simulated seconds of the best baseline.")
+    baseline_label: str | None
+    gain: float | None = Field(description="`baseline / best`.")
+
+
+class Curves(BaseModel):
+    """A curve for each job that exists, in the order asked for."""
+
+    items: list[Curve]
+
+
+@router.get(
+    "",
+    operation_id="get_curves",
+    summary="Show courses of several jobs",
+    response_model=Curves,
+    responses=answers(_EXAMPLE, 422, description="The curves."),
+)
+def get_curves(storage: StorageDependency, job: Ids) -> Curves:
+    """How several jobs converged, as steps: a point for each improvement, and the last trial.
+
+    Jobs that do not exist are left out.
+    """
+    curves = (_curve(storage, identifier) for identifier in dict.fromkeys(job))
+    return Curves(items=[curve for curve in curves if curve is not None])
+
+
+def _curve(storage: Storage, job_id: str) -> Curve | None:
+    try:
+        job = storage.get_job(job_id)
+    except NotFound:
+        return None
+    course = convergence(storage.trial_points(job_id), started_at=job.started_at)
+    points = [point for point in course["points"] if point["best"] is not None]
+    last = len(points) - 1
+    shown = [
+        point
+        for index, point in enumerate(points)
+        if index in (0, last) or point["best"] != points[index - 1]["best"]
+    ]
+    baselines: dict[str, float] = course["baselines"]
+    label = min(baselines, key=lambda name: baselines[name], default=None)
+    return Curve(
+        job_id=job_id,
+        trial=[point["trial"] for point in shown],
+        best=[point["best"] for point in shown],
+        wall_seconds=[round(point["wall_seconds"], 3) for point in shown],
+        cpu_seconds=[round(point["cpu_seconds"], 3) for point in shown],
+        baseline=None if label is None else baselines[label],
+        baseline_label=label,
+        gain=None if label is None else course["gains"][label],
+    )

@@ -1,0 +1,1 @@
+"""What a network, its load and the ranks on it look like."""

@@ -1,0 +1,1 @@
+"""How much each parameter of a job matters."""

@@ -1,0 +1,44 @@
+import type uPlot from "uplot";
+import { css } from "../lib/colours.ts";
+import { clock, duration } from "../lib/format.ts";
+
+export type XAxis = "trial" | "wall" | "cpu";
+
+export const X_NAMES: Record<XAxis, string> = { trial: "trial", wall: "wall clock", cpu: "simulator CPU" };
+
+export function axis(label: string, values: (u: uPlot, splits: number[]) => string[], size?: number): uPlot.Axis {
+  return {
+    label,
+    stroke: () => css("ink-2"),
+    font: "12px system-ui, sans-serif",
+    labelFont: "12px system-ui, sans-serif",
+    labelSize: 20,
+    ...(size ? { size } : {}),
+    grid: { stroke: () => css("line"), width: 1 },
+    ticks: { stroke: () => css("line"), width: 1 },
+    values,
+  };
+}
+
+export function xAxis(kind: XAxis): uPlot.Axis {
+  if (kind === "trial") return axis("trial", (_u, splits) => splits.map((n) => (Number.isInteger(n) ? String(n) : "")), 44);
+  return axis(X_NAMES[kind], (_u, splits) => splits.map((n) => clock(n)), 44);
+}
+
+/** Simulated time. A log axis shows each power and, where there is room, two steps between. */
+export function timeAxis(label: string, log: boolean): uPlot.Axis {
+  const plain = axis(label, (_u, splits) => splits.map((n) => (n > 0 ? duration(n) : n === 0 ? "0" : "")), 72);
+  if (!log) return plain;
+  return { ...plain, values: (u, splits) => thinned(u, splits).map((n) => (n === null ? "" : duration(n))) };
+}
+
+function thinned(u: uPlot, splits: number[]): (number | null)[] {
+  let last = Infinity;
+  return splits.map((n) => {
+    if (n === null) return null;
+    const place = u.valToPos(n, "y");
+    if (Math.abs(last - place) < 22) return null;
+    last = place;
+    return n;
+  });
+}

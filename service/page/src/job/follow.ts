@@ -1,0 +1,102 @@
+// Keeps a job and its trials up to date: events say that something changed, the table says what.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { get, Problem, request } from "../lib/api.ts";
+import { asProblem } from "../lib/hooks.ts";
+import { follow, type Connection } from "../lib/sse.ts";
+import { merge, settledUpTo, thin, type Course } from "../lib/table.ts";
+import { ENDED, type Job, type LogEvent, type Table } from "../lib/types.ts";
+
+const POINTS = 4000;
+const MOST_ROWS = 6000;
+const SOON = 200; // milliseconds in which events are gathered before the service is asked
+
+export interface Followed {
+  job: Job | null;
+  course: Course | null;
+  connection: Connection;
+  problem: Problem | null;
+  refresh(): void;
+}
+
+export function useJob(id: string): Followed {
+  const [job, setJob] = useState<Job | null>(null);
+  const [course, setCourse] = useState<Course | null>(null);
+  const [connection, setConnection] = useState<Connection>("connecting");
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const ask = useRef<() => void>(() => undefined);
+
+  useEffect(() => {
+    const control = new AbortController();
+    const { signal } = control;
+    let known: Course | null = null;
+    let current: Job | null = null;
+    let busy = false;
+    let again = false;
+    let timer = 0;
+    setJob(null);
+    setCourse(null);
+    setProblem(null);
+
+    async function refresh(): Promise<void> {
+      if (busy) { again = true; return; }
+      busy = true;
+      try {
+        const after = settledUpTo(known);
+        const [table, found] = await Promise.all([
+          get<Table>(`/jobs/${id}/table?after=${after}${after ? "" : `&points=${POINTS}`}`, signal),
+          get<Job>(`/jobs/${id}`, signal),
+        ]);
+        known = merge(known, table, after);
+        if (known.rows.length > MOST_ROWS) known = { ...known, rows: thin(known.rows, POINTS) };
+        current = found;
+        setCourse(known);
+        setJob(found);
+        setProblem(null);
+      } catch (error) {
+        if (!signal.aborted) setProblem(asProblem(error));
+      }
+      busy = false;
+      if (again && !signal.aborted) { again = false; soon(); }
+    }
+
+    function soon(): void {
+      if (!timer) timer = window.setTimeout(() => { timer = 0; void refresh(); }, SOON);
+    }
+    ask.current = soon;
+
+    async function run(): Promise<void> {
+      await refresh();
+      let gone = false;
+      // Only what happens from now on: the table holds what was before, and says from where on.
+      await follow(known === null ? "" : String((known as Course).cursor), {
+        open: async (cursor, abort) => {
+          const after = cursor ? `?after=${cursor}` : "";
+          const response = await request(`/jobs/${id}/events${after}`, { signal: abort });
+          if (!response.body) throw new Problem(0, "The browser cannot read streams.");
+          return response.body;
+        },
+        onMessage: (message) => {
+          const event = JSON.parse(message.data) as LogEvent;
+          if (event.kind === "job" && event.data.state === "deleted") gone = true;
+          soon();
+        },
+        onConnection: (state) => {
+          setConnection(state);
+          if (state === "live") soon();
+        },
+        isOver: () => gone || (current !== null && ENDED.includes(current.state)),
+        isFinal: (error) => {
+          const final = error instanceof Problem && error.status >= 400 && error.status < 500;
+          if (final) setProblem(error);
+          return final;
+        },
+      }, signal);
+      await refresh();
+    }
+    void run();
+    return () => { control.abort(); window.clearTimeout(timer); };
+  }, [id]);
+
+  const refresh = useCallback(() => ask.current(), []);
+  return { job, course, connection, problem, refresh };
+}

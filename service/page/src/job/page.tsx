@@ -1,0 +1,130 @@
+// One job: its state and what can be done with it, and tabs for what is known of it.
+import type { ComponentChildren } from "preact";
+import { tabOf, TABS, type Tab } from "./tabs.ts";
+import { post } from "../lib/api.ts";
+import { clock, count, duration, moment, plural, speedup } from "../lib/format.ts";
+import { href, replace, type Route } from "../lib/router.ts";
+import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
+import type { Connection } from "../lib/sse.ts";
+import { Action, Empty, Failure, Gain, Loading, Meter, State } from "../ui/parts.tsx";
+import { About } from "./about.tsx";
+import { CourseTab } from "./course.tsx";
+import { useJob, type Followed } from "./follow.ts";
+import { TrialPanel } from "./trial.tsx";
+import { WorkersTab } from "./workers.tsx";
+
+export function JobPage({ id, route }: { id: string; route: Route }) {
+  const followed = useJob(id);
+  const { job, course, problem } = followed;
+  if (!job) {
+    return problem ? <Failure problem={problem} retry={followed.refresh} /> : <Loading what="the job" />;
+  }
+  const tab = tabOf(route.parts[2]);
+  const picked = Number(route.query.get("trial")) || null;
+  const pick = (number: number | null) =>
+    replace(["jobs", id, tab], { trial: number === null ? null : String(number) });
+  return (
+    <article aria-labelledby="job-name">
+      <Header job={job} followed={followed} />
+      <Lost connection={followed.connection} followed={followed} />
+      <nav class="tabs" aria-label="Views of the job">
+        {TABS.map(([key, label]) => (
+          <a key={key} href={href(["jobs", id, key])} {...(key === tab ? { "aria-current": "page" as const } : {})}>{label}</a>
+        ))}
+      </nav>
+      <Body tab={tab}>
+        {!course ? <Loading what="the trials" />
+          : tab === "course" ? (course.total ? <CourseTab job={job} course={course} pick={pick} picked={picked} /> : <NoTrials job={job} />)
+          : tab === "workers" ? (course.total || course.open.length ? <WorkersTab job={job} course={course} pick={pick} /> : <NoTrials job={job} />)
+          : <About job={job} />}
+      </Body>
+      {picked !== null && <TrialPanel job={job} number={picked} best={course?.best ?? null} close={() => pick(null)} pick={pick} />}
+    </article>
+  );
+}
+
+function Body({ tab, children }: { tab: Tab; children: ComponentChildren }) {
+  return <div class="tab-body" key={tab}>{children}</div>;
+}
+
+function Header({ job, followed }: { job: Job; followed: Followed }) {
+  const { course } = followed;
+  const best = job.progress.best;
+  const baseline = course ? Object.entries(course.baselines).sort((a, b) => a[1] - b[1])[0] : undefined;
+  const ratio = best && baseline ? baseline[1] / best.value : null;
+  const act = (verb: string) => async () => {
+    await post<Job>(`/jobs/${job.id}/${verb}`);
+    followed.refresh();
+  };
+  return (
+    <header class="job-head">
+      <div class="job-title">
+        <h1 id="job-name">{job.name}</h1>
+        <State state={job.state} />
+        <Live connection={followed.connection} state={job.state} />
+      </div>
+      <div class="actions">
+        {["queued", "preparing", "running"].includes(job.state) && <Action label="Pause" work={act("pause")} />}
+        {["paused", "pausing"].includes(job.state) && <Action label="Resume" work={act("resume")} kind="primary" />}
+        {!ENDED.includes(job.state) && job.state !== "cancelling" && <Action label="Cancel" kind="danger" work={async () => {
+          if (confirm(`Cancel ${job.name} for good? Its finished trials stay.`)) await act("cancel")();
+        }} />}
+        <a class="button" href={href(["new"], { clone: job.id })}>Clone</a>
+      </div>
+      {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre></div>}
+      <dl class="figures">
+        <Figure name="Best">{best ? <>{duration(best.value)} <a class="sub" href={href(["jobs", job.id, "course"], { trial: String(best.trial) })}>trial {best.trial}</a></> : "–"}</Figure>
+        <Figure name="Gain over the best baseline"><Gain ratio={ratio} />{baseline && <span class="sub">{baseline[0]}, {speedup(ratio)}</span>}</Figure>
+        <Figure name="Trials"><Trials job={job} /></Figure>
+        <Figure name="Simulated">{plural(job.progress.evaluations, "evaluation")}<span class="sub">{clock(job.progress.cpu_seconds)} CPU</span></Figure>
+        <Figure name="At work">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span></Figure>
+        {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations</span></Figure>}
+      </dl>
+    </header>
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ComponentChildren }) {
+  return <div class="figure"><dt>{name}</dt><dd>{children}</dd></div>;
+}
+
+export function Trials({ job }: { job: Job }) {
+  const done = job.progress.kinds["search"] ?? 0;
+  const budget = job.spec["budget"] as { trials?: number | null } | undefined;
+  const limit = budget?.trials ?? null;
+  const space = job.space?.size ?? null;
+  const most = limit !== null && space !== null ? Math.min(limit, space) : limit;
+  const ended = ENDED.includes(job.state);
+  return (
+    <>
+      {count(done)}{most !== null && ` of ${count(most)}`}
+      {most !== null && !ended && <Meter share={done / most} label="Trials of the budget" />}
+      {ended && job.ended_because && <span class="sub">ended: {job.ended_because.replace("_", " ")}</span>}
+    </>
+  );
+}
+
+function Live({ connection, state }: { connection: Connection; state: Job["state"] }) {
+  if (connection === "live" && (ACTIVE.includes(state) || state === "paused")) return <span class="live"><span class="pulse" aria-hidden="true" />live</span>;
+  return null;
+}
+
+function Lost({ connection, followed }: { connection: Connection; followed: Followed }) {
+  if (connection === "refused") {
+    return <div class="notice bad" role="alert"><p>This job can no longer be watched: {followed.problem?.message ?? "permission was lost"}. What is shown is what was known before.</p></div>;
+  }
+  if (connection !== "lost") return null;
+  return <div class="notice warn" role="status"><p>The service does not answer. What is shown may be old; the page goes on by itself when it is back.</p></div>;
+}
+
+function NoTrials({ job }: { job: Job }) {
+  const why: Partial<Record<Job["state"], string>> = {
+    queued: "The job waits for a coordinator.",
+    preparing: "The application is being captured; trials follow.",
+    running: "The first trials are being evaluated.",
+    failed: "The job failed before its first trial had an outcome.",
+    cancelled: "The job was cancelled before its first trial had an outcome.",
+    paused: "The job was paused before its first trial had an outcome.",
+  };
+  return <Empty title="No trial has an outcome yet."><p>{why[job.state] ?? ""}</p></Empty>;
+}

@@ -1,0 +1,11 @@
+export const TABS = [
+  ["course", "Course"],
+  ["workers", "Workers"],
+  ["about", "Job"],
+] as const;
+
+export type Tab = (typeof TABS)[number][0];
+
+export function tabOf(name: string | undefined): Tab {
+  return TABS.find(([key]) => key === name)?.[0] ?? "course";
+}

@@ -1,0 +1,115 @@
+// One trial, beside what is looked at: what it was, how it differs from the best, how to have it again.
+import { useEffect, useRef } from "preact/hooks";
+import { request, save } from "../lib/api.ts";
+import { bytes, clock, duration, gain, moment } from "../lib/format.ts";
+import { useResource } from "../lib/hooks.ts";
+import { flatten, replayOf } from "../lib/replay.ts";
+import type { BestSoFar, Job, Json, Trial } from "../lib/types.ts";
+import { useState } from "preact/hooks";
+import { Action, Copy, Failure, Loading, State } from "../ui/parts.tsx";
+
+export function TrialPanel({ job, number, best, close, pick }: {
+  job: Job; number: number; best: BestSoFar | null; close: () => void; pick: (number: number) => void;
+}) {
+  const trial = useResource<Trial>(`/jobs/${job.id}/trials/${number}`);
+  const other = useResource<Trial>(best && best.trial !== number ? `/jobs/${job.id}/trials/${best.trial}` : null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => { heading.current?.focus(); }, [number]);
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => { if (event.key === "Escape") close(); };
+    window.addEventListener("keydown", key);
+    return () => window.removeEventListener("keydown", key);
+  });
+  return (
+    <aside class="drawer" aria-label={`Trial ${number}`}>
+      <div class="drawer-head">
+        <h2 tabIndex={-1} ref={heading}>Trial {number}</h2>
+        <span class="actions">
+          <button type="button" class="small" disabled={number <= 1} aria-label="The trial before" onClick={() => pick(number - 1)}>←</button>
+          <button type="button" class="small" aria-label="The next trial" onClick={() => pick(number + 1)}>→</button>
+          <button type="button" class="small" onClick={close}>Close</button>
+        </span>
+      </div>
+      {trial.error ? <Failure problem={trial.error} retry={trial.reload} />
+        : !trial.data ? <Loading what="the trial" />
+        : <Details job={job} trial={trial.data} best={best} other={other.data} />}
+    </aside>
+  );
+}
+
+function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: BestSoFar | null; other: Trial | null }) {
+  const replay = replayOf(job, trial);
+  const isBest = best?.trial === trial.number;
+  return (
+    <>
+      <p><State state={trial.state} /> {trial.cached && <span class="badge">cached</span>} {isBest && <span class="badge state-completed">best</span>} {trial.fidelity === "low" && <span class="badge">estimate</span>}</p>
+      {trial.reason && <div class="notice bad"><b>{trial.reason.kind ?? "Reason"}</b><pre>{trial.reason.message}</pre></div>}
+      <dl class="pairs">
+        <dt>Simulated time</dt>
+        <dd>{trial.state === "censored" && "at least "}{duration(trial.value)}{!isBest && trial.value && best ? ` (${gain(trial.value / best.value)} over the best)` : ""}</dd>
+        {trial.cutoff !== null && <><dt>Cutoff</dt><dd>{duration(trial.cutoff)}</dd></>}
+        <dt>Proposed by</dt><dd>{trial.technique ?? trial.label ?? trial.kind}</dd>
+        <dt>Cost</dt><dd>{trial.cached ? "none: answered by the cache" : `${clock(trial.cpu_seconds)} CPU, ${clock(trial.wall_seconds)}, ${bytes(trial.peak_rss_bytes)}`}</dd>
+        <dt>Worker</dt><dd>{trial.worker ?? "–"}</dd>
+        <dt>Finished</dt><dd>{moment(trial.finished_at)}</dd>
+      </dl>
+      <h3>Configuration{other && ` beside the best (trial ${other.number})`}</h3>
+      <Difference mine={trial} other={other} />
+      <h3>Replay it</h3>
+      <p class="quiet">The simulator gives the same time again, to the last digit.</p>
+      <pre class="command">{replay.command}</pre>
+      <p class="actions">
+        <Copy text={replay.command} />
+        {replay.files.map((file) => (
+          <button key={file.name} type="button" class="small" onClick={() => save(new Blob([file.text], { type: "application/json" }), file.name)}>{file.name}</button>
+        ))}
+      </p>
+      <Log job={job} />
+    </>
+  );
+}
+
+function Difference({ mine, other }: { mine: Trial; other: Trial | null }) {
+  const own = flatten(mine.configuration);
+  const theirs = other ? flatten(other.configuration) : null;
+  const names = [...new Set([...own.keys(), ...(theirs?.keys() ?? [])])];
+  return (
+    <table class="difference">
+      <thead><tr><th scope="col">Parameter</th><th scope="col">This trial</th>{theirs && <th scope="col">Best</th>}</tr></thead>
+      <tbody>
+        {names.map((name) => {
+          const differs = theirs !== null && shown(own.get(name)) !== shown(theirs.get(name));
+          return (
+            <tr key={name} class={differs ? "differs" : ""}>
+              <th scope="row">{name}</th><td>{shown(own.get(name))}</td>
+              {theirs && <td>{differs ? shown(theirs.get(name)) : <span class="quiet">same</span>}</td>}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function shown(value: Json | undefined): string {
+  return value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function Log({ job }: { job: Job }) {
+  const [text, setText] = useState<string | null>(null);
+  const [which, setWhich] = useState("");
+  const show = (log: string) => async () => {
+    const response = await request(`/jobs/${job.id}/logs/${log}`);
+    setText((await response.text()) || "(empty)");
+    setWhich(log);
+  };
+  const application = job.spec["application"] as { [name: string]: Json } | undefined;
+  if (!application || (!("id" in application) && !("source" in application))) return null;
+  return (
+    <>
+      <h3>Logs of the program</h3>
+      <p class="actions"><Action label="Build" kind="small" work={show("build")} /><Action label="Run" kind="small" work={show("run")} /></p>
+      {text !== null && <pre class="log" tabIndex={0} aria-label={`Log of the ${which}`}>{text}</pre>}
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+// What each worker did when: a lane for each, a bar for each evaluation.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { css } from "../lib/colours.ts";
+import { clock, duration, plural } from "../lib/format.ts";
+import { useScheme, useWidth } from "../lib/hooks.ts";
+import type { Course } from "../lib/table.ts";
+import { ENDED, type Job } from "../lib/types.ts";
+import { Section } from "../ui/parts.tsx";
+
+const LANE = 26;
+const LEFT = 8;
+const AXIS = 26;
+
+interface Bar { number: number; lane: number; from: number; to: number; state: string; cached: boolean; value: number | null }
+
+export function WorkersTab({ job, course, pick }: { job: Job; course: Course; pick: (number: number) => void }) {
+  const [attach, width] = useWidth<HTMLDivElement>();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [hover, setHover] = useState<{ bar: Bar; left: number; top: number } | null>(null);
+  const scheme = useScheme();
+  const { bars, workers, from, to } = useMemo(() => lanes(course, job), [course, job]);
+  const height = workers.length * (LANE + 14) + AXIS;
+  const x = (at: number) => LEFT + ((at - from) / Math.max(to - from, 1e-3)) * (width - 2 * LEFT);
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element || !width) return;
+    const ratio = devicePixelRatio;
+    element.width = width * ratio;
+    element.height = height * ratio;
+    const ctx = element.getContext("2d");
+    if (!ctx) return;
+    ctx.scale(ratio, ratio);
+    ctx.clearRect(0, 0, width, height);
+    const colours: Record<string, string> = {
+      completed: css("good-fill"), censored: css("warn-fill"), infeasible: css("bad-fill"), failed: css("bad"), cancelled: css("line"),
+      running: css("accent"), pending: css("line"),
+    };
+    ctx.font = "12px system-ui, sans-serif";
+    workers.forEach((worker, lane) => {
+      const top = lane * (LANE + 14);
+      ctx.fillStyle = css("ink-2");
+      const own = bars.filter((bar) => bar.lane === lane);
+      ctx.fillText(`${worker} · ${plural(own.length, "trial")}`, LEFT, top + 11);
+      ctx.fillStyle = css("panel-2");
+      ctx.fillRect(LEFT, top + 14, width - 2 * LEFT, LANE - 4);
+    });
+    for (const bar of bars) {
+      const left = x(bar.from);
+      ctx.fillStyle = colours[bar.state] ?? css("line");
+      ctx.fillRect(left, bar.lane * (LANE + 14) + 14, Math.max(1, x(bar.to) - left - 0.5), LANE - 4);
+    }
+    ctx.fillStyle = css("ink-2");
+    for (let step = 0; step <= 4; step += 1) {
+      const at = from + ((to - from) * step) / 4;
+      ctx.textAlign = step === 0 ? "left" : step === 4 ? "right" : "center";
+      ctx.fillText(clock(at - from), x(at), height - 8);
+    }
+  }, [bars, width, height, scheme]);
+
+  function under(event: MouseEvent) {
+    const lane = Math.floor(event.offsetY / (LANE + 14));
+    const near = bars.filter((bar) => bar.lane === lane && event.offsetX >= x(bar.from) - 1 && event.offsetX <= Math.max(x(bar.to), x(bar.from) + 2));
+    return near.at(-1) ?? null;
+  }
+  const busy = bars.reduce((sum, bar) => sum + (bar.cached ? 0 : bar.to - bar.from), 0);
+  return (
+    <Section title="Timeline by worker" aside={<span class="quiet">{plural(workers.length, "worker")}, busy {to > from ? Math.round((busy / (to - from) / workers.length) * 100) : 0} % of the time</span>}>
+      <div class="chart" ref={attach}>
+        <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} role="img"
+          aria-label={`Evaluations of ${plural(workers.length, "worker")} over ${clock(to - from)}`}
+          onMouseMove={(event) => { const bar = under(event); setHover(bar && { bar, left: event.offsetX, top: bar.lane * (LANE + 14) + 14 }); }}
+          onMouseLeave={() => setHover(null)}
+          onClick={(event) => { const bar = under(event); if (bar) pick(bar.number); }} />
+        {hover && <div class="tip" style={{ left: `${hover.left}px`, top: `${hover.top}px` }} aria-hidden="true">
+          <b>Trial {hover.bar.number}</b> {hover.bar.state}{hover.bar.cached ? ", cached" : ""}
+          <div>{duration(hover.bar.value)} simulated in {clock(hover.bar.to - hover.bar.from)}</div>
+        </div>}
+      </div>
+      <ul class="legend" aria-label="Legend">
+        {["completed", "censored", "infeasible", "failed", "running"].map((state) => <li key={state}><span class={`swatch fill-${state}`} />{state}</li>)}
+      </ul>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Workers"><table>
+        <thead><tr><th scope="col">Worker</th><th scope="col" class="num">Trials</th><th scope="col" class="num">Busy</th><th scope="col" class="num">Longest</th></tr></thead>
+        <tbody>{workers.map((worker, lane) => {
+          const own = bars.filter((bar) => bar.lane === lane);
+          return <tr key={worker}><th scope="row">{worker}</th><td class="num">{own.length}</td>
+            <td class="num">{clock(own.reduce((sum, bar) => sum + bar.to - bar.from, 0))}</td>
+            <td class="num">{clock(Math.max(...own.map((bar) => bar.to - bar.from)))}</td></tr>;
+        })}</tbody>
+      </table></div>
+    </Section>
+  );
+}
+
+/** One worker process evaluates several trials at once, so it gets as many lanes as it needs. */
+export function lanes(course: Course, job: Pick<Job, "state">): { bars: Bar[]; workers: string[]; from: number; to: number } {
+  const found: (Omit<Bar, "lane"> & { worker: string })[] = course.rows.filter((row) => row.finished !== null).map((row) => ({
+    number: row.number, worker: row.worker ?? "answered by the coordinator", from: row.started, to: row.finished ?? row.started,
+    state: row.state, cached: row.cached, value: row.value,
+  }));
+  const last = Math.max(0, ...found.map((bar) => bar.to), ...course.open.map((trial) => trial.started_at ?? 0));
+  const now = ENDED.includes(job.state) || job.state === "paused" ? last : Math.max(last, Date.now() / 1000);
+  for (const trial of course.open) {
+    if (trial.started_at !== null && trial.state === "running") {
+      found.push({ number: trial.number, worker: trial.worker ?? "?", from: trial.started_at, to: now, state: "running", cached: false, value: null });
+    }
+  }
+  found.sort((a, b) => a.from - b.from || a.number - b.number);
+  const ends = new Map<string, number[]>();
+  const names = new Map<string, string>();
+  const placed = found.map((bar) => {
+    const free = ends.get(bar.worker) ?? [];
+    ends.set(bar.worker, free);
+    let slot = free.findIndex((end) => end <= bar.from + 1e-6);
+    if (slot < 0) slot = free.length;
+    free[slot] = bar.to;
+    const key = `${bar.worker} ${slot}`;
+    names.set(key, slot ? `${bar.worker} (${slot + 1})` : bar.worker);
+    return { bar, key };
+  });
+  const keys = [...names.keys()].sort();
+  const lane = new Map(keys.map((key, i) => [key, i]));
+  return {
+    bars: placed.map(({ bar, key }) => ({ ...bar, lane: lane.get(key) ?? 0 })),
+    workers: keys.map((key) => names.get(key) ?? key),
+    from: Math.min(...found.map((bar) => bar.from)),
+    to: Math.max(...found.map((bar) => bar.to)),
+  };
+}

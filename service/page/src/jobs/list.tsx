@@ -1,0 +1,158 @@
+// All jobs: what they are at, how far they came, and how their best fell.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { get, Problem } from "../lib/api.ts";
+import { clock, duration, moment } from "../lib/format.ts";
+import { asProblem, useInterval, useResource } from "../lib/hooks.ts";
+import { go, href, replace, type Route } from "../lib/router.ts";
+import { ACTIVE, type Curve, type Job, type Page } from "../lib/types.ts";
+import { Trials } from "../job/page.tsx";
+import { Empty, Failure, Gain, Loading, State } from "../ui/parts.tsx";
+import { Sparkline } from "./sparkline.tsx";
+
+const LIMIT = 50;
+const FILTERS = [
+  ["", "all"], ["active", "active"], ["paused", "paused"], ["completed", "completed"], ["failed", "failed"], ["cancelled", "cancelled"],
+] as const;
+
+function pathOf(filter: string, search: string, cursor: string | null): string {
+  const query = new URLSearchParams({ limit: String(LIMIT) });
+  const states = filter === "active" ? ACTIVE : filter ? [filter] : [];
+  states.forEach((state) => query.append("state", state));
+  if (search) query.set("search", search);
+  if (cursor) query.set("cursor", cursor);
+  return `/jobs?${query}`;
+}
+
+export function JobsPage({ route }: { route: Route }) {
+  const filter = route.query.get("state") ?? "";
+  const search = route.query.get("search") ?? "";
+  const [typed, setTyped] = useState(search);
+  const [more, setMore] = useState<{ items: Job[]; cursor: string | null } | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [chosen, setChosen] = useState<string[]>([]);
+  const first = useResource<Page<Job>>(pathOf(filter, search, null));
+  useEffect(() => { setMore(null); setProblem(null); }, [filter, search]);
+  const jobs = useMemo(() => {
+    const seen = new Set(first.data?.items.map((job) => job.id));
+    return [...(first.data?.items ?? []), ...(more?.items.filter((job) => !seen.has(job.id)) ?? [])];
+  }, [first.data, more]);
+  const busy = jobs.some((job) => ACTIVE.includes(job.state));
+  useInterval(first.reload, busy || first.error ? 1000 : 4000);
+  const curves = useCurves(jobs);
+  const cursor = more ? more.cursor : (first.data?.cursor ?? null);
+
+  // What is typed is looked for after a short rest.
+  useEffect(() => {
+    if (typed === search) return;
+    const timer = setTimeout(() => replace(["jobs"], { state: filter, search: typed.trim() }), 250);
+    return () => clearTimeout(timer);
+  }, [typed, search, filter]);
+
+  async function fetchMore() {
+    try {
+      const page = await get<Page<Job>>(pathOf(filter, search, cursor));
+      setMore((old) => ({ items: [...(old?.items ?? []), ...page.items], cursor: page.cursor }));
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+  }
+  const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
+
+  return (
+    <>
+      <div class="page-head">
+        <h1>Jobs</h1>
+        <a class="button primary" href={href(["new"])}>New job</a>
+      </div>
+      <div class="controls">
+        <label class="search"><span class="visually-hidden">Search jobs by name or id</span>
+          <input type="search" placeholder="Search by name or id" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>
+        <label>State <select value={filter} onChange={(event) => replace(["jobs"], { state: event.currentTarget.value, search })}>
+          {FILTERS.map(([key, text]) => <option key={key} value={key}>{text}</option>)}
+        </select></label>
+        <button type="button" disabled={chosen.length < 2} onClick={() => go(["compare"], { jobs: chosen.join(",") })}>
+          Compare{chosen.length > 1 ? ` ${chosen.length}` : ""}
+        </button>
+      </div>
+      {first.error && <Failure problem={first.error} retry={first.reload} />}
+      {first.loading ? <Loading what="jobs" />
+        : jobs.length === 0 && !first.error ? <NoJobs filtered={Boolean(filter || search)} />
+        : jobs.length > 0 && (
+          <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
+            <table class="jobs">
+              <thead><tr>
+                <th scope="col"><span class="visually-hidden">Choose</span></th>
+                <th scope="col">Job</th><th scope="col">State</th><th scope="col">Trials</th><th scope="col" class="num">Best</th>
+                <th scope="col" class="num">Gain</th><th scope="col">Course</th><th scope="col">Created</th>
+              </tr></thead>
+              <tbody>{jobs.map((job) => (
+                <Row key={job.id} job={job} curve={curves.get(job.id)} chosen={chosen.includes(job.id)} toggle={() => toggle(job.id)} />
+              ))}</tbody>
+            </table>
+          </div>
+        )}
+      {problem && <Failure problem={problem} />}
+      {cursor && <p class="pager"><button type="button" onClick={() => void fetchMore()}>Older jobs</button></p>}
+    </>
+  );
+}
+
+function Row({ job, curve, chosen, toggle }: { job: Job; curve: Curve | undefined; chosen: boolean; toggle: () => void }) {
+  return (
+    <tr>
+      <td><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`Compare ${job.name}`} /></td>
+      <td data-label="Job"><a class="job-name" href={href(["jobs", job.id])}>{job.name}</a><span class="sub">{application(job)}</span></td>
+      <td data-label="State"><State state={job.state} /></td>
+      <td data-label="Trials"><Trials job={job} /></td>
+      <td data-label="Best" class="num">{duration(job.progress.best?.value)}</td>
+      <td data-label="Gain" class="num"><Gain ratio={curve?.gain} /></td>
+      <td data-label="Course"><Sparkline curve={curve} /></td>
+      <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} at work</span>}</td>
+    </tr>
+  );
+}
+
+/** What a job tunes, in a few words. */
+export function application(job: Pick<Job, "spec">): string {
+  const one = job.spec["application"] as { [name: string]: unknown } | undefined;
+  const machine = job.spec["machine"] as { nodes?: number; degree?: number } | undefined;
+  const hosts = machine?.nodes ? ` on ${machine.nodes} hosts` : "";
+  if (!one) return hosts.trim();
+  const ranks = one["ranks"] ? `, ${String(one["ranks"])} ranks` : "";
+  if (one["builtin"]) return `${String(one["builtin"])}${one["class"] ? `.${String(one["class"])}` : ""}${ranks}${hosts}`;
+  if (one["pattern"]) return `${String(one["pattern"])}${ranks}${hosts}`;
+  if (Array.isArray(one["applications"])) return `${one["applications"].length} applications at once${hosts}`;
+  return `an uploaded program${hosts}`;
+}
+
+function NoJobs({ filtered }: { filtered: boolean }) {
+  if (filtered) return <Empty title="No job fits."><p><a href={href(["jobs"])}>Show all jobs</a></p></Empty>;
+  return (
+    <Empty title="There is no job yet.">
+      <p>A job tunes an application and the network it runs on. <a href={href(["new"])}>Create the first one</a>, or hand one in with <code>hamtune submit job.yaml</code>.</p>
+    </Empty>
+  );
+}
+
+/** The curves of the jobs on show; those that change are asked for again when they have moved. */
+function useCurves(jobs: Job[]): Map<string, Curve> {
+  const [curves, setCurves] = useState(new Map<string, Curve>());
+  const [seen] = useState(new Map<string, number>());
+  useEffect(() => {
+    const moved = jobs.filter((job) => job.progress.finished > 0 && seen.get(job.id) !== job.progress.finished);
+    if (!moved.length) return;
+    moved.forEach((job) => seen.set(job.id, job.progress.finished));
+    const batches: Job[][] = [];
+    for (let i = 0; i < moved.length; i += LIMIT) batches.push(moved.slice(i, i + LIMIT));
+    void Promise.all(batches.map(async (batch) => {
+      const query = new URLSearchParams(batch.map((job) => ["job", job.id]));
+      try {
+        const { items } = await get<{ items: Curve[] }>(`/curves?${query}`);
+        setCurves((old) => new Map([...old, ...items.map((curve) => [curve.job_id, curve] as const)]));
+      } catch {
+        batch.forEach((job) => seen.delete(job.id)); // asked for again with the next look
+      }
+    }));
+  }, [jobs]);
+  return curves;
+}

@@ -1,0 +1,83 @@
+// Requests to the service: problems (RFC 9457) become errors, the key goes along where there is one.
+
+export const PREFIX = "/api/v1";
+const KEY = "hamtune-key";
+
+export interface FieldProblem { field: string; message: string }
+
+/** What the service refused and why, in its own words. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly fields: FieldProblem[];
+  constructor(status: number, detail: string, fields: FieldProblem[] = []) {
+    super(detail);
+    this.status = status;
+    this.fields = fields;
+  }
+  /** The service did not answer at all. */
+  get away(): boolean { return this.status === 0 || this.status === 502 || this.status === 503; }
+  get refused(): boolean { return this.status === 401 || this.status === 403; }
+}
+
+export function apiKey(): string { return sessionStorage.getItem(KEY) ?? ""; }
+
+export function setApiKey(key: string): void {
+  if (key) sessionStorage.setItem(KEY, key);
+  else sessionStorage.removeItem(KEY);
+}
+
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const key = apiKey();
+  if (key) headers.set("Authorization", `Bearer ${key}`);
+  let response: Response;
+  try {
+    response = await fetch(PREFIX + path, { ...init, headers });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new Problem(0, "The service does not answer. Is it running?");
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  try {
+    const body = (await response.json()) as { detail?: string; errors?: FieldProblem[] };
+    return new Problem(response.status, body.detail ?? response.statusText, body.errors ?? []);
+  } catch {
+    return new Problem(response.status, `The service answers ${response.status} ${response.statusText}`);
+  }
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await (await request(path, signal ? { signal } : {})).json()) as T;
+}
+
+export async function post<T>(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+  const init: RequestInit = { method: "POST", headers: { ...headers } };
+  if (typeof body === "string") {
+    init.body = body;
+    init.headers = { "Content-Type": "application/yaml", ...headers };
+  } else if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { "Content-Type": "application/json", ...headers };
+  }
+  return (await (await request(path, init)).json()) as T;
+}
+
+/** Fetch a file with the key and hand it to the browser's downloads. */
+export async function download(path: string, fallbackName: string): Promise<void> {
+  const response = await request(path);
+  const named = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "");
+  save(await response.blob(), named?.[1] ?? fallbackName);
+}
+
+export function save(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,65 @@
+// Numbers in words: durations, sizes, gains, times of day.
+
+const UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+
+/** A simulated time: three to four digits and a unit that fits. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds === 0) return "0 s";
+  const size = Math.abs(seconds);
+  if (size >= 1000) return `${Math.round(seconds).toLocaleString("en")} s`;
+  const [unit, name] = UNITS.find(([scale]) => size >= scale) ?? [1e-9, "ns"];
+  return `${(seconds / unit).toPrecision(4).replace(/\.?0+$/, "")} ${name}`;
+}
+
+/** A stretch of the clock, for people: 3 s, 4 min 10 s, 2 h 5 min. */
+export function clock(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return whole % 60 ? `${minutes} min ${whole % 60} s` : `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+export function bytes(count: number | null | undefined): string {
+  if (count === null || count === undefined) return "–";
+  let power = 0;
+  let left = count;
+  while (left >= 1024 && power < SIZES.length - 1) { left /= 1024; power += 1; }
+  return `${power && left < 100 ? left.toFixed(1) : Math.round(left)} ${SIZES[power]}`;
+}
+
+export function count(number: number): string {
+  return number < 1e15 ? number.toLocaleString("en") : number.toExponential(2);
+}
+
+/** How much faster: a baseline's time over the best's, as a percentage gained. */
+export function gain(ratio: number | null | undefined): string {
+  if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return "–";
+  const percent = (ratio - 1) * 100;
+  const digits = Math.abs(percent) < 10 ? 1 : 0;
+  return `${percent >= 0 ? "+" : "−"}${Math.abs(percent).toFixed(digits)} %`;
+}
+
+/** How many times faster. */
+export function speedup(ratio: number | null | undefined): string {
+  return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? "–" : `${ratio.toFixed(2)}×`;
+}
+
+export function moment(epoch: number | null | undefined): string {
+  if (!epoch) return "–";
+  const then = new Date(epoch * 1000);
+  const pad = (n: number) => String(n).padStart(2, "0");
+  return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
+}
+
+export function plural(number: number, word: string): string {
+  return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,30 @@
+// How to have a trial again with the command line: files and the command that takes them.
+import type { Configuration, Job, Json, Trial } from "./types.ts";
+
+export interface Replay { command: string; files: { name: string; text: string }[] }
+
+export function replayOf(job: Pick<Job, "spec" | "name">, trial: Pick<Trial, "number" | "configuration">): Replay {
+  const configuration = { name: `trial-${trial.number}-configuration.json`, text: text(trial.configuration) };
+  const machine = { name: "machine.json", text: text(job.spec["machine"] ?? {}) };
+  const application = { name: "application.json", text: text(job.spec["application"] ?? {}) };
+  const files = [configuration, machine, application];
+  const command = `hamtune evaluate --application ${application.name} --machine ${machine.name} --configuration ${configuration.name}`;
+  return { command, files };
+}
+
+function text(value: Json | Configuration): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Parameters by dotted names, as the search space calls them. */
+export function flatten(configuration: Configuration, prefix = ""): Map<string, Json> {
+  const found = new Map<string, Json>();
+  for (const [name, value] of Object.entries(configuration)) {
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+      flatten(value, `${prefix}${name}.`).forEach((inner, key) => found.set(key, inner));
+    } else {
+      found.set(prefix + name, value);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,210 @@
+// What the REST interface answers, as far as the page looks at it (see /api/v1/openapi.json).
+
+export type JobState =
+  | "queued" | "preparing" | "running" | "pausing" | "paused"
+  | "completed" | "failed" | "cancelling" | "cancelled";
+
+export type TrialState =
+  | "pending" | "running" | "completed" | "censored" | "infeasible" | "failed" | "cancelled";
+
+export type Scalar = string | number | boolean;
+export type Json = null | Scalar | Json[] | { [name: string]: Json };
+export type Configuration = { [name: string]: Json };
+
+export interface BestSoFar { trial: number; value: number }
+
+export interface Progress {
+  trials: Partial<Record<TrialState, number>>;
+  finished: number;
+  kinds: Partial<Record<string, number>>;
+  evaluations: number;
+  cpu_seconds: number;
+  best: BestSoFar | null;
+}
+
+export interface Parameter {
+  name: string;
+  kind?: string;
+  values?: Scalar[];
+  size?: number;
+  [detail: string]: Json | undefined;
+}
+
+export interface Excluded { parameter: string; value: Json; reason: string }
+
+export interface Space {
+  size: number;
+  parameters: Parameter[];
+  constraints?: string[];
+  baselines?: string[];
+  excluded?: Excluded[];
+  [detail: string]: unknown;
+}
+
+export interface Job {
+  id: string;
+  name: string;
+  state: JobState;
+  spec: { [name: string]: Json };
+  seed: number;
+  application_id: string | null;
+  space: Space | null;
+  error: string | null;
+  ended_because: string | null;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  active_seconds: number;
+  progress: Progress;
+}
+
+export interface Page<T> { items: T[]; cursor: string | null }
+
+export interface Coded { values: Scalar[]; codes: number[] }
+
+export interface Columns {
+  number: number[];
+  value: (number | null)[];
+  best: (number | null)[];
+  wall_seconds: number[];
+  cpu_seconds: number[];
+  proximity: (number | null)[];
+  started_at: number[];
+  finished_at: (number | null)[];
+  cached: boolean[];
+  state: Coded;
+  kind: Coded;
+  technique: Coded;
+  label: Coded;
+  worker: Coded;
+  fidelity: Coded;
+}
+
+export interface Table {
+  job_id: string;
+  total: number;
+  cursor: number;
+  columns: Columns;
+  parameters: (Coded & { name: string })[];
+  open: { number: number; state: TrialState; worker: string | null; started_at: number | null }[];
+  best: BestSoFar | null;
+  initial: BestSoFar | null;
+  baselines: Record<string, number>;
+  gains: Record<string, number | null>;
+  speedup: number | null;
+  close: number;
+  trials_to_reach: number | null;
+  share: number | null;
+}
+
+export interface Curve {
+  job_id: string;
+  trial: number[];
+  best: number[];
+  wall_seconds: number[];
+  cpu_seconds: number[];
+  baseline: number | null;
+  baseline_label: string | null;
+  gain: number | null;
+}
+
+export interface Trial {
+  number: number;
+  kind: string;
+  fidelity: string;
+  label: string | null;
+  state: TrialState;
+  value: number | null;
+  cutoff: number | null;
+  cached: boolean;
+  configuration: Configuration;
+  configuration_sha256: string;
+  technique: string | null;
+  reason: { kind?: string; message?: string } | null;
+  cpu_seconds: number | null;
+  wall_seconds: number | null;
+  peak_rss_bytes: number | null;
+  worker: string | null;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  result?: { rank_finish_times?: (number | null)[][]; link_loads?: number[][]; [k: string]: unknown } | null;
+}
+
+export interface Best {
+  configuration: Configuration;
+  value: number;
+  trial: number;
+  baseline: number | null;
+  speedup: number | null;
+  baselines: Record<string, number>;
+  estimates: Record<string, number>;
+  initial: number | null;
+}
+
+export interface Importance {
+  method: string;
+  trials: number;
+  score: number | null;
+  parameters: { name: string; importance: number; deviation: number }[];
+  note: string | null;
+}
+
+export interface Drawing {
+  hosts: number;
+  switches: number;
+  edges: [number, number, number][];
+  places: [number, number][];
+  names: string[];
+  layout: string;
+}
+
+export interface Placement {
+  trial: number;
+  value: number | null;
+  ranks: number;
+  network: Drawing;
+  rank_hosts: number[];
+  loads: [number, number][] | null;
+  load_bound: number | null;
+  rank_times: (number | null)[];
+  hops: { hops: number; pairs: number; bytes: number }[];
+  hop_bytes: number;
+  traffic: { size: number; block: number; bytes: number[][] };
+  options: Record<string, string>;
+  choices: { name: string; algorithm: string; words: string }[];
+}
+
+export interface ProgramField { name: string; required: boolean; default: Scalar | null; choices: string[] | null }
+export interface Named { name: string; description: string }
+export interface Catalogue {
+  programs: (Named & { fields: ProgramField[] })[];
+  topologies: (Named & { uses_degree: boolean; uses_seed: boolean; indirect: boolean })[];
+  orderings: Named[];
+  mappings: (Named & { uses_traffic: boolean })[];
+  mpi: Named[];
+  collectives: (Named & { algorithms: Named[] })[];
+  exports: Named[];
+  tables: Named[];
+  example: { [name: string]: Json };
+}
+
+export interface Checked {
+  spec: { [name: string]: Json };
+  space: Space | null;
+  note: string | null;
+  estimate: { seconds: number | null; trials: number | null; seconds_per_trial: number | null; note: string };
+  network: Drawing | null;
+  network_note: string | null;
+}
+
+export interface LogEvent {
+  id: number;
+  job_id: string;
+  kind: "job" | "trial" | "message" | string;
+  at: number;
+  data: { number?: number; state?: string; [name: string]: unknown };
+}
+
+export const ENDED: readonly JobState[] = ["completed", "failed", "cancelled"];
+export const ACTIVE: readonly JobState[] = ["queued", "preparing", "running", "pausing", "cancelling"];

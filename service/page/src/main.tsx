@@ -1,0 +1,32 @@
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ComparePage } from "./jobs/compare.tsx";
+import { JobsPage } from "./jobs/list.tsx";
+import { JobPage } from "./job/page.tsx";
+import { href, useRoute } from "./lib/router.ts";
+import { Empty } from "./ui/parts.tsx";
+import { Shell } from "./ui/shell.tsx";
+
+function App() {
+  const route = useRoute();
+  const [first = "jobs", second] = route.parts;
+  // Another key may see other things: everything is asked for anew.
+  const [identity, setIdentity] = useState(0);
+  useEffect(() => {
+    document.title = first === "jobs" && second ? "Job · Hamtune" : "Hamtune";
+    window.scrollTo(0, 0);
+  }, [first, second]);
+  return (
+    <Shell route={route} onKey={() => setIdentity((n) => n + 1)}>
+      <div key={identity}>
+        {first === "jobs" && second ? <JobPage key={second} id={second} route={route} />
+          : first === "jobs" ? <JobsPage route={route} />
+          : first === "compare" ? <ComparePage route={route} />
+          : <Empty title="There is no such page."><p><a href={href(["jobs"])}>To the jobs</a></p></Empty>}
+      </div>
+    </Shell>
+  );
+}
+
+const root = document.getElementById("app");
+if (root) render(<App />, root);

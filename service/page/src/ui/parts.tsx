@@ -1,0 +1,86 @@
+// Small pieces that every view uses: states of being, badges, buttons that work and say so.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Problem } from "../lib/api.ts";
+import { asProblem } from "../lib/hooks.ts";
+import { gain } from "../lib/format.ts";
+
+export function Loading({ what }: { what: string }) {
+  return <p class="quiet" role="status" aria-busy="true"><span class="spinner" aria-hidden="true" /> Loading {what} …</p>;
+}
+
+export function Failure({ problem, retry }: { problem: Problem; retry?: () => void }) {
+  return (
+    <div class="notice bad" role="alert">
+      <p>{problem.refused ? `You may not see this: ${problem.message}` : problem.message}</p>
+      {retry && <button type="button" onClick={retry}>Try again</button>}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return <div class="empty"><p class="empty-title">{title}</p>{children}</div>;
+}
+
+export function State({ state }: { state: string }) {
+  return <span class={`badge state-${state}`}>{state}</span>;
+}
+
+export function Gain({ ratio }: { ratio: number | null | undefined }) {
+  if (ratio === null || ratio === undefined) return <span class="quiet">–</span>;
+  return <span class={ratio >= 1 ? "gain good" : "gain worse"}>{gain(ratio)}</span>;
+}
+
+export function Meter({ share, label }: { share: number | null; label: string }) {
+  const percent = share === null ? 0 : Math.round(Math.max(0, Math.min(1, share)) * 100);
+  return (
+    <span class="meter" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100}
+      {...(share === null ? {} : { "aria-valuenow": percent })}>
+      <span style={{ width: `${percent}%` }} />
+    </span>
+  );
+}
+
+/** A button whose work takes a moment and may fail; the failure stands beside it. */
+export function Action({ label, work, kind, disabled }: {
+  label: string; work: () => Promise<unknown>; kind?: string; disabled?: boolean;
+}) {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  async function run() {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await work();
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    setBusy(false);
+  }
+  return (
+    <span class="action">
+      <button type="button" class={kind ?? ""} disabled={busy || disabled} aria-busy={busy} onClick={() => void run()}>{label}</button>
+      {problem && <span class="problem" role="alert">{problem.message}</span>}
+    </span>
+  );
+}
+
+export function Section({ title, children, aside, id }: {
+  title: string; children: ComponentChildren; aside?: ComponentChildren; id?: string;
+}) {
+  return (
+    <section class="panel" aria-label={title} {...(id ? { id } : {})}>
+      <div class="panel-head"><h2>{title}</h2>{aside && <div class="panel-aside">{aside}</div>}</div>
+      {children}
+    </section>
+  );
+}
+
+export function Copy({ text }: { text: string }) {
+  const [done, setDone] = useState(false);
+  return (
+    <button type="button" class="small" onClick={() => {
+      void navigator.clipboard.writeText(text).then(() => { setDone(true); setTimeout(() => setDone(false), 1500); });
+    }}>{done ? "Copied" : "Copy"}</button>
+  );
+}

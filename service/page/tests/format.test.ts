@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytes, clock, duration, gain } from "../src/lib/format.ts";
+import { flatten, replayOf } from "../src/lib/replay.ts";
+import { yaml } from "../src/lib/yaml.ts";
+
+test("simulated times have a unit that fits", () => {
+  assert.equal(duration(0.0712), "71.2 ms");
+  assert.equal(duration(1.953e-4), "195.3 µs");
+  assert.equal(duration(100), "100 s");
+  assert.equal(duration(0), "0 s");
+  assert.equal(duration(null), "–");
+});
+
+test("clock times are for people", () => {
+  assert.deepEqual([0.25, 3.2, 61, 3600, 7500, 200000].map(clock), ["250 ms", "3.2 s", "1 min 1 s", "1 h", "2 h 5 min", "2 d 7 h"]);
+});
+
+test("gains are percentages over the best", () => {
+  assert.equal(gain(1.18), "+18 %");
+  assert.equal(gain(0.95), "−5.0 %");
+  assert.equal(gain(null), "–");
+});
+
+test("sizes are in powers of 1024", () => assert.deepEqual([512, 1536, 1 << 30].map(bytes), ["512 B", "1.5 KiB", "1.0 GiB"]));
+
+test("YAML quotes what could be misread", () => {
+  const text = yaml({ name: "no", degree: 4, speed: 1e11, latency: 6e-8, search: { topology: ["torus-3d", { family: "random", instances: 4 }], jumps: "1,5" }, empty: {} });
+  assert.equal(text, [
+    'name: "no"', "degree: 4", "speed: 100000000000", "latency: 6.0e-8", "search:", "  topology:", "    - torus-3d",
+    "    - family: random", "      instances: 4", '  jumps: "1,5"', "empty: {}", "",
+  ].join("\n"));
+});
+
+test("a trial's command names the files that go with it", () => {
+  const replay = replayOf({ name: "j", spec: { machine: { nodes: 4 }, application: { builtin: "is" } } }, { number: 7, configuration: { mpi: "ompi" } });
+  for (const file of replay.files) assert.ok(replay.command.includes(file.name));
+});
+
+test("configurations are flattened to dotted names", () => {
+  assert.deepEqual([...flatten({ a: 1, collectives: { bcast: "x" }, order: [1, 2] })], [["a", 1], ["collectives.bcast", "x"], ["order", [1, 2]]]);
+});

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { merge, settledUpTo, thin } from "../src/lib/table.ts";
+import type { Table } from "../src/lib/types.ts";
+
+function table(values: (number | null)[], first = 1, open: number[] = []): Table {
+  const n = values.length;
+  const one = { values: ["x"], codes: values.map(() => 0) };
+  let best: number | null = null;
+  return {
+    job_id: "j", total: n, cursor: 1,
+    columns: {
+      number: values.map((_, i) => first + i), value: values,
+      best: values.map((value) => (best = value === null ? best : best === null ? value : Math.min(best, value))),
+      wall_seconds: values.map((_, i) => i), cpu_seconds: values.map((_, i) => i), proximity: values.map(() => null),
+      started_at: values.map(() => 0), finished_at: values.map(() => 1), cached: values.map(() => false),
+      state: { values: ["completed", "failed"], codes: values.map((value) => (value === null ? 1 : 0)) },
+      kind: { values: ["search"], codes: values.map(() => 0) }, technique: one, label: one, worker: one, fidelity: one,
+    },
+    parameters: [{ name: "mpi", values: ["a", "b"], codes: values.map((_, i) => (i % 2 ? 1 : -1)) }],
+    open: open.map((number) => ({ number, state: "running", worker: null, started_at: null })),
+    best: null, initial: null, baselines: {}, gains: {}, speedup: null, close: 0.9, trials_to_reach: null, share: null,
+  };
+}
+
+test("columns become rows", () => {
+  const { rows } = merge(null, table([4, null, 2]), 0);
+  assert.deepEqual(rows.map((row) => [row.number, row.value, row.best, row.state]), [[1, 4, 4, "completed"], [2, null, 4, "failed"], [3, 2, 2, "completed"]]);
+  assert.deepEqual([...(rows[1]?.parameters ?? [])], [["mpi", "b"]]);
+  assert.equal(rows[0]?.parameters.size, 0);
+});
+
+test("later answers replace what may have changed, and C(n) is of the best of all", () => {
+  const first = merge(null, table([4, 3], 1, [3]), 0);
+  assert.equal(first.rows[1]?.proximity, 1);
+  assert.equal(settledUpTo(first), 2);
+  const second = merge(first, table([2], 3), 2);
+  assert.deepEqual(second.rows.map((row) => row.number), [1, 2, 3]);
+  assert.deepEqual(second.rows.map((row) => row.proximity), [0, 0.5, 1]);
+});
+
+test("an open trial holds the cursor back", () => {
+  assert.equal(settledUpTo(merge(null, table([4, 3, 2], 1, [2]), 0)), 1);
+  assert.equal(settledUpTo(null), 0);
+});
+
+test("thinning keeps each improvement and both ends", () => {
+  const values = Array.from({ length: 1000 }, (_, i) => (i % 100 === 37 ? 1000 - i : 5000));
+  const { rows } = merge(null, table(values), 0);
+  const thinned = thin(rows, 50);
+  assert.ok(thinned.length <= 50);
+  const steps = rows.filter((row, i) => i && row.best !== rows[i - 1]?.best);
+  for (const step of steps) assert.ok(thinned.includes(step));
+  assert.deepEqual([thinned[0], thinned.at(-1)], [rows[0], rows.at(-1)]);
+});

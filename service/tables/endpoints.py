@@ -1,0 +1,75 @@
+"""The trials of a job as a table: in columns for programs that draw, and as files."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+
+from service.dependencies import StorageDependency
+from service.openapi import answers
+from service.parameters import JobId, Points
+from service.tables.columns import read_table
+from service.tables.files import FILES, table_file
+from service.tables.schemas import EXAMPLE, TableView
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/jobs/{job_id}/table", tags=["trials"])
+
+
+@router.get(
+    "",
+    operation_id="get_table",
+    summary="Show all trials in columns",
+    response_model=TableView,
+    responses=answers(EXAMPLE, 404, 422, description="The table."),
+)
+def get_table(
+    job_id: JobId,
+    storage: StorageDependency,
+    after: Annotated[
+        int, Query(ge=0, le=2**31 - 1, description="Only trials with a higher number.")
+    ] = 0,
+    points: Points = None,
+) -> Response:
+    """All trials that have an outcome, a list for each of their properties, in the order of asking.
+
+    With `points`, about so many: every improvement, the first and the last stay, the others are
+    thinned evenly. Who follows a job asks again `after` the last number before the first open one.
+    """
+    document = read_table(storage, job_id, after=after, points=points)
+    # As it is: checking 10,000 rows against the schema again would take longer than making them.
+    return Response(json.dumps(document, separators=(",", ":")), media_type="application/json")
+
+
+@router.get(
+    "/{format_name}",
+    operation_id="download_table",
+    summary="Download all trials",
+    description="All trials of a job as one file.\n\nFormats:\n\n"
+    + "\n".join(f"- `{name}`: {kind.description}" for name, kind in FILES.items()),
+    response_class=Response,
+    responses=answers(
+        "number,kind,state,value,...",
+        404,
+        422,
+        description="The file.",
+        media="application/octet-stream",
+        headers={"Content-Disposition": "The name to save it under."},
+    ),
+)
+def download_table(
+    job_id: JobId,
+    format_name: Annotated[str, Path(max_length=64, description="One of the formats above.")],
+    storage: StorageDependency,
+) -> Response:
+    job = storage.get_job(job_id)
+    kind, content = table_file(storage, job, format_name)
+    return Response(
+        content,
+        media_type=kind.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{job_id}-trials.{kind.suffix}"'},
+    )

@@ -1,0 +1,113 @@
+"""A job as an Optuna study, so that Optuna's own tools can look at it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from searchspace.configuration import Configuration, canonical_json
+from storage.records import Job, Trial
+
+__all__ = ["optuna_study"]
+
+_STATES = {
+    "completed": "COMPLETE",
+    "censored": "PRUNED",  # stopped since it was worse than the best: what Optuna calls pruned
+    "infeasible": "FAIL",
+    "failed": "FAIL",
+    "cancelled": "FAIL",
+    "running": "RUNNING",
+    "pending": "WAITING",
+}
+
+
+def optuna_study(job: Job, trials: Sequence[Trial]) -> bytes:
+    """A journal of Optuna with one study, named as the job and its id.
+
+    Every parameter is categorical or an integer range, as it occurs in the trials. A censored trial
+    is a pruned one whose bound is its intermediate value. What Optuna has no place for is in
+    the user attributes: kind, label, technique, cached, reason, and the number here.
+    """
+    import optuna  # takes a second to load, which other requests should not pay for
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    previous = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        configurations = [Configuration.from_json(trial.configuration) for trial in trials]
+        domains = _distributions(configurations)
+        with tempfile.TemporaryDirectory(prefix="hamtune-study-") as directory:
+            path = Path(directory) / "study.log"
+            storage = JournalStorage(JournalFileBackend(str(path)))
+            study = optuna.create_study(
+                storage=storage, study_name=f"{job.name} {job.id}", direction="minimize"
+            )
+            study.set_user_attr("hamtune_job", job.id)
+            study.set_user_attr("unit", "simulated seconds")
+            study.add_trials(
+                [
+                    _frozen(trial, configuration, domains)
+                    for trial, configuration in zip(trials, configurations, strict=True)
+                ]
+            )
+            return path.read_bytes()
+    finally:
+        optuna.logging.set_verbosity(previous)
+
+
+def _distributions(configurations: Sequence[Configuration]) -> dict[str, Any]:
+    from optuna.distributions import CategoricalDistribution, IntDistribution
+
+    seen: dict[str, dict[Any, None]] = {}
+    for configuration in configurations:
+        for name in configuration:
+            seen.setdefault(name, {})[_choice(configuration, name)] = None
+    return {
+        name: IntDistribution(min(values), max(values))
+        if all(type(value) is int for value in values)
+        else CategoricalDistribution(tuple(values))
+        for name, values in seen.items()
+    }
+
+
+def _choice(configuration: Mapping[str, Any], name: str) -> Any:
+    value = configuration[name]
+    return canonical_json(list(value)) if isinstance(value, tuple) else value
+
+
+def _frozen(trial: Trial, configuration: Configuration, domains: Mapping[str, Any]) -> Any:
+    from optuna.trial import FrozenTrial, TrialState
+
+    state = TrialState[_STATES[trial.state]]
+    own = {
+        "number_in_job": trial.number,
+        "kind": trial.kind,
+        "label": trial.label,
+        "technique": trial.technique,
+        "cached": trial.cached,
+        "inside_space": trial.inside,
+        "state_in_job": trial.state,
+        "reason": trial.reason,
+        "simulator_cpu_seconds": trial.cpu_seconds,
+    }
+    started = trial.started_at or trial.created_at
+    ended = trial.finished_at if state.is_finished() else None
+    return FrozenTrial(
+        number=trial.number - 1,
+        trial_id=trial.number,
+        state=state,
+        value=trial.value if state == TrialState.COMPLETE else None,
+        datetime_start=None if state == TrialState.WAITING else datetime.fromtimestamp(started),
+        datetime_complete=None if ended is None else datetime.fromtimestamp(ended),
+        params={name: _choice(configuration, name) for name in configuration},
+        distributions={name: domains[name] for name in configuration},
+        user_attrs={name: value for name, value in own.items() if value is not None},
+        system_attrs={},
+        intermediate_values={0: trial.value}
+        if state == TrialState.PRUNED and trial.value is not None
+        else {},
+    )
