@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.application_files import with_files
 from cli.machine_files import with_network
 from cli.options import data_option, example, json_option, print_json
-from searchspace.builtins import BUILTINS
-from searchspace.collectives import Groups, called_collectives
-from searchspace.configuration import Configuration
-from searchspace.documents import read_document
-from searchspace.errors import HamtuneError, InvalidInput
-from searchspace.formats.trace_traffic import traffic_of_traces
-from searchspace.jobspec import (
-    Application,
-    SourceApplication,
-    TraceApplication,
-    check_application,
+from cli.subjects import (
+    naming,
+    read_application,
+    read_configuration,
+    read_given,
+    read_quantity,
 )
-from searchspace.jobspec import Workload as JobWorkload
-from searchspace.kernels import trace_summary
+from searchspace.errors import HamtuneError
+from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import parse_machine
 from searchspace.platform import Infeasible, resolve
 from searchspace.units import format_duration, memory_limit, parse_duration
@@ -101,26 +92,22 @@ def evaluate(
     cost. A built-in program is captured the first time it is used.
     """
     limits = {
-        "cutoff": _read("--cutoff", parse_duration, cutoff),
-        "memory_bytes": _read("--memory", memory_limit, memory),
-        "wall_seconds": _read("--wall", parse_duration, wall),
+        "cutoff": read_quantity("--cutoff", parse_duration, cutoff),
+        "memory_bytes": read_quantity("--memory", memory_limit, memory),
+        "wall_seconds": read_quantity("--wall", parse_duration, wall),
     }
-    with _naming("--machine"):
-        on = parse_machine(with_network(*_document(machine)))
-    with _naming("--configuration"):
-        chosen = _document(configuration)[0]
-        if isinstance(chosen, Mapping) and isinstance(chosen.get("configuration"), Mapping):
-            chosen = chosen["configuration"]
-        chosen = Configuration.from_json(chosen)
-    with _naming("--application"):
-        subject = _application(application, settings)
+    with naming("--machine"):
+        on = parse_machine(with_network(*read_given(machine)))
+    chosen = read_configuration(configuration)
+    with naming("--application"):
+        subject = read_application(application, settings)
     try:
         resolved = resolve(
             chosen,
             on,
             subject.ranks,
             collectives=subject.calls,
-            traffic=lambda: traffic_of_traces(subject.traces),
+            traffic=TracesTraffic(subject.traces),
         )
     except Infeasible as error:
         answer = _nothing("infeasible", "infeasible", str(error))
@@ -166,127 +153,6 @@ def _finish_times(answer: Mapping[str, Any], workload: Workload | None) -> dict[
         return None
     names = [part["name"] for part in workload.parts]
     return dict(zip(names, answer["application_times"], strict=True))
-
-
-@dataclass(frozen=True)
-class _Subject:
-    """What is simulated: the traces, and the applications where there are several."""
-
-    traces: tuple[Path, ...]
-    ranks: int
-    calls: Mapping[str, Groups]
-    workload: Workload | None = None
-
-
-def _application(text: str, settings: Settings) -> _Subject:
-    document: Any
-    if _is_file(text) and Path(text).read_bytes()[:8] == b"HAMTRACE":
-        document, folder = {"trace": text}, Path()
-    elif (short := text.split("."))[0] in BUILTINS and not _is_file(text):
-        document, folder = _short_form(short), Path()
-    else:
-        document, folder = _document(text)
-    named = check_application(with_files(document, folder))
-    if isinstance(named, TraceApplication):
-        trace = _existing(folder, named)
-        summary = trace_summary(trace)
-        return _Subject((trace,), summary["ranks"], called_collectives(summary))
-    return _stored(named, folder, settings)
-
-
-def _existing(folder: Path, named: TraceApplication) -> Path:
-    trace = folder / named.trace
-    if not trace.is_file():
-        raise InvalidInput(f"there is no file {trace}", field="trace")
-    return trace
-
-
-def _located(named: Application, folder: Path) -> Application:
-    """The same with the paths of its traces seen from here.
-
-    Raises:
-        InvalidInput: A trace is not there, or a program is yet to be captured.
-    """
-    if isinstance(named, SourceApplication):
-        raise InvalidInput("capture it first ('hamtune capture --source')", field="source")
-    if isinstance(named, TraceApplication):
-        return named.model_copy(update={"trace": str(_existing(folder, named))})
-    if isinstance(named, JobWorkload):
-        parts = [
-            part.model_copy(update={"application": _located(part.application, folder)})
-            for part in named.applications
-        ]
-        return named.model_copy(update={"applications": parts})
-    return named
-
-
-def _stored(named: Application, folder: Path, settings: Settings) -> _Subject:
-    """The application in the data directory; a built-in program is captured there once."""
-    from storage.storage import Storage
-    from workers.prepare import check_captured, stored_application
-    from workers.subject import traces_of, workload_of
-
-    located = _located(named, folder)
-    storage = Storage.open(settings.database_url, settings.artifacts_url)
-    try:
-        storage.upgrade()
-        stored = stored_application(storage, located)
-        check_captured(stored)
-        return _Subject(
-            traces_of(storage, stored),
-            stored.ranks,
-            called_collectives(stored.summary),
-            workload_of(stored),
-        )
-    finally:
-        storage.close()
-
-
-def _short_form(words: list[str]) -> dict[str, Any]:
-    """`cg.S.16` and, for the program without classes, `mm.16` or `mm.500.16`."""
-    name, *rest = words
-    if not rest or not rest[-1].isdigit() or len(rest) > 2:
-        raise InvalidInput(f"write a built-in program as {name}.CLASS.RANKS, such as cg.A.64")
-    document: dict[str, Any] = {"builtin": name, "ranks": int(rest[-1])}
-    if len(rest) == 2:
-        document |= {"n": int(rest[0])} if rest[0].isdigit() else {"class": rest[0]}
-    return document
-
-
-def _document(text: str) -> tuple[Any, Path]:
-    """A YAML or JSON document in a file or written out, and the folder that its paths are in."""
-    if _is_file(text):
-        return read_document(Path(text).read_bytes()), Path(text).parent
-    if text.lstrip().startswith("{"):
-        return read_document(text), Path()
-    raise InvalidInput(f"there is no file {text}, and it is not written out as {{name: value}}")
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def _read(option: str, parse: Any, text: str | None) -> Any:
-    if text is None:
-        return None
-    with _naming(option):
-        value = parse(text)
-        if not value > 0:
-            raise InvalidInput(f"{text!r} is not above zero")
-    return value
-
-
-@contextmanager
-def _naming(option: str) -> Iterator[None]:
-    """Name the option in the errors of its value."""
-    try:
-        yield
-    except InvalidInput as error:
-        mistakes = "; ".join(str(error).splitlines())
-        raise InvalidInput(f"{option}: {mistakes}") from error
 
 
 def _nothing(status: str, kind: str, message: str) -> dict[str, Any]:

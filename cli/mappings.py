@@ -11,15 +11,16 @@ import click
 import numpy as np
 
 from cli.files import FILE, read_graph, read_json, read_text
+from cli.mapping_pictures import check_picture, draw_mappings, picture_option
 from cli.options import example, json_option, method_options, print_json, say, seed_option
+from cli.refine import refine
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.hop_machine import HopMachine
-from searchspace.mapping import MAPPERS, Places
+from searchspace.mapping import MAPPERS
 from searchspace.mapping.judge import judge
-from searchspace.traffic import Traffic
 
 __all__ = ["COMMANDS"]
 
@@ -32,8 +33,24 @@ _METHODS = "\n".join(
 _SECONDS = "seconds"
 
 
+class _MapCommand(click.Command):
+    """`hamtune map METHOD ...`, and `hamtune map refine ...`, which has options of its own."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        if args[:1] == [refine.name]:
+            return refine.make_context(f"{info_name} {refine.name}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
 @click.command(
     "map",
+    cls=_MapCommand,
     help=f"""Place ranks on the hosts of a machine and judge the mapping in hops.
 
 Prints the host of rank 0, 1, ..., the hop-bytes (sum over pairs of bytes x hops), the dilation
@@ -41,12 +58,15 @@ Prints the host of rank 0, 1, ..., the hop-bytes (sum over pairs of bytes x hops
 hosts have a tree inside, hops within them count too, and --json adds the core of each rank in its
 host.
 
+'hamtune map refine --help' tells how a mapping is refined by simulated time.
+
 \b
 {_METHODS}
 """,
     epilog=example(
         "hamtune map treematch --traffic W.mtx --machine M.json --json",
         "hamtune map scotch --traffic W.mtx --machine M.json --seed 7 --picture W.svg",
+        "hamtune map refine --application cg.A.64 --machine machine.yaml --evaluations 300",
     ),
 )
 @click.argument("method", type=click.Choice(tuple(MAPPERS)), metavar="METHOD")
@@ -72,12 +92,7 @@ host.
     type=click.FloatRange(min=0),
     help="Time that a mapper which improves its result step by step may take; others just finish.",
 )
-@click.option(
-    "--picture",
-    metavar="F",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Draw what the places exchange with ranks in order and as mapped (.svg or .png).",
-)
+@picture_option
 @method_options
 @seed_option
 @json_option
@@ -91,10 +106,7 @@ def map_command(
     seed: int,
     as_json: bool,
 ) -> None:
-    if picture is not None and picture.suffix not in (".svg", ".png"):
-        raise click.UsageError(f"--picture {picture}: pictures are .svg or .png files")
-    if picture is not None and not picture.parent.is_dir():
-        raise InvalidInput(f"--picture {picture}: there is no directory {picture.parent}")
+    check_picture(picture)
     exchanged = read_traffic(read_text(traffic), notice=say)
     machine = _read_machine(machine_file)
     mapper = MAPPERS[method]
@@ -105,7 +117,8 @@ def map_command(
     took = time.perf_counter() - begin
     judgement = judge(exchanged, machine, places)
     if picture is not None:
-        _draw(picture, method, exchanged, machine, places)
+        in_order = np.arange(exchanged.ranks, dtype=np.uint32)
+        draw_mappings(picture, exchanged, machine, ("ranks in order", in_order), (method, places))
     hosts = machine.place_hosts[places].tolist()
     if as_json:
         answer: dict[str, Any] = {"mapping": hosts}
@@ -118,19 +131,6 @@ def map_command(
         f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "
         f"congestion {judgement.congestion}"
     )
-
-
-def _draw(
-    picture: Path, method: str, traffic: Traffic, machine: HopMachine, places: Places
-) -> None:
-    from cli.figures import render
-    from cli.mapping_figures import heat_map
-
-    in_order = np.arange(traffic.ranks, dtype=np.uint32)
-    both = (("ranks in order", in_order), (method, places))
-    unit = "host" if machine.plain else "core"
-    figure = heat_map(traffic, both, machine.places, unit=unit)
-    picture.write_bytes(render(figure, "svg" if picture.suffix == ".svg" else "png"))
 
 
 def _read_machine(path: Path) -> HopMachine:

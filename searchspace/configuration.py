@@ -23,6 +23,7 @@ DEFAULTS: dict[str, Scalar] = {
     "mapping": "by-order",
     "mpi": "default",
     "topology_seed": 0,
+    "mapping_seed": 0,
 }
 """What a configuration means where it says nothing; a missing collective means "default"."""
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, WORLD, Groups
 from searchspace.configuration import DEFAULTS, Configuration, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
 from searchspace.machine import Machine, ModelFactors, NetworkDescription
-from searchspace.mapping import MAPPERS, map_ranks
+from searchspace.mapping import MAPPERS, Places, map_ranks
+from searchspace.mapping.permutation import PERMUTATION, read_permutation
 from searchspace.ordering import order
 from searchspace.topology import FAMILIES, generate, obstacle, read_options
 from searchspace.topology.grid import cubic_extents
@@ -24,6 +27,8 @@ __all__ = [
     "MAPPER_OPTIONS",
     "Infeasible",
     "Resolved",
+    "TrafficOf",
+    "chosen_algorithms",
     "collective_obstacle",
     "complete",
     "evaluation_key",
@@ -40,7 +45,21 @@ MAPPER_OPTIONS = "mappers."
 """Options of mappers begin with this and the mapper's name."""
 
 _COLLECTIVE = "collectives."
-_NAMES = ("topology", "topology_seed", "ordering", "mapping", "mpi")
+_NAMES = (
+    "topology",
+    "topology_seed",
+    "ordering",
+    "mapping",
+    "mapping_seed",
+    PERMUTATION,
+    "mpi",
+)
+_TRAFFIC_VERSION = 2
+"""What mappers are shown of an application, in the key of their results: 2 since it has the
+messages of collectives."""
+
+TrafficOf = Callable[[Mapping[str, str]], Traffic]
+"""What ranks exchange under the named algorithms of collectives, and defaults for the others."""
 
 
 class Infeasible(HamtuneError):
@@ -57,6 +76,8 @@ class Resolved:
         rank_hosts: The host of each rank.
         options: SimGrid's options, everything that decides the result.
         order: The number that each host had before ordering.
+        where: The machine as mappers see it.
+        places: The place of each rank there.
     """
 
     machine: Machine
@@ -64,6 +85,8 @@ class Resolved:
     rank_hosts: tuple[int, ...]
     options: Mapping[str, str]
     order: tuple[int, ...]
+    where: HopMachine
+    places: Places
 
     @property
     def host_names(self) -> tuple[str, ...]:
@@ -152,6 +175,12 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
     family = FAMILIES.get(str(values["topology"]))
     if family is None or not family.uses_seed:
         del values["topology_seed"]
+    mapper = MAPPERS.get(str(values["mapping"]))
+    if mapper is None or not mapper.uses_seed:
+        del values["mapping_seed"]
+    written = values.pop(PERMUTATION, None)
+    if values["mapping"] == PERMUTATION:
+        values[PERMUTATION] = read_permutation(written, machine.nodes, machine.cores_per_host)
     options = _options(values)
     for name in list(values):
         if name.partition(".")[0] in FAMILIES:
@@ -208,7 +237,7 @@ def resolve(
     ranks: int,
     *,
     collectives: Mapping[str, Groups] = MappingProxyType({}),
-    traffic: Callable[[], Traffic] | None = None,
+    traffic: TrafficOf | None = None,
 ) -> Resolved:
     """Builds the network, places the ranks and sets the options of a configuration.
 
@@ -218,7 +247,8 @@ def resolve(
         ranks: Of the application.
         collectives: What the application calls, and on which communicators
             (`called_collectives`); what the MPI implementation would choose is checked too.
-        traffic: Says what the ranks exchange; asked only for mappers that look at it.
+        traffic: Says what the ranks exchange, given the algorithms that the configuration names
+            for collectives; asked only for mappers that look at it.
 
     Raises:
         InvalidInput: A parameter or value that does not exist, more ranks than cores, or a mapper
@@ -230,7 +260,9 @@ def resolve(
     moved: tuple[int, ...] = _in_field("ordering", _order, str(chosen["ordering"]), network)
     ordered = network.relabel(moved)
     where = HopMachine.uniform(_shape(chosen, ordered, machine), machine.cores_per_host)
-    rank_hosts = _in_field("mapping", _map, chosen, ranks, where, traffic)
+    seed = _seed(chosen, "mapping_seed")
+    places: Places = _in_field("mapping", _map, chosen, ranks, where, traffic, seed)
+    rank_hosts = tuple(where.place_hosts[places].tolist())
     options = {"network/model": "SMPI", **_model_options(machine)}
     mpi = str(chosen["mpi"])
     if mpi not in (*SELECTORS, DEFAULT):
@@ -254,6 +286,8 @@ def resolve(
         rank_hosts,
         dict(sorted(options.items())),
         tuple(moved[: network.hosts]),
+        where,
+        places,
     )
 
 
@@ -298,6 +332,15 @@ def collective_obstacle(
     return None
 
 
+def chosen_algorithms(configuration: Configuration) -> dict[str, str]:
+    """The algorithms that a configuration names, by collective."""
+    return {
+        name.removeprefix(_COLLECTIVE): str(algorithm)
+        for name, algorithm in configuration.items()
+        if name.startswith(_COLLECTIVE)
+    }
+
+
 def _network(chosen: Configuration, machine: Machine) -> Graph:
     topology = str(chosen["topology"])
     if topology == GIVEN:
@@ -311,10 +354,15 @@ def _network(chosen: Configuration, machine: Machine) -> Graph:
     reason = obstacle(topology, machine.nodes, degree=machine.random_degree, **options)
     if reason is not None:
         raise Infeasible(f"topology: {topology}: {reason}")
-    seed = chosen.get("topology_seed", 0)
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise InvalidInput("must be a whole number from 0 on", field="topology_seed")
+    seed = _seed(chosen, "topology_seed")
     return generate(topology, machine.nodes, degree=machine.random_degree, seed=seed, **options)
+
+
+def _seed(chosen: Configuration, name: str) -> int:
+    seed = chosen.get(name, 0)
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise InvalidInput("must be a whole number from 0 on", field=name)
+    return seed
 
 
 def _order(method: str, network: Graph) -> tuple[int, ...]:
@@ -358,9 +406,12 @@ def _map(
     chosen: Configuration,
     ranks: int,
     where: HopMachine,
-    traffic: Callable[[], Traffic] | None,
-) -> tuple[int, ...]:
+    traffic: TrafficOf | None,
+    seed: int,
+) -> Places:
     mapping = str(chosen["mapping"])
+    if mapping == PERMUTATION:
+        return _written_out(chosen[PERMUTATION], ranks)
     mapper = MAPPERS.get(mapping)
     exchanged = Traffic.silent(ranks)
     if mapper is not None:
@@ -370,10 +421,18 @@ def _map(
         if mapper.uses_traffic:
             if traffic is None:
                 raise InvalidInput(f"'{mapping}' looks at what ranks exchange, which is not known")
-            exchanged = traffic()
+            exchanged = traffic(chosen_algorithms(chosen))
+    else:
+        allowed = ", ".join((*MAPPERS, PERMUTATION))
+        raise InvalidInput(f"unknown mapping '{mapping}'; allowed: {allowed}")
     options = _mapper_options(chosen)
-    places = map_ranks(mapping, exchanged, where, **options)
-    return tuple(where.place_hosts[places].tolist())
+    return map_ranks(mapping, exchanged, where, seed=seed, **options)
+
+
+def _written_out(cores: Any, ranks: int) -> Places:
+    if len(cores) != ranks:
+        raise InvalidInput(f"'{PERMUTATION}' gives the cores of {len(cores)} ranks, not of {ranks}")
+    return np.asarray(cores, dtype=np.uint32)
 
 
 def _in_field(field: str, function: Any, *arguments: Any) -> Any:
@@ -412,6 +471,9 @@ def evaluation_key(
     chosen = complete(configuration, machine).to_dict()
     family = FAMILIES.get(str(chosen["topology"]))
     versions = {"family_version": family.version} if family and family.version > 1 else {}
+    mapper = MAPPERS.get(str(chosen["mapping"]))
+    if mapper is not None and mapper.uses_traffic:
+        versions["traffic_version"] = _TRAFFIC_VERSION
     return sha256_of(
         {
             "trace": trace_sha256,

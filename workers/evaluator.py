@@ -141,7 +141,7 @@ class Evaluator:
                 subject.machine,
                 subject.ranks,
                 collectives=subject.calls,
-                traffic=lambda: subject.traffic,
+                traffic=subject.traffic,
             )
             answer = self._simulate(run, subject, replayed, resolved, trial.cutoff)
             return outcome_of(answer, trial.cutoff, subject.workload), key

@@ -11,12 +11,11 @@ from threading import Lock
 from typing import Any
 
 from searchspace.collectives import Groups, called_collectives
-from searchspace.formats.trace_traffic import traffic_of_traces
+from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.job import JobSpec, load_job
 from searchspace.jobspec import Limits, Reference
 from searchspace.machine import Machine
 from searchspace.platform import Resolved
-from searchspace.traffic import Traffic
 from searchspace.workload import split
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
@@ -71,9 +70,9 @@ class Subject:
         return self.whole
 
     @cached_property
-    def traffic(self) -> Traffic:
-        """What the ranks exchange in the whole trace."""
-        return traffic_of_traces(self.whole.paths)
+    def traffic(self) -> TracesTraffic:
+        """What the ranks exchange in the whole trace, by the algorithms of collectives."""
+        return TracesTraffic(self.whole.paths)
 
     def request(self, resolved: Resolved) -> dict[str, Any]:
         """What the simulator is asked for a resolved configuration."""

@@ -9,11 +9,12 @@ import numpy as np
 
 from searchspace.collectives import COLLECTIVES, DEFAULT
 from searchspace.errors import InvalidInput
-from searchspace.kernels import traffic_matrix
 from searchspace.kernels._native import filtered_traffic
 from searchspace.traffic import Traffic
 
-__all__ = ["family_of", "selected_traffic", "traffic_of_traces"]
+__all__ = ["TracesTraffic", "family_of", "selected_traffic"]
+
+_MOST_KNOWN = 16
 
 _FAMILIES = ("none", "direct", "ring", "doubling", "tree")
 """Families of algorithms by where the bytes go, as the kernel numbers them."""
@@ -103,16 +104,7 @@ def selected_traffic(
         InvalidInput: The file is no trace, one that cannot be replayed, or has more than 16,384
             ranks; or there is no such collective or algorithm.
     """
-    chosen = dict(algorithms or {})
-    for name in chosen:
-        if name not in COLLECTIVES:
-            raise InvalidInput(
-                f"unknown collective '{name}'; allowed: {', '.join(COLLECTIVES)}", field=name
-            )
-    spreads = [
-        _FAMILIES.index("none" if name == "barrier" else family_of(name, chosen.get(name, DEFAULT)))
-        for name in _CALLS
-    ]
+    spreads = _spreads(algorithms or {})
     try:
         sent = filtered_traffic(
             str(path),
@@ -126,25 +118,67 @@ def selected_traffic(
     return Traffic.from_directed(sent)
 
 
-def traffic_of_traces(paths: Sequence[Path]) -> Traffic:
-    """Adds up the payload of all point-to-point messages of applications that run at once.
+class TracesTraffic:
+    """What the ranks of applications that run at once exchange, under chosen algorithms.
 
-    The ranks of each follow those of the one before. Collectives are left out: which messages they
-    become depends on the algorithm.
+    The ranks of each follow those of the one before. Messages of the program count, and those that
+    collectives become (`selected_traffic`). Answers are kept by what decides them.
+
+    Args:
+        paths: The traces.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = tuple(paths)
+        self._known: dict[tuple[int, ...], Traffic] = {}
+
+    def __call__(self, algorithms: Mapping[str, str] | None = None) -> Traffic:
+        """Adds up all messages.
+
+        Args:
+            algorithms: The algorithm of a collective, by its name; defaults otherwise.
+
+        Raises:
+            InvalidInput: A file is no trace, one that cannot be replayed, or has more than 16,384
+                ranks; or there is no such collective or algorithm.
+        """
+        spreads = tuple(_spreads(algorithms or {}))
+        known = self._known.get(spreads)
+        if known is None:
+            known = self._known[spreads] = self._read(algorithms or {})
+            while len(self._known) > _MOST_KNOWN:
+                self._known.pop(next(iter(self._known)), None)
+        return known
+
+    def _read(self, algorithms: Mapping[str, str]) -> Traffic:
+        ranks = 0
+        one, other, size = [], [], []
+        for path in self._paths:
+            part = selected_traffic(path, collectives=True, algorithms=algorithms)
+            low, high, sizes = part.pairs
+            one.append(low + ranks)
+            other.append(high + ranks)
+            size.append(sizes)
+            ranks += part.ranks
+        return Traffic.from_pairs(
+            ranks, np.concatenate(one), np.concatenate(other), np.concatenate(size)
+        )
+
+
+def _spreads(algorithms: Mapping[str, str]) -> list[int]:
+    """The family of each collective, as the kernel numbers them.
 
     Raises:
-        InvalidInput: A file is no trace, one that cannot be replayed, or has more than 16,384
-            ranks.
+        InvalidInput: There is no such collective or algorithm.
     """
-    ranks = 0
-    one, other, size = [], [], []
-    for path in paths:
-        sent = traffic_matrix(path)
-        rows, columns = np.nonzero(sent)
-        one.append(rows + ranks)
-        other.append(columns + ranks)
-        size.append(sent[rows, columns])
-        ranks += len(sent)
-    return Traffic.from_pairs(
-        ranks, np.concatenate(one), np.concatenate(other), np.concatenate(size)
-    )
+    for name in algorithms:
+        if name not in COLLECTIVES:
+            raise InvalidInput(
+                f"unknown collective '{name}'; allowed: {', '.join(COLLECTIVES)}", field=name
+            )
+    return [
+        _FAMILIES.index(
+            "none" if name == "barrier" else family_of(name, algorithms.get(name, DEFAULT))
+        )
+        for name in _CALLS
+    ]

@@ -188,6 +188,37 @@ class CoreHops:
         self, rows: NDArray[np.uint32], columns: NDArray[np.uint32]
     ) -> NDArray[np.uint16]: ...
 
+class SwapBoard:
+    def __init__(
+        self,
+        first: NDArray[np.int64],
+        partner: NDArray[np.uint32],
+        size: NDArray[np.int64],
+        hops: CoreHops,
+        nodes: int,
+        edges: NDArray[np.uint32],
+        hosts: int,
+        tie_rule: str,
+        widths: list[int],
+        places: NDArray[np.uint32],
+    ) -> None: ...
+    def places(self) -> NDArray[np.uint32]: ...
+    def measures(self) -> tuple[int, int, int, float]: ...
+    def after(self, rank: int, place: int) -> tuple[int, int, int, float]: ...
+    def swap(self, rank: int, place: int) -> None: ...
+    def loads(self) -> list[int]: ...
+    def crossing(self, edge: int) -> list[tuple[int, int, int]]: ...
+    def anneal(
+        self,
+        hop_bytes: float,
+        dilation: float,
+        congestion: float,
+        seconds: float,
+        steps: int,
+        seed: int,
+        proceed: Callable[[float], bool] | None,
+    ) -> None: ...
+
 def map_auto(
     first: NDArray[np.int64],
     partner: NDArray[np.uint32],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchspace.configuration import Configuration
-from searchspace.formats.trace_traffic import traffic_of_traces
+from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
 from storage.errors import Conflict
@@ -84,7 +84,7 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
             configuration,
             machine,
             application.ranks,
-            traffic=lambda: traffic_of_traces(traces_of(storage, application)),
+            traffic=TracesTraffic(traces_of(storage, application)),
         ),
         trace=storage.artifact_path(application.trace_sha256),
         versions=versions,

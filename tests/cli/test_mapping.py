@@ -109,3 +109,39 @@ def test_a_job_chooses_among_mappers_and_their_options(hamtune: Hamtune, files: 
     given = ("--application", "ring.ht", "--machine", "machine.json")
     evaluated = hamtune.json("evaluate", *given, "--configuration", "best.json")
     assert evaluated["simulated_time"] == best["value"]
+
+
+REFINE = (
+    "map",
+    "refine",
+    "--application",
+    "{pattern: linear, ranks: 8, size: 100kB, count: 3, rate: 1000}",
+    "--machine",
+    "{nodes: 8, host_speed: 1Gf, link_bandwidth: 1Gbps}",
+    "--configuration",
+    "{topology: ring}",
+)
+
+
+def test_a_mapping_is_refined_by_simulated_time(hamtune: Hamtune) -> None:
+    start = [0, 4, 1, 5, 2, 6, 3, 7]
+    (hamtune.directory / "start.json").write_text(json.dumps({"mapping": start}))
+
+    found = hamtune.json(*REFINE, "--start", "start.json", "--evaluations", "40")
+
+    assert sorted(found["mapping"]) == list(range(8))
+    assert found["start"]["mapping"] == "start.json"
+    assert found["simulated_time"] < found["start"]["simulated_time"]
+    assert found["speedup"] == found["start"]["simulated_time"] / found["simulated_time"]
+    assert found["configuration"]["permutation"] == found["mapping"]
+    (hamtune.directory / "best.json").write_text(json.dumps(found))
+    simulated = hamtune.json("evaluate", *REFINE[2:6], "--configuration", "best.json")
+    assert simulated["simulated_time"] == found["simulated_time"]
+
+
+def test_a_start_that_does_not_fit_is_refused(hamtune: Hamtune) -> None:
+    (hamtune.directory / "start.json").write_text(json.dumps([0, 1, 2, 3, 4, 5, 6, 6]))
+
+    message = hamtune.refused(*REFINE, "--start", "start.json")
+
+    assert "host 6 is given 2 ranks, but has 1 cores" in message

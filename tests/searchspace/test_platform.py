@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -243,7 +244,7 @@ def test_families_whose_hosts_are_on_switches() -> None:
     assert (request["platform"]["hosts"], request["platform"]["switches"]) == (16, 20)
 
 
-def ring_traffic() -> Traffic:
+def ring_traffic(_algorithms: Mapping[str, str]) -> Traffic:
     return Traffic.from_pairs(4, [0, 2], [2, 1], [100, 100])
 
 
@@ -277,11 +278,75 @@ def test_a_torus_in_its_own_order_is_known_as_one(topology: str) -> None:
     low, high = zip(*stencil.edges, strict=True)
     traffic = Traffic.from_pairs(12, low, high, [1] * len(low))
 
-    resolved = resolve(chosen, machine(nodes=12), 12, traffic=lambda: traffic)
+    resolved = resolve(chosen, machine(nodes=12), 12, traffic=lambda _algorithms: traffic)
 
     cables = set(resolved.edges)
     hosts = resolved.rank_hosts
     assert all(tuple(sorted((hosts[u], hosts[v]))) in cables for u, v in stencil.edges)
     moved = configuration(topology=topology, mapping="geometric", ordering="bfs")
     with pytest.raises(Infeasible, match="mapping: geometric needs the coordinates"):
-        resolve(moved, machine(nodes=12), 12, traffic=lambda: traffic)
+        resolve(moved, machine(nodes=12), 12, traffic=lambda _algorithms: traffic)
+
+
+def test_a_mapping_written_out() -> None:
+    ring = machine(nodes=4, cores_per_host=2, topology={"edges": [[0, 1], [1, 2], [2, 3], [0, 3]]})
+    chosen = configuration(mapping="permutation", permutation=[7, 0, 6, 2])
+
+    resolved = resolve(chosen, ring, 4)
+
+    assert resolved.rank_hosts == (3, 0, 3, 1)
+    assert resolved.where.place_hosts[resolved.places].tolist() == [3, 0, 3, 1]
+    # Which core of a host makes no difference; nor does a permutation beside another mapping.
+    other = configuration(mapping="permutation", permutation=[6, 1, 7, 3])
+    assert complete(other, ring) == complete(chosen, ring)
+    beside = configuration(mapping="by-order", permutation=[7, 0, 6, 2])
+    assert complete(beside, ring) == complete(configuration(), ring)
+
+
+@pytest.mark.parametrize(
+    ("permutation", "message"),
+    [
+        ([0, 1, 2], "cores of 3 ranks, not of 4"),
+        ([0, 1, 2, 2], "core 2 is given to 2 ranks"),
+        ([0, 1, 2, 16], "16 is not a core; allowed: 0 to 15"),
+        ([0, 1, 2, True], "True is not a core"),
+        ("by-order", "must list the core of rank 0"),
+        (None, "must list the core of rank 0"),
+    ],
+)
+def test_wrong_mappings_written_out(permutation: Any, message: str) -> None:
+    given = {} if permutation is None else {"permutation": permutation}
+    chosen = configuration(topology="ring", mapping="permutation", **given)
+    with pytest.raises(InvalidInput, match=message):
+        resolve(chosen, machine(), 4)
+
+
+def test_a_seed_counts_for_mappers_that_use_one() -> None:
+    def hosts(mapping: str, seed: int) -> tuple[int, ...]:
+        chosen = configuration(topology="ring", mapping=mapping, mapping_seed=seed)
+        return resolve(chosen, machine(), 16).rank_hosts
+
+    assert hosts("random", 1) != hosts("random", 2)
+    assert hosts("random", 2) == hosts("random", 2)
+    plain = configuration(topology="ring")
+    assert complete(configuration(topology="ring", mapping_seed=3), machine()) == complete(
+        plain, machine()
+    )
+    with pytest.raises(InvalidInput, match="mapping_seed: must be a whole number"):
+        resolve(configuration(topology="ring", mapping="random", mapping_seed=-1), machine(), 16)
+
+
+def test_a_mapper_is_told_the_algorithms_of_the_configuration() -> None:
+    asked: list[Mapping[str, str]] = []
+
+    def traffic(algorithms: Mapping[str, str]) -> Traffic:
+        asked.append(algorithms)
+        return Traffic.silent(16)
+
+    for algorithm in ("rdb", "default"):
+        chosen = configuration(
+            topology="ring", mapping="greedy", collectives={"allreduce": algorithm}
+        )
+        resolve(chosen, machine(), 16, traffic=traffic)
+
+    assert asked == [{"allreduce": "rdb"}, {}]

@@ -8,7 +8,7 @@ import pytest
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
-from searchspace.formats.trace_traffic import family_of, selected_traffic, traffic_of_traces
+from searchspace.formats.trace_traffic import TracesTraffic, family_of, selected_traffic
 
 RANKS = 6
 
@@ -92,9 +92,21 @@ def test_applications_that_run_at_once_stand_beside_each_other(tmp_path: Path) -
         tmp_path, encode("send", peer=1, count=3, size=1), encode("recv", peer=0, count=3, size=1)
     )
 
-    both = traffic_of_traces([path, path])
+    both = TracesTraffic([path, path])()
 
     assert [part.tolist() for part in both.pairs] == [[0, 2], [1, 3], [3, 3]]
+
+
+def test_collectives_count_by_the_algorithm_that_is_chosen(tmp_path: Path) -> None:
+    call = encode("allreduce", count=8, size=1)
+    traffic = TracesTraffic([trace(tmp_path, call, call, call, call)])
+
+    usual = traffic()
+
+    assert usual is traffic({}) is traffic({"allreduce": "default"})
+    around = traffic({"allreduce": "lr"})
+    assert around is not usual
+    assert around.to_dense().tolist() != usual.to_dense().tolist()
 
 
 def test_unknown_collectives_and_algorithms_are_refused(tmp_path: Path) -> None:

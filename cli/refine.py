@@ -1,0 +1,251 @@
+"""`hamtune map refine`: a mapping made better by simulated time."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from cli.files import FILE, read_json
+from cli.machine_files import with_network
+from cli.mapping_pictures import check_picture, draw_mappings, picture_option
+from cli.options import data_option, example, json_option, print_json, say, seed_option
+from cli.subjects import Subject, naming, read_application, read_configuration, read_given
+from searchspace.configuration import Configuration
+from searchspace.errors import InvalidInput
+from searchspace.formats.trace_traffic import TracesTraffic
+from searchspace.kernels import CannotCut
+from searchspace.machine import Machine, parse_machine
+from searchspace.mapping.judge import judge
+from searchspace.mapping.permutation import packed_cores
+from searchspace.platform import chosen_algorithms, resolve
+from searchspace.truncation import truncate
+from searchspace.units import format_duration
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    from workers.simulator_client import Simulator
+
+__all__ = ["refine"]
+
+_EVALUATIONS = 200
+_SAY_SECONDS = 1.0
+
+
+@click.command(
+    "refine",
+    epilog=example(
+        "hamtune map refine --application cg.A.64 --machine machine.yaml --evaluations 300",
+        "hamtune map refine --application trace.ht --machine machine.yaml \\",
+        "  --configuration '{mpi: mpich}' --start mapping.json --seconds 60 --json",
+    ),
+)
+@click.option(
+    "--application",
+    metavar="A",
+    required=True,
+    help="A trace file, a built-in program as NAME.CLASS.RANKS, or what a job file has under "
+    "'application', in a file or written out.",
+)
+@click.option(
+    "--machine",
+    metavar="M",
+    required=True,
+    help="What a job file has under 'machine', in a file or written out.",
+)
+@click.option(
+    "--configuration",
+    metavar="C",
+    default="{}",
+    help="Network, ordering, MPI implementation and algorithms, in a file or written out; also the "
+    "answer of 'hamtune best'. Its mapping is what is refined if it names one.",
+)
+@click.option(
+    "--start",
+    "starts",
+    type=FILE,
+    multiple=True,
+    help="A mapping to begin with: the answer of 'hamtune map --json', or a list of the host of "
+    "rank 0, 1, ...; may be repeated. Without any, and without one in --configuration: what all "
+    "mappers make.",
+)
+@click.option(
+    "--evaluations",
+    type=click.IntRange(min=1),
+    help=f"Simulations of the search at most, those of the starts included; {_EVALUATIONS} unless "
+    "--seconds is given.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    help="Time after which no simulation of the search begins.",
+)
+@click.option(
+    "--fidelity",
+    type=click.Choice(("auto", "full")),
+    default="auto",
+    show_default=True,
+    help="Search on a truncated trace, where the application has loops that can be cut short, and "
+    "verify the best on the whole one; or search on the whole one.",
+)
+@picture_option
+@seed_option
+@json_option
+@data_option
+def refine(
+    application: str,
+    machine: str,
+    configuration: str,
+    starts: tuple[Path, ...],
+    evaluations: int | None,
+    seconds: float | None,
+    fidelity: Literal["auto", "full"],
+    picture: Path | None,
+    seed: int,
+    as_json: bool,
+    settings: Settings,
+) -> None:
+    """Refine a mapping by swaps of ranks, judged by simulated time.
+
+    Swaps are proposed by the most loaded links and by what ranks exchange. The result is never
+    worse than what it began with, in the simulated time of the whole application. --json adds the
+    configuration, for 'hamtune evaluate'.
+    """
+    from workers.mapping_refinement import Runs, refine_mapping, written_out
+    from workers.simulator_client import Simulator
+
+    check_picture(picture)
+    if evaluations is None:
+        evaluations = _EVALUATIONS if seconds is None else 10**9
+    with naming("--machine"):
+        on = parse_machine(with_network(*read_given(machine)))
+    chosen = read_configuration(configuration)
+    with naming("--application"):
+        subject = read_application(application, settings)
+    traffic = TracesTraffic(subject.traces)
+    given = {path.name: _start(path, on, subject.ranks) for path in starts}
+    if not given and "mapping" in chosen:
+        named = resolve(chosen, on, subject.ranks, collectives=subject.calls, traffic=traffic)
+        given = {str(chosen["mapping"]): packed_cores(named.rank_hosts, on.cores_per_host)}
+    runs = Runs(on, chosen, subject.ranks, traffic, subject.calls, subject.workload)
+    begin = time.monotonic()
+    with ExitStack() as stack:
+        whole = stack.enter_context(Simulator(subject.traces))
+        short = stack.enter_context(_short(subject)) if fidelity == "auto" else None
+        refined, start = refine_mapping(
+            runs,
+            whole,
+            short,
+            starts=given or None,
+            evaluations=evaluations,
+            seconds=seconds,
+            seed=seed,
+            progress=_Progress(estimated=short is not None),
+        )
+    took = time.monotonic() - begin
+    best = written_out(chosen, on, refined.places.tolist())
+    resolved = resolve(best, on, subject.ranks, collectives=subject.calls)
+    exchanged = traffic(chosen_algorithms(best))
+    judgement = judge(exchanged, resolved.where, resolved.places)
+    if picture is not None:
+        before = _mapped(chosen, on, subject.ranks)
+        after = ("refined", resolved.places)
+        draw_mappings(picture, exchanged, resolved.where, ("ranks in order", before), after)
+    if as_json:
+        answer: dict[str, Any] = {"mapping": list(resolved.rank_hosts)}
+        if on.cores_per_host > 1:
+            answer["cores"] = resolved.where.place_cores[resolved.places].tolist()
+        print_json(
+            {
+                **answer,
+                "simulated_time": refined.seconds,
+                "start": {"mapping": start, "simulated_time": refined.start_seconds},
+                "speedup": refined.start_seconds / refined.seconds if refined.seconds else 1.0,
+                "evaluations": refined.evaluations,
+                "verified": refined.verified,
+                **dataclasses.asdict(judgement),
+                "seconds": took,
+                "configuration": best.to_dict(),
+            }
+        )
+        return
+    click.echo(" ".join(map(str, resolved.rank_hosts)))
+    click.echo(
+        f"{format_duration(refined.seconds)} simulated; {format_duration(refined.start_seconds)} "
+        f"with '{start}', the best start"
+    )
+    click.echo(
+        f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "
+        f"congestion {judgement.congestion}"
+    )
+
+
+def _mapped(configuration: Configuration, machine: Machine, ranks: int) -> Any:
+    from workers.mapping_refinement import written_out
+
+    return resolve(written_out(configuration, machine, range(ranks)), machine, ranks).places
+
+
+class _Progress:
+    """Says every second how the search is doing."""
+
+    def __init__(self, *, estimated: bool) -> None:
+        self._what = "estimated" if estimated else "simulated"
+        self._said = time.monotonic()
+
+    def __call__(self, made: int, best: float) -> None:
+        if time.monotonic() - self._said >= _SAY_SECONDS:
+            say(f"{made} mappings simulated, best {format_duration(best)} {self._what}")
+            self._said = time.monotonic()
+
+
+@contextmanager
+def _short(subject: Subject) -> Iterator[Simulator | None]:
+    """A simulator with the truncated trace, where that is worth it."""
+    from workers.prepare import MOST_SHARE
+    from workers.simulator_client import Simulator
+
+    with tempfile.TemporaryDirectory(prefix="hamtune-refine-") as directory:
+        trace = Path(directory) / "short.ht"
+        try:
+            if len(subject.traces) > 1 or truncate(subject.traces[0], trace).share > MOST_SHARE:
+                yield None
+                return
+        except CannotCut:
+            yield None
+            return
+        with Simulator([trace]) as simulator:
+            yield simulator
+
+
+def _start(path: Path, machine: Machine, ranks: int) -> Sequence[int]:
+    """The core of each rank, from a list of hosts.
+
+    Raises:
+        InvalidInput: It is not a mapping of these ranks on this machine.
+    """
+    document = read_json(path)
+    hosts = document.get("mapping") if isinstance(document, dict) else document
+    if not isinstance(hosts, list) or len(hosts) != ranks:
+        raise InvalidInput(
+            f"--start {path}: must list the hosts of {ranks} ranks, alone or under 'mapping'"
+        )
+    for host in hosts:
+        if not isinstance(host, int) or isinstance(host, bool) or not 0 <= host < machine.nodes:
+            raise InvalidInput(
+                f"--start {path}: {host!r} is not a host; allowed: 0 to {machine.nodes - 1}"
+            )
+    host, times = Counter(hosts).most_common(1)[0]
+    if times > machine.cores_per_host:
+        raise InvalidInput(
+            f"--start {path}: host {host} is given {times} ranks, but has "
+            f"{machine.cores_per_host} cores"
+        )
+    return packed_cores(hosts, machine.cores_per_host)

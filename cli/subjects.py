@@ -1,0 +1,181 @@
+"""What a command is told to simulate: an application, and documents in files or written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.application_files import with_files
+from searchspace.builtins import BUILTINS
+from searchspace.collectives import Groups, called_collectives
+from searchspace.configuration import Configuration
+from searchspace.documents import read_document
+from searchspace.errors import InvalidInput
+from searchspace.jobspec import (
+    Application,
+    SourceApplication,
+    TraceApplication,
+    check_application,
+)
+from searchspace.jobspec import Workload as JobWorkload
+from searchspace.kernels import trace_summary
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    from workers.subject import Workload
+
+__all__ = [
+    "Subject",
+    "naming",
+    "read_application",
+    "read_configuration",
+    "read_given",
+    "read_quantity",
+]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is simulated: the traces, and the applications where there are several."""
+
+    traces: tuple[Path, ...]
+    ranks: int
+    calls: Mapping[str, Groups]
+    workload: Workload | None = None
+
+
+def read_application(text: str, settings: Settings) -> Subject:
+    """Reads `--application`: a trace, the short form of a built-in program, or a document.
+
+    Raises:
+        InvalidInput: It is none of these, or has no trace yet.
+    """
+    document: Any
+    if _is_file(text) and Path(text).read_bytes()[:8] == b"HAMTRACE":
+        document, folder = {"trace": text}, Path()
+    elif (short := text.split("."))[0] in BUILTINS and not _is_file(text):
+        document, folder = _short_form(short), Path()
+    else:
+        document, folder = read_given(text)
+    named = check_application(with_files(document, folder))
+    if isinstance(named, TraceApplication):
+        trace = _existing(folder, named)
+        summary = trace_summary(trace)
+        return Subject((trace,), summary["ranks"], called_collectives(summary))
+    return _stored(named, folder, settings)
+
+
+def _existing(folder: Path, named: TraceApplication) -> Path:
+    trace = folder / named.trace
+    if not trace.is_file():
+        raise InvalidInput(f"there is no file {trace}", field="trace")
+    return trace
+
+
+def _located(named: Application, folder: Path) -> Application:
+    """The same with the paths of its traces seen from here.
+
+    Raises:
+        InvalidInput: A trace is not there, or a program is yet to be captured.
+    """
+    if isinstance(named, SourceApplication):
+        raise InvalidInput("capture it first ('hamtune capture --source')", field="source")
+    if isinstance(named, TraceApplication):
+        return named.model_copy(update={"trace": str(_existing(folder, named))})
+    if isinstance(named, JobWorkload):
+        parts = [
+            part.model_copy(update={"application": _located(part.application, folder)})
+            for part in named.applications
+        ]
+        return named.model_copy(update={"applications": parts})
+    return named
+
+
+def _stored(named: Application, folder: Path, settings: Settings) -> Subject:
+    """The application in the data directory; a built-in program is captured there once."""
+    from storage.storage import Storage
+    from workers.prepare import check_captured, stored_application
+    from workers.subject import traces_of, workload_of
+
+    located = _located(named, folder)
+    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    try:
+        storage.upgrade()
+        stored = stored_application(storage, located)
+        check_captured(stored)
+        return Subject(
+            traces_of(storage, stored),
+            stored.ranks,
+            called_collectives(stored.summary),
+            workload_of(stored),
+        )
+    finally:
+        storage.close()
+
+
+def _short_form(words: list[str]) -> dict[str, Any]:
+    """`cg.S.16` and, for the program without classes, `mm.16` or `mm.500.16`."""
+    name, *rest = words
+    if not rest or not rest[-1].isdigit() or len(rest) > 2:
+        raise InvalidInput(f"write a built-in program as {name}.CLASS.RANKS, such as cg.A.64")
+    document: dict[str, Any] = {"builtin": name, "ranks": int(rest[-1])}
+    if len(rest) == 2:
+        document |= {"n": int(rest[0])} if rest[0].isdigit() else {"class": rest[0]}
+    return document
+
+
+def read_configuration(text: str) -> Configuration:
+    """Reads `--configuration`: parameters and values, or the answer of `hamtune best`.
+
+    Raises:
+        InvalidInput: It is no configuration.
+    """
+    with naming("--configuration"):
+        chosen = read_given(text)[0]
+        if isinstance(chosen, Mapping) and isinstance(chosen.get("configuration"), Mapping):
+            chosen = chosen["configuration"]
+        return Configuration.from_json(chosen)
+
+
+def read_given(text: str) -> tuple[Any, Path]:
+    """A YAML or JSON document in a file or written out, and the folder that its paths are in."""
+    if _is_file(text):
+        return read_document(Path(text).read_bytes()), Path(text).parent
+    if text.lstrip().startswith("{"):
+        return read_document(text), Path()
+    raise InvalidInput(f"there is no file {text}, and it is not written out as {{name: value}}")
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def read_quantity(option: str, parse: Any, text: str | None) -> Any:
+    """Reads an option with a unit; None where it is not given.
+
+    Raises:
+        InvalidInput: It is not above zero.
+    """
+    if text is None:
+        return None
+    with naming(option):
+        value = parse(text)
+        if not value > 0:
+            raise InvalidInput(f"{text!r} is not above zero")
+    return value
+
+
+@contextmanager
+def naming(option: str) -> Iterator[None]:
+    """Name the option in the errors of its value."""
+    try:
+        yield
+    except InvalidInput as error:
+        mistakes = "; ".join(str(error).splitlines())
+        raise InvalidInput(f"{option}: {mistakes}") from error

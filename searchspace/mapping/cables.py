@@ -1,0 +1,57 @@
+"""A mapping with the loads of all cables, under swaps: the kernel behind searches that move ranks.
+
+The kernel is `searchspace/kernels/swap_board.hpp`.
+"""
+
+from __future__ import annotations
+
+from searchspace.errors import InvalidInput
+from searchspace.hop_machine import HopMachine
+from searchspace.kernels import edge_array
+from searchspace.kernels._native import SwapBoard
+from searchspace.mapping.mapper import Places
+from searchspace.traffic import Traffic
+
+__all__ = ["LOWEST_ID", "swap_board"]
+
+LOWEST_ID = "lowest-id"
+"""The tie rule that congestion is defined with (`searchspace.mapping.judge`)."""
+
+_MOST_ROUTES = 2**26
+"""Pairs of a host and a node between which routes are kept, 4 bytes each."""
+
+
+def swap_board(
+    traffic: Traffic, machine: HopMachine, places: Places, *, tie_rule: str = LOWEST_ID
+) -> SwapBoard:
+    """Sets ranks on their places.
+
+    Args:
+        traffic: What they exchange.
+        machine: Where they run.
+        places: The place of each rank, all distinct.
+        tie_rule: Which of several shortest routes messages take (`kernels/routes.hpp`).
+
+    Raises:
+        InvalidInput: The network is not connected, or too large for its routes to be kept.
+    """
+    network = machine.network
+    if not network.connected:
+        raise InvalidInput(network.why_apart)
+    if network.hosts * network.nodes > _MOST_ROUTES:
+        raise InvalidInput(
+            f"routes are kept for at most {_MOST_ROUTES} pairs of a host and a node; this network "
+            f"has {network.hosts * network.nodes}"
+        )
+    return SwapBoard(
+        traffic.first,
+        traffic.partner,
+        traffic.size,
+        machine.hops,
+        network.nodes,
+        edge_array(network.edges),
+        network.hosts,
+        tie_rule,
+        [network.width(index) for index in range(len(network.edges))],
+        places,
+    )

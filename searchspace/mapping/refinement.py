@@ -1,0 +1,444 @@
+"""Refining a mapping by simulated time: swaps of ranks, judged by whoever can simulate.
+
+A search that is asked for mappings and told their times; any number may be open. It begins with
+given mappings, goes on from the best, and proposes swaps that take load off the most loaded links
+(as the simulator reports them), bring partners together, or both. Of several swaps it proposes the
+one that a model of loads likes best (`cables.swap_board`); a bandit learns which kind of swap pays.
+See docs/mappings/refinement.md.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from searchspace.errors import InvalidInput
+from searchspace.hop_machine import HopMachine
+from searchspace.mapping.cables import LOWEST_ID, swap_board
+from searchspace.mapping.mapper import Places
+from searchspace.traffic import Traffic
+
+__all__ = ["Evaluate", "Refined", "Refinement", "Timed", "refine"]
+
+_Swap = tuple[int, int]  # a rank, and the place that it is to take
+
+_CANDIDATES = 24
+_FRUITLESS = 24
+_LOOKS = (1, 3, 9)
+_BUSY_LINKS = 8
+_MOST_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What a simulation said of a mapping.
+
+    Attributes:
+        seconds: Simulated.
+        link_loads: Bytes over each cable of the network, each way; may be empty.
+    """
+
+    seconds: float
+    link_loads: Sequence[Sequence[float]] = ()
+
+
+Evaluate = Callable[[Places, float | None], Timed | None]
+"""Simulates a mapping, up to a cutoff in seconds if one is given; None where that was exceeded, or
+the mapping cannot be run."""
+
+
+@dataclass
+class _Kind:
+    """A way to propose swaps, and how it has done.
+
+    Attributes:
+        busy: Whether a rank is taken whose messages cross a busy link, rather than any.
+        measure: What of the measures of `SwapBoard.after` decides; None for none.
+        most: Of swaps at once.
+    """
+
+    busy: bool
+    measure: int | None
+    most: int = 1
+    tries: int = 0
+    gains: int = 0
+
+    def promise(self, tries: int) -> float:
+        """What a bandit expects of it (UCB1 of Auer et al. 2002, with a smaller bonus)."""
+        mean = (self.gains + 1.0) / (self.tries + 2.0)
+        return mean + 0.3 * math.sqrt(math.log(tries + 2.0) / (self.tries + 1.0))
+
+
+_HOP_BYTES, _CROWDING = 0, 3  # among what `SwapBoard.after` returns
+_ANY = _Kind(busy=False, measure=None)
+
+
+@dataclass
+class _Proposal:
+    """A mapping that was asked: what it was made from, and how."""
+
+    places: Places
+    base: float | None
+    swaps: tuple[_Swap, ...] = ()
+    kind: _Kind | None = None
+
+
+@dataclass
+class _Best:
+    """The incumbent."""
+
+    seconds: float
+    places: Places
+    busy: list[int] = field(default_factory=list)  # links, most loaded first
+
+
+class Refinement:
+    """Asks for mappings and is told their simulated times. Not for several threads.
+
+    Deterministic: the same seed and the same results told between the same asks give the same
+    mappings. A mapping is asked once; cores of one host count as the same place.
+
+    Args:
+        traffic: What the ranks exchange.
+        machine: Where they run.
+        starts: Mappings to begin with, at least one.
+        tie_rule: Of the network's routes.
+        seed: Of the random choices.
+
+    Raises:
+        InvalidInput: There is no start, or the network is too large for its routes to be kept.
+    """
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        machine: HopMachine,
+        starts: Sequence[Places],
+        *,
+        tie_rule: str = LOWEST_ID,
+        seed: int = 0,
+    ) -> None:
+        if not starts:
+            raise InvalidInput("a refinement needs a mapping to start with")
+        self._traffic = traffic
+        self._machine = machine
+        self._random = random.Random(f"{seed} refinement")  # noqa: S311
+        self._known: set[bytes] = set()
+        self._open: dict[bytes, _Proposal] = {}
+        self._board = swap_board(traffic, machine, starts[0], tie_rule=tie_rule)
+        self._at: list[int] = starts[0].tolist()  # of the incumbent, as the board has it
+        self._rows: dict[int, NDArray[np.uint16]] = {}
+        self._talking = np.flatnonzero(np.diff(traffic.first)).tolist()
+        self._kinds = (
+            _Kind(busy=True, measure=_CROWDING),
+            _Kind(busy=True, measure=_HOP_BYTES),
+            _Kind(busy=False, measure=_HOP_BYTES),
+            _Kind(busy=False, measure=_CROWDING),
+            _Kind(busy=True, measure=_CROWDING, most=_MOST_AT_ONCE),
+            _Kind(busy=False, measure=None),
+        )
+        self._tries = 0
+        self._promising: deque[tuple[_Swap, ...]] = deque()
+        self._best: _Best | None = None
+        self._told: list[tuple[float, Places]] = []
+        self._starts: list[Places] = []
+        for places in starts:
+            if self._admit(places):
+                self._starts.append(places)
+        self._left = deque(self._starts)
+
+    @property
+    def starts(self) -> Sequence[Places]:
+        """The different mappings among the starts."""
+        return self._starts
+
+    @property
+    def best(self) -> tuple[float, Places] | None:
+        """The least time told, and its mapping."""
+        return None if self._best is None else (self._best.seconds, self._best.places)
+
+    @property
+    def ranked(self) -> list[tuple[float, Places]]:
+        """Everything told a time, best first; of equals the first told."""
+        return sorted(self._told, key=lambda entry: entry[0])
+
+    def ask(self) -> Places | None:
+        """The next mapping to simulate; None where no new one was found."""
+        if self._left:
+            return self._opened(_Proposal(self._left.popleft(), None))
+        while self._promising:
+            proposal = self._moved(self._promising.popleft(), None)
+            if proposal is not None:
+                return self._opened(proposal)
+        for _ in range(_FRUITLESS):
+            kind = max(self._kinds, key=lambda kind: kind.promise(self._tries))
+            kind.tries += 1
+            self._tries += 1
+            proposal = self._drawn(kind)
+            if proposal is not None:
+                return self._opened(proposal)
+        # What is one good swap away is known: go further, ever more at random.
+        for attempt in range(_FRUITLESS):
+            swaps = tuple(self._swap(_ANY) for _ in range(2 + attempt // 4))
+            proposal = self._moved(swaps, None)
+            if proposal is not None:
+                return self._opened(proposal)
+        return None
+
+    def tell(
+        self,
+        places: Places,
+        seconds: float | None,
+        link_loads: Sequence[Sequence[float]] = (),
+    ) -> None:
+        """Tell what became of a mapping that was asked, once.
+
+        Args:
+            places: As `ask` returned it.
+            seconds: None where it could not be run, or took longer than the best.
+            link_loads: Bytes over each cable, each way.
+        """
+        proposal = self._open.pop(self._key(places))
+        if seconds is None:
+            return
+        self._told.append((seconds, proposal.places))
+        if proposal.kind is not None and proposal.base is not None and seconds < proposal.base:
+            proposal.kind.gains += 1
+        if self._best is None or seconds < self._best.seconds:
+            if self._best is not None and proposal.base not in (None, self._best.seconds):
+                # What was found meanwhile may help this one too.
+                self._promising.extend(self._since(proposal))
+            self._best = _Best(seconds, proposal.places, self._busy(link_loads))
+            self._at = proposal.places.tolist()
+            for rank, place in enumerate(self._at):
+                self._board.swap(rank, place)
+        elif proposal.base is not None and seconds < proposal.base:
+            self._promising.append(proposal.swaps)
+
+    def _since(self, proposal: _Proposal) -> list[tuple[_Swap, ...]]:
+        assert self._best is not None
+        changed = np.flatnonzero(self._best.places != proposal.places)
+        return [((int(rank), int(self._best.places[rank])),) for rank in changed[:_MOST_AT_ONCE]]
+
+    def _busy(self, link_loads: Sequence[Sequence[float]]) -> list[int]:
+        """The most loaded links first; by the model of loads where nothing was reported."""
+        network = self._machine.network
+        loads = [max(load) / network.width(index) for index, load in enumerate(link_loads)]
+        if not loads:
+            loads = [float(load) for load in self._board.loads()]
+        order = sorted(range(len(loads)), key=lambda link: (-loads[link], link))
+        return [link for link in order[:_BUSY_LINKS] if loads[link] > 0]
+
+    def _drawn(self, kind: _Kind) -> _Proposal | None:
+        """The swaps that the measure of a kind likes best, out of some drawn at random."""
+        candidates = list(dict.fromkeys(self._swap(kind) for _ in range(_CANDIDATES)))
+        if kind.measure is not None:
+            liked = {swap: self._board.after(*swap)[kind.measure] for swap in candidates}
+            candidates.sort(key=liked.__getitem__)
+        count = self._random.randint(2, kind.most) if kind.most > 1 else 1
+        for first in range(0, len(candidates), count):
+            proposal = self._moved(tuple(candidates[first : first + count]), kind)
+            if proposal is not None:
+                return proposal
+        return None
+
+    def _swap(self, kind: _Kind) -> _Swap:
+        """A rank that communicates, and a place, as a rule close to one of its partners."""
+        draw = self._random
+        if not self._talking:
+            return draw.randrange(self._traffic.ranks), draw.randrange(self._machine.places)
+        rank = draw.choice(self._talking)
+        if kind.busy:
+            busy = self._best.busy if self._best is not None else self._busy(())
+            if busy:
+                link = busy[min(int(draw.expovariate(0.7)), len(busy) - 1)]
+                pairs = self._board.crossing(link)
+                if pairs:
+                    low, high, _ = draw.choices(pairs, weights=[size for *_, size in pairs])[0]
+                    rank = draw.choice((low, high))
+        low, high = int(self._traffic.first[rank]), int(self._traffic.first[rank + 1])
+        partner = int(self._traffic.partner[draw.randrange(low, high)])
+        hops = self._hops_from(self._at[partner])
+        looks = draw.choice(_LOOKS)
+        return rank, min(
+            (draw.randrange(self._machine.places) for _ in range(looks)), key=hops.__getitem__
+        )
+
+    def _hops_from(self, place: int) -> NDArray[np.uint16]:
+        row = self._rows.get(place)
+        if row is None:
+            here = np.asarray([place], dtype=np.uint32)
+            every = np.arange(self._machine.places, dtype=np.uint32)
+            row = self._rows[place] = self._machine.hops.table(here, every)[0]
+        return row
+
+    def _moved(self, swaps: tuple[_Swap, ...], kind: _Kind | None) -> _Proposal | None:
+        """The incumbent after some swaps, unless that is known."""
+        places = np.asarray(self._at, dtype=np.uint32)
+        at = {place: rank for rank, place in enumerate(self._at)}
+        for rank, place in swaps:
+            before, other = int(places[rank]), at.get(place)
+            places[rank] = place
+            at[place] = rank
+            if other is None:
+                at.pop(before, None)
+            else:
+                places[other] = before
+                at[before] = other
+        if not self._admit(places):
+            return None
+        return _Proposal(places, self._best.seconds if self._best else None, swaps, kind)
+
+    def _admit(self, places: Places) -> bool:
+        key = self._key(places)
+        if key in self._known:
+            return False
+        self._known.add(key)
+        return True
+
+    def _opened(self, proposal: _Proposal) -> Places:
+        self._open[self._key(proposal.places)] = proposal
+        return proposal.places
+
+    def _key(self, places: Places) -> bytes:
+        return self._machine.place_hosts[places].tobytes()
+
+
+@dataclass(frozen=True)
+class Refined:
+    """What a refinement came to.
+
+    Attributes:
+        places: The place of each rank.
+        seconds: Simulated on the whole trace, at most `start_seconds`.
+        start: Which of the starts was best on the whole trace, of those tried there.
+        start_seconds: Its time on the whole trace.
+        evaluations: Simulations of the search.
+        verified: Simulations of the whole trace in the end, where the search had estimates.
+    """
+
+    places: Places
+    seconds: float
+    start: int
+    start_seconds: float
+    evaluations: int
+    verified: int
+
+
+_VERIFIED = 3
+"""How many of the best starts and of the best mappings found are tried on the whole trace."""
+
+
+def refine(
+    traffic: Traffic,
+    machine: HopMachine,
+    starts: Sequence[Places],
+    evaluate: Evaluate,
+    *,
+    verify: Evaluate | None = None,
+    evaluations: int,
+    seconds: float | None = None,
+    tie_rule: str = LOWEST_ID,
+    seed: int = 0,
+    progress: Callable[[int, float], None] | None = None,
+) -> Refined:
+    """Refines mappings one simulation at a time.
+
+    Args:
+        traffic: What the ranks exchange.
+        machine: Where they run.
+        starts: Mappings to begin with; the result is no worse than the first, nor than the best.
+        evaluate: Simulates a mapping, or estimates its time from a truncated trace.
+        verify: Simulates the whole trace where `evaluate` only estimates; None where it does not.
+        evaluations: Simulations of the search at most, those of the starts included; these are all
+            made whatever the number.
+        seconds: Of the clock, after which no simulation begins; the starts and the verification
+            come in any case.
+        tie_rule: Of the network's routes.
+        seed: Of the random choices.
+        progress: Told the number of simulations and the best time after each.
+
+    Raises:
+        InvalidInput: There is no start, none of them can be run, or the network is too large.
+    """
+    search = Refinement(traffic, machine, starts, tie_rule=tie_rule, seed=seed)
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    made = 0
+    timed_starts: list[tuple[float, Places]] = []
+    while made < max(evaluations, len(search.starts)):
+        starting = made < len(search.starts)
+        if not starting and (time.monotonic() >= end or not timed_starts):
+            break
+        places = search.ask()
+        if places is None:
+            break
+        # Starts are compared with each other in the end; of the others only better ones count.
+        bound = None if starting or search.best is None else search.best[0]
+        answer = evaluate(places, bound)
+        made += 1
+        if answer is None:
+            search.tell(places, None)
+        else:
+            search.tell(places, answer.seconds, answer.link_loads)
+            if starting:
+                timed_starts.append((answer.seconds, places))
+        if progress is not None and search.best is not None:
+            progress(made, search.best[0])
+    if not timed_starts:
+        raise InvalidInput("none of the mappings to start with can be run")
+    return _verified(search, starts, timed_starts, verify, made)
+
+
+def _verified(
+    search: Refinement,
+    starts: Sequence[Places],
+    timed_starts: list[tuple[float, Places]],
+    verify: Evaluate | None,
+    made: int,
+) -> Refined:
+    """Takes what is best on the whole trace."""
+    timed_starts.sort(key=lambda entry: entry[0])
+    tried = [(places, seconds) for seconds, places in timed_starts]
+    found = [(places, seconds) for seconds, places in search.ranked]
+    verified = 0
+    if verify is not None:
+        first = [entry for entry in tried if entry[0] is starts[0]]
+        tried = _unique([*first, *tried[:_VERIFIED]])
+        found = _unique([*tried, *found[:_VERIFIED]])
+        whole: list[tuple[Places, float]] = []
+        for places, _ in found:
+            least = min((seconds for _, seconds in whole), default=None)
+            starting = any(places is start for start, _ in tried)
+            answer = verify(places, None if starting else least)
+            verified += 1
+            if answer is not None:
+                whole.append((places, answer.seconds))
+        found = whole
+        tried = [entry for entry in whole if any(entry[0] is start for start, _ in tried)]
+        if not tried:
+            raise InvalidInput("none of the mappings to start with can be run")
+    start, start_seconds = min(tried, key=lambda entry: entry[1])
+    places, seconds = min(found, key=lambda entry: entry[1])
+    return Refined(
+        places=places,
+        seconds=seconds,
+        start=next(i for i, each in enumerate(starts) if each is start),
+        start_seconds=start_seconds,
+        evaluations=made,
+        verified=verified,
+    )
+
+
+def _unique(entries: Sequence[tuple[Places, float]]) -> list[tuple[Places, float]]:
+    kept: list[tuple[Places, float]] = []
+    for entry in entries:
+        if not any(entry[0] is other for other, _ in kept):
+            kept.append(entry)
+    return kept

@@ -1,0 +1,146 @@
+"""Refining the mapping of a configuration by simulations: the search's part and the simulator's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from searchspace.collectives import Groups
+from searchspace.configuration import Configuration
+from searchspace.errors import InvalidInput
+from searchspace.hop_machine import HopMachine
+from searchspace.machine import Machine
+from searchspace.mapping import MAPPERS, Places
+from searchspace.mapping.permutation import PERMUTATION, packed_cores
+from searchspace.mapping.refinement import Evaluate, Refined, Timed, refine
+from searchspace.platform import Infeasible, TrafficOf, chosen_algorithms, resolve
+from searchspace.traffic import Traffic
+from workers.simulator_client import Simulator
+from workers.subject import Workload, request_for
+
+__all__ = ["Runs", "mapped_by_all", "refine_mapping", "written_out"]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What is simulated, on what, in which configuration but for the mapping.
+
+    Attributes:
+        machine: The machine.
+        configuration: Network, ordering, MPI implementation, algorithms.
+        ranks: Of all applications.
+        traffic: What they exchange.
+        calls: The collectives they call, and on which communicators.
+        workload: The applications, where there are several.
+    """
+
+    machine: Machine
+    configuration: Configuration
+    ranks: int
+    traffic: TrafficOf
+    calls: Mapping[str, Groups] = field(default_factory=dict)
+    workload: Workload | None = None
+
+    def on(self, simulator: Simulator) -> Evaluate:
+        """Simulates mappings on the trace that a simulator has."""
+
+        def evaluate(places: Places, cutoff: float | None) -> Timed | None:
+            try:
+                resolved = resolve(
+                    written_out(self.configuration, self.machine, places.tolist()),
+                    self.machine,
+                    self.ranks,
+                    collectives=self.calls,
+                )
+            except Infeasible:
+                return None
+            answer = simulator.evaluate(request_for(resolved, self.workload), cutoff=cutoff)
+            if answer["status"] != "completed":
+                return None
+            return Timed(float(answer["simulated_time"]), answer["link_loads"])
+
+        return evaluate
+
+
+def written_out(
+    configuration: Configuration, machine: Machine, places: Sequence[int]
+) -> Configuration:
+    """The same configuration with the ranks on these places instead of its own mapping."""
+    hosts = [place // machine.cores_per_host for place in places]
+    cores = packed_cores(hosts, machine.cores_per_host)
+    kept = {
+        name: value
+        for name, value in configuration.items()
+        if not name.startswith("mappers.") and name != "mapping_seed"
+    }
+    return Configuration({**kept, "mapping": PERMUTATION, PERMUTATION: cores})
+
+
+def mapped_by_all(traffic: Traffic, machine: HopMachine, seed: int) -> dict[str, Places]:
+    """What every mapper that can be used on a machine makes of some traffic."""
+    found = {}
+    for name, mapper in MAPPERS.items():
+        if mapper.obstacle(machine) is None:
+            try:
+                found[name] = mapper.place(traffic, machine, seed=seed)
+            except InvalidInput:
+                continue  # the size of the machine stands in its way
+    return found
+
+
+def refine_mapping(
+    runs: Runs,
+    whole: Simulator,
+    short: Simulator | None = None,
+    *,
+    starts: Mapping[str, Sequence[int]] | None = None,
+    evaluations: int,
+    seconds: float | None = None,
+    seed: int = 0,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[Refined, str]:
+    """Refines the mapping of a configuration by simulated time.
+
+    Args:
+        runs: What is simulated.
+        whole: A simulator with the whole traces.
+        short: A simulator with a truncated trace, for the search; its best are verified on the
+            whole one.
+        starts: Mappings to begin with, by name: the core of each rank, numbered host by host. None
+            for what all mappers make.
+        evaluations: Simulations of the search at most (`searchspace.mapping.refinement.refine`).
+        seconds: Of the clock, after which no simulation of the search begins.
+        seed: Of the mappers and of the search.
+        progress: Told the number of simulations and the best time after each.
+
+    Returns:
+        What came out, and the name of the start that was best on the whole trace.
+
+    Raises:
+        InvalidInput: The configuration, or none of the starts, can be used.
+        Infeasible: The network is not possible.
+    """
+    plain = written_out(runs.configuration, runs.machine, range(runs.ranks))
+    resolved = resolve(plain, runs.machine, runs.ranks)
+    traffic = runs.traffic(chosen_algorithms(plain))
+    if starts is None:
+        mapped = mapped_by_all(traffic, resolved.where, seed)
+    else:
+        mapped = {}
+        for name, cores in starts.items():
+            start = written_out(runs.configuration, runs.machine, cores)
+            mapped[name] = resolve(start, runs.machine, runs.ranks).places
+    names = list(mapped)
+    refined = refine(
+        traffic,
+        resolved.where,
+        [mapped[name] for name in names],
+        runs.on(whole if short is None else short),
+        verify=None if short is None else runs.on(whole),
+        evaluations=evaluations,
+        seconds=seconds,
+        tie_rule=runs.machine.tie_rule,
+        seed=seed,
+        progress=progress,
+    )
+    return refined, names[refined.start]
