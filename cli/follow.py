@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Protocol, Self
-
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.text import Text
+from typing import Any, Protocol
 
 from cli.client import Client, ConnectionBroken
-from cli.curves import POINTS, Curve
 from cli.options import say
-from cli.terminal import curve_text, search_trials, status_line, trial_table
+from cli.terminal import search_trials, status_line
 from searchspace.units import format_duration
 from storage.records import FINAL_JOB_STATES
 
@@ -24,17 +20,22 @@ __all__ = ["follow"]
 POLL_SECONDS = 0.25
 PATIENCE_SECONDS = 60.0
 """How long a service may be away before watching ends."""
-SHARE = 0.05
-"""Of its time that watching may spend on fetching the curve, which grows with the job."""
 
 
-def follow(client: Client, job_id: str) -> dict[str, Any]:
+def follow(
+    client: Client, job_id: str, *, wait: Callable[[float], object] = time.sleep
+) -> dict[str, Any]:
     """Show the course of a job on stderr until it has ended or is paused; returns the job.
+
+    Args:
+        client: Where the job is.
+        job_id: Which one.
+        wait: Waits as many seconds as it is told, or less where it hears of the job.
 
     Raises:
         HamtuneError: The service refuses, or has been away for a minute.
     """
-    display: _Display = _Screen(client) if sys.stderr.isatty() else _Lines()
+    display = _display(client)
     begin = time.monotonic()
     last_answer = time.monotonic()
     with display:
@@ -50,16 +51,29 @@ def follow(client: Client, job_id: str) -> dict[str, Any]:
                 ended = False
             if ended:
                 return job
-            # The longer a job takes, the less it matters to hear of its end at once.
-            time.sleep(min(1.0, max(POLL_SECONDS, (time.monotonic() - begin) / 60.0)))
+            # The longer a job takes, the less it matters to hear of a trial at once; each look
+            # takes the time of a trial's own bookkeeping.
+            wait(min(display.slowest, max(POLL_SECONDS, (time.monotonic() - begin) / 10.0)))
+
+
+def _display(client: Client) -> _Display:
+    if not sys.stderr.isatty():
+        return _Lines()
+    from cli.screen import Screen  # and what draws it, which takes longer to load than lines need
+
+    return Screen(client)
 
 
 class _Display(AbstractContextManager["_Display"], Protocol):
+    slowest: float  # seconds between two looks, at most
+
     def show(self, job: dict[str, Any], *, ended: bool) -> None: ...
 
 
 class _Lines(_Display):
     """A line when the state changes, when there is a new best, and at every tenth of the trials."""
+
+    slowest = 2.0
 
     def __init__(self) -> None:
         self._state = ""
@@ -84,50 +98,3 @@ class _Lines(_Display):
         trace: TracebackType | None,
     ) -> None:
         """Nothing to clear."""
-
-
-class _Screen(_Display):
-    """State, curve and latest trials, redrawn in place."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._console = Console(stderr=True)
-        self._live = Live(console=self._console, refresh_per_second=4)
-        self._convergence: dict[str, Any] | None = None
-        self._drawn = 0  # finished trials in the curve
-        self._next_fetch = 0.0
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def show(self, job: dict[str, Any], *, ended: bool) -> None:
-        size = self._console.size
-        rows = max(3, min(10, size.height - 22))
-        asked = sum(job["progress"]["trials"].values())
-        path = f"/jobs/{job['id']}"
-        trials = self._client.get(f"{path}/trials", after=max(0, asked - rows))["items"]
-        finished = job["progress"]["finished"]
-        if finished > self._drawn and (ended or time.monotonic() >= self._next_fetch):
-            begin = time.monotonic()
-            self._convergence = self._client.get(f"{path}/convergence", points=POINTS)
-            self._drawn = finished
-            self._next_fetch = time.monotonic() + (time.monotonic() - begin) / SHARE
-        status = Text(status_line(job), style="bold", overflow="ellipsis", no_wrap=True)
-        parts: list[RenderableType] = [status]
-        if self._convergence is not None:
-            curve = curve_text(
-                Curve.of(job["name"], self._convergence),
-                width=max(40, min(size.width, 100)),
-                height=max(8, min(16, size.height - rows - 4)),
-            )
-            parts.append(Text(curve))
-        self._live.update(Group(*parts, trial_table(trials)))
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()

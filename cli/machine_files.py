@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cli.files import read_fabric
 from searchspace.errors import InvalidInput
-from searchspace.formats.fabric import Fabric
-from searchspace.formats.network_files import FORMATS
-from searchspace.machine import NetworkDescription
+
+if TYPE_CHECKING:
+    from searchspace.formats.fabric import Fabric
 
 __all__ = ["with_network"]
 
@@ -40,6 +39,9 @@ def with_network(machine: Any, folder: Path) -> Any:
     topology = _file_of(machine, "topology", allowed=("file", "format"))
     if topology is None:
         return machine
+    from searchspace.formats.network_files import FORMATS
+    from searchspace.machine import NetworkDescription
+
     form = topology.get("format")
     if form is not None and form not in FORMATS:
         raise InvalidInput(
@@ -69,6 +71,9 @@ def _file_of(machine: Any, field: str, *, allowed: tuple[str, ...]) -> Mapping[s
 
 
 def _read(folder: Path, named: Mapping[str, Any], field: str, form: str | None) -> Fabric:
+    # The readers of all formats, which most jobs do without.
+    from cli.files import read_fabric
+
     path = folder / str(named["file"])
     if not path.is_file():
         raise InvalidInput(f"there is no file {path}", field=f"{field}.file")

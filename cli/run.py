@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +43,7 @@ def run(job_file: Path | None, resume: str | None, as_json: bool, settings: Sett
     if (job_file is None) == (resume is None):
         raise click.UsageError("give a job file, or --resume with a job, and not both")
     spec = None if job_file is None else read_job(job_file)
-    with _service(settings) as (client, drive):
+    with _service(settings) as (client, drive, wait):
         if job_file is not None and spec is not None:
             job = create_job(client, spec, job_file.parent, job_file)
         else:
@@ -51,7 +52,7 @@ def run(job_file: Path | None, resume: str | None, as_json: bool, settings: Sett
                 job = client.post(f"/jobs/{job['id']}/resume")
         drive(job["id"])
         try:
-            job = follow(client, job["id"])
+            job = follow(client, job["id"], wait=wait)
         except KeyboardInterrupt:
             say(
                 f"hamtune: stopped; continue with 'hamtune run --resume {job['id']}"
@@ -65,25 +66,30 @@ COMMANDS = [run]
 
 
 @contextmanager
-def _service(settings: Settings) -> Iterator[tuple[Client, Callable[[str], None]]]:
-    """A service over the data directory, and what makes it run a job.
+def _service(
+    settings: Settings,
+) -> Iterator[tuple[Client, Callable[[str], None], Callable[[float], object]]]:
+    """A service over the data directory, what makes it run a job, and what waits for news of it.
 
     It is the one that lives there, which runs its jobs by itself, or our own, which runs the job
     that it is asked to, and no other that may wait there.
     """
     from service.runtime import Runtime
+    from storage.news import Bell
 
     if live_server(settings.data) is not None:
         with connect(None, settings) as client:
             say(
                 f"hamtune: the service at {client.url} runs this data directory; the job goes there"
             )
-            yield client, lambda _job_id: None
+            yield client, lambda _job_id: None, time.sleep
         return
     runtime = Runtime(settings, run=True, only_asked=True)
     client = in_process(runtime)
+    bell = Bell(lambda notice: notice.kind == "job")
     try:
-        yield client, runtime.drive
+        with runtime.storage.news.subscribed(bell.hear):
+            yield client, runtime.drive, bell.wait
     finally:
         client.close()
 

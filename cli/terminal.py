@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from rich.table import Table
 
 from cli.curves import Curve, unit_for
 from searchspace.units import format_duration
@@ -18,7 +16,6 @@ __all__ = [
     "repeats_lines",
     "search_trials",
     "status_line",
-    "trial_table",
 ]
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
@@ -128,42 +125,6 @@ def _progress(job: Mapping[str, Any]) -> str:
     if baselines:
         words += f" + {baselines} baseline{'s' if baselines > 1 else ''}"
     return words + (f" + {verified} verified" if verified else "")
-
-
-def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
-    """Trials as a table, in the order given."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (
-        ("trial", "right"),
-        ("state", "left"),
-        ("simulated", "right"),
-        ("CPU s", "right"),
-        ("configuration", "left"),
-    ):
-        table.add_column(title, justify=justify, no_wrap=title != "configuration")  # type: ignore[arg-type]
-    for trial in trials:
-        value = trial["value"]
-        shown = "" if value is None else format_duration(value)
-        if trial["state"] == "censored":
-            shown = f"> {shown}"
-        cpu = trial["cpu_seconds"]
-        table.add_row(
-            str(trial["number"]),
-            trial["state"] + (" (cached)" if trial["cached"] else ""),
-            shown,
-            "" if cpu is None else f"{cpu:.2f}",
-            _named(trial),
-        )
-    return table
-
-
-def _named(trial: Mapping[str, Any]) -> str:
-    note = {"low": "~ ", "full": ""}[trial["fidelity"]]
-    if trial["label"]:
-        return note + str(trial["label"])
-    if trial["kind"] == "verification":
-        note = "verified: "
-    return note + describe(trial["configuration"])
 
 
 def describe(configuration: Mapping[str, Any]) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import psycopg
 from sqlalchemy import (
     URL,
     Connection,
@@ -26,21 +25,23 @@ from sqlalchemy import (
     make_url,
     select,
 )
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from searchspace.errors import InvalidInput
 from storage.errors import Unavailable
 from storage.models import Base, EventRow, table
-from storage.news import CHANNEL, Listener, News, Notice
+from storage.news import CHANNEL, News, Notice
+
+if TYPE_CHECKING:
+    from storage.postgresql import Listener
 
 __all__ = ["CLOCK", "Database", "Repository"]
 
 _BUSY_MILLISECONDS = 30_000
 _EVENT_LOCK = 0x48544556  # advisory lock of the event log: "HTEV"
 _LONGEST_NOTIFICATION = 7_900  # bytes; PostgreSQL allows 8,000
-_UNTESTED_SECONDS = 5.0  # for which an idle connection is taken to be alive
 
 CLOCK = cast(func.extract("epoch", func.clock_timestamp()), Double)
 """Seconds since the epoch by the clock of the PostgreSQL server, which all its writers share. Those
@@ -70,7 +71,10 @@ class Database:
         if self.is_sqlite:
             self.engine = _sqlite_engine(parsed)
         else:
-            self.engine = _postgresql_engine(parsed)
+            # With its driver, which SQLite does without.
+            from storage.postgresql import postgresql_engine
+
+            self.engine = postgresql_engine(parsed)
         # A statement is a transaction of its own on PostgreSQL: reads of one statement need no
         # more, and spare two messages.
         self._reader = (
@@ -115,6 +119,8 @@ class Database:
             return False
         with self._listener_lock:
             if self._listener is None:
+                from storage.postgresql import Listener
+
                 # libpq takes the URL that is left without SQLAlchemy's name of the driver.
                 url = self.engine.url.set(drivername="postgresql")
                 self._listener = Listener(url.render_as_string(hide_password=False), self.news)
@@ -188,8 +194,12 @@ def _notice(row: EventRow) -> Notice:
 @cache
 def _insert_new(model: type[Base], is_sqlite: bool) -> Executable:
     rows = table(model)
-    insert = sqlite.insert if is_sqlite else postgresql.insert
-    return insert(rows).on_conflict_do_nothing().returning(*rows.primary_key.columns)
+    if is_sqlite:
+        new = sqlite.insert(rows).on_conflict_do_nothing()
+        return new.returning(*rows.primary_key.columns)
+    from sqlalchemy.dialects import postgresql  # of no use beside SQLite
+
+    return postgresql.insert(rows).on_conflict_do_nothing().returning(*rows.primary_key.columns)
 
 
 @contextmanager
@@ -225,29 +235,6 @@ def _parse(url: str) -> URL:
     if parsed.drivername == "sqlite" and parsed.database in (None, "", ":memory:"):
         raise InvalidInput("several processes share the database: give a file, sqlite:///PATH")
     return parsed
-
-
-def _postgresql_engine(url: URL) -> Engine:
-    engine = create_engine(url, pool_size=10, max_overflow=50)
-
-    @event.listens_for(engine, "checkin")
-    def remember(_connection: Any, record: Any) -> None:
-        record.info["used"] = time.monotonic()
-
-    @event.listens_for(engine, "checkout")
-    def test(connection: Any, record: Any, _proxy: object) -> None:
-        # Connections do not outlive a server that was started again. To try each before each use
-        # would cost as much as what it is used for; one used a moment ago is most likely alive.
-        used = record.info.get("used")
-        if used is None or time.monotonic() - used < _UNTESTED_SECONDS:
-            return
-        try:
-            connection.execute("SELECT 1")
-            connection.rollback()
-        except psycopg.Error as error:
-            raise DisconnectionError from error
-
-    return engine
 
 
 def _sqlite_engine(url: URL) -> Engine:

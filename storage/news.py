@@ -7,21 +7,14 @@ looks at the database once in a while all the same.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import psycopg
-
-__all__ = ["CHANNEL", "Bell", "Listener", "News", "Notice"]
+__all__ = ["CHANNEL", "Bell", "News", "Notice"]
 
 CHANNEL = "hamtune"
-_RETRY_SECONDS = 1.0
-_LISTEN_SECONDS = 0.5  # after which the listener sees that it is to end
-
-log = logging.getLogger("hamtune.storage")
 
 
 @dataclass(frozen=True)
@@ -107,44 +100,3 @@ class Bell:
         rung = self._rung.wait(seconds)
         self._rung.clear()
         return rung
-
-
-class Listener:
-    """Hears the notifications of a PostgreSQL database in a thread and announces them.
-
-    Args:
-        conninfo: Where the database is, as libpq spells it.
-        news: Where to announce.
-    """
-
-    def __init__(self, conninfo: str, news: News) -> None:
-        self._conninfo = conninfo
-        self._news = news
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="news", daemon=True)
-        self.hears = False  # whether nothing can be missed just now
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the thread."""
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.is_set():
-            try:
-                with psycopg.connect(self._conninfo, autocommit=True) as connection:
-                    connection.execute(f"LISTEN {CHANNEL}")
-                    self.hears = True
-                    self._news.announce([None])
-                    while not self._ended.is_set():
-                        for notification in connection.notifies(timeout=_LISTEN_SECONDS):
-                            lines = notification.payload.splitlines()
-                            self._news.announce(
-                                [Notice.decode(line) for line in lines] if lines else [None]
-                            )
-            except psycopg.Error as error:
-                log.debug("no news for a while: %s", error)
-            finally:
-                self.hears = False
-            self._ended.wait(_RETRY_SECONDS)

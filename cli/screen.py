@@ -1,0 +1,109 @@
+"""A running job on a terminal, redrawn in place: its state, its curve and its latest trials."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from cli.client import Client
+from cli.curves import POINTS, Curve
+from cli.terminal import curve_text, describe, status_line
+from searchspace.units import format_duration
+
+__all__ = ["Screen", "trial_table"]
+
+SHARE = 0.05
+"""Of its time that watching may spend on fetching the curve, which grows with the job."""
+
+
+class Screen:
+    """State, curve and latest trials, redrawn in place."""
+
+    slowest = 1.0
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._console = Console(stderr=True)
+        self._live = Live(console=self._console, refresh_per_second=4)
+        self._convergence: dict[str, Any] | None = None
+        self._drawn = 0  # finished trials in the curve
+        self._next_fetch = 0.0
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def show(self, job: dict[str, Any], *, ended: bool) -> None:
+        """Draw the job as it is now; the last time if it has ended."""
+        size = self._console.size
+        rows = max(3, min(10, size.height - 22))
+        asked = sum(job["progress"]["trials"].values())
+        path = f"/jobs/{job['id']}"
+        trials = self._client.get(f"{path}/trials", after=max(0, asked - rows))["items"]
+        finished = job["progress"]["finished"]
+        if finished > self._drawn and (ended or time.monotonic() >= self._next_fetch):
+            begin = time.monotonic()
+            self._convergence = self._client.get(f"{path}/convergence", points=POINTS)
+            self._drawn = finished
+            self._next_fetch = time.monotonic() + (time.monotonic() - begin) / SHARE
+        status = Text(status_line(job), style="bold", overflow="ellipsis", no_wrap=True)
+        parts: list[RenderableType] = [status]
+        if self._convergence is not None:
+            curve = curve_text(
+                Curve.of(job["name"], self._convergence),
+                width=max(40, min(size.width, 100)),
+                height=max(8, min(16, size.height - rows - 4)),
+            )
+            parts.append(Text(curve))
+        self._live.update(Group(*parts, trial_table(trials)))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+
+def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
+    """Trials as a table, in the order given."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (
+        ("trial", "right"),
+        ("state", "left"),
+        ("simulated", "right"),
+        ("CPU s", "right"),
+        ("configuration", "left"),
+    ):
+        table.add_column(title, justify=justify, no_wrap=title != "configuration")  # type: ignore[arg-type]
+    for trial in trials:
+        value = trial["value"]
+        shown = "" if value is None else format_duration(value)
+        if trial["state"] == "censored":
+            shown = f"> {shown}"
+        cpu = trial["cpu_seconds"]
+        table.add_row(
+            str(trial["number"]),
+            trial["state"] + (" (cached)" if trial["cached"] else ""),
+            shown,
+            "" if cpu is None else f"{cpu:.2f}",
+            _named(trial),
+        )
+    return table
+
+
+def _named(trial: Mapping[str, Any]) -> str:
+    note = {"low": "~ ", "full": ""}[trial["fidelity"]]
+    if trial["label"]:
+        return note + str(trial["label"])
+    if trial["kind"] == "verification":
+        note = "verified: "
+    return note + describe(trial["configuration"])

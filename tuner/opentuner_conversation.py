@@ -1,0 +1,66 @@
+"""What is asked of OpenTuner and what it is told, one JSON line each (see `opentuner_process`)."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any, TextIO
+
+import numpy
+
+from tuner import opentuner_patches
+from tuner.manipulator import build
+from tuner.opentuner_driver import MemoryDriver
+from tuner.technique_factory import root_technique
+
+__all__ = ["serve"]
+
+
+class _Conversation:
+    """One search and its open proposals."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        random.seed(request["seed"])
+        numpy.random.seed(request["seed"] % 2**32)
+        manipulator = build(request["parameters"])
+        self._driver = MemoryDriver(manipulator, root_technique(request["techniques"]))
+        self._open: dict[int, Any] = {}
+        self._asked = 0
+
+    def ask(self) -> dict[str, Any]:
+        desired = self._driver.ask()
+        if desired is None:
+            return {"id": None}
+        self._asked += 1
+        self._open[self._asked] = desired
+        return {
+            "id": self._asked,
+            "values": desired.configuration.data,
+            "technique": desired.requestor,
+        }
+
+    def tell(self, request: dict[str, Any]) -> None:
+        desired = self._open.pop(request["id"])
+        self._driver.tell(desired, request["value"], request["status"])
+
+    def inject(self, request: dict[str, Any]) -> None:
+        self._driver.inject(request["values"], request["value"], request["status"])
+
+
+def serve(requests: TextIO, answers: TextIO) -> None:
+    """Answer requests until they end."""
+    opentuner_patches.apply()
+    conversation: _Conversation | None = None
+    for line in requests:
+        request = json.loads(line)
+        if request["do"] == "open":
+            conversation = _Conversation(request)
+        elif conversation is None:
+            raise ValueError("the first request must be 'open'")
+        elif request["do"] == "ask":
+            answers.write(json.dumps(conversation.ask()) + "\n")
+            answers.flush()
+        elif request["do"] == "tell":
+            conversation.tell(request)
+        else:
+            conversation.inject(request)
