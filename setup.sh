@@ -85,7 +85,13 @@ build_page() {
   printf '%s' "$digest" > "$stamp"
 }
 
+compile_modules() {
+  # Where Python is told to write no bytecode, or may not, each command would compile them anew.
+  .venv/bin/python -m compileall -q cli migrations searchspace service storage tuner workers
+}
+
 install_packages
 make_environment
 build_native
 build_page
+compile_modules

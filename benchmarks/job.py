@@ -8,6 +8,8 @@ job, so that the capture of the program is not part of the measurement) and repo
 - wall seconds of the job against (CPU seconds of the simulator / workers);
 - CPU seconds of everything that is not simulation, a trial;
 - the simulations of the repeat, which finds every evaluation in the cache.
+
+The exit status tells whether the bars are met. With examples/cg-64.yaml it takes two minutes.
 """
 
 from __future__ import annotations
@@ -25,6 +27,11 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+
+WALL_BAR = 1.15
+"""Times the simulator's CPU seconds by worker."""
+OTHER_BAR = 60.0
+"""CPU milliseconds a trial beside the simulation."""
 
 
 def hamtune(data: Path, *arguments: str, workers: int) -> tuple[Any, float]:
@@ -82,7 +89,16 @@ def main() -> int:
     print(json.dumps(report, indent=2))
     if options.output:
         options.output.write_text(json.dumps(report, indent=2) + "\n")
-    return 0
+    fresh, cached = report["fresh"], report["cached"]
+    bars = {
+        f"wall over ideal at most {WALL_BAR}": fresh["wall_over_ideal"] <= WALL_BAR,
+        f"other CPU below {OTHER_BAR:.0f} ms a trial": fresh["other_cpu_ms_per_trial"] < OTHER_BAR,
+        "the cached repeat simulates nothing": cached["simulations"] == 0,
+        "the cached repeat has the same best": cached["best"] == fresh["best"],
+    }
+    for bar, met in bars.items():
+        print(f"{bar}: {'MET' if met else 'MISSED'}")
+    return 0 if all(bars.values()) else 1
 
 
 if __name__ == "__main__":
