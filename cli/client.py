@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ import httpx
 
 from cli.logs import log_to_stderr
 from searchspace.errors import HamtuneError, InvalidInput
-from service.settings import Settings
+from service.settings import Settings, with_secrets
 
 if TYPE_CHECKING:
     from service.runtime import Runtime
@@ -58,6 +59,10 @@ class Client:
     ) -> Any:
         """POST a JSON document (or nothing) and return the answer."""
         return self._request("POST", path, json=document, headers=headers).json()
+
+    def delete(self, path: str) -> Any:
+        """DELETE something and return the answer."""
+        return self._request("DELETE", path).json()
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """All items of a listing, page by page."""
@@ -145,7 +150,7 @@ def connect(server: str | None, settings: Settings) -> Iterator[Client]:
     if url is not None:
         if not url.startswith(("http://", "https://")):
             raise InvalidInput(f"--server {url!r} is not a URL such as http://localhost:8080")
-        client = Client(httpx.Client(base_url=url.rstrip("/"), timeout=60.0))
+        client = Client(httpx.Client(base_url=url.rstrip("/"), timeout=60.0, headers=_key()))
     else:
         from service.runtime import Runtime
 
@@ -164,7 +169,7 @@ def in_process(runtime: Runtime) -> Client:
 
     # What goes wrong reaches the user in answers, jobs and trials; the log would say it again.
     log_to_stderr(logging.CRITICAL)
-    transport = InProcess(create_app(runtime))
+    transport = InProcess(create_app(runtime, operator=True))
     return Client(httpx.Client(transport=transport, base_url="http://localhost"))
 
 
@@ -176,6 +181,12 @@ def live_server(data: Path) -> str | None:
     except (OSError, ValueError, KeyError, TypeError, httpx.HTTPError):
         return None
     return url
+
+
+def _key() -> dict[str, str]:
+    """The header with the user's key, where they have set one."""
+    key = with_secrets(os.environ).get("HAMTUNE_API_KEY")
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _given(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,10 @@ TABLE = {
     "evaluate": ("evaluate", "Simulate an application once, on a machine, in a configuration."),
     "export": ("results", "Write the best configuration of a job as files to install or to rerun."),
     "jobs": ("jobs", "List jobs, newest first."),
+    "keys": (
+        "keys",
+        "Make, list, rotate and revoke keys to a service; read its audit log.",
+    ),
     "logs": ("jobs", "Show what building and running the program of a job printed."),
     "map": ("mappings", "Place ranks on the hosts of a machine and judge the mapping in hops."),
     "order": (

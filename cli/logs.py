@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,11 +13,14 @@ import click
 
 from storage.log_context import add_context
 
-__all__ = ["LEVELS", "log_level_option", "log_to_stderr"]
+__all__ = ["LEVELS", "blotted", "log_level_option", "log_to_stderr"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 LEVELS = ("debug", "info", "warning", "error")
+
+_KEY = re.compile(r"\b(ht_[0-9a-z]{16}_)[\w-]+")
+_PASSWORD = re.compile(r"([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s/@]+@", re.IGNORECASE)
 
 
 def log_level_option(default: str) -> Callable[[F], F]:
@@ -48,6 +52,11 @@ def log_to_stderr(level: str | int) -> None:
     ours.setLevel(number)
 
 
+def blotted(text: str) -> str:
+    """A text without the secrets that it may hold: keys, and passwords of URLs."""
+    return _PASSWORD.sub(r"\1***@", _KEY.sub(r"\1***", text))
+
+
 class _OneLine(logging.Formatter):
     """`time LEVEL logger job=... trial=...: message`, with line breaks shown as ` | `."""
 
@@ -58,6 +67,7 @@ class _OneLine(logging.Formatter):
         text = record.getMessage()
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
+        text = blotted(text)
         text = " | ".join(line.strip() for line in text.splitlines() if line.strip())
         when = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
         return f"{when} {record.levelname} {record.name}{ids}: {text}"

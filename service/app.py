@@ -13,11 +13,15 @@ from pydantic import BaseModel
 
 from service import problems
 from service.applications.endpoints import router as applications
+from service.auth.access import Access, admitted
+from service.auth.audit import Audit
+from service.auth.endpoints import router as auth
 from service.catalogue.endpoints import router as catalogue
 from service.curves.endpoints import router as curves
 from service.events.endpoints import router as events
 from service.events.feed import EventFeed
 from service.exports.endpoints import router as exports
+from service.headers import SecurityHeaders
 from service.jobs.endpoints import router as jobs
 from service.machines.endpoints import router as machines
 from service.openapi import answers, describe
@@ -49,6 +53,9 @@ TAGS = [
     {"name": "exports", "description": "The best configuration as files."},
     {"name": "applications", "description": "Traces that configurations replay."},
     {"name": "machines", "description": "Machine descriptions that jobs refer to."},
+    {"name": "keys", "description": "Keys to a project, for its administrators."},
+    {"name": "audit", "description": "What was done in a project."},
+    {"name": "session", "description": "Who one is to the service."},
     {"name": "service", "description": "The service itself."},
 ]
 
@@ -60,12 +67,15 @@ class Health(BaseModel):
     version: str
 
 
-def create_app(runtime: Runtime, *, hosts: Sequence[str] | None = None) -> FastAPI:
+def create_app(
+    runtime: Runtime, *, hosts: Sequence[str] | None = None, operator: bool = False
+) -> FastAPI:
     """The application over a runtime.
 
     Args:
         runtime: If it is not started, the application's lifespan starts and stops it.
         hosts: Host names under which it may be addressed; None for any.
+        operator: It is called from this process alone, whose user needs no key.
     """
 
     @asynccontextmanager
@@ -92,12 +102,15 @@ def create_app(runtime: Runtime, *, hosts: Sequence[str] | None = None) -> FastA
         lifespan=lifespan,
     )
     app.state.runtime = runtime
-    app.state.feed = EventFeed()
+    app.state.feed = EventFeed(lambda: runtime.storage)
+    app.state.access = Access(runtime.settings.auth, operator=operator)
     problems.install(app)
+    app.add_middleware(Audit)
     app.add_middleware(SameOrigin, hosts=hosts)
-    api = APIRouter(prefix=PREFIX, dependencies=[Depends(only_known_parameters)])
+    app.add_middleware(SecurityHeaders)
+    api = APIRouter(prefix=PREFIX, dependencies=[Depends(admitted), Depends(only_known_parameters)])
     for router in (
-        applications, machines, jobs, trials, tables, curves, events, exports, catalogue,
+        applications, machines, jobs, trials, tables, curves, events, exports, catalogue, auth,
     ):  # fmt: skip
         api.include_router(router)
     app.include_router(api)

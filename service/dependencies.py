@@ -1,4 +1,4 @@
-"""What endpoints are handed: the storage and the settings of the runtime that serves them."""
+"""What endpoints are handed: what of the storage the caller may use, and the settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from service.auth.access import PrincipalDependency, storage_of
 from service.events.feed import EventFeed
 from service.settings import Settings
 from storage.storage import Storage
@@ -13,10 +14,10 @@ from storage.storage import Storage
 __all__ = ["FeedDependency", "SettingsDependency", "StorageDependency"]
 
 
-def _storage(request: Request) -> Storage:
+def _storage(request: Request, principal: PrincipalDependency) -> Storage:
     storage = request.app.state.runtime.storage
     assert isinstance(storage, Storage)
-    return storage
+    return storage_of(principal, storage)
 
 
 def _settings(request: Request) -> Settings:

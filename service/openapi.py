@@ -14,14 +14,18 @@ from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX, Problem
 __all__ = ["answers", "body", "describe"]
 
 _KEPT = "x-example"
+_GUARDED = "/api/"
 
 _DETAILS = {
     400: "not JSON: Expecting value at line 1 column 1",
+    401: "send a key as 'Authorization: Bearer ht_...'",
+    403: "key:nightly may not write jobs: its role is viewer",
     404: "there is no job 0k3v9m2x7q1zt8ab",
     409: "job 0k3v9m2x7q1zt8ab is completed; it cannot be paused",
     413: "the body is larger than the 1 MiB accepted here",
     415: "content type text/plain is not accepted here; send application/json or application/yaml",
     422: "budget.trials: 0 is not above 0",
+    429: "too many requests with this key; wait 1 s",
     500: "the server failed; its log tells why under incident 5f0c2a9be1d3",
     503: "the database cannot be used now: connection refused",
 }
@@ -93,8 +97,20 @@ def describe(app: FastAPI) -> dict[str, Any]:
             schemas.pop(name, None)
         problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(problem.pop("$defs"), Problem=problem)
-        for item in document["paths"].values():
+        document["components"]["securitySchemes"] = {
+            "key": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "A key, or a token of the configured issuer; where the service "
+                "asks for none, nothing.",
+            }
+        }
+        for path, item in document["paths"].items():
             for operation in item.values():
+                if path.startswith(_GUARDED):
+                    operation["security"] = [{"key": []}, {}]
+                    for status in (401, 403, 429):
+                        operation["responses"][str(status)] = _problem(status)
                 for part in (operation.get("requestBody", {}), *operation["responses"].values()):
                     for content in part.get("content", {}).values():
                         schemas.update(content.get("schema", {}).pop("$defs", {}))

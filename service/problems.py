@@ -34,6 +34,7 @@ TYPE_PREFIX = "urn:problem:hamtune:"
 
 KINDS = {
     400: ("bad-request", "The request cannot be read"),
+    401: ("unauthorized", "The service does not know who asks"),
     403: ("forbidden", "This is not allowed"),
     404: ("not-found", "There is no such thing"),
     405: ("method-not-allowed", "This method is not possible here"),
@@ -41,6 +42,7 @@ KINDS = {
     413: ("too-large", "The body is too large"),
     415: ("unsupported-media-type", "This content type is not accepted here"),
     422: ("invalid", "Something in the request cannot be used"),
+    429: ("too-many-requests", "Requests come too often"),
     500: ("server-failed", "The server failed"),
     503: ("unavailable", "The service cannot work just now"),
 }

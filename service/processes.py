@@ -34,7 +34,7 @@ def serve(
 
     Args:
         runtime: Started; the caller stops it.
-        host: Address to listen on; only loopback, as there is no authentication yet.
+        host: Address to listen on; only loopback, unless the settings ask for keys.
         port: Port to listen on; 0 takes a free one.
         on_ready: Called with the URL once requests are answered.
 
@@ -42,11 +42,12 @@ def serve(
         InvalidInput: The address is not loopback or the port is out of range.
         HamtuneError: The port is taken.
     """
-    check_host(host)
+    auth = runtime.settings.auth
+    check_host(host, authenticates=auth.required)
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{listener.getsockname()[1]}"
-    app = create_app(runtime, hosts=LOOPBACK_NAMES)
+    app = create_app(runtime, hosts=auth.hosts if auth.required else LOOPBACK_NAMES)
     configuration = uvicorn.Config(
         app,
         log_config=None,

@@ -9,9 +9,13 @@ from pathlib import Path
 
 from searchspace.errors import InvalidInput
 from searchspace.units import parse_duration, parse_size
+from service.auth.settings import AuthSettings
 from workers.capture_limits import CapturePolicy, Limits
 
-__all__ = ["Settings"]
+__all__ = ["SECRETS", "Settings", "with_secrets"]
+
+SECRETS = ("HAMTUNE_DATABASE_URL", "HAMTUNE_BROKER_URL", "HAMTUNE_ARTIFACTS_URL", "HAMTUNE_API_KEY")
+"""Variables that may hold secrets: `<name>_FILE` names a file to read in their place."""
 
 DEFAULT_UPLOAD_LIMIT = 512 * 1024 * 1024
 DEFAULT_BODY_LIMIT = 1024 * 1024
@@ -30,6 +34,7 @@ class Settings:
         upload_limit: Largest trace archive accepted, in bytes.
         body_limit: Largest JSON or YAML body accepted, in bytes.
         captures: What captures of users' programs may do.
+        auth: Whether and how the service asks who is there.
     """
 
     data: Path
@@ -40,6 +45,7 @@ class Settings:
     upload_limit: int = DEFAULT_UPLOAD_LIMIT
     body_limit: int = DEFAULT_BODY_LIMIT
     captures: CapturePolicy = field(default_factory=CapturePolicy)
+    auth: AuthSettings = field(default_factory=AuthSettings)
 
     @property
     def embedded(self) -> bool:
@@ -69,7 +75,7 @@ class Settings:
         Raises:
             InvalidInput: A variable holds something unusable; the message names it.
         """
-        values = os.environ if environment is None else environment
+        values = with_secrets(os.environ if environment is None else environment)
         home = data or Path(values.get("HAMTUNE_DATA") or "~/.local/share/hamtune")
         home = home.expanduser().absolute()
         return cls(
@@ -80,7 +86,28 @@ class Settings:
             concurrency=_positive(values, "HAMTUNE_CONCURRENCY"),
             upload_limit=_size(values, "HAMTUNE_UPLOAD_LIMIT", DEFAULT_UPLOAD_LIMIT),
             captures=_captures(values),
+            auth=AuthSettings.from_environment(values),
         )
+
+
+def with_secrets(values: Mapping[str, str]) -> Mapping[str, str]:
+    """An environment in which the secrets kept in files are read.
+
+    Raises:
+        InvalidInput: A file cannot be read, or the secret is there twice.
+    """
+    read = dict(values)
+    for name in SECRETS:
+        file = f"{name}_FILE"
+        if not values.get(file):
+            continue
+        if values.get(name):
+            raise InvalidInput(f"is set as well as {name}; set one of them", field=file)
+        try:
+            read[name] = Path(values[file]).read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"{values[file]} cannot be read ({error})", field=file) from None
+    return read
 
 
 def _captures(values: Mapping[str, str]) -> CapturePolicy:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any, cast
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import Select, or_, select, update
+from sqlalchemy.orm import Session
 
 from storage.database import Repository
 from storage.errors import NotFound
@@ -58,11 +59,15 @@ class Applications(Repository):
 
     def _add(self, *, key: str, **values: Any) -> Application:
         with self._database.writing() as session:
-            row = {"id": new_id(), "key": key, "created_at": time.time(), **values}
+            row = {
+                "id": new_id(),
+                "project": self.home,
+                "key": key,
+                "created_at": time.time(),
+                **values,
+            }
             self._database.insert_new(session, ApplicationRow, row)
-            return _record(
-                session.scalars(select(ApplicationRow).where(ApplicationRow.key == key)).one()
-            )
+            return _record(session.scalars(self._with_key(key)).one())
 
     def claim_capture(self, application_id: str, worker: str, *, silence_seconds: float) -> bool:
         """Take the capture of a source application on oneself, unless another worker is at it.
@@ -137,9 +142,7 @@ class Applications(Repository):
             NotFound: There is no such application, or it was not made from a source tree.
         """
         with self._database.reading() as session:
-            row = session.get(ApplicationRow, application_id)
-            if row is None:
-                raise NotFound(f"there is no application {application_id}")
+            row = self._get(session, application_id)
             if row.kind != "source":
                 raise NotFound(
                     f"application {application_id} has no logs: it was not built from a source tree"
@@ -149,10 +152,30 @@ class Applications(Repository):
     def find_application(self, key: str) -> Application | None:
         """The application made from what the key says, if it was made before."""
         with self._database.reading() as session:
-            row = session.scalars(
-                select(ApplicationRow).where(ApplicationRow.key == key)
-            ).one_or_none()
+            row = session.scalars(self._with_key(key)).one_or_none()
             return None if row is None else _record(row)
+
+    def has_source(self, sha256: str) -> bool:
+        """Whether an application was made of the source tree with this digest."""
+        source = ApplicationRow.recipe["source_sha256"].as_string()
+        statement = select(ApplicationRow.id).where(
+            ApplicationRow.kind == "source", source == sha256
+        )
+        with self._database.reading() as session:
+            found = session.scalars(self._visible(statement, ApplicationRow.project).limit(1))
+            return found.first() is not None
+
+    def _with_key(self, key: str) -> Select[ApplicationRow]:
+        return select(ApplicationRow).where(
+            ApplicationRow.project == self.home, ApplicationRow.key == key
+        )
+
+    def _get(self, session: Session, application_id: str) -> ApplicationRow:
+        statement = select(ApplicationRow).where(ApplicationRow.id == application_id)
+        row = session.scalars(self._visible(statement, ApplicationRow.project)).one_or_none()
+        if row is None:
+            raise NotFound(f"there is no application {application_id}")
+        return row
 
     def get_application(self, application_id: str) -> Application:
         """One application.
@@ -161,10 +184,7 @@ class Applications(Repository):
             NotFound: There is none with this id.
         """
         with self._database.reading() as session:
-            row = session.get(ApplicationRow, application_id)
-            if row is None:
-                raise NotFound(f"there is no application {application_id}")
-            return _record(row)
+            return _record(self._get(session, application_id))
 
     def list_applications(self, limit: int = 100, cursor: str | None = None) -> Page[Application]:
         """Applications, newest first.
@@ -175,7 +195,7 @@ class Applications(Repository):
         with self._database.reading() as session:
             return newest_first(
                 session,
-                select(ApplicationRow),
+                self._visible(select(ApplicationRow), ApplicationRow.project),
                 ApplicationRow.id,
                 _record,
                 limit=limit,
@@ -197,4 +217,5 @@ def _record(row: ApplicationRow) -> Application:
         recipe=row.recipe,
         error=row.error,
         claimed_at=row.claimed_at,
+        project=row.project,
     )

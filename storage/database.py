@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import (
     URL,
@@ -16,6 +16,7 @@ from sqlalchemy import (
     Double,
     Engine,
     Executable,
+    Select,
     bindparam,
     cast,
     create_engine,
@@ -27,17 +28,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from searchspace.errors import InvalidInput
 from storage.errors import Unavailable
 from storage.models import Base, EventRow, table
 from storage.news import CHANNEL, News, Notice
+from storage.records import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
     from storage.postgresql import Listener
 
 __all__ = ["CLOCK", "Database", "Repository"]
+
+Row = TypeVar("Row")
 
 _BUSY_MILLISECONDS = 30_000
 _EVENT_LOCK = 0x48544556  # advisory lock of the event log: "HTEV"
@@ -213,9 +217,23 @@ def _plainly() -> Iterator[None]:
 
 
 class Repository:
-    """What the parts of `Storage` share: the database."""
+    """What the parts of `Storage` share: the database, and whose things they show.
+
+    Attributes:
+        project: Only what belongs to this project exists; None for those who serve all projects.
+    """
 
     _database: Database
+    project: str | None = None
+
+    @property
+    def home(self) -> str:
+        """The project to which new things belong."""
+        return DEFAULT_PROJECT if self.project is None else self.project
+
+    def _visible(self, statement: Select[Row], owned: InstrumentedAttribute[str]) -> Select[Row]:
+        """A statement narrowed to what the project has; `owned` is the column that tells."""
+        return statement if self.project is None else statement.where(owned == self.project)
 
 
 def _parse(url: str) -> URL:
@@ -239,7 +257,9 @@ def _parse(url: str) -> URL:
 
 def _sqlite_engine(url: URL) -> Engine:
     assert url.database is not None
-    Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    path = Path(url.database)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)  # SQLite gives its other files the same mode
     engine = create_engine(url, pool_size=10, max_overflow=50)
 
     @event.listens_for(engine, "connect")

@@ -6,6 +6,7 @@ state and value whether it was simulated or not.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -14,16 +15,26 @@ from sqlalchemy.orm import Session
 
 from storage.database import Database, Repository
 from storage.models import EvaluationRow, table
-from storage.records import Outcome
+from storage.records import DEFAULT_PROJECT, Outcome
 from storage.trial_rows import packed_result
 
-__all__ = ["Evaluations", "keep_outcome"]
+__all__ = ["Evaluations", "keep_outcome", "key_within"]
 
 # Failures that every run meets. Limits of memory and wall time depend on the job and the host.
 _REPEATABLE_FAILURES = ("crash", "deadlock", "invalid")
 
 _EVALUATIONS = table(EvaluationRow)
 _FIND = select(_EVALUATIONS).where(_EVALUATIONS.c.key == bindparam("key"))
+
+
+def key_within(project: str, key: str) -> str:
+    """The key under which a project keeps an evaluation.
+
+    Projects do not share outcomes: how fast one comes would tell what others have simulated.
+    """
+    if project == DEFAULT_PROJECT:
+        return key
+    return hashlib.sha256(f"{project}:{key}".encode()).hexdigest()
 
 
 class Evaluations(Repository):

@@ -182,6 +182,8 @@ def job_record(row: JobRow) -> Job:
         evaluations=row.evaluations,
         best_trial=row.best_trial,
         best_value=row.best_value,
+        project=row.project,
+        owner=row.owner,
     )
 
 

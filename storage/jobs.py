@@ -33,6 +33,7 @@ class Jobs(Repository):
         seed: int,
         application_id: str | None = None,
         idempotency_key: str | None = None,
+        owner: str | None = None,
     ) -> Job:
         """Store a job, queued.
 
@@ -42,6 +43,7 @@ class Jobs(Repository):
             seed: Seed of all random choices of the job.
             application_id: The application, where it is known already.
             idempotency_key: A repeated call with the same key returns the job of the first.
+            owner: Who submits it.
 
         Raises:
             Conflict: The key was used for a job with another specification.
@@ -54,6 +56,8 @@ class Jobs(Repository):
                 JobRow,
                 {
                     "id": identifier,
+                    "project": self.home,
+                    "owner": owner,
                     "name": name,
                     "state": "queued",
                     "seed": seed,
@@ -72,7 +76,9 @@ class Jobs(Repository):
                 self._database.note(session, row.id, "job", job_event(row, None))
                 return job_record(row)
             row = session.scalars(
-                select(JobRow).where(JobRow.idempotency_key == idempotency_key)
+                select(JobRow).where(
+                    JobRow.project == self.home, JobRow.idempotency_key == idempotency_key
+                )
             ).one()
             if (row.name, row.spec, row.seed) != (name, spec, seed):
                 raise Conflict(
@@ -88,7 +94,8 @@ class Jobs(Repository):
             NotFound: There is none with this id.
         """
         with self._database.reading() as session:
-            row = session.get(JobRow, job_id)
+            statement = select(JobRow).where(JobRow.id == job_id)
+            row = session.scalars(self._visible(statement, JobRow.project)).one_or_none()
             if row is None:
                 raise NotFound(f"there is no job {job_id}")
             return job_record(row)
@@ -120,7 +127,7 @@ class Jobs(Repository):
         Raises:
             InvalidInput: The limit is out of range or the cursor is not one.
         """
-        statement = select(JobRow)
+        statement = self._visible(select(JobRow), JobRow.project)
         if state is not None:
             statement = statement.where(
                 JobRow.state.in_((state,) if isinstance(state, str) else state)

@@ -31,6 +31,7 @@ class Machines(Repository):
                 MachineRow,
                 {
                     "id": new_id(),
+                    "project": self.home,
                     "name": name,
                     "sha256": digest,
                     "description": description,
@@ -38,15 +39,20 @@ class Machines(Repository):
                 },
             )
             row = session.scalars(
-                select(MachineRow).where(MachineRow.sha256 == digest, MachineRow.name == name)
+                select(MachineRow).where(
+                    MachineRow.project == self.home,
+                    MachineRow.sha256 == digest,
+                    MachineRow.name == name,
+                )
             ).one()
             return _record(row)
 
     def find_machine(self, sha256: str) -> Machine | None:
         """The first machine stored with this description, if any."""
         with self._database.reading() as session:
+            statement = select(MachineRow).where(MachineRow.sha256 == sha256)
             row = session.scalars(
-                select(MachineRow).where(MachineRow.sha256 == sha256).order_by(MachineRow.id)
+                self._visible(statement, MachineRow.project).order_by(MachineRow.id)
             ).first()
             return None if row is None else _record(row)
 
@@ -57,7 +63,8 @@ class Machines(Repository):
             NotFound: There is none with this id.
         """
         with self._database.reading() as session:
-            row = session.get(MachineRow, machine_id)
+            statement = select(MachineRow).where(MachineRow.id == machine_id)
+            row = session.scalars(self._visible(statement, MachineRow.project)).one_or_none()
             if row is None:
                 raise NotFound(f"there is no machine {machine_id}")
             return _record(row)
@@ -70,7 +77,12 @@ class Machines(Repository):
         """
         with self._database.reading() as session:
             return newest_first(
-                session, select(MachineRow), MachineRow.id, _record, limit=limit, cursor=cursor
+                session,
+                self._visible(select(MachineRow), MachineRow.project),
+                MachineRow.id,
+                _record,
+                limit=limit,
+                cursor=cursor,
             )
 
 
@@ -86,4 +98,5 @@ def _record(row: MachineRow) -> Machine:
         sha256=row.sha256,
         description=row.description,
         created_at=row.created_at,
+        project=row.project,
     )

@@ -25,22 +25,27 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from storage.identifiers import ID_LENGTH
+from storage.records import DEFAULT_PROJECT
 
 __all__ = [
     "NOT_OF_THE_SEARCH",
+    "ApiKeyRow",
     "ApplicationRow",
     "AttemptRow",
+    "AuditRow",
     "Base",
     "EvaluationRow",
     "EventRow",
     "JobRow",
     "MachineRow",
+    "ProjectRow",
     "TrialRow",
     "pack",
     "table",
 ]
 
 _DIGEST_LENGTH = 64  # SHA-256 in hexadecimal
+_NAME_LENGTH = 63
 
 
 def pack(value: Any) -> bytes:
@@ -90,15 +95,69 @@ def table(model: type[Base]) -> Table:
     return found
 
 
+def _project() -> Mapped[str]:
+    """The column that tells whose a row is; see `storage.project_storage`."""
+    return mapped_column(
+        String(_NAME_LENGTH), default=DEFAULT_PROJECT, server_default=DEFAULT_PROJECT
+    )
+
+
+class ProjectRow(Base):
+    """A project."""
+
+    __tablename__ = "projects"
+
+    name: Mapped[str] = mapped_column(String(_NAME_LENGTH), primary_key=True)
+    created_at: Mapped[float]
+
+
+class ApiKeyRow(Base):
+    """A key, known by the digests of its secrets: of the present one, and of the one before."""
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    project: Mapped[str] = mapped_column(ForeignKey("projects.name"), index=True)
+    name: Mapped[str]
+    role: Mapped[str] = mapped_column(String(16))
+    scopes: Mapped[list[str]] = mapped_column(JSON)
+    sha256: Mapped[str] = mapped_column(String(_DIGEST_LENGTH))
+    previous_sha256: Mapped[str | None] = mapped_column(String(_DIGEST_LENGTH))
+    previous_until: Mapped[float | None]
+    created_by: Mapped[str]
+    created_at: Mapped[float]
+    expires_at: Mapped[float | None]
+    revoked_at: Mapped[float | None]
+    used_at: Mapped[float | None]
+
+
+class AuditRow(Base):
+    """An entry of the audit log. It outlives the key and the project that it tells of."""
+
+    __tablename__ = "audit"
+
+    id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    project: Mapped[str] = mapped_column(String(_NAME_LENGTH))
+    at: Mapped[float]
+    actor: Mapped[str]
+    address: Mapped[str]
+    action: Mapped[str]
+    target: Mapped[str]
+    status: Mapped[int] = mapped_column(Integer)
+
+    __table_args__ = (Index(None, "project", "id"),)
+
+
 class ApplicationRow(Base):
     """An application: a trace to replay."""
 
     __tablename__ = "applications"
 
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    project: Mapped[str] = _project()
     name: Mapped[str]
     kind: Mapped[str]
-    key: Mapped[str] = mapped_column(unique=True)
+    key: Mapped[str]
     trace_sha256: Mapped[str] = mapped_column(String(_DIGEST_LENGTH))
     ranks: Mapped[int] = mapped_column(Integer)
     summary: Mapped[dict[str, Any]]
@@ -112,6 +171,8 @@ class ApplicationRow(Base):
     build_log: Mapped[str | None] = mapped_column(deferred=True)
     run_log: Mapped[str | None] = mapped_column(deferred=True)
 
+    __table_args__ = (Index(None, "project", "key", unique=True),)
+
 
 class MachineRow(Base):
     """A machine description under a name."""
@@ -119,12 +180,13 @@ class MachineRow(Base):
     __tablename__ = "machines"
 
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    project: Mapped[str] = _project()
     name: Mapped[str]
     sha256: Mapped[str] = mapped_column(String(_DIGEST_LENGTH))
     description: Mapped[dict[str, Any]]
     created_at: Mapped[float]
 
-    __table_args__ = (Index(None, "sha256", "name", unique=True),)
+    __table_args__ = (Index(None, "project", "sha256", "name", unique=True),)
 
 
 class JobRow(Base):
@@ -133,11 +195,13 @@ class JobRow(Base):
     __tablename__ = "jobs"
 
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    project: Mapped[str] = _project()
+    owner: Mapped[str | None]
     name: Mapped[str]
     state: Mapped[str] = mapped_column(String(16), index=True)
     seed: Mapped[int] = mapped_column(BigInteger)
     application_id: Mapped[str | None] = mapped_column(ForeignKey("applications.id"), index=True)
-    idempotency_key: Mapped[str | None] = mapped_column(unique=True)
+    idempotency_key: Mapped[str | None]
     lease_owner: Mapped[str | None]
     lease_token: Mapped[int] = mapped_column(Integer, default=0)
     lease_expires_at: Mapped[float | None]
@@ -156,6 +220,11 @@ class JobRow(Base):
     ended_because: Mapped[str | None]
     spec: Mapped[dict[str, Any]]
     space: Mapped[dict[str, Any] | None]
+
+    __table_args__ = (
+        Index(None, "project", "idempotency_key", unique=True),
+        Index(None, "project", "id"),
+    )
 
 
 NOT_OF_THE_SEARCH = "kind <> 'search'"

@@ -10,12 +10,15 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 __all__ = [
     "ACTIVE_JOB_STATES",
+    "DEFAULT_PROJECT",
     "FINAL_JOB_STATES",
     "FINAL_TRIAL_STATES",
+    "ApiKey",
     "Application",
     "ApplicationKind",
     "ApplicationState",
     "Attempt",
+    "AuditEntry",
     "Evaluation",
     "Event",
     "Fidelity",
@@ -25,6 +28,8 @@ __all__ = [
     "Machine",
     "Outcome",
     "Page",
+    "Project",
+    "Role",
     "Trial",
     "TrialCounts",
     "TrialKind",
@@ -41,6 +46,10 @@ TrialState = Literal[
 ]
 ApplicationState = Literal["new", "capturing", "ready", "failed"]
 LogName = Literal["build", "run"]
+Role = Literal["viewer", "submitter", "admin"]
+"""What a key may at most: see; see and submit; also manage the keys of its project."""
+DEFAULT_PROJECT = "default"
+"""Whose things are where nobody has to say who they are."""
 ACTIVE_JOB_STATES: tuple[JobState, ...] = (
     "queued",
     "preparing",
@@ -73,6 +82,44 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Project:
+    """Whose jobs, applications and machines nobody else sees."""
+
+    name: str
+    created_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiKey:
+    """What a key is allowed, without its secret. Scopes narrow its role; none means all of it."""
+
+    id: str
+    project: str
+    name: str
+    role: Role
+    scopes: tuple[str, ...]
+    created_by: str
+    created_at: float
+    expires_at: float | None
+    revoked_at: float | None
+    used_at: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditEntry:
+    """Who did what, or tried to, when, from where, and the HTTP status it came to."""
+
+    id: str
+    project: str
+    at: float
+    actor: str
+    address: str
+    action: str
+    target: str
+    status: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Application:
     """A trace to replay. `key` names what it was made from, so that it is captured once."""
 
@@ -88,6 +135,7 @@ class Application:
     recipe: dict[str, Any] | None = None  # how a source application is built and run
     error: str | None = None  # why its last capture failed
     claimed_at: float | None = None  # last word of the worker that captures it
+    project: str = DEFAULT_PROJECT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +147,7 @@ class Machine:
     sha256: str
     description: dict[str, Any]
     created_at: float
+    project: str = DEFAULT_PROJECT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +178,8 @@ class Job:
     evaluations: int = 0  # finished evaluations that were simulated, not answered by the cache
     best_trial: int | None = None  # of the completed trials inside the space: see `best_value`
     best_value: float | None = None  # simulated seconds, the lowest; of equals the first trial
+    project: str = DEFAULT_PROJECT
+    owner: str | None = None  # who submitted it, where that is known
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from storage.database import Database
 from storage.evaluations import Evaluations
 from storage.events import Events
 from storage.jobs import Jobs
+from storage.keys import Keys
 from storage.leases import Leases
 from storage.machines import Machines
 from storage.news import News
@@ -22,7 +23,16 @@ __all__ = ["Storage"]
 
 
 class Storage(
-    Applications, Machines, Jobs, Leases, Preparations, Trials, Attempts, Evaluations, Events
+    Applications,
+    Machines,
+    Jobs,
+    Leases,
+    Preparations,
+    Trials,
+    Attempts,
+    Evaluations,
+    Events,
+    Keys,
 ):
     """Database and artifacts. Synchronous; every call is a transaction; safe for many threads.
 

@@ -13,6 +13,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from storage.errors import Unavailable
+from storage.evaluations import key_within
 from storage.log_context import about
 from storage.records import Outcome, Trial
 from storage.storage import Storage
@@ -132,7 +133,10 @@ class Evaluator:
             subject = self._subjects.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
             replayed = subject.replayed(trial)
-            key = evaluation_key(replayed.sha256, subject.machine, configuration, self._version)
+            key = key_within(
+                subject.project,
+                evaluation_key(replayed.sha256, subject.machine, configuration, self._version),
+            )
             known = self._storage.find_evaluation(key, trial.cutoff)
             if known is not None:
                 return known, None

@@ -32,6 +32,7 @@ from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
 from storage.log_context import about
 from storage.preparations import PREPARER_SILENCE_SECONDS
+from storage.project_storage import ProjectStorage
 from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.storage import Storage
 from workers.capture import builtin_sources_sha256, capture_builtin
@@ -106,10 +107,12 @@ class Preparer:
     def _prepare(self, job: Job) -> None:
         job_id = job.id
         try:
-            spec = read_spec(self.storage, job)
-            if not all(self._is_captured(part, job_id) for part in spec.parts):
+            # What it names and what is made for it belongs to the job's project.
+            share = ProjectStorage.of(self.storage, job.project)
+            spec = read_spec(share, job)
+            if not all(self._is_captured(part, job) for part in spec.parts):
                 return
-            application = stored_application(self.storage, spec.application, self.stop)
+            application = stored_application(share, spec.application, self.stop)
             called = called_collectives(application.summary)
             space = build_space(spec, application.ranks, called).describe()
             if spec.fidelity == "auto":
@@ -134,11 +137,12 @@ class Preparer:
             return None
         return None if job.space is not None or job.state in FINAL_JOB_STATES else job
 
-    def _is_captured(self, named: SingleApplication, job_id: str) -> bool:
+    def _is_captured(self, named: SingleApplication, job: Job) -> bool:
         """Whether an application has its trace, or got it now; no where that is another's task."""
         if not isinstance(named, SourceApplication | Reference):
             return True
-        application = _single_application(self.storage, named)
+        job_id = job.id
+        application = _single_application(ProjectStorage.of(self.storage, job.project), named)
         if application.state == "ready":
             return True
         self.storage.set_job_application(job_id, application.id)

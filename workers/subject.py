@@ -17,7 +17,7 @@ from searchspace.jobspec import Limits, Reference
 from searchspace.machine import Machine
 from searchspace.platform import Resolved
 from searchspace.workload import split
-from storage.records import Application, Job, Trial
+from storage.records import DEFAULT_PROJECT, Application, Job, Trial
 from storage.storage import Storage
 
 __all__ = [
@@ -61,6 +61,7 @@ class Subject:
     calls: Mapping[str, Groups]  # the collectives of the trace, and their communicators
     truncated: Replayed | None  # where the search takes place, if not on the whole trace
     workload: Workload | None  # where there are several applications
+    project: str = DEFAULT_PROJECT
 
     def replayed(self, trial: Trial) -> Replayed:
         """The trace that a trial replays."""
@@ -160,6 +161,7 @@ class Subjects:
             calls=called_collectives(application.summary),
             truncated=self._truncated(job),
             workload=workload_of(application),
+            project=job.project,
         )
 
     def _truncated(self, job: Job) -> Replayed | None:

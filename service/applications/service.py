@@ -9,7 +9,6 @@ from searchspace.errors import InvalidInput
 from searchspace.formats import trace
 from searchspace.jobspec import SourceApplication
 from searchspace.validation import check
-from storage.errors import NotFound
 from storage.records import Application
 from storage.storage import Storage
 from workers.prepare import add_source
@@ -77,11 +76,9 @@ def store_source(
     named = check(SourceApplication, {"source": _UPLOADED, **given})
     if known is None:
         return add_source(storage, path, named, name=name)
-    try:
-        # Whoever names a tree by its content has it; what else is stored under it is no tree.
-        return add_source(storage, storage.artifact_path(known), named, name=name)
-    except NotFound as error:
-        raise InvalidInput(str(error), field="source") from None
+    if not storage.has_source(known):
+        raise InvalidInput(f"there is no source tree {known}", field="source")
+    return add_source(storage, storage.artifact_path(known), named, name=name)
 
 
 def _checked(name: str | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from fastapi.concurrency import run_in_threadpool
@@ -26,9 +26,14 @@ class EventFeed:
 
     However many watch, the log is polled once an interval; a watcher reads it only when
     there is something for it. Each event loop that has watchers polls for its own.
+
+    Args:
+        whole: Gives the storage of all projects, whose log is polled; by default that of the first
+            watcher.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, whole: Callable[[], Storage] | None = None) -> None:
+        self._whole = whole
         self._tails: dict[asyncio.AbstractEventLoop, _Tail] = {}
         self.closed = False
 
@@ -38,7 +43,7 @@ class EventFeed:
         loop = asyncio.get_running_loop()
         tail = self._tails.get(loop)
         if tail is None:
-            tail = self._tails[loop] = _Tail(storage)
+            tail = self._tails[loop] = _Tail(storage if self._whole is None else self._whole())
         wake = asyncio.Event()
         tail.add(job_id, wake)
         try:

@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from searchspace.job import JobSpec
+from service.auth.access import PrincipalDependency
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.jobs import results, service
@@ -26,6 +27,7 @@ from service.openapi import answers, body
 from service.parameters import Cursor, JobId, Limit, Log, LogOffset, Points
 from storage.errors import NotFound
 from storage.records import JobState
+from storage.storage import Storage
 
 __all__ = ["router"]
 
@@ -87,6 +89,7 @@ async def create_job(
     response: Response,
     storage: StorageDependency,
     settings: SettingsDependency,
+    principal: PrincipalDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> JobView:
     """Check a job file, as JSON or YAML, and queue it.
@@ -95,7 +98,7 @@ async def create_job(
     paths of the client mean nothing here. The machine is described in place or by its id.
     """
     document = await read_document(request, settings.body_limit)
-    view = await run_in_threadpool(_create, storage, document, idempotency_key)
+    view = await run_in_threadpool(_create, storage, document, idempotency_key, principal.name)
     response.headers["Location"] = f"{request.url.path}/{view.id}"
     return view
 
@@ -241,6 +244,7 @@ async def clone_job(
     response: Response,
     storage: StorageDependency,
     settings: SettingsDependency,
+    principal: PrincipalDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> JobView:
     """Queue a new job with the job file of another, changed by the body if there is one.
@@ -249,7 +253,9 @@ async def clone_job(
     a field. Trials are not copied, but evaluations that were done answer from the cache.
     """
     changes = await read_document(request, settings.body_limit, optional=True)
-    view = await run_in_threadpool(_clone, storage, job_id, changes, idempotency_key)
+    view = await run_in_threadpool(
+        _clone, storage, job_id, changes, idempotency_key, principal.name
+    )
     response.headers["Location"] = f"{request.url.path.rsplit('/', 2)[0]}/{view.id}"
     return view
 
@@ -310,9 +316,9 @@ def get_job_log(
     return PlainTextResponse(storage.application_log(job.application_id, log)[offset:])
 
 
-def _create(storage: StorageDependency, document: Any, key: str | None) -> JobView:
-    return JobView.of(service.create(storage, document, key), storage)
+def _create(storage: Storage, document: Any, key: str | None, owner: str) -> JobView:
+    return JobView.of(service.create(storage, document, key, owner=owner), storage)
 
 
-def _clone(storage: StorageDependency, job_id: str, changes: Any, key: str | None) -> JobView:
-    return JobView.of(service.clone(storage, job_id, changes, key), storage)
+def _clone(storage: Storage, job_id: str, changes: Any, key: str | None, owner: str) -> JobView:
+    return JobView.of(service.clone(storage, job_id, changes, key, owner=owner), storage)

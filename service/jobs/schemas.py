@@ -51,6 +51,8 @@ SPEC_EXAMPLE: dict[str, Any] = {
 EXAMPLE: dict[str, Any] = {
     "id": "0k3v9m2x7q1zt8ab",
     "name": "cg-64",
+    "project": "default",
+    "owner": "local",
     "state": "running",
     "spec": SPEC_EXAMPLE,
     "seed": 1,
@@ -150,6 +152,8 @@ class JobView(BaseModel):
 
     id: str
     name: str
+    project: str = Field(description="Whose it is.")
+    owner: str | None = Field(description="Who submitted it, where that is known.")
     state: JobState
     spec: dict[str, Any] = Field(description="The job file in canonical form, in SI base units.")
     seed: int
@@ -183,6 +187,8 @@ class JobView(BaseModel):
         return cls(
             id=job.id,
             name=job.name,
+            project=job.project,
+            owner=job.owner,
             state=job.state,
             spec=job.spec,
             seed=job.seed,

@@ -19,7 +19,9 @@ __all__ = ["cancel", "clone", "create", "merge", "pause", "resume"]
 T = TypeVar("T")
 
 
-def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
+def create(
+    storage: Storage, document: Any, idempotency_key: str | None, *, owner: str | None = None
+) -> Job:
     """Check a job file and queue the job.
 
     What the file refers to by id is looked up now, so that a job that is accepted can be run.
@@ -28,6 +30,7 @@ def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
         storage: Where the job goes.
         document: The job file as plain values.
         idempotency_key: Of the client's choosing; see `Storage.create_job`.
+        owner: Who submits it.
 
     Raises:
         InvalidInput: The job file cannot be used; the message is the one of the command line.
@@ -64,6 +67,7 @@ def create(storage: Storage, document: Any, idempotency_key: str | None) -> Job:
         seed=spec.seed,
         application_id=None if application is None else application.id,
         idempotency_key=idempotency_key,
+        owner=owner,
     )
 
 
@@ -77,7 +81,14 @@ def _known(look_up: Callable[[str], T], reference: Reference, field: str) -> T:
         raise InvalidInput(str(error), field=field) from None
 
 
-def clone(storage: Storage, job_id: str, changes: Any, idempotency_key: str | None) -> Job:
+def clone(
+    storage: Storage,
+    job_id: str,
+    changes: Any,
+    idempotency_key: str | None,
+    *,
+    owner: str | None = None,
+) -> Job:
     """Queue a job with the job file of another, changed by a merge patch.
 
     Raises:
@@ -90,7 +101,7 @@ def clone(storage: Storage, job_id: str, changes: Any, idempotency_key: str | No
         changes = {}
     if not isinstance(changes, dict):
         raise InvalidInput("the changes must be an object of job file fields")
-    return create(storage, merge(spec, changes), idempotency_key)
+    return create(storage, merge(spec, changes), idempotency_key, owner=owner)
 
 
 def merge(target: Any, patch: Any) -> Any:

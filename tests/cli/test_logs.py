@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
+from cli.logs import blotted
 from tests.cli.conftest import ROOT
 
 PROGRAM = """
 import logging, sys
-from cli.logs import log_to_stderr
+from cli.logs import blotted, log_to_stderr
 from storage.log_context import about
 
 logging.getLogger().addHandler(logging.NullHandler())  # as libraries do
@@ -35,6 +36,14 @@ def logged(level: str) -> list[str]:
     )
     assert done.stdout == ""
     return [line.partition(" ")[2] for line in done.stderr.splitlines()]
+
+
+def test_secrets_are_blotted_out() -> None:
+    key = f"ht_{'0' * 16}_{'s-_A' * 10}xyz"
+    told = blotted(f"{key} postgresql+psycopg://me:secret@db/x redis://:pw@h:1 http://h:80/a@b")
+    assert told == (
+        f"ht_{'0' * 16}_*** postgresql+psycopg://me:***@db/x redis://:***@h:1 http://h:80/a@b"
+    )
 
 
 def test_a_message_is_one_line_with_level_job_and_trial() -> None:

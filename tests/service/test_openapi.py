@@ -41,6 +41,13 @@ EXPECTED = {
     "GET /api/v1/curves",
     "GET /api/v1/catalogue",
     "GET /healthz",
+    "GET /api/v1/session",
+    "POST /api/v1/keys",
+    "GET /api/v1/keys",
+    "GET /api/v1/keys/{key_id}",
+    "POST /api/v1/keys/{key_id}/rotate",
+    "DELETE /api/v1/keys/{key_id}",
+    "GET /api/v1/audit",
 }
 
 

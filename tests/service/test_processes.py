@@ -28,7 +28,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 def test_an_address_that_others_can_reach_is_refused(tmp_path: Path, host: str) -> None:
     with (
         Runtime(Settings.under(tmp_path), run=False) as runtime,
-        pytest.raises(InvalidInput, match="no authentication"),
+        pytest.raises(InvalidInput, match="without authentication"),
     ):
         serve(runtime, host, 0)
 

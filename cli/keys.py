@@ -1,0 +1,216 @@
+"""Keys to the service: made, listed, rotated and revoked, here or at a running service."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from cli.client import Client, connect, in_process
+from cli.options import data_option, example, json_option, print_json, say
+from searchspace.errors import InvalidInput
+from searchspace.units import parse_duration
+from service.auth.principal import ROLES, SCOPES
+from service.settings import Settings
+
+__all__ = ["COMMANDS"]
+
+_DAY = 86400.0
+
+
+def _server_option(function: Any) -> Any:
+    return click.option(
+        "--server",
+        metavar="URL",
+        help="Ask this service, with an administrator's HAMTUNE_API_KEY; by default the database "
+        "is changed directly.",
+    )(data_option(function))
+
+
+def _seconds(_context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        days = text.removesuffix("d")
+        return float(days) * _DAY if days != text else parse_duration(text)
+    except (InvalidInput, ValueError):
+        raise click.BadParameter(
+            f"'{text}' is no time such as 90d or 12h", param=parameter
+        ) from None
+
+
+_expires_option = click.option(
+    "--expires",
+    metavar="TIME",
+    callback=_seconds,
+    help="When it ends, such as 90d; never if left out.",
+)
+
+
+@click.group()
+def keys() -> None:
+    """Make, list, rotate and revoke keys to a service; read its audit log.
+
+    A service started with HAMTUNE_AUTH=keys lets in who sends one. A key belongs to a project,
+    whose jobs, applications and machines nobody else sees.
+    """
+
+
+@keys.command(
+    epilog=example(
+        "hamtune keys create --project climate --role admin head",
+        "hamtune keys create --role submitter --scope jobs:write --expires 90d nightly",
+    )
+)
+@click.argument("name")
+@click.option("--project", metavar="NAME", help="Whose key it is; made if it is new.")
+@click.option(
+    "--role", type=click.Choice(tuple(ROLES)), default="submitter", show_default=True,
+    help="What it may at most.",
+)  # fmt: skip
+@click.option(
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES),
+    help="Narrow it to this; may be given several times.",
+)  # fmt: skip
+@_expires_option
+@json_option
+@_server_option
+def create(
+    name: str,
+    project: str | None,
+    role: str,
+    scopes: tuple[str, ...],
+    expires: float | None,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> None:
+    """Make a key and print it; it is never shown again."""
+    document = {"name": name, "role": role, "scopes": list(scopes), "expires_in": expires}
+    if project is not None:
+        document["project"] = project
+    with _asked(server, settings) as client:
+        _show_new(client.post("/keys", document), as_json)
+
+
+@keys.command("list", epilog=example("hamtune keys list"))
+@json_option
+@_server_option
+def list_keys(as_json: bool, server: str | None, settings: Settings) -> None:
+    """List keys, newest first, also those that have ended."""
+    with _asked(server, settings) as client:
+        found = list(client.pages("/keys", limit=200))
+    if as_json:
+        print_json(found)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("id", "project", "name", "role", "scopes", "state", "last used"):
+        table.add_column(column)
+    for key in found:
+        table.add_row(
+            key["id"],
+            key["project"],
+            key["name"],
+            key["role"],
+            ", ".join(key["scopes"]) or "all",
+            _state(key),
+            _when(key["used_at"]),
+        )
+    Console().print(table)
+
+
+@keys.command(epilog=example("hamtune keys rotate 0k3v9m2x7q1zt8ak --grace 1h"))
+@click.argument("key_id", metavar="ID")
+@click.option(
+    "--grace", metavar="TIME", callback=_seconds, help="For how long the old secret is good yet."
+)
+@_expires_option
+@json_option
+@_server_option
+def rotate(
+    key_id: str,
+    grace: float | None,
+    expires: float | None,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> None:
+    """Give a key another secret and print it."""
+    document = {"grace": grace or 0.0, "expires_in": expires}
+    with _asked(server, settings) as client:
+        _show_new(client.post(f"/keys/{key_id}/rotate", document), as_json)
+
+
+@keys.command(epilog=example("hamtune keys revoke 0k3v9m2x7q1zt8ak"))
+@click.argument("key_id", metavar="ID")
+@json_option
+@_server_option
+def revoke(key_id: str, as_json: bool, server: str | None, settings: Settings) -> None:
+    """End a key for good."""
+    with _asked(server, settings) as client:
+        key = client.delete(f"/keys/{key_id}")
+    print_json(key) if as_json else say(f"hamtune: key {key['id']} ({key['name']}) is revoked")
+
+
+@keys.command(epilog=example("hamtune keys audit --limit 20"))
+@click.option(
+    "--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most."
+)
+@json_option
+@_server_option
+def audit(limit: int, as_json: bool, server: str | None, settings: Settings) -> None:
+    """Show what was changed with keys, and what was refused to them, newest first."""
+    with _asked(server, settings) as client:
+        entries = client.get("/audit", limit=limit)["items"]
+    if as_json:
+        print_json(entries)
+        return
+    for entry in entries:
+        click.echo(
+            f"{_when(entry['at'])} {entry['actor']} {entry['address']} {entry['action']} "
+            f"{entry['target']} {entry['status']}"
+        )
+
+
+COMMANDS = [keys]
+
+
+@contextmanager
+def _asked(server: str | None, settings: Settings) -> Iterator[Client]:
+    """The service named, or the database itself, whose owner needs no key."""
+    if server is not None:
+        with connect(server, settings) as client:
+            yield client
+        return
+    from service.runtime import Runtime
+
+    client = in_process(Runtime(settings, run=False))
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _show_new(key: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(key)
+        return
+    say(f"hamtune: key {key['id']} of project {key['project']}; keep it, it is not shown again")
+    click.echo(key["key"])
+
+
+def _state(key: dict[str, Any]) -> str:
+    if key["revoked_at"] is not None:
+        return "revoked"
+    if key["expires_at"] is None:
+        return "valid"
+    return "expired" if key["expires_at"] <= time.time() else f"until {_when(key['expires_at'])}"
+
+
+def _when(seconds: float | None) -> str:
+    return "never" if seconds is None else time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime(seconds))

@@ -1,0 +1,149 @@
+"""The door: every operation of the interface passes here before anything else is done for it."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
+
+from service.auth import tokens
+from service.auth.buckets import Buckets
+from service.auth.oidc import Issuer, Rejected
+from service.auth.principal import LOCAL, Permission, Principal
+from service.auth.settings import AuthSettings
+from service.problems import ProblemError
+from storage.project_storage import ProjectStorage
+from storage.records import ApiKey
+from storage.storage import Storage
+
+__all__ = ["Access", "PrincipalDependency", "admitted", "permission_of", "storage_of"]
+
+_NOUN_OF_TAG = {"trials": "jobs", "events": "jobs", "exports": "jobs", "figures": "jobs"}
+_ADMINISTRATION = ("keys", "audit")
+_FAILURES_A_SECOND, _FAILURES_AT_ONCE = 1.0, 20.0
+_BURST_SECONDS = 5.0
+
+
+class Access:
+    """Finds out who asks, and whether they may.
+
+    Args:
+        settings: Whether anything is asked of them.
+        operator: Whoever comes is the operator: the service is called in this process.
+    """
+
+    def __init__(self, settings: AuthSettings, *, operator: bool = False) -> None:
+        self.open = operator or not settings.required
+        self._issuer = None if settings.oidc is None else Issuer(settings.oidc)
+        self._failures = Buckets(_FAILURES_A_SECOND, _FAILURES_AT_ONCE)
+        self._requests = (
+            None
+            if settings.rate is None or self.open
+            else Buckets(settings.rate, max(1.0, settings.rate * _BURST_SECONDS))
+        )
+
+    def admit(self, request: Request, storage: Storage) -> Principal:
+        """Who asks, if they may ask this.
+
+        Raises:
+            ProblemError: 401 who it is is not known, 403 they may not, 429 too often.
+        """
+        if self.open:
+            return LOCAL
+        principal = self.identify(request, storage)
+        request.state.principal = principal  # for the audit log
+        self._count(principal)
+        permission = permission_of(request)
+        if not principal.may(permission):
+            raise ProblemError(
+                403,
+                f"{principal.name} may not {permission.level} {permission.noun}: its role is "
+                f"{principal.role}"
+                + (f", narrowed to {', '.join(principal.scopes)}" if principal.scopes else ""),
+            )
+        return principal
+
+    def identify(self, request: Request, storage: Storage) -> Principal:
+        """Who asks.
+
+        Raises:
+            ProblemError: 401 that is not known, 429 after many wrong keys from one address.
+        """
+        address = request.client.host if request.client is not None else "unknown"
+        _wait_for(self._failures.wait(address), "too many wrong keys from this address")
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        try:
+            if scheme.lower() != "bearer" or not token:
+                raise Rejected("send a key as 'Authorization: Bearer ht_...'")
+            return self._principal(token.strip(), storage)
+        except Rejected as error:
+            self._failures.take(address)
+            raise ProblemError(
+                401, str(error), headers={"WWW-Authenticate": 'Bearer realm="hamtune"'}
+            ) from None
+
+    def _principal(self, token: str, storage: Storage) -> Principal:
+        if self._issuer is not None and not token.startswith(tokens.PREFIX):
+            principal = self._issuer.principal(token)
+            if not storage.has_project(principal.project):
+                raise Rejected(f"there is no project {principal.project!r}")
+            return principal
+        parts = tokens.split(token)
+        key = None if parts is None else storage.match_key(parts[0], tokens.digest(parts[1]))
+        if key is None:
+            raise Rejected("the key is not known")
+        _check_validity(key)
+        storage.note_use_of_key(key)
+        return Principal(
+            name=f"key:{key.name}", project=key.project, role=key.role, scopes=key.scopes
+        )
+
+    def _count(self, principal: Principal) -> None:
+        if self._requests is not None:
+            name = f"{principal.project}/{principal.name}"
+            _wait_for(self._requests.take(name), "too many requests with this key")
+
+
+def _check_validity(key: ApiKey) -> None:
+    if key.revoked_at is not None:
+        raise Rejected(f"key {key.id} was revoked")
+    if key.expires_at is not None and key.expires_at <= time.time():
+        raise Rejected(f"key {key.id} has expired")
+
+
+def _wait_for(seconds: float, why: str) -> None:
+    if seconds > 0.0:
+        wait = math.ceil(seconds)
+        raise ProblemError(429, f"{why}; wait {wait} s", headers={"Retry-After": str(wait)})
+
+
+def permission_of(request: Request) -> Permission:
+    """What the operation of a request needs: its tag is the noun, its method the level."""
+    route = request.scope.get("route")
+    tag = str(route.tags[0]) if isinstance(route, APIRoute) and route.tags else "service"
+    noun = _NOUN_OF_TAG.get(tag, tag)
+    if noun in _ADMINISTRATION:
+        return Permission(noun, "admin")
+    return Permission(noun, "read" if request.method in ("GET", "HEAD") else "write")
+
+
+def admitted(request: Request) -> Principal:
+    """Who asks; the dependency of all that is handed to endpoints.
+
+    Raises:
+        ProblemError: See `Access.admit`.
+    """
+    access = request.app.state.access
+    assert isinstance(access, Access)
+    return access.admit(request, request.app.state.runtime.storage)
+
+
+PrincipalDependency = Annotated[Principal, Depends(admitted)]
+
+
+def storage_of(principal: Principal, whole: Storage) -> Storage:
+    """What of the storage somebody may use."""
+    return whole if principal.operator else ProjectStorage.of(whole, principal.project)

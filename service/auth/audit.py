@@ -1,0 +1,71 @@
+"""Writes down what was done, and what was refused to those who are known."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from searchspace.errors import HamtuneError
+from service.auth.principal import Principal
+from storage.project_storage import ProjectStorage
+
+__all__ = ["Audit"]
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+log = logging.getLogger("hamtune.audit")
+
+
+class Audit:
+    """Appends to the audit log, before the answer goes out, what each request came to.
+
+    Reads are left out unless they were refused. What nobody known asked for is logged only, or
+    anybody could fill the database.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await self._note(request, int(message["status"]))
+            await send(message)
+
+        await self._app(scope, receive, sent)
+
+    async def _note(self, request: Request, status: int) -> None:
+        address = request.client.host if request.client is not None else "unknown"
+        principal = getattr(request.state, "principal", None)
+        if status in (401, 429):
+            log.warning("%s %s from %s: %d", request.method, request.url.path, address, status)
+        if not isinstance(principal, Principal):
+            return
+        if request.method in _SAFE and status not in (403, 429):
+            return
+        route = request.scope.get("route")
+        action = route.operation_id if isinstance(route, APIRoute) else None
+        entry: dict[str, Any] = {
+            "actor": principal.name,
+            "address": address,
+            "action": action or request.method,
+            "target": request.url.path,
+            "status": status,
+        }
+        log.info("%(actor)s from %(address)s: %(action)s %(target)s: %(status)s", entry)
+        storage = ProjectStorage.of(request.app.state.runtime.storage, principal.project)
+        try:
+            await run_in_threadpool(storage.add_audit, **entry)
+        except HamtuneError as error:
+            log.error("the audit log cannot be written: %s", error)

@@ -1,0 +1,90 @@
+"""Who asks, and what a role and scopes allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from searchspace.errors import InvalidInput
+from storage.records import DEFAULT_PROJECT, Role
+
+__all__ = ["LOCAL", "ROLES", "SCOPES", "Level", "Permission", "Principal", "check_scopes"]
+
+Level = Literal["read", "write", "admin"]
+
+ROLES: dict[Role, tuple[Level, ...]] = {
+    "viewer": ("read",),
+    "submitter": ("read", "write"),
+    "admin": ("read", "write", "admin"),
+}
+"""What each role may do."""
+assert tuple(ROLES) == get_args(Role)
+
+SCOPES = (
+    "jobs:read", "jobs:write", "applications:read", "applications:write", "machines:read",
+    "machines:write", "metrics:read",
+)  # fmt: skip
+"""To what a key can be narrowed. To write is also to read; trials, events, exports and figures
+belong to jobs."""
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What an operation needs."""
+
+    noun: str
+    level: Level
+
+
+_OF_ALL = (Permission("service", "read"), Permission("session", "read"))
+"""What no scope takes away: it shows nothing of anybody else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """Somebody who was let in.
+
+    Attributes:
+        name: How logs and jobs call them.
+        project: Whose things they see.
+        role: What they may at most.
+        scopes: What of that they may; nothing for all.
+        operator: They own the machine and serve all projects; nobody who comes over a network
+            where keys are asked for.
+    """
+
+    name: str
+    project: str
+    role: Role
+    scopes: tuple[str, ...] = ()
+    operator: bool = False
+
+    def may(self, permission: Permission) -> bool:
+        """Whether role and scopes allow an operation."""
+        if permission.level not in ROLES[self.role]:
+            return False
+        if not self.scopes or permission in _OF_ALL:
+            return True
+        granted = {f"{permission.noun}:{permission.level}"}
+        if permission.level == "read":
+            granted.add(f"{permission.noun}:write")
+        return not granted.isdisjoint(self.scopes)
+
+
+LOCAL = Principal(name="local", project=DEFAULT_PROJECT, role="admin", operator=True)
+"""Who uses a service that only this machine reaches, and that asks for no key."""
+
+
+def check_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
+    """Scopes in order, each once.
+
+    Raises:
+        InvalidInput: One is unknown.
+    """
+    unknown = [scope for scope in scopes if scope not in SCOPES]
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]!r} is not a scope; allowed: {', '.join(SCOPES)}", field="scopes"
+        )
+    return tuple(scope for scope in SCOPES if scope in scopes)

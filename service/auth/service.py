@@ -1,0 +1,67 @@
+"""What can be done with keys: make, rotate."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from searchspace.errors import InvalidInput
+from searchspace.validation import check
+from service.auth import tokens
+from service.auth.principal import Principal, check_scopes
+from service.auth.schemas import NewKey, Rotation
+from storage.project_storage import ProjectStorage
+from storage.records import ApiKey
+from storage.storage import Storage
+
+__all__ = ["create", "rotate"]
+
+
+def create(storage: Storage, principal: Principal, document: Any) -> tuple[ApiKey, str]:
+    """Make a key; an operator who names a new project makes that too.
+
+    Returns:
+        The key, and what its holder sends.
+
+    Raises:
+        InvalidInput: A field is wrong, or names a project of others.
+    """
+    new = check(NewKey, document)
+    scopes = check_scopes(new.scopes)
+    project = new.project or principal.project
+    if project != principal.project and not principal.operator:
+        raise InvalidInput("keys are made for one's own project", field="project")
+    if principal.operator:
+        storage.add_project(project)
+    secret = tokens.new_secret()
+    key = ProjectStorage.of(storage, project).add_key(
+        name=new.name,
+        role=new.role,
+        scopes=scopes,
+        sha256=tokens.digest(secret),
+        expires_at=None if new.expires_in is None else time.time() + new.expires_in,
+        created_by=principal.name,
+    )
+    return key, tokens.compose(key.id, secret)
+
+
+def rotate(storage: Storage, key_id: str, document: Any) -> tuple[ApiKey, str]:
+    """Give a key another secret.
+
+    Returns:
+        The key, and what its holder sends from now on.
+
+    Raises:
+        NotFound: There is no such key.
+        Conflict: It was revoked.
+        InvalidInput: A field is wrong.
+    """
+    how = check(Rotation, {} if document is None else document)
+    secret = tokens.new_secret()
+    key = storage.rotate_key(
+        key_id,
+        sha256=tokens.digest(secret),
+        grace_seconds=how.grace,
+        expires_at=None if how.expires_in is None else time.time() + how.expires_in,
+    )
+    return key, tokens.compose(key.id, secret)
