@@ -8,7 +8,12 @@ from studies.deng_latency import DENG_LATENCY
 from studies.hu_embeddings import HU_EMBEDDINGS
 from studies.hu_orderings import HU_ORDERINGS
 from studies.hu_tuning import HU_TUNING
+from studies.jeannot_treematch import JEANNOT_TREEMATCH
+from studies.mappers_in_time import MAPPERS_IN_TIME
+from studies.soryani_contention import SORYANI_CONTENTION
 from studies.study import Study
+from studies.wu_hierarchy import WU_HIERARCHY
+from studies.wu_overhead import WU_OVERHEAD
 
 __all__ = ["STUDIES"]
 
@@ -21,5 +26,10 @@ STUDIES: dict[str, Study] = {
         HU_EMBEDDINGS,
         HU_ORDERINGS,
         HU_TUNING,
+        JEANNOT_TREEMATCH,
+        WU_HIERARCHY,
+        WU_OVERHEAD,
+        SORYANI_CONTENTION,
+        MAPPERS_IN_TIME,
     )
 }

@@ -110,12 +110,14 @@ class Recording:
         machine: Mapping[str, Any],
         hosts: Sequence[int],
         cutoff: float | None,
+        *,
+        configuration: Mapping[str, Any] | None = None,
     ) -> float | None:
         """The same as `time`, unless it is more than `cutoff` seconds: then None.
 
         A run that does not complete for another reason is None, too.
         """
-        request = self.request(network, machine, hosts=hosts)
+        request = self.request(network, machine, configuration, hosts)
         key = self._known.key(self.sha256, request)
         seconds = self._known.get(key)
         if seconds is None:
@@ -284,25 +286,40 @@ class Workload:
         Raises:
             StudyFailed: The run did not complete.
         """
-        first = self.applications[0]
-        request = first.request(network, machine)
+        found = self.finish_times_within(network, machine, hosts, None)
+        if found is None:
+            raise StudyFailed("a workload did not complete")
+        return found
+
+    def finish_times_within(
+        self,
+        network: Graph,
+        machine: Mapping[str, Any],
+        hosts: Sequence[int],
+        cutoff: float | None,
+    ) -> tuple[float, ...] | None:
+        """The same, unless the last ends after `cutoff` seconds or the run fails: then None."""
+        request = self.applications[0].request(network, machine)
         placed, start = [], 0
         for index, each in enumerate(self.applications):
             end = start + each.ranks
             placed.append({"trace": index, "hosts": list(map(int, hosts[start:end])), "start": 0.0})
             start = end
         request["applications"] = placed
-        traces = ",".join(each.sha256 for each in self.applications)
-        keys = [
-            f"{self._known.key(traces, request)}:{index}" for index in range(len(self.applications))
-        ]
-        known = [self._known.get(key) for key in keys]
-        if None in known:
-            answer = _completed(self._simulator, request, "a workload")
-            known = [max(map(float, ranks)) for ranks in answer["rank_finish_times"]]
-            for key, seconds in zip(keys, known, strict=True):
-                self._known.add(key, float(seconds or 0.0))
-        return tuple(seconds for seconds in known if seconds is not None)
+        key = self._known.key(",".join(each.sha256 for each in self.applications), request)
+        keys = [f"{key}:{index}" for index in range(len(self.applications))]
+        known = [seconds for name in keys if (seconds := self._known.get(name)) is not None]
+        bounded = f"{key}:{cutoff!r}"
+        if len(known) < len(keys) and self._known.get(bounded) is None:
+            answer = self._simulator.evaluate(request, cutoff=cutoff)
+            if answer["status"] == "completed":
+                known = [max(map(float, ranks)) for ranks in answer["rank_finish_times"]]
+                for name, seconds in zip(keys, known, strict=True):
+                    self._known.add(name, seconds)
+            else:
+                self._known.add(bounded, math.inf)
+        late = len(known) < len(keys) or (cutoff is not None and max(known) > cutoff)
+        return None if late else tuple(known)
 
     def close(self) -> None:
         """Ends the simulator."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import json
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cli.__main__ import main
 from searchspace.formats.operations import encode
 from searchspace.formats.patterns import Pattern
 from searchspace.formats.trace import RankBlock, TraceHeader, write_trace
 from searchspace.hop_machine import Grid, HopMachine, Tree
 from searchspace.kernels import hop_distances
+from searchspace.mapping import MAPPERS
 from searchspace.traffic import Traffic
 from searchspace.validation import check
 from studies.laboratory import Laboratory
+from studies.mappers_in_time import standings
+from studies.mapping_cases import METHODS, Case, on_cores
 from studies.mapping_machines import CoreMachine, fragmented, torus_extents
 from studies.mapping_patterns import (
     crankshaft,
@@ -32,6 +37,8 @@ from studies.mapping_patterns import (
     stencil,
 )
 from studies.queues import Cluster, Messages, Waiting, of_pattern, of_trace, serve
+from studies.soryani_workloads import synthetic_workloads
+from studies.wu_cases import MACHINES, PATTERNS, Platform, traffic
 
 
 @pytest.mark.parametrize(
@@ -257,3 +264,90 @@ def test_what_is_exchanged_at_once_takes_as_long_as_its_bytes(tmp_path: Path) ->
         seconds = exchange.time(machine.network, machine.quantities)
         assert exchange.traffic.total == 4_000_000
     assert seconds == pytest.approx(2e-3, rel=0.1)
+
+
+def small_case(laboratory: Laboratory) -> Case:
+    machine = CoreMachine(
+        "m",
+        HopMachine.uniform(Tree((2,)), 4, (2, 2)),
+        {"host_speed": "1Gf", "link_bandwidth": "1GBps", "model": "plain"},
+    )
+    exchanged = Traffic.from_pairs(4, [0, 1], [3, 2], [4_000_000, 4_000_000])
+    return on_cores("pairs", laboratory.exchange(exchanged), machine)
+
+
+@pytest.fixture(scope="module")
+def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
+    directory = tmp_path_factory.mktemp("laboratory")
+    with Laboratory(directory, quick=True, seed=1, say=lambda _line: None) as shared:
+        yield shared
+
+
+def test_every_mapper_has_a_place_in_the_comparison() -> None:
+    assert {method.mapper for method in METHODS.values()} == set(MAPPERS)
+
+
+def test_a_case_is_refined_by_its_simulated_time(laboratory: Laboratory) -> None:
+    case = small_case(laboratory)
+    apart = np.array([0, 1, 4, 5], dtype=np.uint32)  # both pairs cross the cables of the hosts
+    refined = case.refined([apart], evaluations=40, seed=0)
+    assert case.seconds(refined) < 0.7 * case.seconds(apart)
+    assert case.measure(apart, case.seconds(refined)) is None
+
+
+def test_mappers_are_held_against_the_fastest_of_them(laboratory: Laboratory) -> None:
+    (standing,) = standings(iter([("g", small_case(laboratory))]), evaluations=40, seed=1)
+    plain = {name: ratio for name, ratio in standing.ratios.items() if name in METHODS}
+    assert "recursive-bipartition" not in plain  # a tree has no coordinates
+    assert min(plain.values()) == 1 == plain[standing.best]
+    assert plain["cyclic"] > 1.5
+    refined = [ratio for name, ratio in standing.ratios.items() if name not in METHODS]
+    assert len(refined) == 2
+    assert max(refined) <= 1
+
+
+@pytest.mark.parametrize("platform", MACHINES, ids=lambda platform: platform.name)
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_wus_processes_fit_their_machines(platform: Platform, pattern: str) -> None:
+    machine = platform.machine(96)
+    assert machine.hops.places >= 96
+    exchanged = traffic(pattern, 96, quick=True, seed=1)
+    assert exchanged.ranks == 96
+    assert exchanged.total > 0
+    for mapper in (platform.default, "recursive-tree", "auto"):
+        assert METHODS[mapper].places_of(exchanged, machine.hops, 0) is not None
+
+
+def test_a_contention_free_mapping_spares_the_interface_of_a_linear_job(
+    laboratory: Laboratory,
+) -> None:
+    (work,) = synthetic_workloads(laboratory, ["Linear"], queued=200, played=1000)
+    assert work.traffic.ranks == 256
+    cyclic = METHODS["cyclic"].places(work.case, 0)
+    assert cyclic is not None
+    new = work.contention_free("new")
+    assert sorted(set(new.tolist())) == list(range(256))
+    assert work.waiting(new).interface < work.waiting(cyclic).interface
+    ends = work.finish_times(new)
+    assert len(ends) == 8
+    assert max(ends) <= max(work.finish_times(cyclic))
+    assert work.case.seconds(new) == max(ends)
+
+
+def test_overheads_of_mappings_from_outside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["study", "wu-tables-5-7", "--quick", "--json", "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--data", str(tmp_path / "data")]) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    assert [table["title"].partition(":")[0] for table in document["tables"]] == [
+        "Table 5",
+        "Table 6",
+        "Table 7",
+    ]
+    ours, paper = document["tables"][0]["rows"][:2]
+    assert ours[:2] == ["RT:inter+intra", "ours"]
+    assert paper[1:] == ["paper", 0.003, 0.007, 0.027]
+    assert all(seconds > 0 for seconds in ours[2:])
+    assert (tmp_path / "out" / "wu-tables-5-7-table-6.svg").exists()

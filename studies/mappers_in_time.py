@@ -1,0 +1,217 @@
+"""All mappers in simulated time, over the cases of the studies of Jeannot, Wu and Soryani."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from studies.jeannot_treematch import BERTHA, nas_programs, played_case, synthetic_cases
+from studies.laboratory import Laboratory
+from studies.mapping_cases import METHODS, Case, on_cores
+from studies.soryani_workloads import MIXED, UNIFORM, real_workloads, synthetic_workloads
+from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
+from studies.wu_cases import MACHINES, PATTERNS, traffic
+from studies.wu_hierarchy import exchange_case
+
+__all__ = ["MAPPERS_IN_TIME", "Standing", "standings"]
+
+_ALONE, _ALL = "auto, refined from itself", "auto, refined from all"
+_EVALUATIONS, _EVALUATIONS_QUICK = 100, 30
+_SLACK = 0.01
+_BAR = 0.95
+_EVERY = 4  # case in so many; quick
+
+_PROCESSES = {"Stampede": (32, 128), "Kraken": (96, 192), "Intrepid": (64, 256)}
+
+_DRAWN = ("packed", "cyclic", "treematch", "scotch", "contention-free", "auto", _ALONE, _ALL)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a case went.
+
+    Attributes:
+        group: Of which study.
+        name: Of the case.
+        ratios: By mapper that could be used: its time over the least of all mappers'. What was
+            refined may be below 1.
+    """
+
+    group: str
+    name: str
+    ratios: Mapping[str, float]
+
+    @property
+    def best(self) -> str:
+        """The fastest mapper, without refinement."""
+        plain = {name: ratio for name, ratio in self.ratios.items() if name in METHODS}
+        return min(plain, key=lambda name: plain[name])
+
+
+def standings(
+    cases: Iterator[tuple[str, Case]], *, evaluations: int, seed: int
+) -> Iterator[Standing]:
+    """Tries every mapper on every case, and refines.
+
+    Args:
+        cases: With the group that each is of.
+        evaluations: Simulations of a refinement that starts with all mappers; one that starts with
+            `auto` alone has as many as that has left after its starts.
+        seed: Of all random choices.
+    """
+    for group, case in cases:
+        placed = {name: method.places(case, seed) for name, method in METHODS.items()}
+        usable = {name: places for name, places in placed.items() if places is not None}
+        times = {name: case.seconds(places) for name, places in usable.items()}
+        least = min(times.values())
+        starts = sorted(usable, key=lambda name: (name != "auto", times[name]))
+        few = max(2, evaluations - len(starts) + 1)
+        for label, begin, most in (
+            (_ALONE, starts[:1], few),
+            (_ALL, starts, evaluations),
+        ):
+            refined = case.refined([usable[name] for name in begin], evaluations=most, seed=seed)
+            times[label] = case.seconds(refined)
+        yield Standing(group, case.name, {name: time / least for name, time in times.items()})
+
+
+def _cases(laboratory: Laboratory) -> Iterator[tuple[str, Case]]:
+    quick = laboratory.quick
+    for name, program in nas_programs(laboratory):
+        yield "NAS programs", on_cores(name, program, BERTHA)
+        yield "NAS patterns", played_case(laboratory, name, program.traffic, BERTHA)
+    for case in synthetic_cases(laboratory):
+        yield "hierarchies", case
+    for platform in MACHINES:
+        for processes in _PROCESSES[platform.name][: 1 if quick else None]:
+            machine = platform.machine(processes)
+            for pattern in PATTERNS:
+                exchanged = traffic(pattern, processes, quick=quick, seed=laboratory.seed)
+                name = f"{pattern} of {processes} on {platform.name}"
+                yield platform.name, exchange_case(laboratory, name, exchanged, machine)
+    # Refinement simulates often, so fewer messages of each sender are played.
+    names = ("Linear", "Mixed_1") if quick else (*UNIFORM, *MIXED)
+    for work in synthetic_workloads(laboratory, names, queued=1000, played=1000):
+        yield "workloads", work.case
+    if not quick:
+        classes = {"B": "W", "C": "A"}
+        for work in real_workloads(laboratory, ("HW_1", "HW_2", "MW", "LW_1", "LW_2"), classes):
+            yield "workloads", work.case
+
+
+def _run(laboratory: Laboratory) -> Findings:
+    evaluations = _EVALUATIONS_QUICK if laboratory.quick else _EVALUATIONS
+    chosen = (
+        entry
+        for number, entry in enumerate(_cases(laboratory))
+        if not laboratory.quick or number % _EVERY == 0
+    )
+    found = []
+    for standing in standings(chosen, evaluations=evaluations, seed=laboratory.seed):
+        laboratory.say(
+            f"{standing.name}: best {standing.best}, auto {standing.ratios['auto']:.3f}, "
+            f"refined {standing.ratios[_ALONE]:.3f} and {standing.ratios[_ALL]:.3f}"
+        )
+        found.append(standing)
+    tables = (_by_mapper(found), _by_group(found), _behind(found))
+    return Findings(tables, (_ecdf(found),), _claims(found), _remarks(evaluations))
+
+
+def _remarks(evaluations: int) -> tuple[str, ...]:
+    return (
+        "Ratios are to the least simulated time of all mappers without refinement, in the same "
+        "case. The cases are those of the studies of Jeannot (programs, patterns played, "
+        "hierarchies), Wu (up to 256 processes) and Soryani (time of the last job).",
+        "`auto` has its fast mode and looks at hop-bytes; its refinement swaps ranks as simulated "
+        f"time tells it, with {evaluations} simulations in all, those of its starts included, and "
+        "as many less where it starts with `auto` alone. Starting from all mappers, as `hamtune "
+        "map refine` does, it cannot be slower than the best of them.",
+    )
+
+
+def _near(found: Sequence[Standing], name: str) -> float:
+    """The share of all cases in which a mapper is best or within the slack."""
+    good = sum(s.ratios.get(name, float("inf")) <= 1 + _SLACK for s in found)
+    return good / len(found)
+
+
+def _by_mapper(found: Sequence[Standing]) -> Table:
+    names = [*METHODS, _ALONE, _ALL]
+    rows: list[tuple[Cell, ...]] = []
+    for name in sorted(names, key=lambda name: -_near(found, name)):
+        ratios = [standing.ratios[name] for standing in found if name in standing.ratios]
+        if ratios:
+            mean, worst = statistics.fmean(ratios), max(ratios)
+            share = f"{_near(found, name):.1%}"
+            rows.append((name, len(ratios), share, round(mean, 3), round(worst, 3)))
+    return Table(
+        f"Simulated time over {len(found)} cases",
+        ("mapper", "cases", "best or within 1%, of all cases", "mean ratio", "worst ratio"),
+        tuple(rows),
+    )
+
+
+def _by_group(found: Sequence[Standing]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group in dict.fromkeys(standing.group for standing in found):
+        chosen = [standing for standing in found if standing.group == group]
+        shares = (f"{_near(chosen, name):.1%}" for name in ("auto", _ALONE, _ALL))
+        rows.append((group, len(chosen), *shares))
+    return Table(
+        "Best or within 1% of the best mapper",
+        ("cases of", "cases", "auto", _ALONE, _ALL),
+        tuple(rows),
+    )
+
+
+def _behind(found: Sequence[Standing]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (s.name, s.best, *(round(s.ratios[name], 3) for name in ("auto", _ALONE, _ALL)))
+        for s in sorted(found, key=lambda s: -s.ratios[_ALONE])
+        if s.ratios[_ALONE] > 1 + _SLACK
+    ]
+    return Table(
+        "Cases in which auto, refined from itself, is more than 1% behind the best mapper",
+        ("case", "best mapper", "auto", _ALONE, _ALL),
+        tuple(rows),
+    )
+
+
+def _ecdf(found: Sequence[Standing]) -> Plot:
+    points = []
+    for name in _DRAWN:
+        ratios = sorted(s.ratios[name] for s in found if name in s.ratios)
+        shares = tuple((index + 1) / len(ratios) for index in range(len(ratios)))
+        if ratios:
+            points.append(Points(name, (ratios[0], *ratios), (0.0, *shares), joined=True))
+    title = "Simulated time relative to the best mapper"
+    return Plot("ratios", title, "ratio to the best mapper", "share of the cases", tuple(points))
+
+
+def _claims(found: Sequence[Standing]) -> tuple[Claim, ...]:
+    what = f"best or within 1% of the best mapper on at least {_BAR:.0%} of the cases"
+    share, alone, plain = (_near(found, name) for name in (_ALL, _ALONE, "auto"))
+    faster = sum(s.ratios[_ALL] < 1 - _SLACK for s in found) / len(found)
+    return (
+        Claim(
+            f"the project's aim: auto, refined on time, is {what}",
+            f"{share:.1%} of {len(found)}; more than 1% faster than every mapper on {faster:.1%}",
+            share >= _BAR,
+        ),
+        Claim(
+            f"starting from its own mapping alone, auto refined on time is {what}",
+            f"{alone:.1%} of {len(found)}; without refinement {plain:.1%}",
+            alone >= _BAR,
+            "" if alone >= _BAR else "hop-bytes crowd ranks where simulated time wants them apart",
+        ),
+    )
+
+
+MAPPERS_IN_TIME = Study(
+    "mappers-in-time",
+    "Mappers of all papers and our own",
+    "every mapper by simulated time over the cases of the other studies of mappings",
+    _run,
+    "half an hour",
+)
