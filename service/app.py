@@ -18,10 +18,12 @@ from service.auth.audit import Audit
 from service.auth.endpoints import router as auth
 from service.catalogue.endpoints import router as catalogue
 from service.curves.endpoints import router as curves
+from service.drawings.endpoints import router as drawings
 from service.events.endpoints import router as events
 from service.events.feed import EventFeed
 from service.exports.endpoints import router as exports
 from service.headers import SecurityHeaders
+from service.importance.endpoints import router as importance
 from service.jobs.endpoints import router as jobs
 from service.machines.endpoints import router as machines
 from service.openapi import answers, describe
@@ -110,7 +112,8 @@ def create_app(
     app.add_middleware(SecurityHeaders)
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(admitted), Depends(only_known_parameters)])
     for router in (
-        applications, machines, jobs, trials, tables, curves, events, exports, catalogue, auth,
+        applications, machines, jobs, trials, tables, drawings, importance, curves, events,
+        exports, catalogue, auth,
     ):  # fmt: skip
         api.include_router(router)
     app.include_router(api)

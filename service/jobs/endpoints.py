@@ -13,6 +13,8 @@ from service.auth.access import PrincipalDependency
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.jobs import results, service
+from service.jobs.checking import EXAMPLE as CHECK_EXAMPLE
+from service.jobs.checking import CheckView, look_at
 from service.jobs.schemas import (
     BEST_EXAMPLE,
     CONVERGENCE_EXAMPLE,
@@ -101,6 +103,31 @@ async def create_job(
     view = await run_in_threadpool(_create, storage, document, idempotency_key, principal.name)
     response.headers["Location"] = f"{request.url.path}/{view.id}"
     return view
+
+
+@router.post(
+    "/check",
+    operation_id="check_job",
+    summary="Check a job file",
+    response_model=CheckView,
+    responses=answers(
+        CHECK_EXAMPLE, 400, 413, 415, 422, description="What the job would be; none is created."
+    ),
+    openapi_extra=body(
+        JobSpec.model_json_schema(ref_template="#/components/schemas/{model}"),
+        {"Tune a built-in program": SPEC_EXAMPLE},
+    ),
+)
+async def check_job(
+    request: Request, storage: StorageDependency, settings: SettingsDependency
+) -> CheckView:
+    """Check a job file as creating a job does, with the same messages, without creating one.
+
+    The answer is what the job would be: its canonical form, its search space, how long it may take,
+    and a picture of its network.
+    """
+    document = await read_document(request, settings.body_limit)
+    return await run_in_threadpool(look_at, storage, settings, document)
 
 
 @router.get(

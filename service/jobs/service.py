@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidInput
-from searchspace.job import build_space, load_job
+from searchspace.job import JobSpec, build_space, load_job
 from searchspace.jobspec import Reference, SourceApplication, TraceApplication, Workload
 from storage.errors import Conflict, NotFound
-from storage.records import Job, JobState
+from storage.records import Application, Job, JobState
 from storage.storage import Storage
 from tuner import techniques
 
-__all__ = ["cancel", "clone", "create", "merge", "pause", "resume"]
+__all__ = ["cancel", "check", "clone", "create", "merge", "pause", "resume"]
 
 T = TypeVar("T")
 
@@ -23,8 +23,6 @@ def create(
     storage: Storage, document: Any, idempotency_key: str | None, *, owner: str | None = None
 ) -> Job:
     """Check a job file and queue the job.
-
-    What the file refers to by id is looked up now, so that a job that is accepted can be run.
 
     Args:
         storage: Where the job goes.
@@ -35,6 +33,28 @@ def create(
     Raises:
         InvalidInput: The job file cannot be used; the message is the one of the command line.
         Conflict: The key was used for another job.
+    """
+    spec, application = check(storage, document)
+    return storage.create_job(
+        name=spec.name,
+        spec=spec.canonical(),
+        seed=spec.seed,
+        application_id=None if application is None else application.id,
+        idempotency_key=idempotency_key,
+        owner=owner,
+    )
+
+
+def check(storage: Storage, document: Any) -> tuple[JobSpec, Application | None]:
+    """Check a job file without queueing the job.
+
+    What the file refers to by id is looked up now, so that a job that is accepted can be run.
+
+    Returns:
+        The job, with a description of its machine, and its application where that is stored.
+
+    Raises:
+        InvalidInput: The job file cannot be used; the message is the one of the command line.
     """
     spec = load_job(document)
     # The coordinator would refuse unknown techniques too, but only when the job is at work.
@@ -61,14 +81,7 @@ def create(
         # What a program calls that is yet to be captured is not known.
         summary = application.summary
         build_space(spec, application.ranks, called_collectives(summary) if summary else None)
-    return storage.create_job(
-        name=spec.name,
-        spec=spec.canonical(),
-        seed=spec.seed,
-        application_id=None if application is None else application.id,
-        idempotency_key=idempotency_key,
-        owner=owner,
-    )
+    return spec, application
 
 
 def _known(look_up: Callable[[str], T], reference: Reference, field: str) -> T:

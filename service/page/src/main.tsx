@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ComparePage } from "./jobs/compare.tsx";
 import { JobsPage } from "./jobs/list.tsx";
 import { JobPage } from "./job/page.tsx";
+import { CreatePage } from "./create/page.tsx";
 import { href, useRoute } from "./lib/router.ts";
 import { Empty } from "./ui/parts.tsx";
 import { Shell } from "./ui/shell.tsx";
@@ -22,6 +23,7 @@ function App() {
         {first === "jobs" && second ? <JobPage key={second} id={second} route={route} />
           : first === "jobs" ? <JobsPage route={route} />
           : first === "compare" ? <ComparePage route={route} />
+          : first === "new" ? <CreatePage key={route.query.get("clone") ?? ""} clone={route.query.get("clone")} />
           : <Empty title="There is no such page."><p><a href={href(["jobs"])}>To the jobs</a></p></Empty>}
       </div>
     </Shell>

@@ -7,9 +7,11 @@ import { href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { Action, Empty, Failure, Gain, Loading, Meter, State } from "../ui/parts.tsx";
+import { BestTab } from "../best/page.tsx";
 import { About } from "./about.tsx";
 import { CourseTab } from "./course.tsx";
 import { useJob, type Followed } from "./follow.ts";
+import { SpaceTab } from "./space.tsx";
 import { TrialPanel } from "./trial.tsx";
 import { WorkersTab } from "./workers.tsx";
 
@@ -35,6 +37,8 @@ export function JobPage({ id, route }: { id: string; route: Route }) {
       <Body tab={tab}>
         {!course ? <Loading what="the trials" />
           : tab === "course" ? (course.total ? <CourseTab job={job} course={course} pick={pick} picked={picked} /> : <NoTrials job={job} />)
+          : tab === "space" ? (course.total ? <SpaceTab job={job} course={course} pick={pick} /> : <NoTrials job={job} />)
+          : tab === "best" ? <BestTab job={job} course={course} />
           : tab === "workers" ? (course.total || course.open.length ? <WorkersTab job={job} course={course} pick={pick} /> : <NoTrials job={job} />)
           : <About job={job} />}
       </Body>

@@ -1,5 +1,7 @@
 export const TABS = [
   ["course", "Course"],
+  ["best", "Best configuration"],
+  ["space", "Parameters"],
   ["workers", "Workers"],
   ["about", "Job"],
 ] as const;

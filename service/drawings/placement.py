@@ -1,0 +1,186 @@
+"""A trial on its network: where the ranks are, what they exchange, and what the cables carried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field
+
+from searchspace.collectives import COLLECTIVES, DEFAULT
+from searchspace.configuration import Configuration
+from searchspace.formats.trace_traffic import TracesTraffic
+from searchspace.kernels import hop_distances
+from searchspace.platform import Infeasible, Resolved, resolve
+from searchspace.traffic import Traffic
+from service.drawings.network import EXAMPLE as NETWORK
+from service.drawings.network import Drawing, draw
+from storage.errors import Conflict
+from storage.records import Trial
+from storage.storage import Storage
+from workers.subject import read_spec, traces_of
+
+__all__ = ["EXAMPLE", "Placement", "placement"]
+
+MOST_CELLS = 64
+"""Rows and columns of a heat map; more hosts share a cell."""
+MOST_NODES = 4096
+"""Distances are those of all pairs of nodes, whose table grows with the square."""
+
+EXAMPLE: dict[str, Any] = {
+    "trial": 17,
+    "value": 0.0712,
+    "ranks": 2,
+    "network": NETWORK,
+    "rank_hosts": [0, 2],
+    "loads": [[0, 0], [1024, 2048], [0, 0]],
+    "rank_times": [0.0711, 0.0712],
+    "hops": [{"hops": 1, "pairs": 1, "bytes": 3072}],
+    "hop_bytes": 3072,
+    "traffic": {"size": 3, "block": 1, "bytes": [[0, 0, 3072], [0, 0, 0], [3072, 0, 0]]},
+    "options": {"smpi/allreduce": "rdb"},
+    "choices": [
+        {"name": "allreduce", "algorithm": "rdb", "words": "recursive doubling"},
+    ],
+}
+
+
+class Hops(BaseModel):
+    """Pairs of ranks so many hops apart."""
+
+    hops: int
+    pairs: int = Field(description="That exchange something.")
+    bytes: int = Field(description="What these exchange, both ways.")
+
+
+class HeatMap(BaseModel):
+    """Bytes between hosts, several of them in one cell where there are many."""
+
+    size: int = Field(description="Rows, and columns.")
+    block: int = Field(description="Hosts in a row.")
+    bytes: list[list[int]]
+
+
+class Choice(BaseModel):
+    """How a collective is done."""
+
+    name: str
+    algorithm: str
+    words: str = Field(description="The algorithm in a few words.")
+
+
+class Placement(BaseModel):
+    """A trial on its network."""
+
+    trial: int
+    value: float | None = Field(description="Simulated seconds.")
+    ranks: int
+    network: Drawing | None = Field(description="Null where it is too large for a picture.")
+    rank_hosts: list[int] = Field(description="The host of each rank.")
+    loads: list[tuple[int, int]] | None = Field(
+        description="Bytes that each cable of the network carried, each way, if simulated."
+    )
+    rank_times: list[float | None] = Field(description="When each rank had finished, seconds.")
+    hops: list[Hops]
+    hop_bytes: int = Field(description="Bytes x hops over all pairs of ranks.")
+    traffic: HeatMap
+    options: dict[str, str] = Field(description="What SMPI is told.")
+    choices: list[Choice]
+
+
+def placement(storage: Storage, job_id: str, number: int) -> Placement:
+    """Resolve a trial's configuration again and put it beside what was measured.
+
+    Raises:
+        NotFound: There is no such job or trial.
+        Conflict: The job is not prepared, or the trial's configuration gives no network.
+    """
+    job = storage.get_job(job_id)
+    trial = storage.get_trial(job_id, number)
+    if job.application_id is None:
+        raise Conflict(f"job {job_id} is {job.state}; its application is not captured yet")
+    application = storage.get_application(job.application_id)
+    machine = read_spec(storage, job).described_machine
+    exchanged = TracesTraffic(traces_of(storage, application))
+    configuration = Configuration.from_json(trial.configuration)
+    try:
+        resolved = resolve(configuration, machine, application.ranks, traffic=exchanged)
+    except Infeasible as error:
+        raise Conflict(f"trial {number} is on no network: {error}") from None
+    traffic = exchanged(
+        {
+            name: str(configuration[f"collectives.{name}"])
+            for name in COLLECTIVES
+            if f"collectives.{name}" in configuration
+        }
+    )
+    hops, hop_bytes = _hops(resolved, traffic)
+    loads = (trial.result or {}).get("link_loads") or None
+    return Placement(
+        trial=number,
+        value=trial.value,
+        ranks=application.ranks,
+        network=draw(
+            resolved.network, resolved.host_names, str(configuration.get("topology", "given"))
+        ),
+        rank_hosts=list(resolved.rank_hosts),
+        loads=loads if loads is None or len(loads) == len(resolved.edges) else None,
+        rank_times=_rank_times(trial),
+        hops=hops,
+        hop_bytes=hop_bytes,
+        traffic=_heat_map(resolved, traffic),
+        options=dict(resolved.options),
+        choices=_choices(configuration),
+    )
+
+
+def _rank_times(trial: Trial) -> list[float | None]:
+    times: list[list[float | None]] = (trial.result or {}).get("rank_finish_times") or []
+    return [time for application in times for time in application]
+
+
+def _hops(resolved: Resolved, traffic: Traffic) -> tuple[list[Hops], int]:
+    """How far apart those are who exchange something; empty for too large a network."""
+    if resolved.network.nodes > MOST_NODES:
+        return [], 0
+    distances = hop_distances(resolved.network.nodes, resolved.edges)
+    hosts = np.asarray(resolved.rank_hosts)
+    one, other, size = traffic.pairs
+    far = distances[hosts[one], hosts[other]].astype(np.int64)
+    counts = np.bincount(far, minlength=1)
+    sums = np.zeros(len(counts), dtype=np.int64)
+    np.add.at(sums, far, size)
+    found = [
+        Hops(hops=hop, pairs=int(counts[hop]), bytes=int(sums[hop]))
+        for hop in range(len(counts))
+        if counts[hop]
+    ]
+    return found, int((far * size).sum())
+
+
+def _heat_map(resolved: Resolved, traffic: Traffic) -> HeatMap:
+    block = -(-resolved.hosts // MOST_CELLS)
+    size = -(-resolved.hosts // block)
+    cells: NDArray[np.int64] = np.zeros((size, size), dtype=np.int64)
+    place = np.asarray(resolved.rank_hosts) // block
+    one, other, amount = traffic.pairs
+    np.add.at(cells, (place[one], place[other]), amount)
+    both = cells + cells.T
+    np.fill_diagonal(both, cells.diagonal())
+    return HeatMap(size=size, block=block, bytes=both.tolist())
+
+
+def _choices(configuration: Configuration) -> list[Choice]:
+    """The collectives that the configuration decides, in words."""
+    mpi = str(configuration.get("mpi", DEFAULT))
+    whose = "SMPI's own choice" if mpi == DEFAULT else f"what {mpi} chooses by its tables"
+    found = []
+    for name, collective in COLLECTIVES.items():
+        algorithm = configuration.get(f"collectives.{name}")
+        if algorithm is None:
+            continue
+        known = collective.algorithms.get(str(algorithm))
+        words = whose if known is None else known.description
+        found.append(Choice(name=name, algorithm=str(algorithm), words=words))
+    return found

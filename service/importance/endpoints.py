@@ -1,0 +1,50 @@
+"""How much each parameter of a job matters."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from searchspace.configuration import Configuration
+from service.dependencies import StorageDependency
+from service.importance.model import EXAMPLE, Importance, importance
+from service.openapi import answers
+from service.parameters import JobId
+from service.tables.columns import read_trials
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/jobs/{job_id}/importance", tags=["jobs"])
+
+
+@router.get(
+    "",
+    operation_id="get_importance",
+    summary="Show which parameters matter",
+    response_model=Importance,
+    responses=answers(EXAMPLE, 404, 422, description="The parameters, the most important first."),
+)
+def get_importance(job_id: JobId, storage: StorageDependency) -> Importance:
+    """How much each parameter decides the simulated time, learnt from the completed trials.
+
+    A random forest learns the time; a parameter counts as much as the forest errs more when its
+    values are shuffled. `score` says how well the forest does on trials it has not seen.
+    """
+    finished = sum(storage.trial_counts([storage.get_job(job_id).id])[job_id].finished.values())
+    known = _KNOWN.get(job_id)
+    if known is not None and known[0] == finished:
+        return known[1]
+    rows = [
+        (dict(Configuration.from_json(trial.configuration)), trial.value)
+        for trial in read_trials(storage, job_id)
+        if trial.state == "completed" and trial.value
+    ]
+    found = importance(rows)
+    _KNOWN[job_id] = (finished, found)
+    while len(_KNOWN) > _MOST_KNOWN:
+        _KNOWN.pop(next(iter(_KNOWN)), None)
+    return found
+
+
+_MOST_KNOWN = 64
+_KNOWN: dict[str, tuple[int, Importance]] = {}
+"""Answers by job, with the number of outcomes that they rest on: learning takes seconds."""

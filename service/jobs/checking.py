@@ -1,0 +1,154 @@
+"""Looking at a job file before it becomes a job: its space, its cost, its network."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from searchspace.collectives import called_collectives
+from searchspace.errors import InvalidInput
+from searchspace.job import JobSpec, build_space
+from searchspace.jobspace import BuiltSpace
+from searchspace.platform import GIVEN
+from searchspace.topology import FAMILIES, generate
+from searchspace.workload import worlds
+from service.drawings.network import EXAMPLE as NETWORK
+from service.drawings.network import Drawing, draw
+from service.jobs import service
+from service.jobs.schemas import SPEC_EXAMPLE
+from service.settings import Settings
+from storage.records import Application
+from storage.storage import Storage
+
+__all__ = ["EXAMPLE", "CheckView", "Estimate", "look_at"]
+
+RECENT_JOBS = 200
+"""Among so many of the last jobs those of the same application are looked for."""
+
+EXAMPLE: dict[str, Any] = {
+    "spec": SPEC_EXAMPLE,
+    "space": {"size": 18, "parameters": [], "constraints": [], "baselines": [], "excluded": []},
+    "note": None,
+    "estimate": {
+        "seconds": 75.0,
+        "trials": 104,
+        "seconds_per_trial": 1.44,
+        "note": "as evaluations of this application took in 3 earlier jobs, two at once",
+    },
+    "network": NETWORK,
+    "network_note": None,
+}
+
+
+class Estimate(BaseModel):
+    """How long the job may take, by what earlier jobs of its application cost."""
+
+    seconds: float | None = Field(description="Of the clock, if no other job is at work.")
+    trials: int | None = Field(description="At most, baselines included; null without a limit.")
+    seconds_per_trial: float | None = Field(description="Simulator CPU of one evaluation, mean.")
+    note: str = Field(description="What the estimate rests on, or why there is none.")
+
+
+class CheckView(BaseModel):
+    """What a job file would become."""
+
+    spec: dict[str, Any] = Field(description="The job file in canonical form.")
+    space: dict[str, Any] | None = Field(
+        description="Its search space; null while the application's ranks are not known."
+    )
+    note: str | None = Field(description="Why there is no space, or what may yet change it.")
+    estimate: Estimate
+    network: Drawing | None = Field(description="The first network of the space.")
+    network_note: str | None = Field(description="Which network that is, or why there is none.")
+
+
+def look_at(storage: Storage, settings: Settings, document: Any) -> CheckView:
+    """Check a job file and say what it would become.
+
+    Raises:
+        InvalidInput: The job file cannot be used; the message is that of creating the job.
+    """
+    spec, application = service.check(storage, document)
+    built, note = _space(spec, application)
+    network, network_note = _network(spec, built)
+    return CheckView(
+        spec=spec.canonical(),
+        space=None if built is None else built.describe(),
+        note=note,
+        estimate=_estimate(storage, settings, spec, built),
+        network=network,
+        network_note=network_note,
+    )
+
+
+def _space(spec: JobSpec, application: Application | None) -> tuple[BuiltSpace | None, str | None]:
+    ranks = application.ranks if application is not None else spec.known_ranks
+    if ranks is None:
+        return None, "the size of the space is known once the application's ranks are"
+    if application is not None and application.summary:
+        return build_space(spec, ranks, called_collectives(application.summary)), None
+    known = spec.known_worlds
+    groups = worlds(known) if known is not None and len(known) > 1 else None
+    later = "collectives that the application never calls are left out once it is captured"
+    return build_space(spec, ranks, groups), later if spec.search.collectives else None
+
+
+def _network(spec: JobSpec, built: BuiltSpace | None) -> tuple[Drawing | None, str | None]:
+    """The network of the space's first configuration."""
+    machine = spec.described_machine
+    if built is None:
+        family, options, seed = GIVEN, {}, spec.seed
+    else:
+        first = built.space.default()
+        family = str(first.get("topology", GIVEN))
+        options = {
+            name.removeprefix(f"{family}."): value
+            for name, value in first.items()
+            if name.startswith(f"{family}.")
+        }
+        seed = spec.seed
+    if family in FAMILIES:
+        try:
+            graph = generate(
+                family, machine.nodes, degree=machine.random_degree, seed=seed, **options
+            )
+        except InvalidInput as error:
+            return None, str(error)
+    elif machine.given_network is not None:
+        graph = machine.given_network
+    else:
+        return None, "the network is open"
+    drawing = draw(graph, machine.host_names, family)
+    if drawing is None:
+        return None, f"{family} of {graph.nodes} nodes has too many cables for a picture"
+    return drawing, f"{family}, {graph.nodes} nodes, {len(graph.edges)} cables"
+
+
+def _estimate(
+    storage: Storage, settings: Settings, spec: JobSpec, built: BuiltSpace | None
+) -> Estimate:
+    limits = [spec.budget.trials, None if built is None else built.space.size]
+    known = [limit for limit in limits if limit is not None]
+    trials = None
+    if known:
+        trials = min(known) + (0 if built is None else len(built.baselines))
+    wanted = spec.canonical()["application"]
+    alike = [
+        job
+        for job in storage.list_jobs(limit=RECENT_JOBS).items
+        if job.evaluations and job.spec.get("application") == wanted
+    ]
+    if not alike:
+        note = "no job with this application has run here yet; the first trials will tell"
+        return Estimate(seconds=None, trials=trials, seconds_per_trial=None, note=note)
+    each = sum(job.cpu_seconds for job in alike) / sum(job.evaluations for job in alike)
+    at_once = min(settings.concurrency or os.cpu_count() or 1, spec.batch)
+    seconds = None if trials is None else trials * each / at_once
+    limit = spec.budget.wall_seconds
+    if limit is not None:
+        seconds = limit if seconds is None else min(limit, seconds)
+    jobs = "one earlier job" if len(alike) == 1 else f"{len(alike)} earlier jobs"
+    note = f"as evaluations of this application took in {jobs}, {at_once} at once"
+    return Estimate(seconds=seconds, trials=trials, seconds_per_trial=each, note=note)

@@ -1,0 +1,79 @@
+// The best configuration beside the best baseline: networks with their loads, ranks, traffic.
+import { useMemo, useState } from "preact/hooks";
+import { download } from "../lib/api.ts";
+import { duration, gain, speedup } from "../lib/format.ts";
+import { useResource } from "../lib/hooks.ts";
+import type { Course } from "../lib/table.ts";
+import type { Best, Catalogue, Job, Placement } from "../lib/types.ts";
+import { Action, Empty, Failure, Loading, Section } from "../ui/parts.tsx";
+import { HeatMap, HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
+import { Network } from "./network.tsx";
+import { Words } from "./words.tsx";
+
+export function BestTab({ job, course }: { job: Job; course: Course }) {
+  const number = course.best?.trial ?? null;
+  const rivals = useMemo(
+    () => course.rows.filter((row) => row.kind === "baseline" && row.state === "completed" && row.value !== null)
+      .sort((a, b) => (a.value ?? 0) - (b.value ?? 0)),
+    [course],
+  );
+  const [chosen, setChosen] = useState<number | null>(null);
+  const rival = rivals.find((row) => row.number === chosen) ?? rivals[0] ?? null;
+  const best = useResource<Best>(number === null ? null : `/jobs/${job.id}/best`);
+  const mine = useResource<Placement>(number === null ? null : `/jobs/${job.id}/trials/${number}/placement`);
+  const theirs = useResource<Placement>(rival === null ? null : `/jobs/${job.id}/trials/${rival.number}/placement`);
+  const catalogue = useResource<Catalogue>("/catalogue");
+  if (number === null) {
+    return <Empty title="There is no best configuration yet."><p>It is there, with its exports, once a trial of the search space has completed.</p></Empty>;
+  }
+  const problem = mine.error ?? best.error;
+  if (problem) return <Failure problem={problem} retry={() => { mine.reload(); best.reload(); }} />;
+  if (!mine.data || !best.data) return <Loading what="the best configuration" />;
+  const other = theirs.data;
+  const label = rival?.label ?? "baseline";
+  const most = Math.max(1, ...[mine.data, ...(other ? [other] : [])].flatMap((one) => one.loads?.map(([a, b]) => a + b) ?? []));
+  return (
+    <>
+      <Section title="In words">
+        <Words best={best.data} placement={mine.data} />
+        {rival?.value && <p>It takes <b>{duration(best.data.value)}</b>, {speedup(rival.value / best.data.value)} as fast as {label} with {duration(rival.value)} ({gain(rival.value / best.data.value)}).</p>}
+        {rivals.length > 1 && (
+          <p><label>Beside <select value={String(rival?.number ?? "")} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+            {rivals.map((row) => <option key={row.number} value={String(row.number)}>{row.label} ({duration(row.value)})</option>)}
+          </select></label></p>
+        )}
+      </Section>
+      <Section title="Export">
+        <p class="quiet">Files that install the best configuration, or run it again; each archive says how.</p>
+        <div class="exports">
+          {catalogue.data?.exports.map((format) => (
+            <div key={format.name} class="export">
+              <Action label={format.name} work={() => download(`/jobs/${job.id}/exports/${format.name}`, `${job.id}-${format.name}.zip`)} />
+              <span class="quiet">{format.description}</span>
+            </div>
+          ))}
+        </div>
+      </Section>
+      <Section title="Network and load of its cables">
+        <div class="grid-2">
+          <Network title={`Best: trial ${number}`} placement={mine.data} most={most} />
+          {other ? <Network title={label} placement={other} most={most} /> : theirs.error ? <Failure problem={theirs.error} /> : null}
+        </div>
+      </Section>
+      <Section title="Ranks and what hosts exchange">
+        <div class="grid-2">
+          <HeatMap title="Traffic between hosts, best" placement={mine.data} />
+          {other && <HeatMap title={`Traffic between hosts, ${label}`} placement={other} />}
+          <RankMatrix title="Host of each rank, best" placement={mine.data} />
+          {other && <RankMatrix title={`Host of each rank, ${label}`} placement={other} />}
+        </div>
+      </Section>
+      <Section title="Distances and rank times">
+        <div class="grid-2">
+          <HopHistogram mine={mine.data} other={other} label={label} />
+          <RankTimes mine={mine.data} other={other} label={label} />
+        </div>
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+// The fields of the form, each with what the service says of it.
+import { cloneElement, type VNode } from "preact";
+import type { FieldProblem } from "../lib/api.ts";
+import { useResource } from "../lib/hooks.ts";
+import type { Catalogue, Page } from "../lib/types.ts";
+import { Section } from "../ui/parts.tsx";
+import type { Form } from "./form.ts";
+
+interface Stored { id: string; name: string; ranks?: number }
+
+interface Props { form: Form; catalogue: Catalogue; errors: FieldProblem[]; change: (part: Partial<Form>) => void }
+
+export function JobForm({ form, catalogue, errors, change }: Props) {
+  const applications = useResource<Page<Stored & { kind: string }>>("/applications?limit=100");
+  const machines = useResource<Page<Stored>>("/machines?limit=100");
+  const program = catalogue.programs.find((one) => one.name === form.builtin);
+  const at = (...paths: string[]) => errors.filter((one) => paths.some((path) => one.field === path || one.field.startsWith(`${path}.`)));
+  const text = (name: keyof Form, label: string, path: string, hint?: string) => (
+    <Field label={label} errors={at(path)} hint={hint}>
+      <input value={form[name] as string} autocomplete="off" onInput={(event) => change({ [name]: (event.currentTarget as HTMLInputElement).value })} />
+    </Field>
+  );
+  const select = (name: keyof Form, label: string, path: string, options: [string, string][]) => (
+    <Field label={label} errors={at(path)}>
+      <select value={form[name] as string} onChange={(event) => change({ [name]: (event.currentTarget as HTMLSelectElement).value })}>
+        {options.map(([value, shown]) => <option key={value} value={value}>{shown}</option>)}
+      </select>
+    </Field>
+  );
+  const uploaded = applications.data?.items.filter((one) => one.kind !== "builtin") ?? [];
+  return (
+    <>
+      <Section title="Application">
+        <div class="form-grid">
+          {text("name", "Name of the job", "name")}
+          {select("source", "Application", "application.kind", [["builtin", "a built-in program"], ["stored", "one that was uploaded"]])}
+          {form.source === "stored"
+            ? select("application", "Uploaded", "application", [["", uploaded.length ? "choose …" : "none was uploaded yet"], ...uploaded.map((one): [string, string] => [one.id, `${one.name} (${one.ranks ?? "?"} ranks)`])])
+            : (
+              <>
+                <Field label="Program" errors={at("application.builtin")} hint={program?.description}>
+                  <select value={form.builtin} onChange={(event) => {
+                    const next = catalogue.programs.find((one) => one.name === (event.currentTarget as HTMLSelectElement).value);
+                    change({ builtin: next?.name ?? "", fields: Object.fromEntries((next?.fields ?? []).filter((one) => one.required).map((one) => [one.name, one.choices?.[0] ?? ""])) });
+                  }}>{catalogue.programs.map((one) => <option key={one.name} value={one.name}>{one.name}</option>)}</select>
+                </Field>
+                {program?.fields.map((field) => {
+                  const set = (value: string) => change({ fields: { ...form.fields, [field.name]: value } });
+                  return (
+                    <Field key={field.name} label={field.name} errors={at(`application.${field.name}`)}>
+                      {field.choices
+                        ? <select value={form.fields[field.name] ?? ""} onChange={(event) => set((event.currentTarget as HTMLSelectElement).value)}>{field.choices.map((one) => <option key={one} value={one}>{one}</option>)}</select>
+                        : <input value={form.fields[field.name] ?? ""} placeholder={String(field.default ?? "")} autocomplete="off" onInput={(event) => set((event.currentTarget as HTMLInputElement).value)} />}
+                    </Field>
+                  );
+                })}
+                {text("ranks", "Ranks", "application.ranks")}
+              </>
+            )}
+        </div>
+      </Section>
+      <Section title="Machine">
+        <div class="form-grid">
+          {select("machineSource", "Machine", "machine.kind", [["described", "described here"], ["stored", "one that is stored"]])}
+          {form.machineSource === "stored"
+            ? select("machine", "Stored", "machine.id", [["", machines.data?.items.length ? "choose …" : "none is stored yet"], ...(machines.data?.items.map((one): [string, string] => [one.id, one.name]) ?? [])])
+            : (
+              <>
+                {text("nodes", "Hosts", "machine.nodes")}
+                {text("degree", "Cables a host", "machine.degree", "of random networks")}
+                {text("cores", "Cores a host", "machine.cores_per_host")}
+                {text("hostSpeed", "Speed of a core", "machine.host_speed", "flop/s: 100Gf")}
+                {text("bandwidth", "Bandwidth of a cable", "machine.link_bandwidth", "40Gbps, 5GBps")}
+                {text("linkLatency", "Latency of a cable", "machine.link_latency", "0s, 100ns")}
+                {text("switchLatency", "Latency of a switch", "machine.switch_latency", "60ns")}
+                {select("model", "Model of messages", "machine.model", [["smpi-default", "SMPI's calibration"], ["plain", "plain"]])}
+              </>
+            )}
+        </div>
+      </Section>
+      <Section title="Search space">
+        <Picks label="Networks" names={catalogue.topologies} chosen={form.topology} errors={at("search.topology")} change={(topology) => change({ topology })} />
+        <div class="form-grid">{text("instances", "Instances of each random network", "search.topology.instances")}</div>
+        <Picks label="Orderings of hosts" names={catalogue.orderings} chosen={form.ordering} errors={at("search.ordering")} change={(ordering) => change({ ordering })} />
+        <Picks label="Mappings of ranks" names={catalogue.mappings} chosen={form.mapping} errors={at("search.mapping")} change={(mapping) => change({ mapping })} />
+        <Picks label="MPI implementations" names={catalogue.mpi} chosen={form.mpi} errors={at("search.mpi")} change={(mpi) => change({ mpi })} />
+        <Picks label="Collectives whose every algorithm is tried" names={catalogue.collectives} chosen={form.collectives} errors={at("search.collectives")} change={(collectives) => change({ collectives })} />
+      </Section>
+      <Section title="Budget">
+        <div class="form-grid">
+          {text("trials", "Trials", "budget.trials")}
+          {text("wall", "Time of the clock", "budget.wall_seconds", "10min; empty for no limit")}
+          {text("patience", "Patience", "budget.patience", "trials without a new best")}
+          {text("seed", "Seed", "seed")}
+          {select("fidelity", "Search on", "fidelity", [["full", "the whole trace"], ["auto", "a truncated trace, then verify"]])}
+        </div>
+        {at("budget").filter((one) => one.field === "budget").map((one) => <p key={one.message} class="problem">{one.message}</p>)}
+      </Section>
+    </>
+  );
+}
+
+function Field({ label, errors, hint, children }: {
+  label: string; errors: FieldProblem[]; hint?: string | undefined; children: VNode<Record<string, unknown>>;
+}) {
+  const id = `field-${label.replace(/\W+/g, "-").toLowerCase()}`;
+  const wrong = errors.length > 0;
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {cloneElement(children, { "aria-invalid": wrong, "aria-describedby": `${id}-said` })}
+      <span id={`${id}-said`}>
+        {wrong ? errors.map((one) => <span key={one.message} class="problem">{one.message}</span>) : hint && <span class="sub">{hint}</span>}
+      </span>
+    </label>
+  );
+}
+
+function Picks({ label, names, chosen, errors, change }: {
+  label: string; names: { name: string; description: string }[]; chosen: string[]; errors: FieldProblem[]; change: (chosen: string[]) => void;
+}) {
+  return (
+    <fieldset class="picks">
+      <legend>{label} ({chosen.length})</legend>
+      <div class="picks-list">
+        {names.map((one) => (
+          <label key={one.name} title={one.description}>
+            <input type="checkbox" checked={chosen.includes(one.name)} onChange={(event) =>
+              change((event.currentTarget as HTMLInputElement).checked ? [...chosen, one.name] : chosen.filter((name) => name !== one.name))} />
+            {one.name}
+          </label>
+        ))}
+      </div>
+      {errors.map((one) => <p key={one.message} class="problem">{one.message}</p>)}
+    </fieldset>
+  );
+}

@@ -1,0 +1,170 @@
+// A new job: by a form or as YAML, checked by the service while it is written.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Picture } from "../best/network.tsx";
+import { post, Problem } from "../lib/api.ts";
+import { clock, count, plural } from "../lib/format.ts";
+import { asProblem, useResource, useStored } from "../lib/hooks.ts";
+import { go } from "../lib/router.ts";
+import type { Catalogue, Checked, Job, Json } from "../lib/types.ts";
+import { yaml } from "../lib/yaml.ts";
+import { Choice } from "../ui/choice.tsx";
+import { Failure, Loading, Section } from "../ui/parts.tsx";
+import { JobForm } from "./fields.tsx";
+import { documentOf, INITIAL, type Form } from "./form.ts";
+
+type Mode = "form" | "yaml";
+const MODES = [["form", "form"], ["yaml", "YAML"]] as const;
+
+interface Draft { mode: Mode; form: Form; text: string }
+
+export function CreatePage({ clone }: { clone: string | null }) {
+  const original = useResource<Job>(clone ? `/jobs/${clone}` : null);
+  if (clone && original.error) return <Failure problem={original.error} retry={original.reload} />;
+  if (clone && !original.data) return <Loading what="the job to clone" />;
+  const spec = original.data?.spec;
+  return <Editor key={clone ?? "new"} name={clone ? `hamtune-draft-${clone}` : "hamtune-draft"}
+    initial={{ mode: spec ? "yaml" : "form", form: INITIAL, text: spec ? yaml(tidy(spec)) : "" }} cloned={original.data} />;
+}
+
+/** A job file without what goes without saying. */
+function tidy(spec: { [name: string]: Json }): { [name: string]: Json } {
+  const drop = (value: Json): Json => {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null).map(([name, inner]) => [name, drop(inner)]));
+  };
+  const kept = drop(spec) as { [name: string]: Json };
+  if (spec["cutoff_factor"] === null) kept["cutoff_factor"] = null; // null says: let all finish
+  return kept;
+}
+
+function Editor({ name, initial, cloned }: { name: string; initial: Draft; cloned: Job | null }) {
+  const [draft, setDraft] = useStored<Draft>(name, initial);
+  const { data: catalogue, error: away } = useResource<Catalogue>("/catalogue");
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [busy, setBusy] = useState(false);
+  const key = useRef(crypto.randomUUID());
+  const form = { ...INITIAL, ...draft.form };
+  const document = useMemo(() => documentOf(form, catalogue), [draft.form, catalogue]);
+  const body = draft.mode === "form" ? document : draft.text;
+  const check = useCheck(body, draft.mode === "form" ? catalogue !== null : draft.text.trim() !== "");
+  const shown = problem ?? check.problem;
+  const errors = shown && !shown.away ? shown.fields : [];
+
+  function change(part: Partial<Draft>) {
+    key.current = crypto.randomUUID(); // another job is another request
+    setProblem(null);
+    setDraft((old) => ({ ...old, ...part }));
+  }
+  function switchTo(mode: Mode) {
+    // The form can always be said in YAML; the other way round nothing typed is thrown away.
+    change(mode === "yaml" && !draft.text.trim() ? { mode, text: yaml(document) } : { mode });
+  }
+  async function create() {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const job = await post<Job>("/jobs", body, { "Idempotency-Key": key.current });
+      localStorage.removeItem(name);
+      go(["jobs", job.id]);
+      return;
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    setBusy(false);
+  }
+
+  return (
+    <>
+      <div class="page-head"><h1>{cloned ? `Clone of ${cloned.name}` : "New job"}</h1>
+        <Choice label="As" options={MODES} value={draft.mode} change={switchTo} />
+      </div>
+      {away && <Failure problem={away} />}
+      <div class="create">
+        <form noValidate onSubmit={(event) => { event.preventDefault(); void create(); }} aria-label="Job">
+          {draft.mode === "form"
+            ? (catalogue ? <JobForm form={form} catalogue={catalogue} errors={errors} change={(part) => change({ form: { ...form, ...part } })} /> : !away && <Loading what="what there is to choose from" />)
+            : (
+              <Section title="Job file">
+                <label class="visually-hidden" for="job-text">Job file as YAML</label>
+                <textarea id="job-text" class="code" spellcheck={false} value={draft.text} aria-invalid={errors.length > 0}
+                  aria-describedby="job-problems" onInput={(event) => change({ text: event.currentTarget.value })} />
+                <p class="actions">
+                  <button type="button" class="small" onClick={() => change({ text: yaml(document) })}>Take what is in the form</button>
+                  {catalogue && <button type="button" class="small" onClick={() => change({ text: yaml(catalogue.example) })}>Take an example</button>}
+                </p>
+              </Section>
+            )}
+          <div id="job-problems" aria-live="polite">
+            {shown && (
+              <div class={shown.away ? "notice warn" : "notice bad"}>
+                {shown.away ? <p>{shown.message} What you typed is kept; the page goes on by itself.</p>
+                  : shown.fields.length ? <ul>{shown.fields.map((one) => <li key={`${one.field} ${one.message}`}><b>{one.field}</b>: {one.message}</li>)}</ul>
+                  : <p>{shown.message}</p>}
+              </div>
+            )}
+          </div>
+          <p class="actions">
+            <button type="submit" class="primary" disabled={busy} aria-busy={busy}>Create the job</button>
+            <button type="button" onClick={() => change(initial)}>Start over</button>
+          </p>
+        </form>
+        <aside class="side" aria-label="What the job would be"><Preview checked={check.data} waiting={check.waiting} stale={shown !== null} /></aside>
+      </div>
+    </>
+  );
+}
+
+interface Check { data: Checked | null; problem: Problem | null; waiting: boolean }
+
+/** Asks the service what it thinks of the job file, a moment after the last change. */
+function useCheck(body: unknown, ready: boolean): Check {
+  const [state, setState] = useState<Check>({ data: null, problem: null, waiting: true });
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (!ready) { setState((old) => ({ ...old, problem: null, waiting: false })); return; }
+    let over = false;
+    setState((old) => ({ ...old, waiting: true }));
+    const timer = setTimeout(() => {
+      post<Checked>("/jobs/check", body).then(
+        (data) => { if (!over) setState({ data, problem: null, waiting: false }); },
+        (error: unknown) => { if (!over) setState((old) => ({ data: old.data, problem: asProblem(error), waiting: false })); },
+      );
+    }, 300);
+    return () => { over = true; clearTimeout(timer); };
+  }, [text, ready, turn]);
+  useEffect(() => {
+    if (!state.problem?.away) return;
+    const timer = setTimeout(() => setTurn((n) => n + 1), 1500);
+    return () => clearTimeout(timer);
+  }, [state]);
+  return state;
+}
+
+function Preview({ checked, waiting, stale }: { checked: Checked | null; waiting: boolean; stale: boolean }) {
+  if (!checked) return <Section title="What it would be">{waiting ? <Loading what="the check" /> : <p class="quiet">Shown once the job file is right.</p>}</Section>;
+  const { space, estimate } = checked;
+  return (
+    <Section title="What it would be" aside={stale ? <span class="quiet">as of the last right job file</span> : undefined}>
+      <dl class="pairs">
+        <dt>Search space</dt><dd>{space ? plural(space.size, "configuration") : "–"}</dd>
+        {space?.baselines && <><dt>Baselines</dt><dd>{space.baselines.length}</dd></>}
+        <dt>Trials</dt><dd>{estimate.trials === null ? "no limit" : `at most ${count(estimate.trials)}`}</dd>
+        <dt>Time</dt><dd>{estimate.seconds === null ? "not known" : `about ${clock(estimate.seconds)}`}<span class="sub">{estimate.note}</span></dd>
+      </dl>
+      {checked.note && <p class="quiet small-text">{checked.note}</p>}
+      {space && (
+        <details class="more"><summary>{plural(space.parameters.length, "parameter")}</summary>
+          <ul>{space.parameters.map((one) => <li key={one.name}>{one.name}{Array.isArray(one["values"]) ? `: ${one["values"].length} values` : ""}</li>)}</ul>
+        </details>
+      )}
+      {(space?.excluded?.length ?? 0) > 0 && (
+        <details class="more"><summary>{space?.excluded?.length} left out</summary>
+          <ul>{space?.excluded?.map((one) => <li key={`${one.parameter} ${String(one.value)}`}>{one.parameter}{one.value === null ? "" : ` = ${String(one.value)}`}: {one.reason}</li>)}</ul>
+        </details>
+      )}
+      <h3>Network</h3>
+      {checked.network ? <><Picture drawing={checked.network} label={checked.network_note ?? "the network"} /><p class="quiet small-text">{checked.network_note}</p></> : <p class="quiet">{checked.network_note}</p>}
+    </Section>
+  );
+}

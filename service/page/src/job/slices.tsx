@@ -1,0 +1,104 @@
+// A picture for each parameter: the times of the trials over its values.
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { css } from "../lib/colours.ts";
+import { duration } from "../lib/format.ts";
+import { useScheme, useWidth } from "../lib/hooks.ts";
+import type { Course, Row } from "../lib/table.ts";
+import type { Scalar } from "../lib/types.ts";
+
+const HEIGHT = 170;
+const FOOT = 34;
+const LEFT = 58;
+
+interface Slice { name: string; values: Scalar[]; groups: Row[][] }
+
+export function Slices({ course, pick }: { course: Course; pick: (number: number) => void }) {
+  const rows = useMemo(() => course.rows.filter((row) => row.state === "completed" && row.value !== null), [course]);
+  const slices = useMemo<Slice[]>(() => course.names.flatMap((name) => {
+    const groups = new Map<Scalar, Row[]>();
+    for (const row of rows) {
+      const value = row.parameters.get(name);
+      if (value !== undefined) groups.set(value, [...(groups.get(value) ?? []), row]);
+    }
+    if (groups.size < 2) return [];
+    const least = (group: Row[]) => Math.min(...group.map((row) => row.value as number));
+    const numeric = [...groups.keys()].every((value) => typeof value === "number");
+    const sorted = [...groups].sort((a, b) => (numeric ? Number(a[0]) - Number(b[0]) : least(a[1]) - least(b[1])));
+    return [{ name, values: sorted.map(([value]) => value), groups: sorted.map(([, group]) => group) }];
+  }), [rows, course.names]);
+  if (!slices.length) return <p class="quiet">No parameter has taken two values in completed trials yet.</p>;
+  return (
+    <>
+      <p class="quiet small-text">Each dot is a completed trial; bars mark the fastest of each value, which come first.</p>
+      <div class="grid-3">{slices.map((slice) => <One key={slice.name} slice={slice} pick={pick} />)}</div>
+    </>
+  );
+}
+
+function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) {
+  const [attach, width] = useWidth<HTMLDivElement>();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scheme = useScheme();
+  const all = slice.groups.flat().map((row) => row.value as number);
+  const low = all.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = all.reduce((a, b) => Math.max(a, b), -Infinity);
+  const y = (value: number) => 8 + (high > low ? (Math.log(high) - Math.log(value)) / (Math.log(high) - Math.log(low)) : 0.5) * (HEIGHT - FOOT - 16);
+  const step = (width - LEFT - 6) / slice.values.length;
+  // The number of a trial spreads the dots of one value, always in the same way.
+  const x = (i: number, row: Row) => LEFT + step * (i + 0.5 + (((row.number * 0.618034) % 1) - 0.5) * 0.6);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element || !width) return;
+    element.width = width * devicePixelRatio;
+    element.height = HEIGHT * devicePixelRatio;
+    const ctx = element.getContext("2d");
+    if (!ctx) return;
+    ctx.scale(devicePixelRatio, devicePixelRatio);
+    ctx.strokeStyle = css("line");
+    ctx.strokeRect(LEFT - 0.5, 0.5, width - LEFT - 1, HEIGHT - FOOT);
+    ctx.fillStyle = css("accent");
+    ctx.globalAlpha = all.length > 500 ? 0.35 : 0.7;
+    slice.groups.forEach((group, i) => group.forEach((row) => ctx.fillRect(x(i, row) - 2, y(row.value as number) - 2, 4, 4)));
+    ctx.globalAlpha = 1;
+    ctx.font = "11px system-ui, sans-serif";
+    slice.groups.forEach((group, i) => {
+      const best = group.reduce((a, row) => Math.min(a, row.value as number), Infinity);
+      ctx.fillStyle = css("ink");
+      ctx.fillRect(LEFT + step * i + step * 0.15, y(best) - 1, step * 0.7, 2);
+    });
+    ctx.fillStyle = css("ink-2");
+    ctx.textAlign = "right";
+    ctx.fillText(duration(high), LEFT - 5, 14);
+    ctx.fillText(duration(low), LEFT - 5, HEIGHT - FOOT - 4);
+    ctx.textAlign = "center";
+    const room = Math.max(1, Math.ceil(46 / step));
+    slice.values.forEach((value, i) => {
+      if (i % room) return;
+      const text = String(value);
+      const most = Math.max(4, Math.floor((step * room) / 6.8));
+      ctx.fillText(text.length > most ? `${text.slice(0, most - 1)}…` : text, LEFT + step * (i + 0.5), HEIGHT - FOOT + 15);
+    });
+  }, [slice, width, scheme]);
+  const best = slice.groups.map((group, i) => ({ value: slice.values[i], row: group.reduce((a, b) => ((a.value ?? 0) <= (b.value ?? 0) ? a : b)) }));
+  return (
+    <figure>
+      <figcaption>{slice.name}</figcaption>
+      <div ref={attach}>
+        <canvas ref={canvas} style={{ width: `${width}px`, height: `${HEIGHT}px` }} role="img"
+          aria-label={`${slice.name}: ${best.slice(0, 6).map(({ value, row }) => `${String(value)} at best ${duration(row.value)}`).join(", ")}`}
+          onClick={(event) => {
+            let found: Row | null = null;
+            let least = 10 ** 2;
+            slice.groups.forEach((group, i) => group.forEach((row) => {
+              const distance = (x(i, row) - event.offsetX) ** 2 + (y(row.value as number) - event.offsetY) ** 2;
+              if (distance < least) { least = distance; found = row; }
+            }));
+            if (found !== null) pick((found as Row).number);
+          }} />
+      </div>
+      <details class="more small-text"><summary>Fastest of each value</summary>
+        <ul>{best.map(({ value, row }) => <li key={String(value)}>{String(value)}: <button type="button" class="link" onClick={() => pick(row.number)}>{duration(row.value)}</button></li>)}</ul>
+      </details>
+    </figure>
+  );
+}

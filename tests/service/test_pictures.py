@@ -1,0 +1,103 @@
+"""What the page draws: checks of job files, the catalogue, importance, trials on their networks."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from searchspace.topology import FAMILIES
+from service.exports.registry import EXPORTERS
+from service.importance.model import importance
+
+
+def test_checking_a_job_file_says_what_it_would_be(
+    client: TestClient, spec: dict[str, Any]
+) -> None:
+    found = client.post("/api/v1/jobs/check", json=spec).json()
+    assert found["space"]["size"] == 4
+    assert found["spec"]["machine"]["host_speed"] == 1e11
+    assert found["estimate"]["trials"] == 4 + len(found["space"]["baselines"])
+    assert found["estimate"]["seconds"] is None
+    assert "no job with this application has run here" in found["estimate"]["note"]
+    assert len(found["network"]["places"]) == found["network"]["hosts"] == 16
+    assert found["network_note"] == "random, 16 nodes, 32 cables"
+    assert client.get("/api/v1/jobs").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"budget": {}},
+        {"machine": {"nodes": 16}},
+        {"search": {"topology": ["nowhere"]}},
+        {"application": {"builtin": "cg", "class": "S", "ranks": 17}},
+        {"name": ""},
+    ],
+)
+def test_a_check_refuses_with_the_words_of_creating(
+    client: TestClient, spec: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    checked = client.post("/api/v1/jobs/check", json={**spec, **changes})
+    created = client.post("/api/v1/jobs", json={**spec, **changes})
+    assert checked.status_code == created.status_code == 422
+    assert checked.json()["detail"] == created.json()["detail"]
+    assert checked.json()["errors"] == created.json()["errors"]
+
+
+def test_the_catalogue_names_what_job_files_may_use(
+    client: TestClient, spec: dict[str, Any]
+) -> None:
+    found = client.get("/api/v1/catalogue").json()
+    assert [family["name"] for family in found["topologies"]] == list(FAMILIES)
+    assert [one["name"] for one in found["exports"]] == list(EXPORTERS)
+    programs = {program["name"]: program["fields"] for program in found["programs"]}
+    assert programs["cg"][0]["choices"] == ["S", "W", "A", "B"]
+    assert {field["name"]: field["default"] for field in programs["collective"]} == {
+        "operation": None,
+        "bytes": 1 << 20,
+        "repeats": 1,
+    }
+    for name, fields in programs.items():
+        given = {f["name"]: f["choices"][0] for f in fields if f["required"]}
+        application = {"builtin": name, "ranks": 16, **given}
+        answer = client.post("/api/v1/jobs/check", json={**spec, "application": application})
+        assert answer.status_code == 200, answer.text
+
+
+def test_importance_finds_the_parameter_that_decides() -> None:
+    rows = [
+        ({"mpi": "ompi" if n % 2 else "mpich", "seed": n % 5}, 2.0 if n % 2 else 1.0)
+        for n in range(60)
+    ]
+    found = importance(rows)
+    assert found.parameters[0].name == "mpi"
+    assert found.parameters[0].importance > 0.9
+    assert sum(one.importance for one in found.parameters) == pytest.approx(1.0)
+    assert found.score is not None
+    assert found.score > 0.9
+    assert importance(rows) == found
+
+
+def test_importance_says_when_it_cannot_be_known(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    found = client.get(f"/api/v1/jobs/{create_job()}/importance").json()
+    assert found["parameters"] == []
+    assert found["note"] == "at least 12 completed trials are needed"
+    assert importance([({"mpi": "ompi"}, 1.0 + n) for n in range(20)]).note == (
+        "no parameter has taken two values yet"
+    )
+    assert importance([({"mpi": str(n)}, 1.0) for n in range(20)]).note == (
+        "all completed trials took the same time"
+    )
+
+
+def test_a_trial_of_a_job_that_is_not_prepared_is_on_no_network(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job = create_job()
+    add_trials(job, None)
+    answer = client.get(f"/api/v1/jobs/{job}/trials/1/placement")
+    assert answer.status_code == 409
+    assert "not captured yet" in answer.json()["detail"]
