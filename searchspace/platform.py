@@ -18,8 +18,9 @@ from searchspace.machine import Machine, ModelFactors, NetworkDescription
 from searchspace.mapping import MAPPERS, Places, map_ranks
 from searchspace.mapping.permutation import PERMUTATION, read_permutation
 from searchspace.ordering import order
-from searchspace.topology import FAMILIES, generate, obstacle, read_options
+from searchspace.topology import FAMILIES, obstacle, read_options
 from searchspace.topology.grid import cubic_extents
+from searchspace.topology.kept import KeptNetworks, generate_once
 from searchspace.traffic import Traffic
 
 __all__ = [
@@ -238,6 +239,7 @@ def resolve(
     *,
     collectives: Mapping[str, Groups] = MappingProxyType({}),
     traffic: TrafficOf | None = None,
+    kept: KeptNetworks | None = None,
 ) -> Resolved:
     """Builds the network, places the ranks and sets the options of a configuration.
 
@@ -249,6 +251,7 @@ def resolve(
             (`called_collectives`); what the MPI implementation would choose is checked too.
         traffic: Says what the ranks exchange, given the algorithms that the configuration names
             for collectives; asked only for mappers that look at it.
+        kept: Where networks that take long to build are kept; None: nowhere.
 
     Raises:
         InvalidInput: A parameter or value that does not exist, more ranks than cores, or a mapper
@@ -256,7 +259,7 @@ def resolve(
         Infeasible: A topology, a mapper or an algorithm that these nodes or ranks do not allow.
     """
     chosen = complete(configuration, machine)
-    network = _network(chosen, machine)
+    network = _network(chosen, machine, kept)
     moved: tuple[int, ...] = _in_field("ordering", _order, str(chosen["ordering"]), network)
     ordered = network.relabel(moved)
     where = HopMachine.uniform(_shape(chosen, ordered, machine), machine.cores_per_host)
@@ -341,7 +344,7 @@ def chosen_algorithms(configuration: Configuration) -> dict[str, str]:
     }
 
 
-def _network(chosen: Configuration, machine: Machine) -> Graph:
+def _network(chosen: Configuration, machine: Machine, kept: KeptNetworks | None) -> Graph:
     topology = str(chosen["topology"])
     if topology == GIVEN:
         if machine.given_network is None:
@@ -355,7 +358,9 @@ def _network(chosen: Configuration, machine: Machine) -> Graph:
     if reason is not None:
         raise Infeasible(f"topology: {topology}: {reason}")
     seed = _seed(chosen, "topology_seed")
-    return generate(topology, machine.nodes, degree=machine.random_degree, seed=seed, **options)
+    return generate_once(
+        kept, topology, machine.nodes, degree=machine.random_degree, seed=seed, **options
+    )
 
 
 def _seed(chosen: Configuration, name: str) -> int:

@@ -313,6 +313,18 @@ class EvaluationRow(Base):
     result: Mapped[dict[str, Any] | None] = mapped_column(CompressedJSON)
 
 
+class NetworkRow(Base):
+    """A network that took long to build; its key is the digest of its description."""
+
+    __tablename__ = "networks"
+
+    key: Mapped[str] = mapped_column(String(_DIGEST_LENGTH), primary_key=True)
+    nodes: Mapped[int]
+    switches: Mapped[int]
+    created_at: Mapped[float]
+    cables: Mapped[dict[str, Any]] = mapped_column(CompressedJSON)
+
+
 class EventRow(Base):
     """An entry of the log. It outlives its job, so it has no foreign key."""
 

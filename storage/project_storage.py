@@ -39,9 +39,11 @@ BY_APPLICATION = ("claim_capture", "report_capture")
 """Methods whose first argument is an application, which must be the project's."""
 
 SHARED = (
-    "artifact_path", "close", "hears_all", "last_event_id", "news", "of", "open", "put_artifact",
+    "artifact_path", "close", "find_network", "hears_all", "last_event_id", "news", "of", "open",
+    "put_artifact", "put_network",
 )  # fmt: skip
-"""Methods that show nothing of anybody: artifacts are found by their digests alone."""
+"""Methods that show nothing of anybody: artifacts are found by their digests alone, networks
+by those of their descriptions."""
 
 
 class ProjectStorage(Storage):

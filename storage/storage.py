@@ -15,6 +15,7 @@ from storage.jobs import Jobs
 from storage.keys import Keys
 from storage.leases import Leases
 from storage.machines import Machines
+from storage.networks import Networks
 from storage.news import News
 from storage.preparations import Preparations
 from storage.trials import Trials
@@ -31,6 +32,7 @@ class Storage(
     Trials,
     Attempts,
     Evaluations,
+    Networks,
     Events,
     Keys,
 ):

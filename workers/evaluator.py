@@ -15,6 +15,7 @@ from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from storage.errors import Unavailable
 from storage.evaluations import key_within
 from storage.log_context import about
+from storage.networks import ProjectNetworks
 from storage.records import Outcome, Trial
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
@@ -146,6 +147,7 @@ class Evaluator:
                 subject.ranks,
                 collectives=subject.calls,
                 traffic=subject.traffic,
+                kept=ProjectNetworks(self._storage, subject.project),
             )
             answer = self._simulate(run, subject, replayed, resolved, trial.cutoff)
             return outcome_of(answer, trial.cutoff, subject.workload), key

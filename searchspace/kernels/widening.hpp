@@ -114,7 +114,7 @@ class Widening {
 
   /// A split to start from: a narrow cut of the pool after a disturbance, or a random one.
   Sides start(std::uint64_t number) {
-    if (number % 2 != 0 || pool_.size() == 0) return bisector_.random_split(random_);
+    if (number % 4 == 3 || pool_.size() == 0) return bisector_.random_split(random_);
     const auto cuts = static_cast<std::uint32_t>(pool_.size());
     std::size_t cut = random_.below(cuts);
     for (unsigned round = 1; round < kTournament; ++round) {

@@ -57,6 +57,7 @@ class Family:
         indirect: Whether hosts are plugged into switches of their own.
         options: Its parameters.
         implied: The number of nodes that the parameters alone determine, if they do.
+        costly: Whether a network takes long to build, so that it is worth keeping.
         version: Raised when the same description comes to mean another network, so that results
             for the old one are not taken for the new one's.
     """
@@ -70,4 +71,5 @@ class Family:
     indirect: bool = False
     options: tuple[Option, ...] = field(default=())
     implied: Callable[[Wanted], int | None] = field(default=lambda _wanted: None)
+    costly: bool = False
     version: int = 1

@@ -69,7 +69,8 @@ OPTIMISED = Family(
     generate=_generate,
     uses_degree=True,
     uses_seed=True,
-    version=2,  # 1: the first symmetric search for wide bisections
+    costly=True,
+    version=3,  # 1: the first symmetric search for wide bisections; 2: one with longer passes
     options=(
         Choice("objective", "least ASPL or greatest bisection width", get_args(_Goal)),
         Choice("method", "the optimiser; auto: that of the objective", (_AUTO, *_METHODS)),

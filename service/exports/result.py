@@ -10,6 +10,7 @@ from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
 from storage.errors import Conflict
+from storage.networks import ProjectNetworks
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
 from workers.subject import read_spec, traces_of
@@ -85,6 +86,7 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
             machine,
             application.ranks,
             traffic=TracesTraffic(traces_of(storage, application)),
+            kept=ProjectNetworks(storage, job.project),
         ),
         trace=storage.artifact_path(application.trace_sha256),
         versions=versions,

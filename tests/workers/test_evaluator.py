@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import threading
@@ -9,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from searchspace.graph import Graph
+from searchspace.topology import FAMILIES, generate
+from searchspace.topology.family import Wanted
 from storage.storage import Storage
 from tests.workers.conftest import RANKS, RunningJob
 from workers.evaluator import Evaluator, Stopped, outcome_of
@@ -78,6 +82,30 @@ def test_the_same_configuration_is_simulated_once_for_all_jobs(
     assert (cached.state, cached.value, cached.result) == (fresh.state, fresh.value, fresh.result)
     assert cached.cpu_seconds == 0.0
     assert first.storage.evaluations_spent(second.id) == 0
+
+
+def test_a_network_is_optimised_once_for_all_trials_and_jobs(
+    evaluator: Evaluator, run_job: RunJob, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Wanted] = []
+
+    def optimise(wanted: Wanted) -> Graph:
+        asked.append(wanted)
+        return family.generate(wanted)
+
+    family = FAMILIES["optimised"]
+    counted = dataclasses.replace(family, generate=optimise)
+    monkeypatch.setitem(FAMILIES, "optimised", counted)
+    network = {"topology": "optimised", "optimised.iterations": 60}
+    first, second = run_job(trace), run_job(trace)
+
+    evaluator.evaluate(first.open(1, **network))
+    generate.cache_clear()  # as in another worker, or this one started anew
+    evaluator.evaluate(first.open(2, **network, ordering="bfs"))
+    evaluator.evaluate(second.open(1, **network, ordering="rcm"))
+
+    assert {first.trial(1).state, first.trial(2).state, second.trial(1).state} == {"completed"}
+    assert len(asked) == 1
 
 
 def test_a_value_at_the_cutoff_completes_and_one_above_is_censored(

@@ -1,0 +1,68 @@
+"""Networks that take long to build, built once and kept by their description.
+
+What a family builds depends on its description alone, so a network that was kept by one job serves
+every other one that asks for the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from searchspace.configuration import sha256_of
+from searchspace.graph import Graph
+from searchspace.topology import FAMILIES, generate, read_options
+
+__all__ = ["KeptNetworks", "generate_once", "network_key"]
+
+
+class KeptNetworks(Protocol):
+    """Where networks are kept, by key; safe for many threads."""
+
+    def once(self, key: str, build: Callable[[], Graph]) -> Graph:
+        """The network kept under a key; where there is none, what `build` makes is kept there."""
+
+
+def network_key(
+    name: str, nodes: int, *, degree: int | None = None, seed: int = 0, **options: Any
+) -> str:
+    """The SHA-256 of a network's canonical description, with the version of its family.
+
+    Descriptions that mean the same network have the same key: parameters have their one form,
+    defaults are left out, and so are a degree and a seed that the family does not look at.
+
+    Raises:
+        InvalidInput: There is no such family or parameter.
+    """
+    read = read_options(name, options)
+    family = FAMILIES[name]
+    return sha256_of(
+        {
+            "family": name,
+            "version": family.version,
+            "nodes": nodes,
+            "degree": degree if family.uses_degree else None,
+            "seed": seed if family.uses_seed else None,
+            "options": read,
+        }
+    )
+
+
+def generate_once(
+    kept: KeptNetworks | None,
+    name: str,
+    nodes: int,
+    *,
+    degree: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Graph:
+    """Builds a network as `generate` does, unless it takes long and is kept already.
+
+    Raises:
+        InvalidInput: There is no such family, or none of its networks has these numbers.
+    """
+    if kept is None or name not in FAMILIES or not FAMILIES[name].costly:
+        return generate(name, nodes, degree=degree, seed=seed, **options)
+    key = network_key(name, nodes, degree=degree, seed=seed, **options)
+    return kept.once(key, lambda: generate(name, nodes, degree=degree, seed=seed, **options))

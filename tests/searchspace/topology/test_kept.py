@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from searchspace.topology import FAMILIES
+from searchspace.topology.kept import network_key
+
+PLAIN: dict[str, Any] = {"degree": 4, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    "same", [{"objective": "aspl"}, {"iterations": 100_000}, {"iterations": "100000"}]
+)
+def test_a_description_with_defaults_written_out_has_the_same_key(same: dict[str, Any]) -> None:
+    assert network_key("optimised", 64, **PLAIN, **same) == network_key("optimised", 64, **PLAIN)
+
+
+@pytest.mark.parametrize(
+    "other", [{"degree": 6}, {"seed": 2}, {"objective": "bisection"}, {"hosts_per_switch": 2}]
+)
+def test_another_network_has_another_key(other: dict[str, Any]) -> None:
+    assert network_key("optimised", 64, **PLAIN | other) != network_key("optimised", 64, **PLAIN)
+
+
+def test_what_a_family_does_not_look_at_is_not_in_the_key() -> None:
+    assert network_key("ring", 64, **PLAIN) == network_key("ring", 64)
+
+
+def test_a_new_version_of_a_family_has_new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = network_key("optimised", 64, **PLAIN)
+    family = FAMILIES["optimised"]
+    newer = dataclasses.replace(family, version=family.version + 1)
+    monkeypatch.setitem(FAMILIES, "optimised", newer)
+
+    assert network_key("optimised", 64, **PLAIN) != before
