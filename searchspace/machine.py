@@ -28,7 +28,14 @@ from searchspace.graph import Graph
 from searchspace.units import machine_bandwidth, machine_latency, machine_speed
 from searchspace.validation import Description, check, field_error
 
-__all__ = ["Machine", "ModelFactors", "NetworkDescription", "Speed", "parse_machine"]
+__all__ = [
+    "SMPI_DEFAULT",
+    "Machine",
+    "ModelFactors",
+    "NetworkDescription",
+    "Speed",
+    "parse_machine",
+]
 
 MAX_NODES = 16_384
 MAX_SWITCHES = 16_384
@@ -102,6 +109,16 @@ class ModelFactors(Description):
     """`bytes:factor;...`: above that message size, bandwidths are multiplied by the factor."""
     latency_factor: Factors
     """The same for latencies."""
+
+
+SMPI_DEFAULT = ModelFactors(
+    bandwidth_factor="65472:0.940694;15424:0.697866;9376:0.58729;5776:1.08739;3484:0.77493;"
+    "1426:0.608902;732:0.341987;257:0.338112;0:0.812084",
+    latency_factor="65472:11.6436;15424:3.48845;9376:2.59299;5776:2.18796;3484:1.88101;"
+    "1426:1.61075;732:1.9503;257:1.95341;0:2.01467",
+)
+"""The calibration that SimGrid's SMPI model comes with, the same from release 3.32 to 4.1. Releases
+differ in when they set it, so it is always written out."""
 
 
 Cable = tuple[int, int] | tuple[int, int, int]

@@ -14,7 +14,7 @@ from searchspace.configuration import DEFAULTS, Configuration, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
-from searchspace.machine import Machine, ModelFactors, NetworkDescription
+from searchspace.machine import SMPI_DEFAULT, Machine, ModelFactors, NetworkDescription
 from searchspace.mapping import MAPPERS, Places, map_ranks
 from searchspace.mapping.permutation import PERMUTATION, read_permutation
 from searchspace.ordering import order
@@ -455,7 +455,7 @@ def _model_options(machine: Machine) -> dict[str, str]:
     elif machine.model == "plain":
         factors = ModelFactors(bandwidth_factor="0:1", latency_factor="0:1")
     else:
-        return {}
+        factors = SMPI_DEFAULT
     return {
         "smpi/bw-factor": factors.bandwidth_factor,
         "smpi/lat-factor": factors.latency_factor,
