@@ -54,6 +54,10 @@ class Client:
         """GET a file."""
         return self._request("GET", path, params=_given(query)).content
 
+    def fetch(self, path: str, document: Any) -> bytes:
+        """POST a JSON document and return the file that is answered."""
+        return self._request("POST", path, json=document).content
+
     def post(
         self, path: str, document: Any = None, *, headers: Mapping[str, str] | None = None
     ) -> Any:

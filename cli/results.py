@@ -13,17 +13,13 @@ from cli.client import Client, connect
 from cli.curves import AXES, POINTS, Curve
 from cli.options import example, json_option, print_json, server_option
 from cli.terminal import compared, describe
-from searchspace.errors import HamtuneError
+from searchspace.collectives.equivalents import TARGETS
+from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.units import format_duration
+from service.exports.formats import ALL, FORMATS
 from service.settings import Settings
 
-__all__ = ["COMMANDS", "FORMATS"]
-
-FORMATS = {
-    "json": "one document with the configuration, its network and the host of every rank",
-    "simgrid": "platform, hostfile, application and run.sh for plain smpirun",
-}
-"""The export formats of the service (`service.exports.registry`), which takes long to load."""
+__all__ = ["COMMANDS"]
 
 Kind = Literal["convergence", "proximity"]
 FileType = Literal["png", "svg"]
@@ -110,16 +106,17 @@ def plot(
 @click.command(
     epilog=example(
         "hamtune export cg-64 --format simgrid --output cg-64/",
-        "sh cg-64/run.sh",
+        "hamtune export cg-64 --target openmpi-4.1 --hosts hosts.txt --output cg-64/",
+        "hamtune export cg-64 --format all --hosts hosts.txt --output cg-64/",
     )
 )
 @click.argument("job", metavar="J")
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(tuple(FORMATS)),
-    required=True,
-    help="; ".join(f"{name}: {meaning}" for name, meaning in FORMATS.items()) + ".",
+    type=click.Choice((*FORMATS, ALL)),
+    help="; ".join(f"{name}: {meaning}" for name, meaning in FORMATS.items())
+    + f"; {ALL}: all that suit the job, each in a directory. With --target, by default its own.",
 )
 @click.option(
     "-o",
@@ -128,20 +125,55 @@ def plot(
     required=True,
     help="Directory for the files; made if there is none.",
 )
+@click.option(
+    "--hosts",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the names of the machine's hosts in its order: one a line, or n[01-64].",
+)
+@click.option(
+    "--target",
+    type=click.Choice(tuple(TARGETS)),
+    help="The MPI library that has to express every collective choice of the best configuration.",
+)
+@click.option(
+    "--nearest",
+    is_flag=True,
+    help="Where the target cannot express the best configuration, export the nearest that it can.",
+)
+@click.option(
+    "--fabric",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Output of ibnetdiscover, from which the machine was imported: it knows the GUIDs.",
+)
 @json_option
 @server_option
 def export(
     job: str,
-    format_name: str,
+    format_name: str | None,
     output: Path,
+    hosts: Path | None,
+    target: str | None,
+    nearest: bool,
+    fabric: Path | None,
     as_json: bool,
     server: str | None,
     settings: Settings,
 ) -> None:
     """Write the best configuration of a job as files to install or to rerun."""
+    if format_name is None and target is None:
+        raise click.UsageError("give --format, or a --target")
+    if nearest and target is None:
+        raise click.UsageError("--nearest goes with --target")
+    format_name = format_name or TARGETS[str(target)].format
+    wishes = {
+        "hosts": None if hosts is None else _text("--hosts", hosts),
+        "fabric": None if fabric is None else _text("--fabric", fabric),
+        "target": target,
+        "nearest": nearest,
+    }
     with connect(server, settings) as client:
         found = client.find_job(job)
-        content = client.download(f"/jobs/{found['id']}/exports/{format_name}")
+        content = client.fetch(f"/jobs/{found['id']}/exports/{format_name}", wishes)
     written = _unpack(content, output)
     if as_json:
         print_json({"format": format_name, "files": [str(path) for path in written]})
@@ -169,6 +201,13 @@ def _draw(curves: list[Curve], kind: Kind, path: Path, file_type: FileType) -> P
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(render(figure, file_type))
     return path
+
+
+def _text(option: str, path: Path) -> str:
+    try:
+        return path.read_text()
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{option}: {path} is not a text file") from None
 
 
 def _unpack(content: bytes, output: Path) -> list[Path]:

@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from searchspace.collectives.algorithm import Algorithm
 from searchspace.collectives.rules import Rule
 
-__all__ = ["SELECTORS", "decision_tables"]
+__all__ = ["IMPLEMENTATIONS", "SELECTORS", "decision_tables"]
 
 SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
 """MPI implementations whose choice of algorithms SMPI can imitate (`smpi/coll-selector`)."""
 
-_IMPLEMENTATIONS = {
+IMPLEMENTATIONS = {
     "mpich": "MPICH",
     "ompi": "Open MPI",
     "mvapich2": "MVAPICH2",
     "impi": "Intel MPI",
 }
+"""What people call them."""
 
 
 def decision_tables(rules: Mapping[str, Sequence[Rule]] | None = None) -> list[Algorithm]:
@@ -29,7 +30,7 @@ def decision_tables(rules: Mapping[str, Sequence[Rule]] | None = None) -> list[A
     return [
         Algorithm(
             name,
-            f"what an old release of {_IMPLEMENTATIONS[name]} would choose by size and ranks",
+            f"what an old release of {IMPLEMENTATIONS[name]} would choose by size and ranks",
             rules=tuple((rules or {}).get(name, ())),
             decision_table=True,
         )

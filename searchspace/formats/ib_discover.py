@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric
 
-__all__ = ["read_ib_discover"]
+__all__ = ["Guids", "read_ib_discover", "read_ib_guids"]
 
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?')
-_PORT = re.compile(r'\[(\d+)\](?:\[\w+\])?(?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\]')
+_PORT = re.compile(r'\[(\d+)\](?:\[\w+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\]')
+_GUID = re.compile(r"(?:switch|ca)guid=0x([0-9a-fA-F]+)(?:\(([0-9a-fA-F]+)\))?", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=", re.IGNORECASE)
 
 
@@ -26,6 +27,16 @@ class _Found:
     kinds: dict[str, str] = field(default_factory=dict)
     descriptions: dict[str, str] = field(default_factory=dict)
     cables: dict[frozenset[tuple[str, str]], int] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)  # GUID of each device
+    ports: dict[str, int] = field(default_factory=dict)  # GUID of its first port
+
+
+@dataclass(frozen=True)
+class Guids:
+    """The GUIDs of a device: of itself, and of the first of its ports that has one."""
+
+    node: int
+    port: int
 
 
 def read_ib_discover(text: str) -> Fabric:
@@ -35,11 +46,17 @@ def read_ib_discover(text: str) -> Fabric:
         InvalidInput: A line is not known, a cable leads to a device that is not described, or a
             router is in the fabric; names the line.
     """
+    return _fabric(_read(text))
+
+
+def _read(text: str) -> _Found:
     found = _Found()
     device: str | None = None
+    announced: re.Match[str] | None = None  # the GUIDs of the device whose line follows
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
         if not line or line.startswith("#") or _ATTRIBUTE.match(line):
+            announced = _GUID.match(line) or announced
             continue
         node, port = _NODE.match(line), _PORT.match(line)
         if node is not None:
@@ -50,15 +67,41 @@ def read_ib_discover(text: str) -> Fabric:
                 raise InvalidInput(f"line {number} describes {device} a second time")
             found.kinds[device] = kind
             found.descriptions[device] = node[4] or device
+            if announced is not None:
+                found.nodes[device] = int(announced[1], 16)
+                if announced[2] is not None:
+                    found.ports[device] = int(announced[2], 16)
+            announced = None
         elif port is not None and device is not None:
-            ends = frozenset({(device, port[1]), (port[2], port[3])})
+            ends = frozenset({(device, port[1]), (port[3], port[4])})
             if len(ends) == 2:  # a cable from a port to itself is a test plug
                 found.cables.setdefault(ends, number)
+            if port[2] is not None:
+                found.ports.setdefault(device, int(port[2], 16))
         else:
             raise InvalidInput(
                 f"line {number} is not known: {line[:60]!r}; expected the output of ibnetdiscover"
             )
-    return _fabric(found)
+    return found
+
+
+def read_ib_guids(text: str) -> dict[str, Guids]:
+    """Reads the GUIDs of all devices, by the names that `read_ib_discover` gives them.
+
+    Of a host with several adapters they are those of the first one.
+
+    Raises:
+        InvalidInput: As `read_ib_discover`, or a device has no GUID of its own or of a port.
+    """
+    found = _read(text)
+    guids: dict[str, Guids] = {}
+    for device, name in _names(found).items():
+        if name in guids:
+            continue
+        if device not in found.nodes or device not in found.ports:
+            raise InvalidInput(f"{device} has no GUID of its own, or none of a port")
+        guids[name] = Guids(found.nodes[device], found.ports[device])
+    return guids
 
 
 def _fabric(found: _Found) -> Fabric:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
-from service.dependencies import StorageDependency
-from service.exports.registry import EXPORTERS, archive, export_job
-from service.openapi import answers
+from searchspace.collectives.equivalents import TARGETS, target_named
+from searchspace.validation import check
+from service.bodies import read_document
+from service.dependencies import SettingsDependency, StorageDependency
+from service.exports.formats import ALL, FORMATS
+from service.exports.registry import ExportFile, Wishes, archive, export_job
+from service.exports.schemas import REQUEST_EXAMPLE, ExportRequest
+from service.openapi import answers, body
 from service.parameters import JobId
 from service.problems import ProblemError
 
@@ -17,34 +23,91 @@ __all__ = ["router"]
 
 router = APIRouter(prefix="/jobs/{job_id}/exports", tags=["exports"])
 
+_FORMATS = (
+    "The best configuration so far as files, all of them in a zip archive or, with `name`, a "
+    "single one.\n\nFormats:\n\n"
+    + "\n".join(f"- `{name}`: {description}" for name, description in FORMATS.items())
+    + f"\n- `{ALL}`: all that suit the job, each in a folder"
+)
+
+
+def _archive(*errors: int) -> dict[int | str, dict[str, Any]]:
+    return answers(
+        "(bytes of a zip archive)",
+        *errors,
+        description="A zip archive, or the single file asked for.",
+        media="application/zip",
+        headers={"Content-Disposition": "The name to save it under."},
+    )
+
+
+_LARGEST_BODY = 32 * 2**20  # the output of ibnetdiscover for tens of thousands of hosts
+
+FormatName = Annotated[str, Path(max_length=64, description="One of the formats above.")]
+FileName = Annotated[
+    str | None, Query(max_length=500, description="Only this file, by its name in the archive.")
+]
+
 
 @router.get(
     "/{format_name}",
     operation_id="export_job",
     summary="Export the best configuration",
-    description="The best configuration so far as files, all of them in a zip archive or, with "
-    "`name`, a single one.\n\nFormats:\n\n"
-    + "\n".join(f"- `{exporter.name}`: {exporter.description}" for exporter in EXPORTERS.values()),
+    description=_FORMATS,
     response_class=Response,
-    responses=answers(
-        "(bytes of a zip archive)",
-        404,
-        409,
-        422,
-        description="A zip archive, or the single file asked for.",
-        media="application/zip",
-        headers={"Content-Disposition": "The name to save it under."},
-    ),
+    responses=_archive(404, 409, 422),
 )
 def export(
     job_id: JobId,
-    format_name: Annotated[str, Path(max_length=64, description="One of the formats above.")],
+    format_name: FormatName,
     storage: StorageDependency,
-    name: Annotated[
-        str | None, Query(max_length=500, description="Only this file, by its name in the archive.")
+    name: FileName = None,
+    target: Annotated[
+        str | None,
+        Query(
+            max_length=64,
+            description="The MPI library that has to express every collective choice: "
+            + ", ".join(f"`{one}`" for one in TARGETS)
+            + ". Where it cannot, the answer (409) names the choices and tells what the nearest "
+            "configuration takes.",
+        ),
     ] = None,
+    nearest: Annotated[
+        bool, Query(description="Export the nearest configuration that the target can express.")
+    ] = False,
 ) -> Response:
-    files = export_job(storage, job_id, format_name)
+    wishes = Wishes(target=target_named(target) if target else None, nearest=nearest)
+    return _answer(export_job(storage, job_id, format_name, wishes), job_id, format_name, name)
+
+
+@router.post(
+    "/{format_name}",
+    operation_id="export_job_for_hosts",
+    summary="Export with the names of one's hosts",
+    description=f"As `GET`, for hosts and fabrics that are named in the body.\n\n{_FORMATS}",
+    response_class=Response,
+    responses=_archive(400, 404, 409, 413, 415, 422),
+    openapi_extra=body(
+        ExportRequest.model_json_schema(ref_template="#/components/schemas/{model}"),
+        {"Four hosts, for Open MPI 4.1": REQUEST_EXAMPLE},
+    ),
+)
+async def export_for_hosts(
+    request: Request,
+    job_id: JobId,
+    format_name: FormatName,
+    storage: StorageDependency,
+    settings: SettingsDependency,
+    name: FileName = None,
+) -> Response:
+    await run_in_threadpool(storage.get_job, job_id)  # whose it is comes before what is asked
+    document = await read_document(request, max(_LARGEST_BODY, settings.body_limit))
+    wishes = check(ExportRequest, document).wishes
+    files = await run_in_threadpool(export_job, storage, job_id, format_name, wishes)
+    return _answer(files, job_id, format_name, name)
+
+
+def _answer(files: list[ExportFile], job_id: str, format_name: str, name: str | None) -> Response:
     if name is None:
         return _download(archive(files), "application/zip", f"{job_id}-{format_name}.zip")
     for file in files:

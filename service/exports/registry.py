@@ -1,66 +1,153 @@
-"""The export formats, by name. A new format is one module and one line here."""
+"""The export formats, by name. A new format is one module, its line in `formats` and one here."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from searchspace.errors import InvalidInput
+from service.exports.cabling_export import export_cabling
+from service.exports.cray_export import export_cray
+from service.exports.formats import ALL, FORMATS
+from service.exports.graphml_export import export_graphml
+from service.exports.hosts import host_names, known_guids
+from service.exports.intelmpi_export import export_intelmpi
 from service.exports.json_export import export_json
-from service.exports.result import ExportFile, Result, gather
+from service.exports.mpich_export import export_mpich
+from service.exports.mvapich2_export import export_mvapich2
+from service.exports.nearest import for_target
+from service.exports.openmpi_export import export_openmpi
+from service.exports.opensm_export import export_opensm
+from service.exports.result import ExportFile, Result, Wishes, gather
 from service.exports.simgrid_export import export_simgrid
+from service.exports.slurm_export import export_slurm
+from service.exports.wording import readme
 from service.version import VERSION
+from storage.errors import Conflict
 from storage.storage import Storage
 from workers.simulator_client import simulator_version
 
-__all__ = ["EXPORTERS", "ExportFile", "Exporter", "archive", "export_job"]
+__all__ = ["EXPORTERS", "ExportFile", "Exporter", "Wishes", "archive", "export_job"]
 
 
 @dataclass(frozen=True)
 class Exporter:
-    """A format: what it is for, in one line, and the function that makes its files."""
+    """A format: the function that makes its files, and whether they are for one MPI library."""
 
     name: str
-    description: str
     export: Callable[[Result], list[ExportFile]]
+    library: bool = False
+
+    @property
+    def description(self) -> str:
+        """What it is for, in one line."""
+        return FORMATS[self.name]
 
 
 EXPORTERS: dict[str, Exporter] = {
     exporter.name: exporter
     for exporter in (
-        Exporter(
-            "json",
-            "the best configuration, its network and the host of every rank, as one JSON file",
-            export_json,
-        ),
-        Exporter(
-            "simgrid",
-            "platform, hostfile, application and run.sh that rerun the best configuration "
-            "with plain smpirun",
-            export_simgrid,
-        ),
+        Exporter("json", export_json),
+        Exporter("simgrid", export_simgrid),
+        Exporter("openmpi", export_openmpi, library=True),
+        Exporter("mpich", export_mpich, library=True),
+        Exporter("mvapich2", export_mvapich2, library=True),
+        Exporter("intelmpi", export_intelmpi, library=True),
+        Exporter("slurm", export_slurm),
+        Exporter("opensm", export_opensm),
+        Exporter("cray", export_cray),
+        Exporter("cabling", export_cabling),
+        Exporter("graphml", export_graphml),
     )
 }
 
 
-def export_job(storage: Storage, job_id: str, format_name: str) -> list[ExportFile]:
+def export_job(
+    storage: Storage, job_id: str, format_name: str, wishes: Wishes | None = None
+) -> list[ExportFile]:
     """Export the best configuration of a job.
 
+    Args:
+        storage: Where the job is.
+        job_id: Its id.
+        format_name: One of `EXPORTERS`, or `all`.
+        wishes: What else is asked of it.
+
     Raises:
-        InvalidInput: There is no such format.
+        InvalidInput: There is no such format, the target is another format's, or the lists of
+            hosts or GUIDs do not fit the machine.
         NotFound: There is no such job.
-        Conflict: No trial of the job has completed yet.
+        Conflict: No trial of the job has completed yet, the format does not suit the job, or the
+            target cannot express the best configuration.
     """
-    exporter = EXPORTERS.get(format_name)
-    if exporter is None:
+    wishes = wishes or Wishes()
+    if format_name != ALL and format_name not in EXPORTERS:
+        allowed = ", ".join((*EXPORTERS, ALL))
         raise InvalidInput(
-            f"unknown export format {format_name!r}; allowed: {', '.join(EXPORTERS)}",
-            field="format",
+            f"unknown export format {format_name!r}; allowed: {allowed}", field="format"
+        )
+    target = wishes.target
+    if target is not None and format_name != target.format and _is_library(format_name):
+        raise InvalidInput(
+            f"{target.name} is exported by the format {target.format}, not by {format_name}",
+            field="target",
         )
     versions = {"hamtune": VERSION, "simulator": simulator_version()}
-    return exporter.export(gather(storage, job_id, versions))
+    result = gather(storage, job_id, versions)
+    if wishes.hosts is not None:
+        result = replace(result, hosts=host_names(wishes.hosts, result.machine))
+    if wishes.fabric is not None:
+        guids = known_guids(wishes.fabric, result.machine)
+        order = result.resolved.order
+        numbers = (*order, *range(len(order), result.resolved.network.nodes))
+        result = replace(result, guids={new: guids[old] for new, old in enumerate(numbers)})
+    if target is not None:
+        result = for_target(storage, result, target, nearest=wishes.nearest)
+    if format_name == ALL:
+        return _everything(result)
+    return EXPORTERS[format_name].export(result)
+
+
+def _is_library(format_name: str) -> bool:
+    return format_name != ALL and EXPORTERS[format_name].library
+
+
+def _everything(result: Result) -> list[ExportFile]:
+    """Every format in its folder, and a README that says which is which."""
+    files: list[ExportFile] = []
+    written: list[str] = []
+    left_out: list[str] = []
+    for exporter in EXPORTERS.values():
+        if exporter.library and result.target and exporter.name != result.target.format:
+            left_out.append(f"{exporter.name}: the export is for {result.target.title}")
+            continue
+        try:
+            made = exporter.export(result)
+        except Conflict as error:
+            left_out.append(f"{exporter.name}: {error}")
+            continue
+        written.append(f"{exporter.name}/  {exporter.description}")
+        files += [replace(file, name=f"{exporter.name}/{file.name}") for file in made]
+    parts = [["Each folder has a README of its own.", *written]]
+    if left_out:
+        parts.append(["Left out:", *left_out])
+    return [
+        ExportFile(name="README.txt", content=readme(result, *parts, _equivalents(files))),
+        *files,
+    ]
+
+
+def _equivalents(files: Iterable[ExportFile]) -> list[str]:
+    """What the READMEs of the libraries say of each collective choice."""
+    lines = []
+    for file in files:
+        folder, _, name = file.name.partition("/")
+        if name == "README.txt" and EXPORTERS[folder].library:
+            paragraphs = file.content.decode().split("\n\n")
+            lines += [part for part in paragraphs if part.startswith("For ")]
+    return lines
 
 
 def archive(files: Iterable[ExportFile]) -> bytes:

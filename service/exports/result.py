@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from searchspace.collectives import Groups, called_collectives
+from searchspace.collectives.equivalents import Target
 from searchspace.configuration import Configuration
+from searchspace.formats.fabric import Fabric
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
+from service.exports.hosts import Guids
 from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
 from workers.subject import read_spec, traces_of
 
-__all__ = ["ExportFile", "Result", "gather"]
+__all__ = ["ExportFile", "Result", "Wishes", "gather"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,31 +34,91 @@ class ExportFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What the user asks of an export beside its format.
+
+    Attributes:
+        hosts: Text that names the hosts, in the order of the machine's.
+        fabric: Output of `ibnetdiscover`, which knows the GUIDs.
+        target: The library that the files are for; None for all that the format has.
+        nearest: Whether, where the target cannot express the best configuration, the nearest one
+            that it can is exported.
+    """
+
+    hosts: str | None = None
+    fabric: str | None = None
+    target: Target | None = None
+    nearest: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """A job's best configuration and all that it was measured with.
 
     Attributes:
         trial: The best trial; always completed.
+        value: Simulated time of what is exported, seconds.
+        best_value: Simulated time of the best trial; another one where a nearest is exported.
+        configuration: What is exported.
         baselines: The baselines that completed, in trial order.
-        resolved: The trial's configuration on the machine.
+        resolved: The configuration on the machine.
         trace: The trace that was replayed.
         versions: Of Hamtune, and of the simulator with its SimGrid.
+        hosts: The user's names of the hosts, in the machine's order; empty without.
+        guids: Of the devices, by node of the resolved network; empty where they are not known.
+        target: The library asked for, if one was.
     """
 
     job: Job
     application: Application
     machine: Machine
     trial: Trial
+    value: float
+    best_value: float
+    configuration: Configuration
     baselines: tuple[Trial, ...]
     resolved: Resolved
     trace: Path
     versions: dict[str, str]
+    hosts: tuple[str, ...] = ()
+    guids: Mapping[int, Guids] | None = None
+    target: Target | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name of every node of the network after ordering: hosts, then switches."""
+        hosts = (
+            tuple(self.hosts[host] for host in self.resolved.order)
+            if self.hosts
+            else self.resolved.host_names
+        )
+        switches = self.resolved.network.switches
+        return (*hosts, *(f"switch-{switch}" for switch in range(switches)))
 
     @property
-    def value(self) -> float:
-        """Simulated time of the best configuration, seconds."""
-        assert self.trial.value is not None
-        return self.trial.value
+    def placeholders(self) -> bool:
+        """Whether nobody has named the hosts, so that their names here are ours."""
+        return not self.hosts and not (self.machine.topology and self.machine.topology.host_names)
+
+    @property
+    def rank_names(self) -> list[str]:
+        """The name of the host of every rank."""
+        return [self.names[host] for host in self.resolved.rank_hosts]
+
+    @property
+    def fabric(self) -> Fabric:
+        """The network with the names of its nodes."""
+        return Fabric(self.resolved.network, self.names)
+
+    @property
+    def calls(self) -> dict[str, Groups]:
+        """The collectives that the application calls, and on which communicators."""
+        return called_collectives(self.application.summary)
+
+    @property
+    def title(self) -> str:
+        """The job's name as one line."""
+        return " ".join(self.job.name.split())
 
 
 def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
@@ -64,7 +130,7 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
     """
     job = storage.get_job(job_id)
     trial = storage.best_trial(job_id)
-    if trial is None or job.application_id is None:
+    if trial is None or trial.value is None or job.application_id is None:
         raise Conflict(
             f"job {job.name!r} has no completed trial yet, so there is nothing to export"
         )
@@ -76,6 +142,9 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
         application=application,
         machine=machine,
         trial=trial,
+        value=trial.value,
+        best_value=trial.value,
+        configuration=configuration,
         baselines=tuple(
             other
             for other in storage.list_trials(job_id, state="completed", limit=50)

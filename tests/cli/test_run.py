@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cli.results import FORMATS
+from service.exports.formats import FORMATS
 from service.exports.registry import EXPORTERS
 from tests.cli.conftest import Hamtune, tiny_job
 
@@ -101,7 +101,7 @@ def test_figures_are_pictures_and_drawings(
 
 
 def test_the_formats_offered_are_those_of_the_service() -> None:
-    assert set(FORMATS) == set(EXPORTERS)
+    assert list(FORMATS) == list(EXPORTERS)
 
 
 def test_the_json_export_holds_the_best_configuration(

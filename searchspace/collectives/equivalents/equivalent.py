@@ -1,0 +1,145 @@
+"""What an algorithm of SMPI is in a real MPI library, and the settings that choose it there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from searchspace.collectives.tables import IMPLEMENTATIONS
+
+__all__ = ["Entry", "Equivalent", "Kind", "Target", "near", "not_power_of_two", "power_of_two"]
+
+Kind = Literal["same", "nearest", "none"]
+Sizes = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """What a library offers for a choice.
+
+    Attributes:
+        kind: `same` algorithm, the `nearest` one, or `none`.
+        algorithm: The library's name for it; empty where the library is left to choose.
+        settings: What is set to force it: parameters or environment variables.
+        note: Why it is not the same, or when it is not.
+    """
+
+    kind: Kind
+    algorithm: str = ""
+    settings: Mapping[str, str] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of a library's table.
+
+    Attributes:
+        algorithm: The library's name for it.
+        kind: What it is to SMPI's algorithm.
+        note: Why it is not the same.
+        more: Settings beside the one that names the algorithm.
+        only: For which communicator sizes the line holds.
+        otherwise: What it is for other sizes, and why.
+    """
+
+    algorithm: str
+    kind: Kind = "same"
+    note: str = ""
+    more: tuple[tuple[str, str], ...] = ()
+    only: Callable[[int], bool] | None = None
+    otherwise: tuple[Kind, str] = ("nearest", "")
+
+
+def near(algorithm: str, note: str, *more: tuple[str, str]) -> Entry:
+    """A line for an algorithm that the library has not, but one like it."""
+    return Entry(algorithm, "nearest", note, more)
+
+
+def power_of_two(size: int) -> bool:
+    """Tells whether a communicator has 2^k ranks."""
+    return size & (size - 1) == 0
+
+
+def not_power_of_two(size: int) -> bool:
+    """Tells whether a communicator has not 2^k ranks."""
+    return not power_of_two(size)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A library that a configuration can be exported to.
+
+    Attributes:
+        name: What users call it: `openmpi-4.1`.
+        title: The library and its release, for people.
+        selector: The decision table in SMPI that imitates an old release of it.
+        format: The export format that writes its files.
+        checked_on: The release on which its lines were tried; None where only documents were read.
+        entries: Its lines by collective and SMPI's algorithm.
+        settings_of: Returns the settings that force an algorithm: collective, name -> settings.
+        always: Settings without which those have no effect.
+    """
+
+    name: str
+    title: str
+    selector: str
+    format: str
+    checked_on: str | None
+    entries: Mapping[str, Mapping[str, Entry]]
+    settings_of: Callable[[str, str], Mapping[str, str]]
+    always: tuple[tuple[str, str], ...] = ()
+
+    def equivalent(self, collective: str, algorithm: str, sizes: Sizes) -> Equivalent:
+        """What the library offers for an algorithm, or for the choice of a decision table.
+
+        Args:
+            collective: A key of `COLLECTIVES`.
+            algorithm: SMPI's name of an algorithm or of a decision table, or `default`.
+            sizes: Of the communicators that the collective is called on.
+        """
+        if algorithm == self.selector:
+            library = IMPLEMENTATIONS[algorithm]
+            note = (
+                f"left to the library; simulated was what an old release of {library} would choose"
+            )
+            return Equivalent("nearest", note=note)
+        if algorithm in IMPLEMENTATIONS:
+            note = f"simulated was what {IMPLEMENTATIONS[algorithm]} would choose"
+            return Equivalent("none", note=f"{note}; left to the library")
+        entry = self.entries.get(collective, {}).get(algorithm)
+        if entry is None:
+            return Equivalent("none", note="the library has nothing like it; left to the library")
+        kind, note = entry.kind, entry.note
+        unfit = sorted({size for size in sizes if entry.only and not entry.only(size)})
+        if unfit:
+            kind, why = entry.otherwise
+            ranks = ", ".join(map(str, unfit))
+            note = f"{why} (communicators of {ranks} ranks)"
+            if kind == "none":
+                return Equivalent("none", note=f"{note}; left to the library")
+        settings = {**self.settings_of(collective, entry.algorithm), **dict(entry.more)}
+        return Equivalent(kind, entry.algorithm, settings, note)
+
+    def expressible(self, collective: str, sizes: Sizes) -> tuple[str, ...]:
+        """The algorithms of SMPI that the library has too, on communicators of these sizes."""
+        return tuple(
+            algorithm
+            for algorithm in self.entries.get(collective, {})
+            if self.equivalent(collective, algorithm, sizes).kind == "same"
+        )
+
+    def stand_in(self, collective: str, algorithm: str, sizes: Sizes) -> str | None:
+        """SMPI's name of the library's nearest algorithm; None where the library is left to choose.
+
+        An algorithm that SMPI has under no name counts as the library's own choice.
+        """
+        found = self.equivalent(collective, algorithm, sizes)
+        for candidate in self.expressible(collective, sizes):
+            if self.equivalent(collective, candidate, sizes).settings == found.settings:
+                return candidate
+        for candidate in self.expressible(collective, sizes):
+            if self.equivalent(collective, candidate, sizes).algorithm == found.algorithm:
+                return candidate
+        return None

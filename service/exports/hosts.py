@@ -1,0 +1,80 @@
+"""The names and GUIDs that a user's hosts and switches have, as told by files of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.host_list import expand
+from searchspace.formats.ib_discover import Guids, read_ib_discover, read_ib_guids
+from searchspace.machine import Machine
+
+__all__ = ["Guids", "host_names", "known_guids"]
+
+# What may stand in a file of any tool, and in a command line, without quotes.
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
+
+
+def host_names(text: str, machine: Machine) -> tuple[str, ...]:
+    """Reads the names of the machine's hosts: one a line, or lists as `n[01-64]`; `#` comments.
+
+    Line k names the host that the machine counts as number k.
+
+    Raises:
+        InvalidInput: There are too few or too many, one stands twice or is no host name, or they
+            are the machine's own names in another order.
+    """
+    names: list[str] = []
+    seen: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            found = [name for word in line.partition("#")[0].split() for name in expand(word)]
+        except InvalidInput as error:
+            raise InvalidInput(f"line {number}: {error.message}", field="hosts") from None
+        for name in found:
+            if not _NAME.fullmatch(name):
+                raise InvalidInput(
+                    f"line {number}: {name[:60]!r} is not a host name", field="hosts"
+                )
+            if name in seen:
+                raise InvalidInput(
+                    f"line {number}: {name} stands on line {seen[name]} already", field="hosts"
+                )
+            seen[name] = number
+            names.append(name)
+    if len(names) != machine.nodes:
+        raise InvalidInput(
+            f"the list names {len(names)} hosts; the machine has {machine.nodes}, name each once",
+            field="hosts",
+        )
+    own = machine.host_names
+    if tuple(names) != own and set(names) == set(own):
+        raise InvalidInput(
+            "the list has the machine's own hosts in another order; leave it away, since the job "
+            "knows its hosts by name",
+            field="hosts",
+        )
+    return tuple(names)
+
+
+def known_guids(text: str, machine: Machine) -> Mapping[int, Guids]:
+    """Reads the GUIDs of the machine's devices from the output of `ibnetdiscover`.
+
+    Returns:
+        Them by the machine's numbers: hosts, then switches.
+
+    Raises:
+        InvalidInput: It cannot be read, or is not the network of the machine.
+    """
+    try:
+        fabric, guids = read_ib_discover(text), read_ib_guids(text)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field="fabric") from None
+    if fabric.graph != machine.given_network or fabric.host_names != machine.host_names:
+        raise InvalidInput(
+            "this is not the network that the job's machine was imported from; import it with "
+            "'hamtune topology convert' and tune on it",
+            field="fabric",
+        )
+    return {node: guids[name] for node, name in enumerate(fabric.names)}

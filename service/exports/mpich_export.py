@@ -1,0 +1,59 @@
+"""The format `mpich`: environment and hostfile of MPICH 4.0, and of 4.1 and later."""
+
+from __future__ import annotations
+
+from searchspace.collectives.equivalents import TARGETS
+from service.exports.environment import environment_file, target_lines
+from service.exports.placement import check_single, text_file
+from service.exports.result import ExportFile, Result
+from service.exports.wording import comment, origin_lines, readme
+
+__all__ = ["export_mpich"]
+
+_SUFFIXES = {"mpich-4.0": "", "mpich-4.1": "-4.1"}
+
+_INSTALL = """\
+environment{suffix}.sh  read it in the shell that starts programs (. ./environment{suffix}.sh).
+    Check: MPIR_CVAR_DEBUG_CVARS=1 makes every program print the values; a wrong name of an
+    algorithm aborts it. An algorithm that a communicator does not allow is told of on stderr,
+    since the fallback is set to print, and the library's own choice runs instead."""
+
+_PLACES = """\
+hostfile  a line a rank, in rank order; MPICH keeps repeated hosts
+mpiexec.sh  PROGRAM [ARGUMENT]... reads the environment and starts the program so, with mpiexec
+    or the command that MPIEXEC names (mpiexec.mpich where Debian has several libraries)"""
+
+
+def export_mpich(result: Result) -> list[ExportFile]:
+    """Environment of each release, and where the ranks run.
+
+    Raises:
+        Conflict: The job has several applications.
+    """
+    check_single(result, "mpich")
+    targets = [TARGETS[name] for name in _SUFFIXES]
+    if result.target is not None:
+        targets = [result.target]
+    files: list[ExportFile] = []
+    told: list[list[str]] = []
+    for target in targets:
+        suffix = _SUFFIXES[target.name]
+        files.append(environment_file(f"environment{suffix}.sh", result, target))
+        lines = target_lines(result, target)
+        told.append([*lines, "", *_INSTALL.format(suffix=suffix).splitlines()])
+    read = files[0].name
+    return [
+        ExportFile(name="README.txt", content=readme(result, *told, _PLACES.splitlines())),
+        *files,
+        text_file("hostfile", *(f"{name}:1\n" for name in result.rank_names)),
+        text_file(
+            "mpiexec.sh",
+            "#!/bin/sh\n",
+            comment(origin_lines(result)),
+            'here=$(cd "$(dirname "$0")" && pwd)\n',
+            f'. "$here/{read}"\n',
+            'exec "${MPIEXEC:-mpiexec}" -f "$here/hostfile" '
+            f'-n {result.application.ranks} "$@"\n',
+            executable=True,
+        ),
+    ]

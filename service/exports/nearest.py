@@ -1,0 +1,100 @@
+"""What a library can run of the best configuration, and how fast that is in simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from searchspace.collectives.equivalents import Target
+from searchspace.configuration import Configuration
+from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
+from searchspace.units import format_duration
+from service.exports.choices import Choice, choices, nearest_configuration
+from service.exports.result import Result
+from storage.errors import Conflict
+from storage.storage import Storage
+from workers.evaluator import outcome_of
+from workers.simulator_client import Simulator, simulator_version
+from workers.subject import Subject, Subjects
+
+__all__ = ["for_target", "inexpressible"]
+
+
+def inexpressible(found: list[Choice]) -> list[Choice]:
+    """The choices that a library cannot run as they were simulated.
+
+    What is left to the library, and was simulated by a table that imitates it, is none of them.
+    """
+    return [
+        choice
+        for choice in found
+        if choice.offered.kind == "none"
+        or (choice.offered.kind == "nearest" and choice.offered.algorithm)
+    ]
+
+
+def for_target(storage: Storage, result: Result, target: Target, *, nearest: bool) -> Result:
+    """The result for a library: as it is, or what comes nearest to it.
+
+    Args:
+        storage: Knows the evaluations that were made before, and keeps the one made here.
+        result: Of the job.
+        target: The library.
+        nearest: Whether the nearest configuration is wanted where the best cannot be expressed.
+
+    Raises:
+        Conflict: The best cannot be expressed, and the nearest is not wanted or cannot be run;
+            names the choices, and tells the simulated time of the nearest.
+    """
+    missing = inexpressible(choices(result, target))
+    if not missing:
+        return replace(result, target=target)
+    named = "; ".join(choice.line for choice in missing)
+    refused = f"{target.title} cannot express the best configuration: {named}"
+    configuration = nearest_configuration(result, target)
+    try:
+        resolved, value = _evaluated(storage, result, configuration)
+    except Infeasible as error:
+        raise Conflict(f"{refused}. The nearest cannot be run: {error}") from None
+    if not nearest:
+        raise Conflict(
+            f"{refused}. The nearest that it can express takes {format_duration(value)} simulated, "
+            f"the best {format_duration(result.value)}; ask for it with nearest=true (--nearest)"
+        )
+    return replace(
+        result, target=target, configuration=configuration, resolved=resolved, value=value
+    )
+
+
+def _evaluated(
+    storage: Storage, result: Result, configuration: Configuration
+) -> tuple[Resolved, float]:
+    """The configuration on the machine, and its simulated time in seconds.
+
+    Raises:
+        Infeasible: It cannot be run, or its simulation fails.
+    """
+    subject = Subjects(storage).of(result.job.id)
+    resolved = resolve(
+        configuration,
+        subject.machine,
+        subject.ranks,
+        collectives=subject.calls,
+        traffic=subject.traffic,
+    )
+    key = evaluation_key(subject.whole.sha256, subject.machine, configuration, simulator_version())
+    outcome = storage.find_evaluation(key, None)
+    if outcome is None:
+        outcome = outcome_of(_simulated(subject, resolved), None, subject.workload)
+        storage.put_evaluation(key, outcome, None)
+    if outcome.status != "completed" or outcome.value is None:
+        raise Infeasible(str((outcome.reason or {}).get("message", outcome.status)))
+    return resolved, outcome.value
+
+
+def _simulated(subject: Subject, resolved: Resolved) -> dict[str, object]:
+    with Simulator(subject.whole.paths) as simulator:
+        return simulator.evaluate(
+            subject.request(resolved),
+            memory_bytes=subject.limits.memory,
+            wall_seconds=subject.limits.wall_seconds,
+        )

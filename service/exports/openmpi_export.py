@@ -1,0 +1,129 @@
+"""The format `openmpi`: what an administrator of Open MPI 4.1 or 5 installs."""
+
+from __future__ import annotations
+
+from searchspace.collectives.equivalents import TARGETS, Target
+from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS, algorithm_parameter
+from service.exports.choices import Choice, choices, communicator_sizes, forced, table
+from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
+from service.exports.result import ExportFile, Result
+from service.exports.wording import comment, origin_lines, readme
+
+__all__ = ["export_openmpi"]
+
+_COLLECTIVE_IDS = {
+    "allgather": 0,
+    "allgatherv": 1,
+    "allreduce": 2,
+    "alltoall": 3,
+    "alltoallv": 4,
+    "barrier": 6,
+    "bcast": 7,
+    "gather": 9,
+    "reduce": 11,
+    "reduce_scatter": 12,
+    "scatter": 15,
+}
+"""The numbers of collectives in dynamic rules files (4.1)."""
+
+_LATER = "openmpi-5"
+
+_INSTALL = """\
+mca-params{later}.conf  append it to ~/.openmpi/mca-params.conf, or to openmpi-mca-params.conf of
+    the installation (/etc/openmpi on Debian). Check: ompi_info --param coll tuned --level 9 shows
+    each value with 'data source: file'. What is forced counts for communicators of all sizes.
+dynamic-rules{later}.conf  says the same, but only for communicators of the sizes that were
+    simulated, and leaves all others to the library. In the place of the parameters give mpirun
+    --mca coll_tuned_use_dynamic_rules 1
+    --mca coll_tuned_dynamic_rules_filename $PWD/dynamic-rules{later}.conf
+    A file that is not there is ignored without a word; rules go before parameters."""
+
+_PLACES = """\
+hostfile, rankfile  how many ranks each host runs, and which: rank r on the r-th line
+mpirun.sh  PROGRAM [ARGUMENT]... starts the program so, with mpirun or the command that MPIRUN
+    names; --report-bindings before the program shows the places"""
+
+
+def export_openmpi(result: Result) -> list[ExportFile]:
+    """Parameters and rules of each release, and where the ranks run.
+
+    Raises:
+        Conflict: The job has several applications.
+    """
+    check_single(result, "openmpi")
+    targets = [TARGETS["openmpi-4.1"], TARGETS[_LATER]]
+    if result.target is not None:
+        targets = [result.target]
+    files: list[ExportFile] = []
+    told: list[list[str]] = []
+    for target in targets:
+        suffix = "-5" if target.name == _LATER else ""
+        found = choices(result, target)
+        lines = _lines(target, found)
+        origin = comment([*origin_lines(result), *lines])
+        settings = forced(found, target)
+        parameters = "".join(f"{name} = {value}\n" for name, value in settings.items())
+        files += [
+            text_file(f"mca-params{suffix}.conf", origin, parameters),
+            text_file(f"dynamic-rules{suffix}.conf", origin, _rules(result, found)),
+            text_file(f"mpirun{suffix}.sh", _script(result, suffix, lines), executable=True),
+        ]
+        told.append([*lines, "", *_INSTALL.format(later=suffix).splitlines()])
+    places = [
+        text_file(
+            "hostfile", *(f"{h} slots={len(r)}\n" for h, r in ranks_of_hosts(result).items())
+        ),
+        text_file(
+            "rankfile", *(f"rank {r}={host} slot={slot}\n" for host, slot, r in slots(result))
+        ),
+    ]
+    return [
+        ExportFile(name="README.txt", content=readme(result, *told, _PLACES.splitlines())),
+        *files,
+        *places,
+    ]
+
+
+def _lines(target: Target, found: list[Choice]) -> list[str]:
+    if target.checked_on:
+        checked = f"the names and effects of these choices were checked on {target.checked_on}"
+    else:
+        checked = "not verified, this release was not run"
+    return [f"For {target.title} ({checked}):", *table(found)]
+
+
+def _rules(result: Result, found: list[Choice]) -> str:
+    """Rules that hold for the sizes of the communicators that were simulated, and no others."""
+    ruled = [choice for choice in found if choice.offered.algorithm]
+    if not ruled:
+        return ""
+    lines = [f"{len(ruled)} # collectives"]
+    for choice in ruled:
+        collective, settings = choice.collective, choice.offered.settings or {}
+        number = ALGORITHM_IDS[collective].index(choice.offered.algorithm)
+        segment = settings.get(f"{algorithm_parameter(collective)}_segmentsize", "0")
+        sizes = communicator_sizes(result.calls[collective], result.application.ranks)
+        rules = dict.fromkeys(sizes, f"0 {number} 0 {segment}")
+        for size in sizes:
+            rules.setdefault(size + 1, "0 0 0 0")
+        rules.setdefault(1, "0 0 0 0")
+        lines.append(f"{_COLLECTIVE_IDS[collective]} # {collective}")
+        lines.append(f"{len(rules)} # communicator sizes")
+        for size in sorted(rules):
+            lines += [f"{size} # ranks", "1 # message sizes", f"{rules[size]} # bytes, algorithm"]
+    return "\n".join(lines) + "\n"
+
+
+def _script(result: Result, suffix: str, lines: list[str]) -> str:
+    ranks = result.application.ranks
+    places = (
+        '--hostfile "$here/hostfile" --map-by "rankfile:file=$here/rankfile"'
+        if suffix
+        else '--hostfile "$here/hostfile" --rankfile "$here/rankfile"'
+    )
+    note = comment(lines[:1])
+    return (
+        f"#!/bin/sh\n{comment(origin_lines(result))}{note}"
+        f'here=$(cd "$(dirname "$0")" && pwd)\n'
+        f'exec "${{MPIRUN:-mpirun}}" -np {ranks} {places} "$@"\n'
+    )

@@ -1,0 +1,51 @@
+"""The lines that open every file: whence it comes, whether it was tried, which host is which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from searchspace.units import format_duration
+from service.exports.result import Result
+
+__all__ = ["comment", "host_lines", "origin_lines", "readme"]
+
+
+def origin_lines(result: Result) -> list[str]:
+    """Which job and trial this is, and how fast it was in simulation."""
+    lines = [
+        f"Hamtune: best configuration of job {result.title} ({result.job.id}), "
+        f"trial {result.trial.number}: {format_duration(result.value)} simulated"
+    ]
+    if result.configuration.to_dict() != result.trial.configuration:
+        lines = [
+            f"Hamtune: what comes nearest to the best configuration of job {result.title} "
+            f"({result.job.id}), trial {result.trial.number}:",
+            f"{format_duration(result.value)} simulated, where the best has "
+            f"{format_duration(result.best_value)}",
+        ]
+    return lines
+
+
+def host_lines(result: Result) -> list[str]:
+    """Which placeholder is which host, where nobody has named them."""
+    if not result.placeholders:
+        return []
+    order = result.resolved.order
+    same = order == tuple(range(len(order)))
+    which = "is host K of the network" if same else "is the host that had number K before ordering"
+    return [
+        f"The hosts have no names yet. node-0 to node-{len(order) - 1} are placeholders: node-K",
+        f"{which}; cabling and graphml show it with its cables.",
+        "Export again with --hosts FILE, which names the hosts in the order of these numbers.",
+    ]
+
+
+def comment(lines: Iterable[str], mark: str = "#") -> str:
+    """Lines as comments."""
+    return "".join(f"{mark} {line}".rstrip() + "\n" for line in lines)
+
+
+def readme(result: Result, *parts: Iterable[str]) -> bytes:
+    """A README of paragraphs."""
+    paragraphs = [origin_lines(result), *parts, host_lines(result)]
+    return ("\n\n".join("\n".join(part) for part in paragraphs if part) + "\n").encode()
