@@ -25,7 +25,7 @@ from searchspace.kernels import CannotCut
 from searchspace.machine import Machine, parse_machine
 from searchspace.mapping.judge import judge
 from searchspace.mapping.permutation import packed_cores
-from searchspace.platform import chosen_algorithms, resolve
+from searchspace.platform import chosen_algorithms, resolve, written_out
 from searchspace.truncation import truncate
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -118,7 +118,7 @@ def refine(
     worse than what it began with, in the simulated time of the whole application. --json adds the
     configuration, for 'hamtune evaluate'.
     """
-    from workers.mapping_refinement import Runs, refine_mapping, written_out
+    from workers.mapping_refinement import Runs, refine_mapping
     from workers.simulator_client import Simulator
 
     check_picture(picture)
@@ -188,8 +188,6 @@ def refine(
 
 
 def _mapped(configuration: Configuration, machine: Machine, ranks: int) -> Any:
-    from workers.mapping_refinement import written_out
-
     return resolve(written_out(configuration, machine, range(ranks)), machine, ranks).places
 
 

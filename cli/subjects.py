@@ -97,8 +97,9 @@ def _located(named: Application, folder: Path) -> Application:
 def _stored(named: Application, folder: Path, settings: Settings) -> Subject:
     """The application in the data directory; a built-in program is captured there once."""
     from storage.storage import Storage
+    from storage.traces import traces_of
     from workers.prepare import check_captured, stored_application
-    from workers.subject import traces_of, workload_of
+    from workers.subject import workload_of
 
     located = _located(named, folder)
     storage = Storage.open(settings.database_url, settings.artifacts_url)

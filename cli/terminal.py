@@ -124,7 +124,13 @@ def _progress(job: Mapping[str, Any]) -> str:
     verified = kinds.get("verification", 0) + (whole if estimates else 0)
     if baselines:
         words += f" + {baselines} baseline{'s' if baselines > 1 else ''}"
+    refined = kinds.get("refinement", 0)
+    if refined:
+        words += f" + {refined} refined"
     return words + (f" + {verified} verified" if verified else "")
+
+
+_SHOWN_RANKS = 8
 
 
 def describe(configuration: Mapping[str, Any]) -> str:
@@ -136,7 +142,10 @@ def describe(configuration: Mapping[str, Any]) -> str:
             value = rest.pop(name)
             words.append(f"seed={value}" if name == "topology_seed" else str(value))
     for name, value in rest.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, list):
+            shown = ",".join(map(str, value[:_SHOWN_RANKS]))
+            words.append(f"{name}={shown}{',...' if len(value) > _SHOWN_RANKS else ''}")
+        elif isinstance(value, Mapping):
             words += [f"{key}={item}" for key, item in value.items() if item != "default"]
         else:
             words.append(f"{name}={value}")

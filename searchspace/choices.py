@@ -9,14 +9,18 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
-from searchspace.mapping import MAPPERS
+from searchspace.mapping import MAPPERS, Mapper
+from searchspace.mapping.permutation import PERMUTATION
 from searchspace.options import Option
 from searchspace.topology import FAMILIES, options_of
 from searchspace.validation import Description, field_error
 
-__all__ = ["MappingChoice", "MappingItem", "TopologyChoice", "TopologyItem"]
+__all__ = ["MAPPINGS", "MappingChoice", "MappingItem", "TopologyChoice", "TopologyItem"]
 
 MOST_INSTANCES = 10_000
+
+MAPPINGS = (*MAPPERS, PERMUTATION)
+"""What a job may list under `search.mapping`."""
 
 
 class _Choice(Description):
@@ -86,15 +90,28 @@ class MappingChoice(_Choice):
     """A mapper, whose options stand beside its name: a value or a list of values."""
 
     mapper: str
-    """Name of a mapper."""
+    """Name of a mapper, or `permutation`: the search itself chooses the core of every rank."""
+    instances: int = Field(default=1, ge=1, le=MOST_INSTANCES)
+    """How many mappings, of a mapper that makes random choices: its seeds are the job's seed and
+    the numbers that follow."""
+
+    @property
+    def method(self) -> Mapper | None:
+        """The mapper, unless the search itself maps."""
+        return MAPPERS.get(self.mapper)
 
     @model_validator(mode="after")
     def _check_mapper(self) -> MappingChoice:
-        if self.mapper not in MAPPERS:
+        if self.mapper not in MAPPINGS:
             raise field_error(
-                f"unknown mapping '{self.mapper}'; allowed: {', '.join(MAPPERS)}", "mapper"
+                f"unknown mapping '{self.mapper}'; allowed: {', '.join(MAPPINGS)}", "mapper"
             )
-        options = MAPPERS[self.mapper].options
+        if self.instances > 1 and (self.method is None or not self.method.uses_seed):
+            seeded = ", ".join(name for name, mapper in MAPPERS.items() if mapper.uses_seed)
+            raise field_error(
+                f"{self.mapper} makes no random choices; only these do: {seeded}", "instances"
+            )
+        options = () if self.method is None else self.method.options
         self._read_options(self.mapper, {option.name: option for option in options})
         return self
 

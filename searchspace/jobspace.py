@@ -16,8 +16,15 @@ from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
 from searchspace.jobspec import ALL, BuiltinApplication, JobSpec
 from searchspace.machine import Machine
-from searchspace.mapping import MAPPERS, map_ranks
-from searchspace.parameters import Condition, EnumParameter, IntegerParameter, Parameter
+from searchspace.mapping import map_ranks
+from searchspace.mapping.permutation import PERMUTATION
+from searchspace.parameters import (
+    Condition,
+    EnumParameter,
+    IntegerParameter,
+    Parameter,
+    PlacementParameter,
+)
 from searchspace.platform import GIVEN, MAPPER_OPTIONS, collective_obstacle
 from searchspace.space import Constraint, SearchSpace
 from searchspace.topology import FAMILIES, obstacle
@@ -97,7 +104,7 @@ def build_space(
         [
             *topologies,
             EnumParameter("ordering", tuple(spec.search.ordering)),
-            *_mappings(spec, machine),
+            *_mappings(spec, machine, ranks),
             EnumParameter("mpi", tuple(spec.search.mpi)),
             *collectives,
         ],
@@ -260,17 +267,18 @@ class _CollectiveChoices:
             )
 
 
-def _mappings(spec: JobSpec, machine: Machine) -> list[Parameter]:
-    """Makes the parameters of the mapping: `mapping`, and those of the mappers.
+def _mappings(spec: JobSpec, machine: Machine, ranks: int) -> list[Parameter]:
+    """Makes the parameters of the mapping: `mapping`, its seed, mappers' options, the permutation.
 
     Raises:
-        InvalidInput: A mapper cannot be used on any of the networks.
+        InvalidInput: A mapper cannot be used on any of the networks, or the machine is too large
+            for permutations.
     """
     names = []
     options: list[Parameter] = []
     for choice in spec.search.mappers:
         names.append(choice.mapper)
-        reason = _never(choice.mapper, spec, machine)
+        reason = _never(choice, spec, machine)
         if reason is not None:
             raise InvalidInput(f"'{choice.mapper}' {reason}", field="search.mapping")
         options += [
@@ -281,11 +289,30 @@ def _mappings(spec: JobSpec, machine: Machine) -> list[Parameter]:
             )
             for name, values in choice.options.items()
         ]
-    return [EnumParameter("mapping", tuple(names)), *options]
+    if PERMUTATION in names:
+        when = Condition("mapping", (PERMUTATION,))
+        try:
+            options.append(
+                PlacementParameter(PERMUTATION, ranks, machine.nodes, machine.cores_per_host, when)
+            )
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="search.mapping") from error
+    return [EnumParameter("mapping", tuple(names)), *_mapping_seeds(spec), *options]
 
 
-def _never(mapper: str, spec: JobSpec, machine: Machine) -> str | None:
+def _mapping_seeds(spec: JobSpec) -> list[Parameter]:
+    seeded = [c for c in spec.search.mappers if c.method is not None and c.method.uses_seed]
+    if not seeded:
+        return []
+    last = spec.seed + max(choice.instances for choice in seeded) - 1
+    condition = Condition("mapping", tuple(choice.mapper for choice in seeded))
+    return [IntegerParameter("mapping_seed", spec.seed, last, when=condition)]
+
+
+def _never(choice: MappingChoice, spec: JobSpec, machine: Machine) -> str | None:
     """Why a mapper can be used on no network of the job, or None."""
+    if choice.method is None:
+        return None
     topologies = spec.search.topology or [GIVEN]
     names = [item if isinstance(item, str) else item.family for item in topologies]
     hosts = Network(Graph(nodes=machine.nodes, edges=()))
@@ -293,7 +320,7 @@ def _never(mapper: str, spec: JobSpec, machine: Machine) -> str | None:
     if "original" in spec.search.ordering and set(names) & set(BASELINE_TOPOLOGIES):
         shapes.append(Grid((machine.nodes,), wrapped=True))
     reasons = [
-        MAPPERS[mapper].obstacle(HopMachine.uniform(shape, machine.cores_per_host))
+        choice.method.obstacle(HopMachine.uniform(shape, machine.cores_per_host))
         for shape in shapes
     ]
     return None if None in reasons else reasons[-1]
@@ -304,7 +331,9 @@ def _layout(choice: MappingChoice, ranks: int, machine: Machine) -> tuple[int, .
 
     None where it looks at more, or has options to choose.
     """
-    if MAPPERS[choice.mapper].uses_traffic or choice.options:
+    if choice.method is None or choice.method.uses_traffic or choice.method.uses_seed:
+        return None
+    if choice.options:
         return None
     where = HopMachine.uniform(
         Network(Graph(nodes=machine.nodes, edges=())), machine.cores_per_host

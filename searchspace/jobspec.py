@@ -17,12 +17,11 @@ from pydantic import (
 )
 
 from searchspace import builtins
-from searchspace.choices import MappingChoice, MappingItem, TopologyChoice, TopologyItem
+from searchspace.choices import MAPPINGS, MappingChoice, MappingItem, TopologyChoice, TopologyItem
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.formats.patterns import Pattern
 from searchspace.machine import Machine, Speed
-from searchspace.mapping import MAPPERS
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES
@@ -51,6 +50,7 @@ ALL = "all"
 
 MOST_APPLICATIONS = 64
 MOST_IN_FLIGHT = 1_024
+MOST_REFINEMENT = 100_000
 MOST_COMMAND = 4_096
 MOST_CAPTURES = 25
 MOST_RANKS = 65_536
@@ -290,7 +290,8 @@ class Search(Description):
     mapping: Annotated[list[MappingItem], BeforeValidator(_listed), Field(min_length=1)] = Field(
         default_factory=lambda: [_BY_ORDER]
     )
-    """Mappers, or `{mapper: treematch, heuristic: [smallest-first, largest-last]}`."""
+    """Mappers, `{mapper: treematch, heuristic: [smallest-first, largest-last]}`, `{mapper: random,
+    instances: 8}`, or `permutation`: the search moves ranks itself, from what mappers make."""
     mpi: Names = Field(default_factory=lambda: [DEFAULT])
     """MPI implementations whose choice of algorithms is imitated; `default` is SMPI's own."""
     collectives: dict[str, Names] = Field(default_factory=dict)
@@ -303,7 +304,7 @@ class Search(Description):
         wrong = [
             *_wrong_choices("topology", topologies, (*FAMILIES, GIVEN)),
             *_wrong_choices("ordering", self.ordering, tuple(ORDERINGS)),
-            *_wrong_choices("mapping", [m.mapper for m in self.mappers], tuple(MAPPERS)),
+            *_wrong_choices("mapping", [m.mapper for m in self.mappers], MAPPINGS),
             *_wrong_choices("mpi", self.mpi, (*SELECTORS, DEFAULT)),
         ]
         for name, algorithms in self.collectives.items():
@@ -430,6 +431,9 @@ class JobSpec(Description):
     """`full` replays the whole trace for every trial. `auto` searches on a truncated trace, where
     the application has loops that can be cut short, and then verifies the best trials on the whole
     trace."""
+    refinement: int = Field(default=0, ge=0, le=MOST_REFINEMENT)
+    """Trials after the search, in which ranks of the best configuration change places; proposed by
+    the most loaded links and what ranks exchange."""
     techniques: list[Annotated[str, Field(min_length=1)]] | None = Field(default=None, min_length=1)
     """Search techniques of OpenTuner; null for those that suit the space."""
     limits: Limits = Limits()

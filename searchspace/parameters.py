@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -14,6 +15,7 @@ from typing_extensions import override
 
 from searchspace.configuration import Scalar, Value
 from searchspace.errors import InvalidInput
+from searchspace.mapping.permutation import packed_cores
 
 __all__ = [
     "BooleanParameter",
@@ -23,6 +25,7 @@ __all__ = [
     "LogIntegerParameter",
     "Parameter",
     "PermutationParameter",
+    "PlacementParameter",
 ]
 
 
@@ -72,6 +75,10 @@ class Parameter(ABC):
     @abstractmethod
     def domain(self) -> dict[str, Any]:
         """Describes the values as JSON."""
+
+    def searched(self, value: Value) -> Any:
+        """A value as search techniques hold it, in JSON; `accept` takes it back."""
+        return list(value) if isinstance(value, tuple) else value
 
     def describe(self) -> dict[str, Any]:
         """Describes the parameter as JSON: name, kind, domain and condition."""
@@ -282,6 +289,107 @@ class PermutationParameter(Parameter):
     @override
     def domain(self) -> dict[str, Any]:
         return {"items": list(self.items)}
+
+
+@dataclass(frozen=True)
+class PlacementParameter(Parameter):
+    """Where ranks run: the core of each, numbered host by host, in one form for all that mean it.
+
+    Techniques search the order of all cores, of which the ranks take the first.
+
+    Raises:
+        InvalidInput: There are more ranks than cores, or more than 1,024 cores.
+    """
+
+    kind = "permutation"
+    name: str
+    ranks: int
+    hosts: int
+    cores_per_host: int
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.ranks <= self.cores:
+            raise InvalidInput(f"{self.ranks} ranks do not fit on {self.cores} cores")
+        if self.cores > _MOST_CORES:
+            raise InvalidInput(
+                f"permutations are searched on at most {_MOST_CORES} cores, not {self.cores}"
+            )
+
+    @property
+    def cores(self) -> int:
+        """Of all hosts."""
+        return self.hosts * self.cores_per_host
+
+    @property
+    @override
+    def size(self) -> int:
+        return _placements(self.ranks, self.hosts, self.cores_per_host)
+
+    @property
+    @override
+    def default(self) -> Value:
+        return tuple(range(self.ranks))
+
+    @override
+    def every(self) -> Iterator[Value]:
+        return self._extensions([], [self.cores_per_host] * self.hosts)
+
+    def _extensions(self, placed: list[int], free: list[int]) -> Iterator[Value]:
+        if len(placed) == self.ranks:
+            yield packed_cores(placed, self.cores_per_host)
+            return
+        for host in range(self.hosts):
+            if free[host]:
+                free[host] -= 1
+                yield from self._extensions([*placed, host], free)
+                free[host] += 1
+
+    @override
+    def sample(self, rng: random.Random) -> Value:
+        return self._packed(rng.sample(range(self.cores), self.ranks))
+
+    @override
+    def accept(self, value: Any) -> Value | None:
+        if not isinstance(value, list | tuple) or len(value) not in (self.ranks, self.cores):
+            return None
+        if any(type(core) is not int for core in value) or len(set(value)) != len(value):
+            return None
+        if not 0 <= min(value) <= max(value) < self.cores:
+            return None
+        return self._packed(value[: self.ranks])
+
+    @override
+    def domain(self) -> dict[str, Any]:
+        return {"items": list(range(self.cores))}
+
+    @override
+    def searched(self, value: Value) -> Any:
+        assert isinstance(value, tuple)
+        return [*value, *sorted(set(range(self.cores)) - set(map(int, value)))]
+
+    def _packed(self, cores: Sequence[int]) -> Value:
+        return packed_cores([core // self.cores_per_host for core in cores], self.cores_per_host)
+
+
+_MOST_CORES = 1_024
+
+
+@functools.cache
+def _placements(ranks: int, hosts: int, cores_per_host: int) -> int:
+    """Ways to give ranks hosts, none more than it has cores."""
+    if cores_per_host == 1:
+        return math.perm(hosts, ranks)
+    ways = [1] + [0] * ranks  # for so many ranks on the hosts seen
+    for _ in range(hosts):
+        ways = [
+            sum(
+                math.comb(placed, here) * ways[placed - here]
+                for here in range(min(cores_per_host, placed) + 1)
+            )
+            for placed in range(ranks + 1)
+        ]
+    return ways[ranks]
 
 
 def _refuse_bad_list(name: str, values: Sequence[Scalar]) -> None:

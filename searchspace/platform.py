@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
 from searchspace.machine import SMPI_DEFAULT, Machine, ModelFactors, NetworkDescription
 from searchspace.mapping import MAPPERS, Places, map_ranks
-from searchspace.mapping.permutation import PERMUTATION, read_permutation
+from searchspace.mapping.permutation import PERMUTATION, packed_cores, read_permutation
 from searchspace.ordering import order
 from searchspace.topology import FAMILIES, obstacle, read_options
 from searchspace.topology.grid import cubic_extents
@@ -34,6 +34,7 @@ __all__ = [
     "complete",
     "evaluation_key",
     "resolve",
+    "written_out",
 ]
 
 GIVEN = "given"
@@ -342,6 +343,20 @@ def chosen_algorithms(configuration: Configuration) -> dict[str, str]:
         for name, algorithm in configuration.items()
         if name.startswith(_COLLECTIVE)
     }
+
+
+def written_out(
+    configuration: Configuration, machine: Machine, places: Sequence[int]
+) -> Configuration:
+    """The same configuration with the ranks on these places instead of its own mapping."""
+    hosts = [place // machine.cores_per_host for place in places]
+    cores = packed_cores(hosts, machine.cores_per_host)
+    kept = {
+        name: value
+        for name, value in configuration.items()
+        if not name.startswith(MAPPER_OPTIONS) and name != "mapping_seed"
+    }
+    return Configuration({**kept, "mapping": PERMUTATION, PERMUTATION: cores})
 
 
 def _network(chosen: Configuration, machine: Machine, kept: KeptNetworks | None) -> Graph:

@@ -31,6 +31,7 @@ from searchspace.parameters import (
     LogIntegerParameter,
     Parameter,
     PermutationParameter,
+    PlacementParameter,
 )
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "LogIntegerParameter",
     "Parameter",
     "PermutationParameter",
+    "PlacementParameter",
     "SearchSpace",
 ]
 

@@ -64,9 +64,10 @@ FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
 
 ApplicationKind = Literal["builtin", "trace", "source", "pattern", "workload"]
 """A workload is several applications that run at once; its trace is the list of theirs, in JSON."""
-TrialKind = Literal["baseline", "estimate", "search", "verification"]
-"""Where the search is over a truncated trace: an estimate is a baseline's value by that trace, and
-a verification repeats one of the best trials on the whole one."""
+TrialKind = Literal["baseline", "estimate", "search", "refinement", "verification"]
+"""A refinement is the best trial of the search with some ranks moved. Where the search is over a
+truncated trace, an estimate is a baseline's value by that trace, and a verification repeats one of
+the best trials on the whole one."""
 Fidelity = Literal["full", "low"]
 """Low is an estimate from a truncated trace."""
 
@@ -237,7 +238,8 @@ class TrialPoint(NamedTuple):
 
 
 def _fidelity(kind: TrialKind, inside: bool) -> Fidelity:
-    return "low" if kind == "estimate" or (kind == "search" and not inside) else "full"
+    estimated = kind in ("search", "refinement") and not inside
+    return "low" if kind == "estimate" or estimated else "full"
 
 
 @dataclass(frozen=True)

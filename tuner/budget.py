@@ -110,11 +110,18 @@ class Ledger:
             return "target"
         if budget.trials is not None and self._asked >= budget.trials:
             return "trials"
+        if budget.patience is not None and self._since_improvement >= budget.patience:
+            return "patience"
+        return self.spent()
+
+    def spent(self) -> EndReason | None:
+        """The limit of what simulations may cost, or a value that is good enough."""
+        budget = self._budget
+        if budget.target is not None and self.best is not None and self.best <= budget.target:
+            return "target"
         evaluations = self._evaluations + self._open + self._reserved
         if budget.evaluations is not None and evaluations >= budget.evaluations:
             return "evaluations"
-        if budget.patience is not None and self._since_improvement >= budget.patience:
-            return "patience"
         cpu_seconds = self._cpu_seconds + self._reserved * self._dearest
         if budget.cpu_seconds is not None and cpu_seconds >= budget.cpu_seconds:
             return "cpu_seconds"

@@ -29,18 +29,26 @@ _CROSSOVERS = ("op3_cross_OX1", "op3_cross_PMX", "op3_cross_CX")
 class SteadyStateGA(SearchTechnique):  # type: ignore[misc]
     """Recombines good configurations: value by value, and permutations by crossover.
 
+    Results that nobody asked for (baselines, mappings made by mappers) join the population.
+
     Args:
-        population_size: How many of the best results are kept; so many begin at random.
+        population_size: How many of the best results are kept; so many begin at random, less those
+            that were known before.
     """
 
     def __init__(self, population_size: int = 12) -> None:
         super().__init__(name="SteadyStateGA")
         self.population_size = population_size
         self._begun = 0
+        self._taken = 0  # of the injected results
         self._population: list[tuple[float, Any]] = []
 
     def desired_configuration(self) -> dict[str, Any]:
         """A random configuration at first, then children of two tournament winners."""
+        for result in self.driver.injected[self._taken :]:
+            self._taken += 1
+            self._begun += 1
+            self.handle_requested_result(result)
         if self._begun < self.population_size or len(self._population) < 2:
             self._begun += 1
             return self.manipulator.random()  # type: ignore[no-any-return]

@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 import math
 import time
+from collections.abc import Callable
+from functools import partial
 from threading import Event
 
+from searchspace.job import JobSpec
 from storage.errors import Conflict
 from storage.messages import PREPARE
-from storage.records import FINAL_JOB_STATES, Job, JobState
+from storage.records import FINAL_JOB_STATES, Job, JobState, Trial
 from storage.storage import Storage
 from tuner.bells import LookBell
 from tuner.evaluations import Dispatch, Evaluations, Silence
-from tuner.job_space import is_truncated, read_job, space_of
+from tuner.job_space import is_truncated, mapped_points, read_job, space_of
 from tuner.lease import LOOK_SECONDS, Lease
+from tuner.refining import MappingRefiner, refiner_of
 from tuner.search import Search
 from tuner.trial_loop import PAUSED, TrialLoop
 
@@ -106,7 +110,8 @@ class JobRun:
         job = self._lease.job
         spec = read_job(self._storage, job)
         built = space_of(self._storage, job, spec)
-        with Search(built.space, spec.seed, spec.techniques) as search:
+        first = mapped_points(job, built.space)
+        with Search(built.space, spec.seed, spec.techniques, first=first) as search:
             loop = TrialLoop(
                 self._storage,
                 self._lease,
@@ -115,11 +120,17 @@ class JobRun:
                 built,
                 search,
                 truncated=is_truncated(job),
+                refiner=self._refiner(job, spec) if spec.refinement else None,
                 look=self._look_running,
                 pause=self._pause,
             )
             while not self._ended(loop):
                 self._look(max_age=0.0)
+
+    def _refiner(self, job: Job, spec: JobSpec) -> Callable[[Trial], MappingRefiner]:
+        assert job.application_id is not None, "the job is prepared"
+        application = self._storage.get_application(job.application_id)
+        return partial(refiner_of, self._storage, job, spec, application)
 
     def _ended(self, loop: TrialLoop) -> bool:
         """Run the loop and store how it ended; False where a user interfered just then."""

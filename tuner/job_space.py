@@ -5,10 +5,15 @@ from __future__ import annotations
 from searchspace.collectives import called_collectives
 from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
 from searchspace.jobspec import Reference
+from searchspace.mapping.permutation import PERMUTATION
+from searchspace.space import SearchSpace
 from storage.records import Job
 from storage.storage import Storage
+from tuner.search import Point
 
-__all__ = ["is_truncated", "read_job", "space_of"]
+__all__ = ["is_truncated", "mapped_points", "read_job", "space_of"]
+
+_OF_MAPPINGS = ("mapping", "mapping_seed", "mappers", PERMUTATION)
 
 
 def read_job(storage: Storage, job: Job) -> JobSpec:
@@ -40,6 +45,21 @@ def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
     assert job.application_id is not None, f"job {job.id} is not prepared"
     application = storage.get_application(job.application_id)
     return build_space(spec, application.ranks, called_collectives(application.summary))
+
+
+def mapped_points(job: Job, space: SearchSpace) -> list[Point]:
+    """The points of a space that carry what mappers made of a job's traffic, where it has any.
+
+    They are the space's first point with the mapping written out.
+    """
+    first = {n: v for n, v in space.default().items() if n.split(".")[0] not in _OF_MAPPINGS}
+    return [
+        Point(
+            space.canonicalise({**first, "mapping": PERMUTATION, PERMUTATION: made["permutation"]}),
+            made["mapper"],
+        )
+        for made in (job.space or {}).get("mapped", ())
+    ]
 
 
 def is_truncated(job: Job) -> bool:

@@ -104,13 +104,18 @@ class Permutation(_Repaired, opentuner.PermutationParameter):  # type: ignore[mi
         first, last = sorted(random.sample(range(len(items)), 2))
         items[first : last + 1] = items[first : last + 1][::-1]
 
+    def op1_few_swaps(self, cfg: dict[str, Any]) -> None:
+        """Exchange two items, at times in two or three pairs: a mutation that keeps the rest."""
+        for _ in range(random.choice((1, 1, 2, 3))):
+            self.op1_swap(cfg)
+
     def op1_small_move(self, cfg: dict[str, Any]) -> None:
         """Make one of the three moves."""
         random.choice((self.op1_swap, self.op1_move, self.op1_reverse))(cfg)
 
     def manipulators(self, config: dict[str, Any]) -> list[Any]:
         """The operators that bandits over operators choose from."""
-        return [self.op1_randomize, self.op1_swap, self.op1_move, self.op1_reverse]
+        return [self.op1_swap, self.op1_few_swaps, self.op1_move, self.op1_reverse]
 
 
 class Manipulator(opentuner.ConfigurationManipulator):  # type: ignore[misc]

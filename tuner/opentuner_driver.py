@@ -58,6 +58,7 @@ class MemoryDriver:
         self.objective.set_driver(self)
         self.best_result: Any = None
         self.generation = 0
+        self.injected: list[Any] = []  # results that no technique asked for
         self.tuning_run = None  # a row that desired results may belong to
         self._technique = technique
         self._configurations: dict[str, Any] = {}
@@ -85,7 +86,7 @@ class MemoryDriver:
 
     def inject(self, values: dict[str, Any], value: float | None, status: str) -> None:
         """Make a result known that no technique asked for."""
-        self._add(self.get_configuration(values), value, status)
+        self.injected.append(self._add(self.get_configuration(values), value, status))
 
     def _add(self, configuration: Any, value: float | None, status: str) -> Any:
         # Infinity is the one value that loses every comparison: a censored trial is known to be

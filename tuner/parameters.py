@@ -35,12 +35,12 @@ def kinds(space: SearchSpace) -> frozenset[str]:
 
 def constants(space: SearchSpace) -> dict[str, Any]:
     """The values of the parameters that have only one."""
-    return {p.name: _plain(p.default) for p in space.parameters if p.size == 1}
+    return {p.name: p.searched(p.default) for p in space.parameters if p.size == 1}
 
 
 def complete_values(space: SearchSpace, configuration: Mapping[str, Any]) -> dict[str, Any]:
     """A value for every varied parameter: the configuration's, or the default where inactive."""
-    return {p.name: _plain(configuration.get(p.name, p.default)) for p in _varied(space)}
+    return {p.name: p.searched(configuration.get(p.name, p.default)) for p in _varied(space)}
 
 
 def point_of(space: SearchSpace, configuration: Mapping[str, Any]) -> Configuration | None:
@@ -53,7 +53,3 @@ def point_of(space: SearchSpace, configuration: Mapping[str, Any]) -> Configurat
 
 def _varied(space: SearchSpace) -> list[Parameter]:
     return [parameter for parameter in space.parameters if parameter.size > 1]
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

@@ -7,6 +7,7 @@ handed out once a job. This is the de-duplication that the design asks for above
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -53,6 +54,7 @@ class Search:
         space: What to search.
         seed: Of all random choices.
         techniques: As for `TunerSession`.
+        first: Points to hand out before OpenTuner is asked, each with whose idea it was.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -60,9 +62,15 @@ class Search:
     """
 
     def __init__(
-        self, space: SearchSpace, seed: int, techniques: Sequence[str] | None = None
+        self,
+        space: SearchSpace,
+        seed: int,
+        techniques: Sequence[str] | None = None,
+        *,
+        first: Sequence[Point] = (),
     ) -> None:
         self._space = space
+        self._first = deque(first)
         self._seen: dict[str, _Seen] = {}
         # Seeded by text, so that its draws are not those of OpenTuner with the same number.
         self._random = random.Random(f"{seed} sampler")  # noqa: S311
@@ -75,6 +83,10 @@ class Search:
         Raises:
             SearchProcessFailed: OpenTuner's process failed.
         """
+        while self._first:
+            point = self._first.popleft()
+            if self.add(point.configuration):
+                return point
         if len(self._seen) >= self._space.size:
             return None
         for _ in range(_FRUITLESS_ASKS):

@@ -16,8 +16,19 @@ from opentuner.search.simplextechniques import RandomNelderMead, RightNelderMead
 from opentuner.search.technique import PureRandom
 
 from tuner.genetic_technique import SteadyStateGA
+from tuner.manipulator import Permutation
 
 __all__ = ["FACTORIES", "root_technique"]
+
+
+class _Mutation(UniformGreedyMutation):  # type: ignore[misc]
+    """Mutation of the incumbent that changes a permutation a little instead of drawing it anew."""
+
+    def mutate_param(self, cfg: dict[str, Any], param: Any) -> None:
+        if isinstance(param, Permutation):
+            param.op1_few_swaps(cfg)
+        else:
+            super().mutate_param(cfg, param)
 
 
 def _pso(crossover: str) -> Callable[[], Any]:
@@ -38,13 +49,9 @@ def _opentuners_default() -> Any:
 
 FACTORIES: dict[str, Callable[[], Any]] = {
     "AUCBanditMutationTechnique": AUCBanditMutationTechnique,
-    "NarrowGreedyMutation": lambda: UniformGreedyMutation(
-        name="NarrowGreedyMutation", mutation_rate=0.0
-    ),
-    "UniformGreedyMutation": UniformGreedyMutation,
-    "WideGreedyMutation": lambda: UniformGreedyMutation(
-        name="WideGreedyMutation", mutation_rate=0.3
-    ),
+    "NarrowGreedyMutation": lambda: _Mutation(name="NarrowGreedyMutation", mutation_rate=0.0),
+    "UniformGreedyMutation": lambda: _Mutation(name="UniformGreedyMutation"),
+    "WideGreedyMutation": lambda: _Mutation(name="WideGreedyMutation", mutation_rate=0.3),
     "NormalGreedyMutation": lambda: NormalGreedyMutation(mutation_rate=0.3),
     "SteadyStateGA": SteadyStateGA,
     "DifferentialEvolutionAlt": DifferentialEvolutionAlt,

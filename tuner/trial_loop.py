@@ -5,13 +5,15 @@ that are stored with an outcome are told without being evaluated. Trial k + batc
 trial k was told, and its cutoff comes from what was told before, so that asks, tells and trials are
 the same for any number of workers and after any crash.
 
-Where the search is on a truncated trace there are four stages, each of which begins when nothing is
-in flight: the baselines are estimated, the best of them evaluated on the whole trace, the space is
-searched by estimates, and the best points are verified on the whole trace.
+The work has stages, each of which begins when nothing is in flight: the search, and, where the job
+wants it, the refinement of the best configuration's mapping. Where the search is on a truncated
+trace the baselines are estimated before it, the best of them evaluated on the whole trace, and in
+the end the best points are verified on the whole trace.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from searchspace.configuration import Configuration
+from searchspace.errors import HamtuneError
 from searchspace.job import BuiltSpace, JobSpec
 from storage.errors import ReplayDiverged
 from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Trial, TrialKind
@@ -29,6 +32,7 @@ from tuner.evaluations import Evaluations
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.objective import cutoff, told
 from tuner.parameters import point_of
+from tuner.refining import MappingRefiner
 from tuner.search import Search
 from tuner.verification import IN_FLIGHT, MOST, Drift, Entrant, Race
 
@@ -37,11 +41,16 @@ __all__ = ["PAUSED", "TrialLoop"]
 PAUSED: Literal["paused"] = "paused"
 """Returned by `TrialLoop.run` where the job is to pause and nothing is in flight."""
 
+MOST_REFINED = 2
+"""Refined mappings that may be verified: they differ little."""
+
 _TEND_SECONDS = 2.0
 _PAGE = 1000
 
 _End: TypeAlias = EndReason | Literal["hopeless"]
 _Stop: TypeAlias = _End | Literal["paused", "done"]
+
+log = logging.getLogger("hamtune.tuner")
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,13 @@ class _Asked:
         trial: The trial.
         inside: Whether its result matters to the search.
         entrant: What it is in a race of verifications.
+        refined: What it is in a refinement.
     """
 
     trial: Trial
     inside: bool
     entrant: Entrant | None = None
+    refined: Configuration | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,7 @@ class TrialLoop:
         search: The search over that space, fresh.
         truncated: Whether its trials are estimates from a truncated trace, the best of which are
             to be verified in the end.
+        refiner: Makes what refines a trial's mapping; None where the job wants no refinement.
         look: Returns the job as it was at most so many seconds ago; raises where the loop is to
             stop at once.
         pause: Waits until there may be news of the job, or until it is time to look again.
@@ -103,6 +115,7 @@ class TrialLoop:
         search: Search,
         *,
         truncated: bool = False,
+        refiner: Callable[[Trial], MappingRefiner] | None = None,
         look: Callable[[float], Job],
         pause: Callable[[], object],
     ) -> None:
@@ -127,6 +140,11 @@ class TrialLoop:
         self._baseline_estimates: list[Entrant] = []
         self._verified: set[str] = set()  # digests of points evaluated on the whole trace
         self._best_verified: float | None = None  # of points of the space
+        self._leader: tuple[float, int] | None = None  # value and number of the search's best
+        self._refiner_of = refiner
+        self._refiner: MappingRefiner | None = None
+        self._refinements = 0  # asked
+        self._refined: list[Entrant] = []
         self._search_end: _End | None = None
         self._stages = deque(self._planned())
         self._tended = time.monotonic()
@@ -138,8 +156,13 @@ class TrialLoop:
 
     def _planned(self) -> list[_Stage]:
         several = self._spec.batch
+        refinement: list[_Stage] = []
+        if self._refiner_of is not None:
+            refinement.append(
+                _Stage(self._begin_refinement, self._refinement_end, self._ask_refinement, several)
+            )
         if not self._truncated:
-            return [_Stage(_at_once, self._end, self._ask, several)]
+            return [_Stage(_at_once, self._end, self._ask, several), *refinement]
         few = min(several, IN_FLIGHT)
         return [
             _Stage(_at_once, self._estimates_end, self._ask_estimate, several),
@@ -147,6 +170,7 @@ class TrialLoop:
                 self._begin_baselines, self._baselines_end, partial(self._race_on, "baseline"), few
             ),
             _Stage(_at_once, self._end, self._ask, several),
+            *refinement,
             _Stage(
                 self._begin_finalists,
                 self._finalists_end,
@@ -223,7 +247,50 @@ class TrialLoop:
     def _baselines_end(self) -> _Stop | None:
         return "done" if self._race.over else self._end()
 
+    def _begin_refinement(self) -> None:
+        """Find out what to refine; nothing where the search has found nothing."""
+        self._exhausted = False
+        if self._leader is None or self._refiner_of is None:
+            return
+        best = self._storage.get_trial(self._lease.job.id, self._leader[1])
+        try:
+            self._refiner = self._refiner_of(best)
+        except HamtuneError as error:
+            log.warning("the mapping of trial %d is not refined: %s", best.number, error)
+
+    def _refinement_end(self) -> _Stop | None:
+        """Why no mapping may be tried now."""
+        job = self._look(LOOK_SECONDS)
+        done = self._refinements >= self._spec.refinement or self._exhausted
+        if self._refiner is None or done or self.ledger.spent() is not None:
+            return "done"
+        if self._number + 1 in self._stored:
+            return None
+        if self.ledger.out_of_time(self._lease.active_seconds):
+            return "done"
+        return PAUSED if job.state == "pausing" else None
+
+    def _ask_refinement(self) -> _Asked | None:
+        """Have the next mapping evaluated; None where no new one was found."""
+        assert self._refiner is not None, "only what has begun is asked"
+        configuration = self._refiner.ask()
+        if configuration is None:
+            return None
+        self._number += 1
+        self._refinements += 1
+        trial = self._proposed(
+            self._number,
+            "refinement",
+            configuration,
+            inside=not self._truncated,
+            bound=cutoff(self._refiner.best, self._spec.cutoff_factor),
+        )
+        self.ledger.ask("refinement")
+        return _Asked(trial, inside=False, refined=configuration)
+
     def _begin_finalists(self) -> None:
+        refined = sorted(self._refined, key=lambda entrant: (entrant.estimate, entrant.number))
+        self._estimates += refined[:MOST_REFINED]
         unverified = [e for e in self._estimates if e.configuration.sha256 not in self._verified]
         self._race = Race(self._drift, unverified, best=self._best_verified)
 
@@ -352,7 +419,14 @@ class TrialLoop:
 
     def _tell(self, asked: _Asked, trial: Trial) -> None:
         result = told(trial)
-        self.ledger.tell(trial, result, inside=asked.inside)
+        self.ledger.tell(trial, result, inside=asked.inside or asked.refined is not None)
+        if asked.refined is not None:
+            self._tell_refiner(asked.refined, trial)
+            return
+        if asked.inside and result.value is not None:
+            self._leader = min(
+                self._leader or (result.value, trial.number), (result.value, trial.number)
+            )
         configuration = Configuration.from_json(trial.configuration)
         if asked.inside:
             self._search.tell(configuration, result)
@@ -361,9 +435,19 @@ class TrialLoop:
         if self._truncated and result.value is not None:
             self._enter(trial, configuration, result.value)
 
+    def _tell_refiner(self, configuration: Configuration, trial: Trial) -> None:
+        assert self._refiner is not None, "only what was asked is told"
+        if trial.state == "completed":
+            trial = self._storage.get_trial(trial.job_id, trial.number)
+            if self._truncated and trial.value is not None:
+                self._refined.append(Entrant(trial.value, trial.number, configuration))
+        self._refiner.tell(configuration, trial)
+
     def _enter(self, trial: Trial, configuration: Configuration, value: float) -> None:
         """Remember what decides on who is verified, and the best that was."""
         point = point_of(self._space, configuration)
+        if any(entrant.configuration == configuration for entrant in self._refined):
+            point = configuration
         if trial.fidelity == "full":
             if point is not None:
                 self._verified.add(point.sha256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from searchspace.collectives import Groups
 from searchspace.configuration import Configuration
@@ -11,14 +12,16 @@ from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
 from searchspace.machine import Machine
 from searchspace.mapping import MAPPERS, Places
-from searchspace.mapping.permutation import PERMUTATION, packed_cores
+from searchspace.mapping.permutation import packed_cores
 from searchspace.mapping.refinement import Evaluate, Refined, Timed, refine
-from searchspace.platform import Infeasible, TrafficOf, chosen_algorithms, resolve
+from searchspace.platform import Infeasible, TrafficOf, chosen_algorithms, resolve, written_out
+from searchspace.space import SearchSpace
+from searchspace.topology.kept import KeptNetworks
 from searchspace.traffic import Traffic
 from workers.simulator_client import Simulator
 from workers.subject import Workload, request_for
 
-__all__ = ["Runs", "mapped_by_all", "refine_mapping", "written_out"]
+__all__ = ["Runs", "mapped_by_all", "refine_mapping", "written_by_mappers"]
 
 
 @dataclass(frozen=True)
@@ -62,20 +65,6 @@ class Runs:
         return evaluate
 
 
-def written_out(
-    configuration: Configuration, machine: Machine, places: Sequence[int]
-) -> Configuration:
-    """The same configuration with the ranks on these places instead of its own mapping."""
-    hosts = [place // machine.cores_per_host for place in places]
-    cores = packed_cores(hosts, machine.cores_per_host)
-    kept = {
-        name: value
-        for name, value in configuration.items()
-        if not name.startswith("mappers.") and name != "mapping_seed"
-    }
-    return Configuration({**kept, "mapping": PERMUTATION, PERMUTATION: cores})
-
-
 def mapped_by_all(traffic: Traffic, machine: HopMachine, seed: int) -> dict[str, Places]:
     """What every mapper that can be used on a machine makes of some traffic."""
     found = {}
@@ -86,6 +75,33 @@ def mapped_by_all(traffic: Traffic, machine: HopMachine, seed: int) -> dict[str,
             except InvalidInput:
                 continue  # the size of the machine stands in its way
     return found
+
+
+def written_by_mappers(
+    space: SearchSpace,
+    machine: Machine,
+    ranks: int,
+    traffic: TrafficOf,
+    seed: int,
+    kept: KeptNetworks | None = None,
+) -> list[dict[str, Any]]:
+    """What every mapper makes on the first network of a space, to begin a search with.
+
+    Returns:
+        `mapper` and `permutation`, the core of each rank; of equal ones the first. Nothing where
+        the first network is not possible.
+    """
+    first = space.default()
+    try:
+        plain = resolve(written_out(first, machine, range(ranks)), machine, ranks, kept=kept)
+    except Infeasible:
+        return []
+    known: dict[tuple[int, ...], str] = {}
+    mapped = mapped_by_all(traffic(chosen_algorithms(first)), plain.where, seed)
+    for name, places in mapped.items():
+        hosts = plain.where.place_hosts[places].tolist()
+        known.setdefault(packed_cores(hosts, machine.cores_per_host), name)
+    return [{"mapper": name, "permutation": list(cores)} for cores, name in known.items()]
 
 
 def refine_mapping(

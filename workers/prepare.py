@@ -16,6 +16,7 @@ from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.formats.patterns import Pattern, pattern_trace
 from searchspace.formats.source_archive import pack
 from searchspace.formats.trace import describe_trace
+from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.job import build_space
 from searchspace.jobspec import Application as AnyApplication
 from searchspace.jobspec import (
@@ -31,16 +32,19 @@ from searchspace.truncation import truncate
 from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
 from storage.log_context import about
+from storage.networks import ProjectNetworks
 from storage.preparations import PREPARER_SILENCE_SECONDS
 from storage.project_storage import ProjectStorage
 from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.storage import Storage
+from storage.traces import traces_of
 from workers.capture import builtin_sources_sha256, capture_builtin
 from workers.capture_limits import CapturePolicy
 from workers.capture_run import Measure
 from workers.capture_sandbox import Interrupted
 from workers.capture_source import SourceProgram, capture_source, check_run
 from workers.capture_watch import CaptureWatch
+from workers.mapping_refinement import written_by_mappers
 from workers.preparation_claim import claimed_preparation
 from workers.subject import read_spec
 
@@ -114,7 +118,18 @@ class Preparer:
                 return
             application = stored_application(share, spec.application, self.stop)
             called = called_collectives(application.summary)
-            space = build_space(spec, application.ranks, called).describe()
+            built = build_space(spec, application.ranks, called)
+            space = built.describe()
+            if any(choice.method is None for choice in spec.search.mappers):
+                traffic = TracesTraffic(traces_of(self.storage, application))
+                space["mapped"] = written_by_mappers(
+                    built.space,
+                    spec.described_machine,
+                    application.ranks,
+                    traffic,
+                    spec.seed,
+                    ProjectNetworks(self.storage, job.project),
+                )
             if spec.fidelity == "auto":
                 space["fidelity"] = truncated_trace(self.storage, application)
             self.storage.set_job_prepared(job_id, application_id=application.id, space=space)

@@ -19,6 +19,7 @@ from searchspace.platform import Resolved
 from searchspace.workload import split
 from storage.records import DEFAULT_PROJECT, Application, Job, Trial
 from storage.storage import Storage
+from storage.traces import traces_of
 
 __all__ = [
     "Replayed",
@@ -27,7 +28,6 @@ __all__ = [
     "Workload",
     "read_spec",
     "request_for",
-    "traces_of",
     "workload_of",
 ]
 
@@ -105,22 +105,6 @@ def workload_of(application: Application) -> Workload | None:
         return None
     summary = application.summary
     return Workload(tuple(summary["applications"]), summary["objective"])
-
-
-def traces_of(storage: Storage, application: Application) -> tuple[Path, ...]:
-    """The traces of a stored application, one for each that runs.
-
-    Raises:
-        NotFound: One is not stored.
-        ArtifactDamaged: One was altered.
-    """
-    workload = workload_of(application)
-    digests = (
-        [application.trace_sha256]
-        if workload is None
-        else [part["trace_sha256"] for part in workload.parts]
-    )
-    return tuple(storage.artifact_path(digest) for digest in digests)
 
 
 class Subjects:

@@ -19,7 +19,8 @@ from service.drawings.network import Drawing, draw
 from storage.errors import Conflict
 from storage.records import Trial
 from storage.storage import Storage
-from workers.subject import read_spec, traces_of
+from storage.traces import traces_of
+from workers.subject import read_spec
 
 __all__ = ["EXAMPLE", "Placement", "placement"]
 

@@ -19,7 +19,8 @@ from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
-from workers.subject import read_spec, traces_of
+from storage.traces import traces_of
+from workers.subject import read_spec
 
 __all__ = ["ExportFile", "Result", "Wishes", "gather"]
 

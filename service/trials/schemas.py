@@ -51,7 +51,8 @@ class TrialView(BaseModel):
 
     number: int = Field(description="1, 2, ... in the order of asking.")
     kind: TrialKind = Field(
-        description="With `fidelity: auto` an `estimate` is a baseline's value by the truncated "
+        description="A `refinement` is the best trial of the search with some ranks moved. With "
+        "`fidelity: auto` an `estimate` is a baseline's value by the truncated "
         "trace, and a `verification` repeats one of the best trials on the whole one."
     )
     fidelity: Fidelity = Field(

@@ -91,15 +91,17 @@ def test_a_job_chooses_among_mappers_and_their_options(hamtune: Hamtune, files: 
         },
         "search": {
             "topology": ["torus-2d"],
-            "mapping": ["by-order", "greedy", {"mapper": "mpipp", "starts": [1, 5]}],
+            "mapping": ["by-order", "greedy", {"mapper": "mpipp", "starts": [1, 5]}, "permutation"],
         },
-        "budget": {"trials": 8},
+        "budget": {"trials": 24},
+        "refinement": 8,
     }
 
     ended = hamtune.json("run", hamtune.job_file(job))
 
     tried = [trial["configuration"] for trial in hamtune.trials(ended["job"]["id"])]
-    assert {configuration["mapping"] for configuration in tried} == {"by-order", "greedy", "mpipp"}
+    assert {c["mapping"] for c in tried} == {"by-order", "greedy", "mpipp", "permutation"}
+    assert ended["job"]["progress"]["kinds"]["refinement"] == 8
     starts = {c["mappers"]["mpipp"]["starts"] for c in tried if c["mapping"] == "mpipp"}
     assert starts == {1, 5}
     best = ended["best"]

@@ -145,12 +145,17 @@ def test_one_choice_needs_no_list() -> None:
         ({"search__mpi": ["lam"]}, "search.mpi: unknown mpi 'lam'; allowed: mpich, ompi"),
         (
             {"search__mapping": [{"mapper": "mpipp", "ends": 2}]},
-            "search.mapping.0.ends: unknown field of mpipp; allowed: mapper, starts",
+            "search.mapping.0.ends: unknown field of mpipp; allowed: mapper, instances, starts",
         ),
         (
             {"search__mapping": [{"mapper": "mpipp", "starts": 0}]},
             "search.mapping.0.starts: must be a whole number from 1",
         ),
+        (
+            {"search__mapping": [{"mapper": "treematch", "instances": 2}]},
+            "search.mapping.0.instances: treematch makes no random choices; only these do: random",
+        ),
+        ({"refinement": -1}, "refinement: must be greater than or equal to 0"),
         (
             {"search__mapping": ["geometric"], "search__ordering": ["bfs"]},
             "search.mapping: 'geometric' needs the coordinates",
@@ -218,6 +223,22 @@ def test_instances_of_a_family_are_seeds() -> None:
     seeds = {c.get("topology_seed") for c in built.space.enumerate()}
     assert seeds == {None, *range(5, 13)}
     assert built.space.size == 9
+
+
+def test_instances_of_a_mapper_are_seeds_and_the_search_may_map_itself() -> None:
+    mapping = [{"mapper": "random", "instances": 4}, "by-order", "permutation"]
+    spec = load_job(small(search__mapping=mapping, seed=7))
+
+    by_name = {p.name: p for p in build_space(spec, 16).space.parameters}
+
+    assert by_name["mapping_seed"].describe() == {
+        "name": "mapping_seed", "kind": "integer", "low": 7, "high": 10,
+        "when": {"mapping": ["random"]},
+    }  # fmt: skip
+    assert by_name["permutation"].describe() == {
+        "name": "permutation", "kind": "permutation", "items": list(range(16)),
+        "when": {"mapping": ["permutation"]},
+    }  # fmt: skip
 
 
 def test_parameters_of_families_count_where_their_family_is_chosen() -> None:

@@ -19,6 +19,7 @@ from searchspace.space import (
     LogIntegerParameter,
     Parameter,
     PermutationParameter,
+    PlacementParameter,
     SearchSpace,
 )
 
@@ -48,6 +49,7 @@ def spaces(draw: st.DrawFn) -> SearchSpace:
                         IntegerParameter(name, low, high, when),
                         LogIntegerParameter(name, low, high, when),
                         PermutationParameter(name, options[:3], when),
+                        PlacementParameter(name, 2, 2, 2, when),
                     ]
                 )
             )
@@ -155,3 +157,34 @@ def test_refuses_a_bad_space(make: object, message: str) -> None:
     assert callable(make)
     with pytest.raises(InvalidInput, match=message):
         SearchSpace(make())
+
+
+@given(ranks=st.integers(1, 4), hosts=st.integers(1, 4), cores=st.integers(1, 3), data=st.data())
+def test_placements_that_mean_the_same_run_are_one_value(
+    ranks: int, hosts: int, cores: int, data: st.DataObject
+) -> None:
+    if ranks > hosts * cores:
+        with pytest.raises(InvalidInput, match="ranks do not fit"):
+            PlacementParameter("p", ranks, hosts, cores)
+        return
+    parameter = PlacementParameter("p", ranks, hosts, cores)
+
+    order = data.draw(st.permutations(range(hosts * cores)))
+    value = parameter.accept(order)
+
+    assert isinstance(value, tuple)
+    assert [int(c) // cores for c in value] == [c // cores for c in order[:ranks]]
+    assert value == parameter.accept(list(value)) == parameter.accept(parameter.searched(value))
+    assert sorted(parameter.searched(value)) == list(range(hosts * cores))
+    every = list(parameter.every())
+    assert len(set(every)) == len(every) == parameter.size
+    assert value in every
+    assert parameter.default in every
+
+
+def test_what_is_no_placement() -> None:
+    parameter = PlacementParameter("p", 3, 4, 1)
+    for wrong in ([0, 1], [0, 1, 1], [0, 1, 4], [0, 1, True], [0, 1, -1], "012", [0, 1, 2, 3, 3]):
+        assert parameter.accept(wrong) is None
+    with pytest.raises(InvalidInput, match="at most 1024 cores, not 2048"):
+        PlacementParameter("p", 3, 1024, 2)

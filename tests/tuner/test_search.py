@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.configuration import Configuration
-from searchspace.space import Condition, EnumParameter, IntegerParameter, SearchSpace
+from searchspace.space import (
+    Condition,
+    EnumParameter,
+    IntegerParameter,
+    PlacementParameter,
+    SearchSpace,
+)
 from tuner.objective import Told
 from tuner.search import SAMPLER, Point, Search
 
@@ -99,3 +105,27 @@ def test_a_large_space_yields_as_many_distinct_points_as_are_asked(
     with Search(space, seed=seed) as search:
         points = [point.configuration.sha256 for point in drive(search, in_flight, limit=150)]
     assert len(set(points)) == len(points) == 150
+
+
+def test_points_that_are_known_to_be_good_come_first_and_are_learned_from() -> None:
+    ranks = 12
+    space = SearchSpace([PlacementParameter("p", ranks, ranks, 1)])
+    aim = tuple(reversed(range(ranks)))
+
+    def wrong(configuration: Configuration) -> float:
+        return float(sum(a != b for a, b in zip(configuration["p"], aim, strict=True)))  # type: ignore[arg-type]
+
+    near = (*aim[:-4], 0, 1, 2, 3)  # two swaps from the aim
+    first = [Point(Configuration({"p": near}), "treematch")] * 2
+    for technique in ("SteadyStateGA", "NarrowGreedyMutation", "AUCBanditMutationTechnique"):
+        with Search(space, 4, [technique], first=first) as search:
+            best, asked = float(ranks), []
+            for _ in range(120):
+                point = search.ask()
+                assert point is not None
+                asked.append(point.technique)
+                best = min(best, wrong(point.configuration))
+                search.tell(point.configuration, Told(1 + wrong(point.configuration), "completed"))
+        assert asked[0] == "treematch"
+        assert asked.count("treematch") == 1  # handed out once
+        assert best < 4, technique

@@ -9,8 +9,8 @@ from searchspace.configuration import Configuration
 from searchspace.formats.patterns import Pattern, pattern_trace
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import parse_machine
-from searchspace.platform import resolve
-from workers.mapping_refinement import Runs, refine_mapping, written_out
+from searchspace.platform import resolve, written_out
+from workers.mapping_refinement import Runs, refine_mapping
 from workers.simulator_client import Simulator
 
 MACHINE = parse_machine(

@@ -57,6 +57,22 @@ def test_collectives_that_the_application_never_calls_are_left_out_and_said(
     assert "never calls" in excluded["reason"]
 
 
+def test_a_search_over_permutations_begins_with_what_mappers_make(
+    storage: Storage, trace: Path
+) -> None:
+    document = job_document(trace)
+    document["search"]["mapping"] = ["permutation"]
+    job = create(storage, document)
+
+    prepare_job(storage, job.id)
+
+    space = storage.get_job(job.id).space
+    assert space is not None
+    mapped = space["mapped"]
+    assert mapped[0] == {"mapper": "by-order", "permutation": list(range(RANKS))}
+    assert len({tuple(made["permutation"]) for made in mapped}) == len(mapped) > 1
+
+
 def test_a_built_in_program_is_captured_once(storage: Storage) -> None:
     document = job_document(Path("unused"))
     document["application"] = {"builtin": "is", "class": "S", "ranks": 4}
