@@ -1,0 +1,116 @@
+"""Exports for a named library: everything expressible, or the nearest with its simulated time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from fastapi.testclient import TestClient
+
+from searchspace.collectives import COLLECTIVES
+from searchspace.collectives.equivalents import TARGETS, target_named
+from searchspace.errors import InvalidInput
+from storage.errors import Conflict
+from storage.storage import Storage
+from tests.service.exports.conftest import Exported, Solve
+
+CHOSEN = {"alltoall": "2dmesh", "allreduce": "rab1", "allgather": "bruck"}
+
+
+@pytest.fixture
+def job_id(solve: Solve) -> str:
+    """A job whose best uses what Open MPI has not."""
+    return solve(
+        {"topology": "random", "topology_seed": 1, "mpi": "ompi", "collectives": CHOSEN},
+        collectives=(*CHOSEN, "bcast"),
+    )
+
+
+def test_what_cannot_be_expressed_is_named_with_the_time_of_the_nearest(
+    job_id: str, exported: Callable[..., Exported]
+) -> None:
+    with pytest.raises(Conflict) as refused:
+        exported(job_id, "openmpi", target=TARGETS["openmpi-4.1"])
+
+    text = str(refused.value)
+    assert "Open MPI 4.1 cannot express" in text
+    assert "alltoall = 2dmesh: none" in text
+    assert "allreduce = rab1: nearest rabenseifner" in text
+    assert "allgather" not in text
+    assert re.search(r"The nearest that it can express takes [\d.]+ [mu]?s simulated", text)
+
+
+def test_the_nearest_is_exported_with_its_own_time(
+    job_id: str, exported: Callable[..., Exported], storage: Storage
+) -> None:
+    export = exported(job_id, "openmpi", target=TARGETS["openmpi-4.1"], nearest=True)
+
+    assert "mca-params-5.conf" not in export.files
+    assert export.settings("mca-params.conf") == [
+        "coll_tuned_use_dynamic_rules = 1",
+        "coll_tuned_allreduce_algorithm = rabenseifner",
+        "coll_tuned_allgather_algorithm = bruck",
+    ]
+    text = export.text("mca-params.conf")
+    assert "what comes nearest to the best configuration" in text
+    assert "where the best has 1 ms" in text
+    assert "alltoall = ompi: nearest (left to the library" in text
+    assert exported(job_id, "json", target=TARGETS["openmpi-4.1"], nearest=True).text("result.json")
+
+
+def test_a_best_that_can_be_expressed_needs_no_nearest(
+    solve: Solve, exported: Callable[..., Exported]
+) -> None:
+    chosen = {"alltoall": "bruck", "allreduce": "rab"}
+    job_id = solve({"topology": "random", "mpi": "ompi", "collectives": chosen})
+
+    export = exported(job_id, "openmpi", target=TARGETS["openmpi-4.1"])
+
+    assert "alltoall = bruck: same modified_bruck" in export.text("README.txt")
+    assert (
+        exported(job_id, "all", target=TARGETS["openmpi-4.1"])
+        .text("README.txt")
+        .count("the export is for Open MPI 4.1")
+        == 3
+    )
+
+
+def test_rest_tells_the_same(client: TestClient, job_id: str) -> None:
+    url = f"/api/v1/jobs/{job_id}/exports/openmpi"
+
+    refused = client.get(url, params={"target": "openmpi-4.1"})
+    assert refused.status_code == 409
+    assert "alltoall = 2dmesh" in refused.json()["detail"]
+    assert client.get(url, params={"target": "openmpi-4.1", "nearest": True}).status_code == 200
+
+    for answer in (
+        client.get(url, params={"target": "openmpi-3"}),
+        client.post(url, json={"target": "openmpi-3"}),
+    ):
+        assert answer.status_code == 422
+        assert "allowed: openmpi-4.1, openmpi-5" in answer.json()["detail"]
+    other = client.get(url, params={"target": "mpich-4.0"})
+    assert other.status_code == 422
+    assert "by the format mpich" in other.json()["detail"]
+
+    short = client.post(url, json={"hosts": "n[1-3]"})
+    assert (short.status_code, short.json()["errors"][0]["field"]) == (422, "hosts")
+    twice = client.post(url, json={"hosts": "n[1-15],n1"})
+    assert "n1 stands on line 1 already" in twice.json()["detail"]
+    one = client.post(url, json={"hosts": "n[01-16]"}, params={"name": "hostfile"})
+    assert one.text == "n01 slots=1\nn02 slots=1\nn03 slots=1\nn04 slots=1\n"
+
+
+def test_every_line_is_about_an_algorithm_that_is_offered() -> None:
+    for found in TARGETS.values():
+        for collective, lines in found.entries.items():
+            for algorithm in lines:
+                assert COLLECTIVES[collective].algorithms[algorithm].name == algorithm
+            for algorithm in found.expressible(collective, (8,)):
+                assert found.stand_in(collective, algorithm, (8,)) is not None
+
+
+def test_an_unknown_target_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="unknown target 'lam'; allowed: openmpi"):
+        target_named("lam")
