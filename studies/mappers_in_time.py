@@ -6,10 +6,16 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from studies.jeannot_treematch import BERTHA, nas_programs, played_case, synthetic_cases
+from studies.jeannot_treematch import (
+    BERTHA,
+    nas_programs,
+    played_case,
+    program_case,
+    synthetic_cases,
+)
 from studies.laboratory import Laboratory
-from studies.mapping_cases import METHODS, Case, on_cores
-from studies.soryani_workloads import MIXED, UNIFORM, real_workloads, synthetic_workloads
+from studies.mapping_cases import METHODS, Case
+from studies.soryani_workloads import MIXED, UNIFORM, synthetic_workloads
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 from studies.wu_cases import MACHINES, PATTERNS, traffic
 from studies.wu_hierarchy import exchange_case
@@ -79,7 +85,7 @@ def standings(
 def _cases(laboratory: Laboratory) -> Iterator[tuple[str, Case]]:
     quick = laboratory.quick
     for name, program in nas_programs(laboratory):
-        yield "NAS programs", on_cores(name, program, BERTHA)
+        yield "NAS programs", program_case(name, program)
         yield "NAS patterns", played_case(laboratory, name, program.traffic, BERTHA)
     for case in synthetic_cases(laboratory):
         yield "hierarchies", case
@@ -94,10 +100,6 @@ def _cases(laboratory: Laboratory) -> Iterator[tuple[str, Case]]:
     names = ("Linear", "Mixed_1") if quick else (*UNIFORM, *MIXED)
     for work in synthetic_workloads(laboratory, names, queued=1000, played=1000):
         yield "workloads", work.case
-    if not quick:
-        classes = {"B": "W", "C": "A"}
-        for work in real_workloads(laboratory, ("HW_1", "HW_2", "MW", "LW_1", "LW_2"), classes):
-            yield "workloads", work.case
 
 
 def _run(laboratory: Laboratory) -> Findings:
@@ -122,7 +124,8 @@ def _remarks(evaluations: int) -> tuple[str, ...]:
     return (
         "Ratios are to the least simulated time of all mappers without refinement, in the same "
         "case. The cases are those of the studies of Jeannot (programs, patterns played, "
-        "hierarchies), Wu (up to 256 processes) and Soryani (time of the last job).",
+        "hierarchies), Wu (up to 256 processes) and Soryani (synthetic workloads, time of the last "
+        "job; a simulation of the real ones takes up to a minute).",
         "`auto` has its fast mode and looks at hop-bytes; its refinement swaps ranks as simulated "
         f"time tells it, with {evaluations} simulations in all, those of its starts included, and "
         "as many less where it starts with `auto` alone. Starting from all mappers, as `hamtune "

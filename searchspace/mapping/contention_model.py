@@ -81,7 +81,9 @@ def waiting_time(rate: float, service: float, variation: float) -> float:
 def best_hosts(load: Load, hardware: Hardware, least: int, most: int) -> int:
     """On how many hosts messages wait least (equations 14 to 23).
 
-    Where some server cannot keep up on any number of hosts, the one with the fewest arrivals.
+    Where some server cannot keep up on any number of hosts, the one with the fewest arrivals. Of
+    equals the most hosts: the equations round the processes of a host down, so that only the last
+    number of hosts of those that look alike has no host with more.
 
     Args:
         load: What the job sends.
@@ -92,8 +94,8 @@ def best_hosts(load: Load, hardware: Hardware, least: int, most: int) -> int:
     choices = range(least, max(least, min(most, load.processes)) + 1)
     waits = {hosts: _waiting(load, hardware, hosts) for hosts in choices}
     if math.isfinite(min(waits.values())):
-        return min(choices, key=lambda hosts: waits[hosts])
-    return min(choices, key=lambda hosts: sum(_arrivals(load, hosts)))
+        return min(choices, key=lambda hosts: (waits[hosts], -hosts))
+    return min(choices, key=lambda hosts: (sum(_arrivals(load, hosts)), -hosts))
 
 
 def _waiting(load: Load, hardware: Hardware, hosts: int) -> float:
