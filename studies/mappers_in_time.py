@@ -97,7 +97,7 @@ def _cases(laboratory: Laboratory) -> Iterator[tuple[str, Case]]:
                 name = f"{pattern} of {processes} on {platform.name}"
                 yield platform.name, exchange_case(laboratory, name, exchanged, machine)
     # Refinement simulates often, so fewer messages of each sender are played.
-    names = ("Linear", "Mixed_1") if quick else (*UNIFORM, *MIXED)
+    names = ("Bcast/Scatter", "Linear") if quick else (*UNIFORM, *MIXED)
     for work in synthetic_workloads(laboratory, names, queued=1000, played=1000):
         yield "workloads", work.case
 
@@ -216,5 +216,5 @@ MAPPERS_IN_TIME = Study(
     "Mappers of all papers and our own",
     "every mapper by simulated time over the cases of the other studies of mappings",
     _run,
-    "half an hour",
+    "hours",
 )

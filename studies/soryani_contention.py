@@ -31,7 +31,7 @@ _METHODS: Mapping[str, Callable[[Workflow, int], Places]] = {
     _OURS: lambda work, seed: map_ranks("auto", work.traffic, MACHINE, seed=seed),
 }
 _TIMED = "auto in time"
-_EVALUATIONS, _EVALUATIONS_QUICK = 60, 12
+_EVALUATIONS, _EVALUATIONS_QUICK = 24, 12
 
 _GAINS = {
     "Mixed_1": (12.8, 7.7), "Mixed_2": (21.9, 19.6), "Mixed_3": (8.8, 0.3),
@@ -95,7 +95,7 @@ def _run(laboratory: Laboratory) -> Findings:
     synthetic = {
         work.name: _outcomes(work, laboratory)
         for work in synthetic_workloads(
-            laboratory, names, queued=100 if quick else 10, played=1000 if quick else 400
+            laboratory, names, queued=100 if quick else 10, played=1000 if quick else 750
         )
     }
     classes = {"B": "S", "C": "S"} if quick else {"B": "W", "C": "A"}
@@ -123,7 +123,7 @@ def _run(laboratory: Laboratory) -> Findings:
 
 
 def _remarks(*, quick: bool) -> tuple[str, ...]:
-    queued, played = ("a 100th", "a 1,000th") if quick else ("a tenth", "a 400th")
+    queued, played = ("a 100th", "a 1,000th") if quick else ("a tenth", "a 750th")
     classes = "S (BT and SP: W)" if quick else "W and A"
     return (
         "Waiting times are those of queues at the memory of every socket and at both ports of "
@@ -290,5 +290,5 @@ SORYANI_CONTENTION = Study(
     "Soryani et al. 2013, figures 9 to 12",
     "waiting and finish times of workloads on a cluster by mapping",
     _run,
-    "20 minutes",
+    "half an hour",
 )

@@ -165,11 +165,19 @@ def _plot(number: int, platform: Platform, what: str, gains: Gains) -> Plot:
         Points(method, places, tuple(100 * gains[key][method] for key in keys))
         for method in _METHODS[platform.name]
     )
-    ticks = tuple(f"{pattern.partition('_')[0]}\n{processes}" for pattern, processes in keys)
+    ticks = tuple(f"{_SHORT[pattern]}\n{_rounded(processes)}" for pattern, processes in keys)
     title = f"Figure {number}: {what} saved on {platform.name}, by test and processes"
     return Plot(
         f"figure-{number}-{what}", title, "", "per cent saved of the default", points, ticks=ticks
     )
+
+
+_SHORT = dict(zip(PATTERNS, ("3D", "F1", "aud.", "nlp.", "ART"), strict=True))
+
+
+def _rounded(processes: int) -> str:
+    """As few characters as a tick has room for."""
+    return str(processes) if processes < 1000 else f"{processes / 1024:g}k"
 
 
 def _mean(gains: Gains, method: str) -> float:
