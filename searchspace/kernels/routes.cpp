@@ -19,7 +19,7 @@ nb::tuple routes(std::size_t nodes, const hamtune::EdgeArray& edge_array, std::s
   {
     std::vector<hamtune::Edge> network = hamtune::to_edges(edge_array);
     const nb::gil_scoped_release released;
-    const hamtune::Routes all(nodes, std::move(network), hosts, hamtune::tie_rule(tie_rule));
+    hamtune::Routes all(nodes, std::move(network), hosts, hamtune::tie_rule(tie_rule));
     for (hamtune::Node source = 0; source < hosts; ++source) {
       for (hamtune::Node target = 0; target < hosts; ++target) {
         for (const hamtune::Hop& hop : all.path(source, target)) {

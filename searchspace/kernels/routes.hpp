@@ -50,7 +50,8 @@ inline TieRule tie_rule(const std::string& name) {
 ///     routes.path(0, 2);  // {{edge 0, forward}, {edge 1, forward}}: 0 -> 1 -> 2
 ///     routes.path(2, 0);  // {{edge 1, backward}, {edge 0, backward}}
 ///
-/// Memory: 4 bytes a pair of a host and a node. Time: O(hosts x edges).
+/// Memory: 4 bytes a node, and time O(edges), for each host whose routes to larger ones are asked
+/// for.
 class Routes {
  public:
   /// Throws std::invalid_argument when the edges are not those of a simple connected graph.
@@ -63,17 +64,18 @@ class Routes {
         rule_(rule),
         edges_(std::move(edges)),
         adjacency_(nodes_, edges_),
-        reached_(hosts * nodes, kNone) {
+        rows_(hosts) {
     if (hosts > nodes) throw std::invalid_argument("there are more hosts than nodes");
-    std::vector<Node> queue(nodes_);
-    for (Node root = 0; root < hosts_; ++root) search(root, queue);
+    // Where hosts do not forward, one of several switches may see nodes that others do not.
+    const std::size_t roots = one_tells_all() ? std::min<std::size_t>(hosts_, 1) : hosts_;
+    for (Node root = 0; root < roots; ++root) row(root);
   }
 
   std::size_t nodes() const { return nodes_; }
   const std::vector<Edge>& edges() const { return edges_; }
 
   /// The hops from source to target, both hosts, in travel order; none when they are the same.
-  std::vector<Hop> path(Node source, Node target) const {
+  std::vector<Hop> path(Node source, Node target) {
     std::vector<Hop> hops;
     const Node root = std::min(source, target);
     std::size_t ties = root;
@@ -93,12 +95,23 @@ class Routes {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  const std::uint32_t* row(Node root) const { return reached_.data() + root * nodes_; }
+  const std::uint32_t* row(Node root) {
+    if (rows_[root].empty()) search(root);
+    return rows_[root].data();
+  }
+
+  /// True when all hosts reach all nodes if the first one does.
+  bool one_tells_all() const {
+    if (hosts_ == nodes_ || hosts_ == 0) return true;
+    for (Node host = 0; host < hosts_; ++host)
+      if (adjacency_.end(host) - adjacency_.begin(host) > 1) return false;
+    return true;
+  }
 
   bool forwards(Node node) const { return hosts_ == nodes_ || node >= hosts_; }
 
   /// The edge from a node to one of the neighbours that are closer to the root.
-  std::uint32_t closer(Node root, Node node, std::size_t& ties) const {
+  std::uint32_t closer(Node root, Node node, std::size_t& ties) {
     const std::uint32_t* const hops = row(root);
     const auto leads = [&](const Neighbor& next) {
       return hops[next.node] + 1 == hops[node] && (next.node == root || forwards(next.node));
@@ -114,20 +127,22 @@ class Routes {
 
   /// Fills the row of `root`: for every other node, the edge by which it was discovered (lowest-id)
   /// or how many hops away it is (spread).
-  void search(Node root, std::vector<Node>& queue) {
-    std::uint32_t* const found = reached_.data() + root * nodes_;
+  void search(Node root) {
+    std::vector<std::uint32_t>& found = rows_[root];
+    found.assign(nodes_, kNone);
+    queue_.resize(nodes_);
     const bool counts = rule_ == TieRule::kSpread;
     if (counts) found[root] = 0;
     std::size_t head = 0;
     std::size_t tail = 0;
-    queue[tail++] = root;
+    queue_[tail++] = root;
     while (head < tail) {
-      const Node node = queue[head++];
+      const Node node = queue_[head++];
       if (node != root && !forwards(node)) continue;
       for (const Neighbor* next = adjacency_.begin(node); next != adjacency_.end(node); ++next) {
         if (next->node == root || found[next->node] != kNone) continue;
         found[next->node] = counts ? found[node] + 1 : next->edge;
-        queue[tail++] = next->node;
+        queue_[tail++] = next->node;
       }
     }
     if (tail != nodes_)
@@ -141,7 +156,8 @@ class Routes {
   TieRule rule_;
   std::vector<Edge> edges_;
   Adjacency adjacency_;
-  std::vector<std::uint32_t> reached_;  // [root * nodes_ + node], see search
+  std::vector<std::vector<std::uint32_t>> rows_;  // [root][node], see search
+  std::vector<Node> queue_;
 };
 
 }  // namespace hamtune

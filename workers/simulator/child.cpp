@@ -40,11 +40,12 @@ std::size_t memory_in_use(int field) {
   _exit(0);
 }
 
-void limit_memory(const Request& request) {
+void limit_memory(const Request& request, bool has_stacks) {
   if (!request.memory_bytes) return;
   std::size_t ranks = 0;
-  for (const ApplicationRequest& application : request.applications)
-    ranks += application.hosts.size();
+  if (!has_stacks)
+    for (const ApplicationRequest& application : request.applications)
+      ranks += application.hosts.size();
   const std::size_t stacks = ranks * (kStackKilobytes + 64) * 1024;  // guards and rounding
   const rlim_t limit = memory_in_use(5) + stacks + *request.memory_bytes;
   const rlimit data = {limit, limit};
@@ -53,13 +54,13 @@ void limit_memory(const Request& request) {
 
 }  // namespace
 
-void run_child(const Request& request, const std::vector<Trace>& traces, int result_fd) {
+void run_child(const Request& request, Simulation& simulation, int result_fd) {
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   memory_report_fd = result_fd;
   std::set_new_handler(&report_no_memory);
-  limit_memory(request);
-  Simulation(request, traces, result_fd).run();
+  limit_memory(request, simulation.is_ready());
+  simulation.run(request, result_fd);
 }
 
 void announce_start(int result_fd) { write_all(result_fd, "\n"); }

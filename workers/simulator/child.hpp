@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "workers/simulator/request.hpp"
 
 namespace hamtune {
+
+class Simulation;
 
 constexpr std::size_t kStackKilobytes = 256;  // of each rank
 
@@ -16,8 +17,7 @@ constexpr std::size_t kStackKilobytes = 256;  // of each rank
 /// The memory limit is on the process's private data (RLIMIT_DATA): what it allocates beyond the
 /// traces it was forked with and the stacks of the ranks. Shared scratch buffers do not count. The
 /// kernel refuses the allocation that would cross the limit, so the outcome is repeatable.
-[[noreturn]] void run_child(const Request& request, const std::vector<Trace>& traces,
-                            int result_fd);
+[[noreturn]] void run_child(const Request& request, Simulation& simulation, int result_fd);
 
 /// Writes the white space before the result which tells the parent that SimGrid has accepted all
 /// options: it ends the process over some of those that it does not know.

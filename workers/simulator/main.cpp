@@ -79,7 +79,8 @@ int answer_once(const std::string& path, const std::vector<hamtune::Trace>& trac
   const std::string text(std::istreambuf_iterator<char>(input), {});
   const nlohmann::json request = nlohmann::json::parse(text, nullptr, false);
   if (request.is_discarded()) throw WrongUse("the request is not JSON");
-  const nlohmann::json answer = hamtune::evaluate(request, traces);
+  hamtune::Simulation simulation(traces);
+  const nlohmann::json answer = hamtune::evaluate(request, traces, simulation);
   std::cout << answer.dump() << '\n';
   return answer["status"] == "failed" ? 1 : 0;
 }

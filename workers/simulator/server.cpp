@@ -1,20 +1,45 @@
 #include "workers/simulator/server.hpp"
 
+#include <exception>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "workers/simulator/nursery.hpp"
 #include "workers/simulator/supervisor.hpp"
 
 namespace hamtune {
 
+namespace {
+
+/// Answers where no ranks stand ready.
+nlohmann::json answer_afresh(const std::string& line, const std::vector<Trace>& traces,
+                             Simulation& simulation, Nursery& nursery) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  if (json.is_discarded()) return invalid_answer(nullptr, "the request is not JSON");
+  try {
+    Request request = parse_request(json, traces);
+    nlohmann::json answer = evaluate(request, id_of(json), simulation);
+    nursery.consider(std::move(request));
+    return answer;
+  } catch (const std::exception& error) {
+    return invalid_answer(id_of(json), error.what());
+  }
+}
+
+}  // namespace
+
 void serve(const std::vector<Trace>& traces) {
+  Simulation simulation(traces);
+  Nursery nursery(traces, simulation);
   for (std::string line; std::getline(std::cin, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const nlohmann::json request = nlohmann::json::parse(line, nullptr, false);
-    const nlohmann::json answer = request.is_discarded()
-                                      ? invalid_answer(nullptr, "the request is not JSON")
-                                      : evaluate(request, traces);
-    std::cout << answer.dump() << std::endl;
+    if (const std::optional<std::string> answer = nursery.ask(line))
+      std::cout << *answer << std::endl;
+    else
+      std::cout << answer_afresh(line, traces, simulation, nursery).dump() << std::endl;
     if (!std::cout) return;  // nobody reads any more
   }
 }

@@ -26,6 +26,11 @@ class ActorExt {
   bool replaying() const;
 };
 
+/// Has SMPI look at the options that name algorithms of collectives.
+namespace colls {
+void set_collectives();
+}
+
 }  // namespace simgrid::smpi
 
 /// Called with every message that has arrived: moves the payload and frees the sender's copy.
@@ -54,8 +59,8 @@ inline void set_factors(s4u::NetZone& zone, const std::function<FactorCallback>&
 }
 
 inline void add_route(s4u::NetZone& zone, const s4u::Host& source, const s4u::Host& target,
-                      const std::vector<s4u::LinkInRoute>& links, bool both_ways) {
-  zone.add_route(source.get_netpoint(), target.get_netpoint(), nullptr, nullptr, links, both_ways);
+                      const std::vector<s4u::LinkInRoute>& links) {
+  zone.add_route(source.get_netpoint(), target.get_netpoint(), nullptr, nullptr, links, false);
 }
 
 #else
@@ -71,8 +76,8 @@ inline void set_factors(s4u::NetZone& zone, const std::function<FactorCallback>&
 }
 
 inline void add_route(s4u::NetZone& zone, const s4u::Host& source, const s4u::Host& target,
-                      const std::vector<s4u::LinkInRoute>& links, bool both_ways) {
-  zone.add_route(&source, &target, links, both_ways);
+                      const std::vector<s4u::LinkInRoute>& links) {
+  zone.add_route(&source, &target, links, false);
 }
 
 #endif
@@ -91,11 +96,6 @@ inline s4u::Link* create_link(s4u::NetZone& zone, const std::string& name, doubl
   return zone.create_link(name, bandwidth);
 }
 
-inline s4u::SplitDuplexLink* create_cable(s4u::NetZone& zone, const std::string& name,
-                                          double bandwidth) {
-  return zone.create_split_duplex_link(name, bandwidth);
-}
-
 #else
 
 /// The engine comes with a root zone, whose name is its own and whose routing is full.
@@ -109,11 +109,6 @@ inline s4u::Host* create_host(s4u::NetZone& zone, const std::string& name, doubl
 
 inline s4u::Link* create_link(s4u::NetZone& zone, const std::string& name, double bandwidth) {
   return zone.add_link(name, bandwidth);
-}
-
-inline s4u::SplitDuplexLink* create_cable(s4u::NetZone& zone, const std::string& name,
-                                          double bandwidth) {
-  return zone.add_split_duplex_link(name, bandwidth);
 }
 
 #endif
@@ -130,13 +125,7 @@ inline s4u::Link* add_link(s4u::NetZone& zone, const std::string& name, double b
       ->seal();
 }
 
-inline s4u::SplitDuplexLink* add_cable(s4u::NetZone& zone, const std::string& name,
-                                       double bandwidth, double latency) {
-  s4u::SplitDuplexLink* const cable = create_cable(zone, name, bandwidth);
-  cable->set_latency(latency);
-  cable->seal();
-  return cable;
-}
+inline void set_collectives() { simgrid::smpi::colls::set_collectives(); }
 
 /// The actor of a rank, and what SMPI attached to it.
 struct ActorOfRank {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,12 @@ namespace s4u = simgrid::s4u;
 constexpr std::array<std::string_view, 6> kNodeAware = {"smp",  "SMP",   "mvapich2",
                                                         "impi", "mpich", "loosely_lr"};
 
+/// What SMPI can be told again after it has started.
+constexpr std::array<std::string_view, 12> kAlgorithmOptions = {
+    "smpi/coll-selector", "smpi/allgather", "smpi/allgatherv",     "smpi/allreduce",
+    "smpi/alltoall",      "smpi/alltoallv", "smpi/barrier",        "smpi/bcast",
+    "smpi/gather",        "smpi/reduce",    "smpi/reduce_scatter", "smpi/scatter"};
+
 bool is_node_aware(const Request& request) {
   for (const auto& [key, value] : request.options)
     for (const std::string_view mark : kNodeAware)
@@ -35,39 +42,8 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 std::string instance_name(std::size_t application) { return "app" + std::to_string(application); }
 
-}  // namespace
-
-Simulation::Simulation(const Request& request, const std::vector<Trace>& traces, int result_fd)
-    : request_(request),
-      traces_(traces),
-      result_fd_(result_fd),
-      shared_world_(request.applications.size() == 1),
-      node_aware_(is_node_aware(request)) {}
-
-void Simulation::run() {
-  try {
-    set_options();
-    build_platform();
-    if (!request_.plain_simgrid) express::use(*platform_);
-    start_applications();
-    announce_start(result_fd_);
-    if (express::in_use()) {
-      express::run([this] { stop_at_cutoff(); });
-      stop_in_deadlock();
-    }
-    s4u::Engine::on_time_advance_cb([this](double) { stop_at_cutoff(); });
-    s4u::Engine::on_deadlock_cb([this] { stop_in_deadlock(); });
-    engine_->run();
-  } catch (const InvalidRequest& error) {
-    fail("invalid", error.what());
-  } catch (const std::exception& error) {
-    fail("crash", error.what());
-  }
-  fail("crash", "SimGrid ended before the ranks did");
-}
-
-/// The options are those that smpirun sets silently, then the request's.
-void Simulation::set_options() {
+/// The options are those that smpirun sets silently.
+std::unique_ptr<s4u::Engine> make_engine() {
   static std::array<std::string, 9> arguments = {
       "hamtune-simulator",
       "--cfg=" + std::string(compat::kTimingPrecision) + ":1e-9",
@@ -84,32 +60,123 @@ void Simulation::set_options() {
   argv.push_back(nullptr);
   int argc = static_cast<int>(arguments.size());
   smpi_init_options();  // or options such as smpi/alltoall are unknown
-  engine_ = std::make_unique<s4u::Engine>(&argc, argv.data());
-  for (const auto& [key, value] : request_.options) {
-    if (key == "smpi/lat-factor" || key == "network/latency-factor")
-      factors_.latency = value;
-    else if (key == "smpi/bw-factor" || key == "network/bandwidth-factor")
-      factors_.bandwidth = value;
-    else
-      try {
-        simgrid::config::set_as_string(key.c_str(), value);
-      } catch (const std::exception& error) {
-        throw InvalidRequest("options: " + key + ": " + first_line(error.what()));
-      }
-  }
+  auto engine = std::make_unique<s4u::Engine>(&argc, argv.data());
+  std::signal(SIGINT, SIG_DFL);  // SimGrid would tell of its actors first
+  return engine;
 }
 
-void Simulation::build_platform() {
-  std::vector<bool> used(request_.platform.hosts, false);
-  for (const ApplicationRequest& application : request_.applications)
+/// True for an option that SMPI can be told again after it has started.
+bool names_algorithm(const std::string& option) {
+  return std::any_of(kAlgorithmOptions.begin(), kAlgorithmOptions.end(),
+                     [&option](std::string_view name) { return option == name; });
+}
+
+bool is_latency_factor(const std::string& option) {
+  return option == "smpi/lat-factor" || option == "network/latency-factor";
+}
+
+bool is_bandwidth_factor(const std::string& option) {
+  return option == "smpi/bw-factor" || option == "network/bandwidth-factor";
+}
+
+/// The factors stay with us: they are asked for once a message.
+ModelFactors factors_of(const Request& request) {
+  ModelFactors factors;
+  for (const auto& [key, value] : request.options) {
+    if (is_latency_factor(key)) factors.latency = value;
+    if (is_bandwidth_factor(key)) factors.bandwidth = value;
+  }
+  return factors;
+}
+
+/// The options that SimGrid must know before hosts are made, or those that it may learn later.
+std::vector<std::pair<std::string, std::string>> simgrid_options(const Request& request,
+                                                                 bool later) {
+  std::vector<std::pair<std::string, std::string>> options;
+  for (const auto& option : request.options)
+    if (!is_latency_factor(option.first) && !is_bandwidth_factor(option.first) &&
+        names_algorithm(option.first) == later)
+      options.push_back(option);
+  return options;
+}
+
+void set_options(const std::vector<std::pair<std::string, std::string>>& options) {
+  for (const auto& [key, value] : options)
+    try {
+      simgrid::config::set_as_string(key.c_str(), value);
+    } catch (const std::exception& error) {
+      throw InvalidRequest("options: " + key + ": " + first_line(error.what()));
+    }
+}
+
+std::vector<bool> used_hosts(const Request& request) {
+  std::vector<bool> used(request.platform.hosts, false);
+  for (const ApplicationRequest& application : request.applications)
     for (const Node host : application.hosts) used[host] = true;
-  platform_ = std::make_unique<Platform>(*engine_, request_.platform, used, factors_);
+  return used;
+}
+
+}  // namespace
+
+Simulation::Simulation(const std::vector<Trace>& traces)
+    : traces_(traces), engine_(make_engine()) {}
+
+bool Simulation::share_readiness(const Request& one, const Request& other) {
+  const auto same_place = [](const ApplicationRequest& a, const ApplicationRequest& b) {
+    return a.trace == b.trace && a.hosts == b.hosts;
+  };
+  return one.platform.hosts == other.platform.hosts &&
+         one.platform.cores == other.platform.cores &&
+         one.platform.host_speeds == other.platform.host_speeds &&
+         std::equal(one.applications.begin(), one.applications.end(), other.applications.begin(),
+                    other.applications.end(), same_place) &&
+         simgrid_options(one, false) == simgrid_options(other, false);
+}
+
+void Simulation::make_ready(const Request& request) {
+  request_ = &request;
+  shared_world_ = request.applications.size() == 1;
+  set_options(simgrid_options(request, false));
+  platform_ = std::make_unique<Platform>(*engine_, request.platform);
+  start_applications();
+}
+
+void Simulation::run(const Request& request, int result_fd) {
+  result_fd_ = result_fd;
+  try {
+    if (!is_ready()) make_ready(request);
+    request_ = &request;
+    simulate();
+  } catch (const InvalidRequest& error) {
+    fail("invalid", error.what());
+  } catch (const std::exception& error) {
+    fail("crash", error.what());
+  }
+  fail("crash", "SimGrid ended before the ranks did");
+}
+
+void Simulation::simulate() {
+  set_options(simgrid_options(*request_, true));
+  compat::set_collectives();
+  node_aware_ = is_node_aware(*request_);
+  network_ = std::make_unique<Network>(request_->platform);
+  if (express::may_suit(*request_) && express::suits()) {
+    express::use(*platform_, *network_, factors_of(*request_));
+    announce_start(result_fd_);
+    express::run([this] { stop_at_cutoff(); });
+    stop_in_deadlock();
+  }
+  platform_->add_network(*network_, used_hosts(*request_), factors_of(*request_));
+  announce_start(result_fd_);
+  s4u::Engine::on_time_advance_cb([this](double) { stop_at_cutoff(); });
+  s4u::Engine::on_deadlock_cb([this] { stop_in_deadlock(); });
+  engine_->run();
 }
 
 void Simulation::start_applications() {
   SMPI_init();
   leave_payload_in_place();
-  for (const ApplicationRequest& application : request_.applications) {
+  for (const ApplicationRequest& application : request_->applications) {
     const Trace& trace = traces_[application.trace];
     Running& running = applications_.emplace_back();
     running.estimate = std::make_unique<Estimate>(trace);
@@ -133,7 +200,7 @@ void Simulation::start_applications() {
 }
 
 void Simulation::start_rank(std::size_t application, std::size_t number) {
-  const ApplicationRequest& description = request_.applications[application];
+  const ApplicationRequest& description = request_->applications[application];
   const auto actor = s4u::Actor::init(instance_name(application) + "-" + std::to_string(number),
                                       platform_->host(description.hosts[number]));
   actor->set_property("instance_id", instance_name(application));
@@ -142,11 +209,11 @@ void Simulation::start_rank(std::size_t application, std::size_t number) {
 }
 
 void Simulation::live(std::size_t application, std::size_t number) {
-  express::enter(request_.applications[application].hosts[number]);
+  express::enter(request_->applications[application].hosts[number]);
   Running& running = applications_[application];
   Member& member = running.members[number];
   try {
-    s4u::this_actor::sleep_until(request_.applications[application].start);
+    s4u::this_actor::sleep_until(request_->applications[application].start);
     MPI_Init(nullptr, nullptr);
     member.rank.replay(enter_world());
     if (shared_world_) MPI_Finalize();
@@ -184,13 +251,13 @@ double Simulation::finish_time(const Running& application, double added) const {
 }
 
 double Simulation::objective(const std::vector<double>& finish_times) const {
-  if (request_.objective == Objective::last)
+  if (request_->objective == Objective::last)
     return *std::max_element(finish_times.begin(), finish_times.end());
   double sum = 0;
   double weights = 0;
   for (std::size_t index = 0; index < finish_times.size(); ++index) {
-    sum += request_.applications[index].weight * finish_times[index];
-    weights += request_.applications[index].weight;
+    sum += request_->applications[index].weight * finish_times[index];
+    weights += request_->applications[index].weight;
   }
   return sum / weights;
 }
@@ -207,8 +274,8 @@ double Simulation::least_objective() const {
 
 /// SimGrid has just moved its clock to the next event: past the cutoff nothing before it remains.
 void Simulation::stop_at_cutoff() {
-  if (request_.cutoff && running_ > 0 && least_objective() > *request_.cutoff)
-    leave({{"status", "censored"}, {"simulated_time", *request_.cutoff}});
+  if (request_->cutoff && running_ > 0 && least_objective() > *request_->cutoff)
+    leave({{"status", "censored"}, {"simulated_time", *request_->cutoff}});
 }
 
 void Simulation::stop_in_deadlock() {
@@ -267,8 +334,8 @@ void Simulation::leave(Json result) {
   if (result["status"] == "completed") report_times(result);
   result.emplace("simulated_time", nullptr);
   Json loads = Json::array();
-  if (platform_)
-    for (const auto& [up, down] : platform_->loads()) loads.push_back({up, down});
+  if (network_)
+    for (const auto& [up, down] : network_->loads()) loads.push_back({up, down});
   result["link_loads"] = std::move(loads);
   write_result_and_leave(result_fd_, result);
 }

@@ -15,15 +15,27 @@
 
 namespace hamtune {
 
-/// The state of SimGrid is global, so a process runs one simulation and ends with it.
+/// The state of SimGrid is global, so a process runs one simulation and ends with it. What several
+/// have in common can be done before the processes are forked that run them.
 class Simulation {
  public:
-  /// The result is written to `result_fd` as JSON: `status`, `simulated_time`, `reason`,
-  /// `rank_finish_times`, `link_loads` of the simulator's answer.
-  Simulation(const Request& request, const std::vector<Trace>& traces, int result_fd);
+  /// Starts SimGrid's engine, without a machine.
+  explicit Simulation(const std::vector<Trace>& traces);
+
+  /// Has the ranks of a request stand ready to run. Throws InvalidRequest, or SimGrid ends the
+  /// process.
+  void make_ready(const Request& request);
+
+  bool is_ready() const { return platform_ != nullptr; }
+
+  /// Whether a simulation that was made ready for one request can run the other: they may differ in
+  /// the algorithms of collectives, the network and the limits.
+  static bool share_readiness(const Request& one, const Request& other);
 
   /// Runs to the end, the cutoff, a deadlock or an error, writes the result and leaves the process.
-  [[noreturn]] void run();
+  /// The result is written to `result_fd` as JSON: `status`, `simulated_time`, `reason`,
+  /// `rank_finish_times`, `link_loads` of the simulator's answer.
+  [[noreturn]] void run(const Request& request, int result_fd);
 
  private:
   struct Member {
@@ -39,9 +51,8 @@ class Simulation {
     double last = 0;              // when the last of those that have did
   };
 
-  void set_options();
-  void build_platform();
   void start_applications();
+  void simulate();
   void start_rank(std::size_t application, std::size_t number);
   void live(std::size_t application, std::size_t number);
   MPI_Comm enter_world();
@@ -54,15 +65,15 @@ class Simulation {
   [[noreturn]] void fail(const std::string& kind, const std::string& message);
   [[noreturn]] void leave(nlohmann::json result);
 
-  const Request& request_;
   const std::vector<Trace>& traces_;
-  int result_fd_;
-  bool shared_world_;      // one application, so MPI_COMM_WORLD can be its world, as in smpirun
-  bool node_aware_;        // an algorithm groups ranks by host
-  ModelFactors factors_;
+  const Request* request_ = nullptr;
+  int result_fd_ = -1;
+  bool shared_world_ = false;  // one application, so MPI_COMM_WORLD can be its world, as in smpirun
+  bool node_aware_ = false;    // an algorithm groups ranks by host
   Payload payload_;
   std::unique_ptr<simgrid::s4u::Engine> engine_;
   std::unique_ptr<Platform> platform_;
+  std::unique_ptr<Network> network_;
   std::vector<Running> applications_;
   std::size_t running_ = 0;
 };

@@ -107,25 +107,25 @@ void follow(pid_t child, int result, int log, std::optional<double> wall_seconds
   }
 }
 
-[[noreturn]] void become_child(const Request& request, const std::vector<Trace>& traces,
-                               const Pipe& result, const Pipe& log, pid_t parent) {
+[[noreturn]] void become_child(const Request& request, Simulation& simulation, const Pipe& result,
+                               const Pipe& log, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it died before the line above
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(null, STDIN_FILENO);
   dup2(log.writer(), STDOUT_FILENO);
   dup2(log.writer(), STDERR_FILENO);
-  run_child(request, traces, result.writer());
+  run_child(request, simulation, result.writer());
 }
 
-Outcome run(const Request& request, const std::vector<Trace>& traces) {
+Outcome run(const Request& request, Simulation& simulation) {
   const auto start = Clock::now();
   Pipe result;
   Pipe log;
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) fail("cannot fork");
-  if (child == 0) become_child(request, traces, result, log, parent);
+  if (child == 0) become_child(request, simulation, result, log, parent);
   result.close_writer();
   log.close_writer();
   Outcome outcome;
@@ -214,15 +214,33 @@ Json invalid_answer(const Json& id, const std::string& message) {
           {"peak_rss_bytes", 0}};
 }
 
-Json evaluate(const Json& request, const std::vector<Trace>& traces) {
-  const Json id = request.is_object() ? request.value("id", Json()) : Json();
+Json id_of(const Json& request) {
+  return request.is_object() ? request.value("id", Json()) : Json();
+}
+
+Json evaluate(const Request& request, const Json& id, Simulation& simulation) {
   try {
-    const Request parsed = parse_request(request, traces);
-    Json answer = to_answer(run(parsed, traces), parsed);
+    Json answer = to_answer(run(request, simulation), request);
     answer["id"] = id;
     return answer;
   } catch (const std::exception& error) {
     return invalid_answer(id, error.what());
+  }
+}
+
+Json evaluate(const Json& request, const std::vector<Trace>& traces, Simulation& simulation) {
+  try {
+    return evaluate(parse_request(request, traces), id_of(request), simulation);
+  } catch (const std::exception& error) {
+    return invalid_answer(id_of(request), error.what());
+  }
+}
+
+void wait_to_read(int fd) {
+  std::array<pollfd, 2> open = {{{fd, POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
+  while (open[0].revents == 0) {
+    if (poll(open.data(), open.size(), -1) < 0 && errno != EINTR) fail("cannot poll");
+    if ((open[1].revents & POLLERR) != 0) _exit(1);
   }
 }
 

@@ -5,14 +5,28 @@
 #include <vector>
 
 #include "searchspace/kernels/trace.hpp"
+#include "workers/simulator/request.hpp"
+#include "workers/simulator/simulation.hpp"
 
 namespace hamtune {
 
-/// Evaluates one request; never throws for what a request or a simulation does wrong.
+/// Evaluates one request in a fork of the calling process; never throws for what a request or a
+/// simulation does wrong.
 ///
 /// The answer holds id, status ("completed", "censored", "failed"), simulated_time, reason,
 /// rank_finish_times, link_loads, cpu_seconds, wall_seconds, peak_rss_bytes.
-nlohmann::json evaluate(const nlohmann::json& request, const std::vector<Trace>& traces);
+nlohmann::json evaluate(const nlohmann::json& request, const std::vector<Trace>& traces,
+                        Simulation& simulation);
+
+/// The same of a request that was parsed already.
+nlohmann::json evaluate(const Request& request, const nlohmann::json& id, Simulation& simulation);
+
+/// What names the request in its answer.
+nlohmann::json id_of(const nlohmann::json& request);
+
+/// Waits until there is something to read; leaves the process when the reader of our own answers is
+/// gone.
+void wait_to_read(int fd);
 
 /// The answer to a request that cannot be run.
 nlohmann::json invalid_answer(const nlohmann::json& id, const std::string& message);

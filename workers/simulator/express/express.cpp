@@ -1,5 +1,6 @@
 #include "workers/simulator/express/express.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -13,25 +14,31 @@ namespace hamtune::express {
 
 namespace {
 
-/// Whether the options choose the models that ours are made after.
-bool fits() {
+/// The one algorithm of SMPI that is made of one-sided communication.
+constexpr const char* kOneSided = "pair_rma";
+
+}  // namespace
+
+bool may_suit(const Request& request) {
+  return !request.plain_simgrid &&
+         std::none_of(request.options.begin(), request.options.end(),
+                      [](const auto& option) { return option.second == kOneSided; });
+}
+
+bool suits() {
   const auto is = [](const char* option, const char* value) {
     return simgrid::config::get_value<std::string>(option) == value;
   };
-  // The one algorithm of SMPI that is made of one-sided communication.
-  if (is("smpi/alltoall", "pair_rma")) return false;
+  if (is("smpi/alltoall", kOneSided)) return false;
   return is("network/model", "SMPI") && is("network/optim", "Lazy") &&
          is("network/solver", "maxmin") && is("cpu/model", "Cas01") && is("cpu/optim", "Lazy") &&
          is("cpu/solver", "maxmin") &&
          simgrid::config::get_value<int>("smpi/async-small-thresh") == 0;
 }
 
-}  // namespace
-
-void use(const Platform& platform) {
-  if (!fits()) return;
-  use_kernel(std::make_unique<Kernel>(
-      Machine(platform.hosts(), platform.latency_factor(), platform.bandwidth_factor())));
+void use(const Platform& platform, Network& network, const ModelFactors& factors) {
+  use_kernel(std::make_unique<Kernel>(Machine(platform.hosts(), network, latency_factor(factors),
+                                              bandwidth_factor(factors))));
 }
 
 bool in_use() { return kernel() != nullptr; }
@@ -55,7 +62,11 @@ void run(const std::function<void()>& at_advance) { kernel()->run(at_advance); }
 
 namespace hamtune::express {
 
-void use(const Platform&) {}
+bool may_suit(const Request&) { return false; }
+
+bool suits() { return false; }
+
+void use(const Platform&, Network&, const ModelFactors&) {}
 
 bool in_use() { return false; }
 

@@ -5,11 +5,18 @@
 #include <functional>
 
 #include "workers/simulator/platform.hpp"
+#include "workers/simulator/request.hpp"
 
 namespace hamtune::express {
 
-/// Has our engine run the ranks if it can. Called before any is started.
-void use(const Platform& platform);
+/// False if our engine is sure not to run this request.
+bool may_suit(const Request& request);
+
+/// Whether the options in force choose the models that ours are made after.
+bool suits();
+
+/// Has our engine run the ranks. Called before any runs; the network must outlive it.
+void use(const Platform& platform, Network& network, const ModelFactors& factors);
 
 bool in_use();
 

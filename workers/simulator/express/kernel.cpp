@@ -38,9 +38,12 @@ Kernel* kernel() { return in_use.get(); }
 
 void use_kernel(std::unique_ptr<Kernel> kernel) { in_use = std::move(kernel); }
 
-Machine::Machine(const std::vector<s4u::Host*>& hosts, Factor latency, Factor bandwidth)
+Machine::Machine(const std::vector<s4u::Host*>& hosts, Network& network, Factor latency,
+                 Factor bandwidth)
     : latency_factor(std::move(latency)),
       bandwidth_factor(std::move(bandwidth)),
+      network_(network),
+      links_(network.links().size()),
       weight_(simgrid::config::get_value<double>("network/weight-S")),
       window_(simgrid::config::get_value<double>("network/TCP-gamma")),
       crosstraffic_(simgrid::config::get_value<bool>("network/crosstraffic")) {
@@ -51,38 +54,33 @@ Machine::Machine(const std::vector<s4u::Host*>& hosts, Factor latency, Factor ba
     host.cpu = std::make_unique<Constraint>();
     host.cpu->bound = each->get_core_count() * host.speed;
   }
-}
-
-Constraint* Machine::constraint(const s4u::Link* link) {
-  std::unique_ptr<Constraint>& known = links_[link];
-  if (known == nullptr) {
-    known = std::make_unique<Constraint>();
-    known->bound = link->get_bandwidth();
-    known->shared = link->get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE;
+  for (std::size_t index = 0; index < links_.size(); ++index) {
+    links_[index].bound = network.links()[index].bandwidth;
+    links_[index].shared = network.links()[index].shared;
   }
-  return known.get();
 }
 
 void Machine::find_route(std::size_t source, std::size_t target) {
   hosts_[source].routes.resize(hosts_.size());
   auto route = std::make_unique<Route>();
-  std::vector<s4u::Link*> links;
-  hosts_[source].library->route_to(hosts_[target].library, links, &route->latency);
-  route->penalty = route->latency;
   double bandwidth = -1;
-  for (s4u::Link* const link : links) {
-    route->links.push_back(constraint(link));
-    if (auto* const load = link->get_data<double>()) route->loads.push_back(load);
-    if (weight_ > 0) route->penalty += weight_ / link->get_bandwidth();
-    if (bandwidth < 0 || link->get_bandwidth() < bandwidth) bandwidth = link->get_bandwidth();
+  const auto from = static_cast<Node>(source);
+  const auto to = static_cast<Node>(target);
+  for (const std::uint32_t number : network_.route(from, to)) {
+    const Network::Link& link = network_.links()[number];
+    route->links.push_back(&links_[number]);
+    if (link.load != nullptr) route->loads.push_back(link.load);
+    route->latency += link.latency;
+    if (bandwidth < 0 || link.bandwidth < bandwidth) bandwidth = link.bandwidth;
   }
+  route->penalty = route->latency;
+  if (weight_ > 0)
+    for (const Constraint* const link : route->links) route->penalty += weight_ / link->bound;
   route->bound = route->latency > 0 ? std::min(bandwidth, window_ / (2.0 * route->latency))
                                     : bandwidth;
-  if (crosstraffic_) {
-    links.clear();
-    hosts_[target].library->route_to(hosts_[source].library, links, nullptr);
-    for (const s4u::Link* const link : links) route->back.push_back(constraint(link));
-  }
+  if (crosstraffic_)
+    for (const std::uint32_t number : network_.route(to, from))
+      route->back.push_back(&links_[number]);
   hosts_[source].routes[target] = std::move(route);
 }
 

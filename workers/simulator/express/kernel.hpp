@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "workers/simulator/express/activity.hpp"
+#include "workers/simulator/network.hpp"
 #include "workers/simulator/simgrid_internals.hpp"
 
 namespace hamtune::express {
@@ -63,7 +63,9 @@ class Machine {
   /// A factor of messages of so many bytes, envelope included.
   using Factor = std::function<double(double)>;
 
-  Machine(const std::vector<simgrid::s4u::Host*>& hosts, Factor latency, Factor bandwidth);
+  /// The network must outlive it.
+  Machine(const std::vector<simgrid::s4u::Host*>& hosts, Network& network, Factor latency,
+          Factor bandwidth);
 
   const Factor latency_factor;
   const Factor bandwidth_factor;
@@ -78,10 +80,10 @@ class Machine {
 
  private:
   void find_route(std::size_t source, std::size_t target);
-  Constraint* constraint(const simgrid::s4u::Link* link);
 
   std::vector<Host> hosts_;
-  std::unordered_map<const simgrid::s4u::Link*, std::unique_ptr<Constraint>> links_;
+  Network& network_;
+  std::vector<Constraint> links_;  // by their numbers in the network
   double weight_;      // network/weight-S
   double window_;      // network/TCP-gamma, bytes
   bool crosstraffic_;  // network/crosstraffic

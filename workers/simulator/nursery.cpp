@@ -1,0 +1,123 @@
+#include "workers/simulator/nursery.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "workers/simulator/express/express.hpp"
+#include "workers/simulator/supervisor.hpp"
+
+namespace hamtune {
+
+namespace {
+
+/// False if there is nobody to read it.
+bool send_line(int socket, std::string line) {
+  line += '\n';
+  for (std::string_view left = line; !left.empty();) {
+    const ssize_t sent = send(socket, left.data(), left.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    left.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+/// Nothing if the other end is closed. There is one line under way at a time.
+std::optional<std::string> receive_line(int socket) {
+  std::string line;
+  std::array<char, 65'536> buffer{};
+  while (line.empty() || line.back() != '\n') {
+    wait_to_read(socket);
+    const ssize_t size = recv(socket, buffer.data(), buffer.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return std::nullopt;
+    line.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+std::optional<std::string> Nursery::ask(const std::string& line) {
+  if (process_ < 0) return std::nullopt;
+  std::optional<std::string> answer;
+  if (send_line(socket_, line)) answer = receive_line(socket_);
+  if (answer && !answer->empty()) return answer;
+  close();
+  last_.reset();
+  return std::nullopt;
+}
+
+void Nursery::consider(Request request) {
+  if (!express::may_suit(request)) return;
+  const bool again = last_ && Simulation::share_readiness(*last_, request);
+  last_ = std::move(request);
+  if (again) open();
+}
+
+void Nursery::open() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) serve(ends[1], parent);
+  ::close(ends[1]);
+  socket_ = ends[0];
+  process_ = child;
+  if (child < 0) close();
+}
+
+void Nursery::close() {
+  if (socket_ >= 0) ::close(socket_);
+  socket_ = -1;
+  if (process_ < 0) return;
+  kill(process_, SIGKILL);
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+}
+
+/// In the process itself. What SimGrid says while it makes ready is of no use: the caller will hear
+/// it again.
+void Nursery::serve(int socket, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(null, STDIN_FILENO);
+  dup2(null, STDOUT_FILENO);
+  dup2(null, STDERR_FILENO);
+  try {
+    simulation_.make_ready(*last_);
+    if (!express::suits()) _exit(1);
+    while (const std::optional<std::string> line = receive_line(socket))
+      if (!send_line(socket, answer(*line))) break;
+  } catch (const std::exception&) {
+    _exit(1);
+  }
+  _exit(0);
+}
+
+/// Empty where the ranks do not stand ready for the request.
+std::string Nursery::answer(const std::string& line) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object()) return {};
+  try {
+    const Request request = parse_request(json, traces_);
+    if (!express::may_suit(request) || !Simulation::share_readiness(*last_, request)) return {};
+    return evaluate(request, id_of(json), simulation_).dump();
+  } catch (const InvalidRequest&) {
+    return {};
+  }
+}
+
+}  // namespace hamtune

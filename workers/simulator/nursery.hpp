@@ -1,0 +1,47 @@
+// A process in which the ranks of an application stand ready, so that an evaluation begins there.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "searchspace/kernels/trace.hpp"
+#include "workers/simulator/request.hpp"
+#include "workers/simulator/simulation.hpp"
+
+namespace hamtune {
+
+/// Most of what an evaluation does before its first message is the same for the next one: hosts,
+/// actors with their stacks, SMPI. Of requests that agree in it, all but the first two are run in
+/// forks of a process that has done it. Whatever goes wrong there, the caller can still run the
+/// request itself.
+class Nursery {
+ public:
+  Nursery(const std::vector<Trace>& traces, Simulation& simulation)
+      : traces_(traces), simulation_(simulation) {}
+  Nursery(const Nursery&) = delete;
+  Nursery& operator=(const Nursery&) = delete;
+  ~Nursery() { close(); }
+
+  /// The answer to a request, if it is one that can be run there.
+  std::optional<std::string> ask(const std::string& line);
+
+  /// To be told of each request that was run elsewhere: opens for the second of a kind in a row.
+  void consider(Request request);
+
+ private:
+  void open();
+  void close();
+  [[noreturn]] void serve(int socket, pid_t parent);
+  std::string answer(const std::string& line);
+
+  const std::vector<Trace>& traces_;
+  Simulation& simulation_;
+  std::optional<Request> last_;  // run elsewhere, or what the ranks stand ready for
+  pid_t process_ = -1;
+  int socket_ = -1;
+};
+
+}  // namespace hamtune
