@@ -144,6 +144,8 @@ class Simulator:
                     stderr=self._log,
                     # Ctrl-C goes to the whole terminal; only the client is to act on it.
                     start_new_session=True,
+                    # Each evaluation is a fork, and would look up what it calls of SimGrid anew.
+                    env={**os.environ, "LD_BIND_NOW": "1"},
                     text=True,
                 )
             except OSError as error:

@@ -14,6 +14,7 @@ namespace {
 constexpr std::int32_t kIterationLevel = 1;  // of marks
 constexpr double kLeastShare = 0.05;  // of a stretch's calls that a loop worth cutting covers
 constexpr double kLikeVolume = 1.1;   // most bytes of an iteration over least, where they may vary
+constexpr double kLeastLikeVolume = 2;  // the same for iterations that nothing but marks tells
 constexpr double kMostlyAlike = 0.8;  // share of marked iterations that make the loop regular
 
 constexpr std::array<Likeness, 3> kLikenesses = {Likeness::exact, Likeness::sizes,
@@ -117,8 +118,8 @@ double volume(const RankTrace& rank, const Operation& operation) {
   return bytes;
 }
 
-/// Whether all iterations move about as many bytes.
-bool of_like_volume(const AllCalls& all, const std::vector<Cut>& cuts) {
+/// Whether no iteration moves more than so many times the bytes of another.
+bool of_like_volume(const AllCalls& all, const std::vector<Cut>& cuts, double factor) {
   double least = 0;
   double most = 0;
   for (std::size_t index = 0; index + 1 < cuts.size(); ++index) {
@@ -131,7 +132,7 @@ bool of_like_volume(const AllCalls& all, const std::vector<Cut>& cuts) {
     least = index == 0 ? bytes : std::min(least, bytes);
     most = std::max(most, bytes);
   }
-  return most <= kLikeVolume * least;
+  return most <= factor * least;
 }
 
 /// The loop that repeats `repetition` of the calls of one rank, which begin at `first`.
@@ -158,7 +159,7 @@ std::optional<Loop> follow_repetition(const AllCalls& all, const Cut& first, con
   cuts = longest_regular(all, cuts, likeness);
   if (cuts.size() <= least || makes_communicators(all, cuts.front(), cuts.back()))
     return std::nullopt;
-  if (likeness != Likeness::exact && !of_like_volume(all, cuts)) return std::nullopt;
+  if (likeness != Likeness::exact && !of_like_volume(all, cuts, kLikeVolume)) return std::nullopt;
   return Loop{std::move(cuts), regularity_of(likeness), false};
 }
 
@@ -233,11 +234,14 @@ std::optional<Loop> marked_loop(const AllCalls& all, std::size_t least) {
     std::vector<Cut> regular = longest_regular(all, cuts, likeness);
     if (static_cast<double>(regular.size()) < kMostlyAlike * static_cast<double>(cuts.size()))
       continue;
-    if (likeness != Likeness::exact && !of_like_volume(all, regular)) continue;
+    if (likeness != Likeness::exact && !of_like_volume(all, regular, kLikeVolume)) continue;
     loop.cuts = std::move(regular);
     loop.regularity = regularity_of(likeness);
     break;
   }
+  // A sweep over sizes is no loop: a few of its steps say nothing of the others.
+  if (loop.regularity == Regularity::uneven && !of_like_volume(all, cuts, kLeastLikeVolume))
+    return std::nullopt;
   if (loop.iterations() < least || makes_communicators(all, loop.cuts.front(), loop.cuts.back()))
     return std::nullopt;
   return loop;

@@ -3,24 +3,37 @@
 namespace hamtune {
 
 Estimate::Estimate(const Trace& trace)
-    : weights_(trace.weights), places_(trace.ranks.size()), added_(trace.weights.size(), 0.0) {}
+    : trace_(trace),
+      taking_part_(trace.weights.empty() ? 0 : trace.weights.front().size(), 0.0),
+      places_(trace.ranks.size()),
+      added_(trace.weights.size(), 0.0) {
+  for (std::size_t stretch = 0; stretch < taking_part_.size(); ++stretch)
+    for (std::size_t rank = 0; rank < places_.size(); ++rank)
+      if (takes_part(rank, stretch)) ++taking_part_[stretch];
+}
 
-double Estimate::weight(std::size_t estimate, const Place& place) const {
-  const bool inside = place.marks > 0 && place.marks <= weights_[estimate].size();
-  if (!inside) return 0;
-  return weights_[estimate][place.marks - 1] / static_cast<double>(places_.size());
+bool Estimate::takes_part(std::size_t rank, std::size_t stretch) const {
+  const std::vector<Mark>& marks = trace_.ranks[rank].marks;
+  return stretch + 1 < marks.size() && marks[stretch].before < marks[stretch + 1].before;
+}
+
+double Estimate::weight(std::size_t estimate, std::size_t rank) const {
+  const std::size_t marks = places_[rank].marks;
+  if (marks == 0 || marks > taking_part_.size() || !takes_part(rank, marks - 1)) return 0;
+  return trace_.weights[estimate][marks - 1] / taking_part_[marks - 1];
 }
 
 void Estimate::pass(std::size_t rank, double now) {
   Place& place = places_[rank];
-  for (std::size_t estimate = 0; estimate < weights_.size(); ++estimate)
-    added_[estimate] += weight(estimate, place) * (now - place.at);
-  open_weight_ -= weight(0, place);
-  open_since_ -= weight(0, place) * place.at;
+  for (std::size_t estimate = 0; estimate < added_.size(); ++estimate)
+    added_[estimate] += weight(estimate, rank) * (now - place.at);
+  if (added_.empty()) return;
+  open_weight_ -= weight(0, rank);
+  open_since_ -= weight(0, rank) * place.at;
   ++place.marks;
   place.at = now;
-  open_weight_ += weight(0, place);
-  open_since_ += weight(0, place) * place.at;
+  open_weight_ += weight(0, rank);
+  open_since_ += weight(0, rank) * place.at;
 }
 
 double Estimate::added(double now) const {

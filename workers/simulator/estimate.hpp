@@ -9,7 +9,8 @@
 namespace hamtune {
 
 /// Follows the ranks of an application from mark to mark, in simulated seconds. Of a stretch counts
-/// the mean of what the ranks take for it. A whole trace has no stretches and adds nothing.
+/// the mean of what those ranks take for it that do something in it: the others pass it in no time
+/// and wait elsewhere. A whole trace has no stretches and adds nothing.
 class Estimate {
  public:
   explicit Estimate(const Trace& trace);
@@ -29,9 +30,11 @@ class Estimate {
     double at = 0;          // time of the last
   };
 
-  double weight(std::size_t estimate, const Place& place) const;
+  bool takes_part(std::size_t rank, std::size_t stretch) const;
+  double weight(std::size_t estimate, std::size_t rank) const;
 
-  const std::vector<std::vector<double>>& weights_;
+  const Trace& trace_;
+  std::vector<double> taking_part_;  // ranks, by stretch
   std::vector<Place> places_;    // of each rank
   std::vector<double> added_;    // by each estimate in stretches that ranks have left behind
   double open_weight_ = 0;       // of the stretches that ranks are in, by the first estimate

@@ -225,6 +225,7 @@ void Simulation::live(std::size_t application, std::size_t number) {
   running.last = std::max(running.last, *member.finished);
   --running.left;
   if (--running_ == 0) leave({{"status", "completed"}});
+  express::leave();
 }
 
 /// Returns the communicator that stands for MPI_COMM_WORLD in the calling rank.

@@ -68,12 +68,20 @@ def test_ranks_of_a_pipeline_repeat_themselves_with_different_calls(tmp_path: Pa
 
 def test_marks_show_iterations_that_differ(tmp_path: Path) -> None:
     ranks = [
-        b"".join(MARK + ring(rank, 2, count) * (count % 3 + 1) for count in range(1, 9))
+        b"".join(MARK + ring(rank, 2, count) * (count % 2 + 1) for count in (10, 7, 12, 8, 14, 16))
         for rank in range(2)
     ]
     loops = trace_loops(trace(tmp_path, ranks))
     assert loops[0]["marked"]
     assert loops[0]["regularity"] == "uneven"
+
+
+def test_a_sweep_over_sizes_is_no_loop(tmp_path: Path) -> None:
+    ranks = [
+        b"".join(MARK + ring(rank, 2, 2**step) * (step % 3 + 1) for step in range(9))
+        for rank in range(2)
+    ]
+    assert trace_loops(trace(tmp_path, ranks)) == []
 
 
 def test_sizes_may_differ_a_little(tmp_path: Path) -> None:

@@ -57,6 +57,26 @@ def test_the_error_tells_how_uneven_the_iterations_are(tmp_path: Path) -> None:
     assert 0.1 < answer["estimate"]["error"] < 0.5
 
 
+def test_ranks_that_only_wait_for_a_loop_of_others_do_not_count(tmp_path: Path) -> None:
+    """One pair after the other plays 40 rounds; a token goes from pair to pair."""
+    token = {"tag": 9, "count": 0, "size": 1}
+    ball = {"tag": 1, "count": 5000, "size": 8}
+    ranks = []
+    for rank in range(8):
+        mate, serves = rank ^ 1, rank % 2 == 0
+        hit = [encode("send", peer=mate, **ball), encode("recv", peer=mate, **ball)]
+        rounds = (hit if serves else hit[::-1]) * 40
+        before = [encode("recv", peer=rank - 1, **token)] if serves and rank > 0 else []
+        after = [encode("send", peer=rank + 1, **token)] if not serves and rank < 7 else []
+        ranks.append([*before, *rounds, *after])
+    whole = write_program(tmp_path / "p.ht", ranks)
+    truncate(whole, tmp_path / "short.ht")
+    exact = answer_of(whole, on_a_line(*range(8)))["simulated_time"]
+    estimated = answer_of(tmp_path / "short.ht", on_a_line(*range(8)))
+    assert estimated["estimate"]["played"] < exact / 5
+    assert estimated["simulated_time"] == pytest.approx(exact, rel=1e-2)
+
+
 def test_a_cutoff_stops_a_run_whose_estimate_must_exceed_it(tmp_path: Path) -> None:
     _, short = program(tmp_path, 200)
     time = answer_of(short, on_a_line(0, 1))["simulated_time"]

@@ -47,6 +47,11 @@ void enter(std::size_t host) {
   if (in_use()) kernel()->enter(host);
 }
 
+void leave() {
+  // SimGrid ends an actor with an exception, and tells many of it; nobody here would listen.
+  if (in_use()) kernel()->running().context->suspend();
+}
+
 void execute(double flops) {
   if (in_use())
     kernel()->execute(flops);
@@ -71,6 +76,8 @@ void use(const Platform&, Network&, const ModelFactors&) {}
 bool in_use() { return false; }
 
 void enter(std::size_t) {}
+
+void leave() {}
 
 void execute(double flops) { simgrid::s4u::this_actor::execute(flops); }
 

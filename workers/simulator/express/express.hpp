@@ -23,6 +23,9 @@ bool in_use();
 /// Called first thing by each rank; nothing where our engine is not in use.
 void enter(std::size_t host);
 
+/// Called last thing by each rank: it does not run again. Without our engine it returns.
+void leave();
+
 /// The calling rank computes.
 void execute(double flops);
 
