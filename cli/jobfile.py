@@ -24,10 +24,14 @@ DEFAULT_TRIALS = 100
 JOB_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 
-def read_job(path: Path) -> JobSpec:
+def read_job(path: Path, *, target: str | None = None) -> JobSpec:
     """Read a job file in YAML or JSON; `-` reads stdin.
 
     The network of a machine may be in a file of its own, which is named relative to the job file.
+
+    Args:
+        path: The file.
+        target: Takes the place of the target of its search, if given.
 
     Raises:
         InvalidInput: It is not a valid job; the message names file and field.
@@ -45,6 +49,11 @@ def read_job(path: Path) -> JobSpec:
     try:
         document = read_document(text)
         folder = Path() if str(path) == "-" else path.parent
+        if target is not None and isinstance(document, dict):
+            search = document.get("search")
+            document["search"] = (
+                {**search, "target": target} if isinstance(search, dict) else search
+            )
         if isinstance(document, dict) and "machine" in document:
             document["machine"] = _in_machine(with_network, document["machine"], folder)
         if isinstance(document, dict):

@@ -13,7 +13,15 @@ from rich.table import Table
 from cli.client import Client, connect, live_server
 from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, job_of_source, read_job
-from cli.options import example, json_option, print_json, say, server_option, source_options
+from cli.options import (
+    example,
+    json_option,
+    print_json,
+    say,
+    server_option,
+    source_options,
+    target_option,
+)
 from cli.terminal import describe, repeats_lines, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
@@ -38,6 +46,7 @@ __all__ = ["COMMANDS"]
     type=click.IntRange(1),
     help="Budget of the job; with --source and without a job file, 100 by default.",
 )
+@target_option
 @json_option
 @server_option
 def submit(
@@ -45,6 +54,7 @@ def submit(
     watching: bool,
     source: dict[str, Any] | None,
     trials: int | None,
+    target: str | None,
     as_json: bool,
     server: str | None,
     settings: Settings,
@@ -58,7 +68,9 @@ def submit(
     """
     if job_file is None and source is None:
         raise click.UsageError("give a job file, or --source with --build, --run and --ranks")
-    spec = None if job_file is None else read_job(job_file)
+    if target is not None and job_file is None:
+        raise click.UsageError("--target goes with a job file")
+    spec = None if job_file is None else read_job(job_file, target=target)
     folder = Path() if job_file is None else job_file.parent
     if source is not None:
         spec, folder = job_of_source(source, spec, trials=trials), Path()

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from searchspace.collectives.equivalents import TARGETS
 from service.settings import Settings
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "seed_option",
     "server_option",
     "source_options",
+    "target_option",
 ]
 
 seed_option = click.option(
@@ -98,6 +100,16 @@ _SOURCE = {
         "if left out.",
     ),
 }
+
+
+def target_option(function: F) -> F:
+    """`--target`: the MPI library that has to run what is found, handed over as `target`."""
+    return click.option(
+        "--target",
+        type=click.Choice(tuple(TARGETS)),
+        help="Search only what this MPI library can run; all collectives, unless the job file "
+        "names some.",
+    )(function)
 
 
 def json_option(function: F) -> F:

@@ -15,7 +15,7 @@ from cli.client import Client, connect, in_process, live_server
 from cli.curves import POINTS, Curve
 from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, read_job
-from cli.options import data_option, example, json_option, print_json, say
+from cli.options import data_option, example, json_option, print_json, say, target_option
 from cli.terminal import compared, curve_text, describe
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
@@ -32,17 +32,26 @@ __all__ = ["COMMANDS"]
     )
 )
 @click.argument("job_file", type=JOB_FILE, metavar="JOB.yaml", required=False)
+@target_option
 @click.option("--resume", metavar="J", help="Continue this job instead of creating one.")
 @json_option
 @data_option
-def run(job_file: Path | None, resume: str | None, as_json: bool, settings: Settings) -> int:
+def run(
+    job_file: Path | None,
+    target: str | None,
+    resume: str | None,
+    as_json: bool,
+    settings: Settings,
+) -> int:
     """Run a job to its end, without a server.
 
     Ctrl-C stops cleanly; `--resume` continues with the same trials as if nothing had happened.
     """
     if (job_file is None) == (resume is None):
         raise click.UsageError("give a job file, or --resume with a job, and not both")
-    spec = None if job_file is None else read_job(job_file)
+    if target is not None and job_file is None:
+        raise click.UsageError("--target goes with a job file")
+    spec = None if job_file is None else read_job(job_file, target=target)
     with _service(settings) as (client, drive, wait):
         if job_file is not None and spec is not None:
             job = create_job(client, spec, job_file.parent, job_file)

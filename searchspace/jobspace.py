@@ -10,6 +10,7 @@ from typing import Any
 
 from searchspace.choices import MappingChoice, TopologyChoice
 from searchspace.collectives import COLLECTIVES, DEFAULT, WORLD, Groups
+from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
@@ -95,7 +96,9 @@ def build_space(
         if name not in spec.search.collectives:
             continue
         if used_collectives is not None and name not in used_collectives:
-            choices.exclude(name, None, "the application never calls it")
+            # A target asks for all collectives; which are not called is no news then.
+            if spec.search.target is None:
+                choices.exclude(name, None, "the application never calls it")
         else:
             collectives.append(EnumParameter(f"collectives.{name}", choices.read(name)))
     choices.check_some_run()
@@ -215,12 +218,41 @@ class _CollectiveChoices:
         if ALL in requested:
             everything = (DEFAULT, *(a.name for a in COLLECTIVES[collective].offered))
         explicit = [name for name in requested if name != ALL]
+        if self._search.target is not None:
+            everything = self._of_target(
+                TARGETS[self._search.target], collective, explicit, everything
+            )
         self._runs[collective] = set()
-        return tuple(
+        admitted = tuple(
             name
             for name in dict.fromkeys((*explicit, *everything))
             if self._admit(collective, name, explicit=name in explicit)
         )
+        return admitted or tuple(
+            n for n in (DEFAULT,) if self._admit(collective, n, explicit=False)
+        )
+
+    def _of_target(
+        self, target: Target, collective: str, explicit: list[str], everything: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Returns those of all algorithms that a library has too.
+
+        Raises:
+            InvalidInput: The job names one that it has not.
+        """
+        groups = self._called.get(collective, WORLD)
+        sizes = [len(group) or self._ranks for group in groups]
+        known = target.expressible(collective, sizes)
+        missing = [name for name in explicit if name not in (*known, DEFAULT)]
+        if missing:
+            found = target.equivalent(collective, missing[0], sizes)
+            nearest = f" (nearest: {found.algorithm})" if found.algorithm else ""
+            raise InvalidInput(
+                f"{target.title} has no '{missing[0]}'{nearest}; allowed: "
+                f"{', '.join((DEFAULT, ALL, *known))}",
+                field=f"search.collectives.{collective}",
+            )
+        return tuple(name for name in everything if name in known)
 
     def _admit(self, collective: str, algorithm: str, *, explicit: bool) -> bool:
         """Tells whether some configuration can use an algorithm; forbids those that cannot."""

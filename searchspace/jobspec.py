@@ -19,6 +19,7 @@ from pydantic import (
 from searchspace import builtins
 from searchspace.choices import MAPPINGS, MappingChoice, MappingItem, TopologyChoice, TopologyItem
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.formats.patterns import Pattern
 from searchspace.machine import Machine, Speed
@@ -297,6 +298,38 @@ class Search(Description):
     collectives: dict[str, Names] = Field(default_factory=dict)
     """Algorithms by collective: names, `default` for what the MPI implementation chooses, or `all`
     for that and every algorithm that works."""
+    target: str | None = None
+    """The MPI library that has to run what is found, such as `openmpi-4.1`: only algorithms that it
+    has too are chosen from, `all` stands for these, and what is left to it is simulated as an old
+    release of it would choose. Unless `collectives` says otherwise, all of them are searched."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _suit_target(cls, document: Any) -> Any:
+        """Fills in what a target means for what is left out."""
+        if not isinstance(document, Mapping) or document.get("target") not in TARGETS:
+            return document
+        target = TARGETS[document["target"]]
+        implied = {
+            "mpi": [target.selector],
+            "collectives": {name: [ALL] for name in target.entries},
+        }
+        return {**implied, **document}
+
+    @model_validator(mode="after")
+    def _check_target(self) -> Search:
+        if self.target is None:
+            return self
+        if self.target not in TARGETS:
+            raise field_error(
+                f"unknown target '{self.target}'; allowed: {', '.join(TARGETS)}", "target"
+            )
+        selector = TARGETS[self.target].selector
+        if self.mpi != [selector]:
+            raise field_error(
+                f"for the target {self.target} must be {selector}, or left out", "mpi"
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_names(self) -> Search:
