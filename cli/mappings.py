@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from cli.files import FILE, read_graph, read_json, read_text
+from cli.mapping_objectives import OBJECTIVES, read_weights, with_objective
 from cli.mapping_pictures import check_picture, draw_mappings, picture_option
 from cli.options import example, json_option, method_options, print_json, say, seed_option
 from cli.refine import refine
@@ -21,6 +22,7 @@ from searchspace.formats.matrix_market import read_traffic
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping import MAPPERS
 from searchspace.mapping.judge import judge
+from searchspace.mapping.weighted import Weights
 
 __all__ = ["COMMANDS"]
 
@@ -92,6 +94,19 @@ host.
     type=click.FloatRange(min=0),
     help="Time that a mapper which improves its result step by step may take; others just finish.",
 )
+@click.option(
+    "--objective",
+    type=click.Choice(OBJECTIVES),
+    help="What auto lowers: hop-bytes, unless this or --weights says otherwise; 'weighted' is the "
+    "sum of all three by --weights.",
+)
+@click.option(
+    "--weights",
+    metavar="H,D,C",
+    callback=read_weights,
+    help="Weights of hop-bytes, dilation and congestion, each as a multiple of what it is with "
+    "ranks in order; adds their sum for any METHOD, which auto lowers.",
+)
 @picture_option
 @method_options
 @seed_option
@@ -101,12 +116,15 @@ def map_command(
     traffic: Path,
     machine_file: Path,
     seconds: float | None,
+    objective: str | None,
+    weights: Weights | None,
     picture: Path | None,
     options: dict[str, Scalar],
     seed: int,
     as_json: bool,
 ) -> None:
     check_picture(picture)
+    method, options = with_objective(method, objective, weights, options)
     exchanged = read_traffic(read_text(traffic), notice=say)
     machine = _read_machine(machine_file)
     mapper = MAPPERS[method]
@@ -124,13 +142,18 @@ def map_command(
         answer: dict[str, Any] = {"mapping": hosts}
         if machine.inside:
             answer["cores"] = machine.place_cores[places].tolist()
-        print_json({**answer, **dataclasses.asdict(judgement), "seconds": took})
+        answer |= dataclasses.asdict(judgement)
+        if weights is not None:
+            answer["weighted"] = weights.of(judgement, exchanged, machine)
+        print_json({**answer, "seconds": took})
         return
     click.echo(" ".join(map(str, hosts)))
     click.echo(
         f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "
         f"congestion {judgement.congestion}"
     )
+    if weights is not None:
+        click.echo(f"weighted sum {weights.of(judgement, exchanged, machine):.4g}")
 
 
 def _read_machine(path: Path) -> HopMachine:

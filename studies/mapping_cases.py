@@ -71,6 +71,7 @@ METHODS: Mapping[str, Method] = {
     "contention-free": Method("contention-free"),
     "geometric": Method("geometric"),
     "auto": Method("auto"),
+    "weighted": Method("weighted"),
 }
 """Every mapper, with the options that papers compare, by its name in tables."""
 

@@ -21,13 +21,11 @@ from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.graph import Graph
 from searchspace.kernels import hop_distances, trace_summary, traffic_matrix
 from searchspace.machine import NetworkDescription, parse_machine
-from searchspace.mapping.refinement import Refined
 from searchspace.platform import resolve
 from searchspace.traffic import Traffic
 from searchspace.truncation import truncate
 from studies.known_times import KnownTimes
 from workers.capture import Limits, builtin_sources_sha256, capture_builtin
-from workers.mapping_refinement import Runs, refine_mapping
 from workers.simulator_client import Simulator
 
 __all__ = ["Program", "Recording", "StudyFailed", "Workload"]
@@ -151,54 +149,6 @@ class Recording:
         if hosts is not None:
             resolved = dataclasses.replace(resolved, rank_hosts=tuple(map(int, hosts)))
         return resolved.simulator_request()
-
-    def refined(
-        self,
-        network: Graph,
-        machine: Mapping[str, Any],
-        *,
-        configuration: Mapping[str, Any] | None = None,
-        starts: Mapping[str, Sequence[int]] | None = None,
-        evaluations: int = 200,
-        seed: int = 0,
-        estimates: Recording | None = None,
-    ) -> tuple[Refined, str]:
-        """Refines a mapping of the ranks by simulated time; nothing of it is kept.
-
-        Args:
-            network: The machine's network.
-            machine: The rest of its description.
-            configuration: As for `time`; its mapping does not count.
-            starts: Mappings to begin with, by name: the core of each rank, numbered host by host.
-                None for what all mappers make of the traffic.
-            evaluations: Simulations of the search at most, those of the starts included.
-            seed: Of the mappers and of the search.
-            estimates: The same program cut short (`Laboratory.program`), for the search; its best
-                mappings are then simulated whole.
-
-        Returns:
-            The mapping (`places` are cores, host by host) with its simulated `seconds`, and the
-            name of the start that was best.
-
-        Raises:
-            InvalidInput: The configuration, or none of the starts, can be used.
-        """
-        description = {"nodes": network.hosts, **machine}
-        runs = Runs(
-            parse_machine({**description, "topology": NetworkDescription.of(network)}),
-            Configuration.from_json({"topology": "given", **(configuration or {})}),
-            self.ranks,
-            self._traffic,
-            self.calls,
-        )
-        return refine_mapping(
-            runs,
-            self._simulator,
-            None if estimates is None else estimates._simulator,
-            starts=starts,
-            evaluations=evaluations,
-            seed=seed,
-        )
 
     def close(self) -> None:
         """Ends the simulator."""

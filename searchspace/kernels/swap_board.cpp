@@ -10,6 +10,7 @@ namespace hamtune {
 
 namespace {
 
+constexpr std::size_t kMostListed = 512;  // hosts whose routes are written out
 constexpr std::uint32_t kLookEvery = 64;
 constexpr std::uint32_t kSamples = 256;
 constexpr std::uint64_t kPortion = 256;
@@ -36,6 +37,16 @@ SwapBoard::SwapBoard(const TrafficView& traffic, CoreHops hops, Routes routes,
       throw std::invalid_argument("the places are no mapping");
     rank_[place_[rank]] = rank;
   }
+  const std::size_t hosts = hops_.host().empty() ? 0 : hops_.host().back() + std::size_t{1};
+  if (hosts <= kMostListed) {
+    route_first_.push_back(0);
+    for (Node source = 0; source < hosts; ++source)
+      for (Node target = 0; target < hosts; ++target) {
+        for (const Hop& hop : routes_.path(source, target)) route_edges_.push_back(hop.edge);
+        route_first_.push_back(static_cast<std::uint32_t>(route_edges_.size()));
+      }
+    hosts_ = hosts;
+  }
   load_.assign(widths_.size(), 0);
   while (leaves_ < load_.size()) leaves_ *= 2;
   tree_.assign(2 * leaves_, kFree);
@@ -51,11 +62,21 @@ SwapBoard::SwapBoard(const TrafficView& traffic, CoreHops hops, Routes routes,
         if (far >= pairs_at_.size()) pairs_at_.resize(far + 1, 0);
         ++pairs_at_[far];
         hop_bytes_ += size_[i] * far;
-        for (const Hop& hop : routes_.path(hops_.host()[place_[rank]], hops_.host()[place_[other]]))
-          load(hop.edge, size_[i]);
+        along(hops_.host()[place_[rank]], hops_.host()[place_[other]],
+              [&](std::uint32_t edge) { load(edge, size_[i]); });
       }
     }
   });
+}
+
+template <typename Use>
+void SwapBoard::along(Node source, Node target, const Use& use) const {
+  if (hosts_ == 0) {
+    for (const Hop& hop : routes_.path(source, target)) use(hop.edge);
+    return;
+  }
+  const std::size_t pair = source * hosts_ + target;
+  for (std::uint32_t i = route_first_[pair]; i < route_first_[pair + 1]; ++i) use(route_edges_[i]);
 }
 
 void SwapBoard::load(std::uint32_t edge, std::int64_t bytes) {
@@ -83,7 +104,7 @@ void SwapBoard::shift(std::uint32_t rank, std::uint32_t spared, int sign, const 
     const Node here = hops_.host()[place_[rank]];
     const Node there = hops_.host()[place_[other]];
     if (here == there) continue;
-    for (const Hop& hop : routes_.path(here, there)) load(hop.edge, sign * size_[i]);
+    along(here, there, [&](std::uint32_t edge) { load(edge, sign * size_[i]); });
   }
 }
 
@@ -132,23 +153,24 @@ std::vector<SwapBoard::Crossing> SwapBoard::crossing(std::uint32_t edge) const {
     for (auto i = static_cast<std::size_t>(first_[rank]); i < static_cast<std::size_t>(first_[rank + 1]); ++i) {
       const std::uint32_t other = partner_[i];
       if (other < rank) continue;
-      for (const Hop& hop : routes_.path(hops_.host()[place_[rank]], hops_.host()[place_[other]]))
-        if (hop.edge == edge) found.push_back({rank, other, size_[i]});
+      along(hops_.host()[place_[rank]], hops_.host()[place_[other]], [&](std::uint32_t each) {
+        if (each == edge) found.push_back({rank, other, size_[i]});
+      });
     }
   return found;
 }
 
 SwapBoard::Cost SwapBoard::cost(const MeasureWeights& weights, const Measures& start) const {
   const Measures now = measures();
-  const auto share = [](double value, double of) { return of > 0 ? value / of : value; };
+  const double congested = weights.congestion * static_cast<double>(start.congestion);
+  const double crowded = start.crowding > 0 ? now.crowding / start.crowding : 0;
   const double pairs = std::max(1.0, static_cast<double>(partner_.size()) / 2);
+  const double longest = pairs_at_.empty() ? 0 : static_cast<double>(pairs_at_[now.dilation]) / pairs;
   Cost found{0, 0};
-  found.pure = weights.hop_bytes * share(static_cast<double>(now.hop_bytes), static_cast<double>(start.hop_bytes)) +
-               weights.dilation * share(now.dilation, start.dilation) +
-               weights.congestion * share(static_cast<double>(now.congestion), static_cast<double>(start.congestion));
-  const double longest = pairs_at_.empty() ? 0 : static_cast<double>(pairs_at_[now.dilation]);
-  found.guided = found.pure + kGuide * (weights.congestion * share(now.crowding, start.crowding) +
-                                        weights.dilation * longest / pairs);
+  found.pure = weights.hop_bytes * static_cast<double>(now.hop_bytes) +
+               weights.dilation * now.dilation +
+               weights.congestion * static_cast<double>(now.congestion);
+  found.guided = found.pure + kGuide * (congested * crowded + weights.dilation * start.dilation * longest);
   return found;
 }
 

@@ -22,7 +22,7 @@ struct Measures {
   double crowding = 0;          ///< sum over cables of bytes squared: whether loads are even
 };
 
-/// How much each measure counts, as a multiple of its value when an annealing began.
+/// What one unit of each measure counts.
 struct MeasureWeights {
   double hop_bytes;
   double dilation;
@@ -75,6 +75,8 @@ class SwapBoard {
 
   template <typename Distance>
   void shift(std::uint32_t rank, std::uint32_t spared, int sign, const Distance& distance);
+  template <typename Use>
+  void along(Node source, Node target, const Use& use) const;
   void load(std::uint32_t edge, std::int64_t bytes);
   std::uint32_t busiest() const { return tree_[1]; }
   std::int64_t lane(std::uint32_t edge) const {
@@ -89,6 +91,9 @@ class SwapBoard {
   std::vector<std::int64_t> size_;
   CoreHops hops_;
   Routes routes_;
+  std::vector<std::uint32_t> route_first_;  ///< of host x host in the next; empty for many hosts
+  std::vector<std::uint32_t> route_edges_;
+  std::size_t hosts_ = 0;  ///< whose routes are written out
   std::vector<std::uint32_t> widths_;
   std::vector<std::uint32_t> place_;  ///< of each rank
   std::vector<std::uint32_t> rank_;   ///< at each place, or kFree

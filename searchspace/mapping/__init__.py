@@ -23,6 +23,7 @@ from searchspace.mapping.recursive_tree import RECURSIVE_TREE
 from searchspace.mapping.round_robin import ROUND_ROBIN
 from searchspace.mapping.scotch import SCOTCH
 from searchspace.mapping.treematch import TREEMATCH
+from searchspace.mapping.weighted import WEIGHTED
 from searchspace.traffic import Traffic
 
 __all__ = ["MAPPERS", "Mapper", "Places", "map_ranks"]
@@ -47,6 +48,7 @@ MAPPERS: dict[str, Mapper] = {
         CONTENTION_FREE,
         GEOMETRIC,
         AUTO,
+        WEIGHTED,
     )
 }
 

@@ -12,13 +12,21 @@ from searchspace.kernels._native import SwapBoard
 from searchspace.mapping.mapper import Places
 from searchspace.traffic import Traffic
 
-__all__ = ["LOWEST_ID", "swap_board"]
+__all__ = ["LOWEST_ID", "swap_board", "too_many_routes"]
 
 LOWEST_ID = "lowest-id"
 """The tie rule that congestion is defined with (`searchspace.mapping.judge`)."""
 
 _MOST_ROUTES = 2**26
 """Pairs of a host and a node between which routes are kept, 4 bytes each."""
+
+
+def too_many_routes(machine: HopMachine) -> str | None:
+    """Says that a network is too large for its routes to be kept, or returns None."""
+    pairs = machine.network.hosts * machine.network.nodes
+    if pairs <= _MOST_ROUTES:
+        return None
+    return f"keeps routes for at most {_MOST_ROUTES} pairs of a host and a node, not {pairs}"
 
 
 def swap_board(
@@ -38,11 +46,9 @@ def swap_board(
     network = machine.network
     if not network.connected:
         raise InvalidInput(network.why_apart)
-    if network.hosts * network.nodes > _MOST_ROUTES:
-        raise InvalidInput(
-            f"routes are kept for at most {_MOST_ROUTES} pairs of a host and a node; this network "
-            f"has {network.hosts * network.nodes}"
-        )
+    reason = too_many_routes(machine)
+    if reason is not None:
+        raise InvalidInput(f"a search over swaps {reason}")
     return SwapBoard(
         traffic.first,
         traffic.partner,

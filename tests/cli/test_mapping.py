@@ -147,3 +147,15 @@ def test_a_start_that_does_not_fit_is_refused(hamtune: Hamtune) -> None:
     message = hamtune.refused(*REFINE, "--start", "start.json")
 
     assert "host 6 is given 2 ranks, but has 1 cores" in message
+
+
+def test_auto_lowers_the_objective_that_is_asked_for(hamtune: Hamtune, files: Path) -> None:
+    plain = mapped(hamtune, "by-order", "--weights", "1,0,2")
+    lowered = mapped(hamtune, "auto", "--objective", "congestion")
+
+    assert plain["weighted"] == 3
+    assert lowered["congestion"] == 1_000_000  # a ring goes round a torus, one flow a cable
+    refused = hamtune.refused(
+        "map", "rcm", "--traffic", "W.mtx", "--machine", "M.json", "--objective", "congestion"
+    )
+    assert "'rcm' has an objective of its own" in refused

@@ -84,6 +84,6 @@ def test_annealing_lowers_what_has_weight_and_is_repeatable(
 def test_networks_that_are_too_large_or_apart() -> None:
     large = HopMachine.uniform(Grid((128, 128), wrapped=True))
     apart = HopMachine.uniform(Network(Graph(nodes=4, edges=((0, 1), (2, 3)))))
-    for machine, message in ((large, "routes are kept for at most"), (apart, "not connected")):
+    for machine, message in ((large, "keeps routes for at most"), (apart, "not connected")):
         with pytest.raises(InvalidInput, match=message):
             swap_board(Traffic.silent(4), machine, np.arange(4, dtype=np.uint32))
