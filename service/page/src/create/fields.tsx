@@ -106,13 +106,13 @@ function Field({ label, errors, hint, children }: {
   const id = `field-${label.replace(/\W+/g, "-").toLowerCase()}`;
   const wrong = errors.length > 0;
   return (
-    <label class="field">
-      <span>{label}</span>
-      {cloneElement(children, { "aria-invalid": wrong, "aria-describedby": `${id}-said` })}
+    <div class="field">
+      <label for={id}>{label}</label>
+      {cloneElement(children, { id, "aria-invalid": wrong, "aria-describedby": `${id}-said` })}
       <span id={`${id}-said`}>
         {wrong ? errors.map((one) => <span key={one.message} class="problem">{one.message}</span>) : hint && <span class="sub">{hint}</span>}
       </span>
-    </label>
+    </div>
   );
 }
 

@@ -10,6 +10,11 @@ const POINTS = 4000;
 const MOST_ROWS = 6000;
 const SOON = 200; // milliseconds in which events are gathered before the service is asked
 
+/** Asking again would be answered alike: it is not there, or not for us. */
+function isRefusal(problem: Problem): boolean {
+  return problem.status >= 400 && problem.status < 500 && problem.status !== 429;
+}
+
 export interface Followed {
   job: Job | null;
   course: Course | null;
@@ -33,6 +38,7 @@ export function useJob(id: string): Followed {
     let busy = false;
     let again = false;
     let timer = 0;
+    let refusal: Problem | null = null;
     setJob(null);
     setCourse(null);
     setProblem(null);
@@ -53,7 +59,11 @@ export function useJob(id: string): Followed {
         setJob(found);
         setProblem(null);
       } catch (error) {
-        if (!signal.aborted) setProblem(asProblem(error));
+        if (!signal.aborted) {
+          const found = asProblem(error);
+          if (isRefusal(found)) refusal = found;
+          setProblem(found);
+        }
       }
       busy = false;
       if (again && !signal.aborted) { again = false; soon(); }
@@ -66,6 +76,7 @@ export function useJob(id: string): Followed {
 
     async function run(): Promise<void> {
       await refresh();
+      if (refusal) return;
       let gone = false;
       // Only what happens from now on: the table holds what was before, and says from where on.
       await follow(known === null ? "" : String((known as Course).cursor), {
@@ -86,12 +97,13 @@ export function useJob(id: string): Followed {
         },
         isOver: () => gone || (current !== null && ENDED.includes(current.state)),
         isFinal: (error) => {
-          const final = error instanceof Problem && error.status >= 400 && error.status < 500;
-          if (final) setProblem(error);
-          return final;
+          if (!(error instanceof Problem) || !isRefusal(error)) return false;
+          refusal = error;
+          setProblem(error);
+          return true;
         },
       }, signal);
-      await refresh();
+      if (!refusal) await refresh();
     }
     void run();
     return () => { control.abort(); window.clearTimeout(timer); };

@@ -1,0 +1,213 @@
+"""The calls of the interface as values: what is sent, and how the answer is read.
+
+The synchronous and the asynchronous client differ only in how they send them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from hamtune_client.models import Best, Event, JobRecord, Trial
+
+__all__ = [
+    "Call",
+    "HamtuneClientError",
+    "Refused",
+    "Unreachable",
+    "best",
+    "create",
+    "delete",
+    "events_path",
+    "export",
+    "get_job",
+    "list_jobs",
+    "list_trials",
+    "read_event",
+    "refuse",
+    "settings",
+    "steer",
+    "table",
+    "trial",
+]
+
+T = TypeVar("T")
+PREFIX = "/api/v1"
+DEFAULT_URL = "http://127.0.0.1:8080"
+PAGE = 200
+TRIAL_PAGE = 500
+
+
+class HamtuneClientError(Exception):
+    """What went wrong, in one line."""
+
+
+class Unreachable(HamtuneClientError):
+    """The service did not answer."""
+
+
+class Refused(HamtuneClientError):
+    """The service said no.
+
+    Attributes:
+        status: Of HTTP.
+        errors: Pairs of field and message, where fields are at fault.
+    """
+
+    def __init__(self, status: int, detail: str, errors: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.errors = tuple(errors)
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """A request, and how its answer becomes a value.
+
+    Attributes:
+        safe: Whether it may be sent again after a broken connection.
+    """
+
+    method: str
+    path: str
+    read: Callable[[httpx.Response], T]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content: bytes | None = None
+    safe: bool = True
+
+    def arguments(self) -> dict[str, Any]:
+        """What httpx wants to know."""
+        given = {name: value for name, value in self.params.items() if value is not None}
+        return {
+            "method": self.method,
+            "url": PREFIX + self.path,
+            "params": given,
+            "headers": dict(self.headers),
+            "content": self.content,
+        }
+
+
+def settings(url: str | None, key: str | None) -> dict[str, Any]:
+    """What a connection needs; `HAMTUNE_SERVER` and `HAMTUNE_API_KEY` where nothing is said."""
+    key = key or os.environ.get("HAMTUNE_API_KEY")
+    return {
+        "base_url": (url or os.environ.get("HAMTUNE_SERVER") or DEFAULT_URL).rstrip("/"),
+        "headers": {"Authorization": f"Bearer {key}"} if key else {},
+        "timeout": 60.0,
+    }
+
+
+def refuse(response: httpx.Response) -> Refused:
+    """The refusal that a response tells."""
+    try:
+        problem = response.json()
+        errors = [(one["field"], one["message"]) for one in problem.get("errors") or ()]
+        return Refused(response.status_code, str(problem["detail"]), errors)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Refused(response.status_code, f"{response.url} answers {response.status_code}")
+
+
+def list_jobs(
+    state: str | None, search: str | None, cursor: str | None
+) -> Call[tuple[list[JobRecord], str | None]]:
+    """A page of jobs, and the cursor of the next."""
+    params = {"state": state, "search": search, "cursor": cursor, "limit": PAGE}
+    return Call("GET", "/jobs", _page_of_jobs, params)
+
+
+def get_job(job_id: str) -> Call[JobRecord]:
+    """One job."""
+    return Call("GET", f"/jobs/{quote(job_id, safe='')}", _job)
+
+
+def create(spec: Mapping[str, Any] | str | Path) -> Call[JobRecord]:
+    """Create a job; sent again after a broken connection it does not create a second one.
+
+    Args:
+        spec: The job file's content, its YAML text, or its path.
+    """
+    if isinstance(spec, Mapping):
+        content, media = json.dumps(spec).encode(), "application/json"
+    else:
+        file = isinstance(spec, Path) or ("\n" not in spec and spec.endswith((".yaml", ".yml")))
+        text = Path(spec).read_text() if file else str(spec)
+        content, media = text.encode(), "application/yaml"
+    headers = {"Content-Type": media, "Idempotency-Key": uuid.uuid4().hex}
+    return Call("POST", "/jobs", _job, headers=headers, content=content)
+
+
+def steer(job_id: str, verb: str, changes: Mapping[str, Any] | None = None) -> Call[JobRecord]:
+    """Pause, resume, cancel or clone a job; each may be repeated."""
+    path = f"/jobs/{job_id}/{verb}"
+    if verb != "clone":
+        return Call("POST", path, _job)
+    headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
+    content = json.dumps(dict(changes or {})).encode()
+    return Call("POST", path, _job, headers=headers, content=content)
+
+
+def delete(job_id: str) -> Call[None]:
+    """Delete a job that is paused or has ended."""
+    return Call("DELETE", f"/jobs/{job_id}", lambda response: None, safe=False)
+
+
+def best(job_id: str) -> Call[Best]:
+    """The best configuration."""
+    return Call("GET", f"/jobs/{job_id}/best", lambda r: Best.model_validate(r.json()))
+
+
+def trial(job_id: str, number: int) -> Call[Trial]:
+    """One trial with what was measured."""
+    return Call("GET", f"/jobs/{job_id}/trials/{number}", lambda r: Trial.model_validate(r.json()))
+
+
+def list_trials(job_id: str, state: str | None, after: int) -> Call[tuple[list[Trial], int | None]]:
+    """A page of trials, and the number after which the next begins."""
+    params = {"state": state, "after": after, "limit": TRIAL_PAGE}
+
+    def read(response: httpx.Response) -> tuple[list[Trial], int | None]:
+        page = response.json()
+        return [Trial.model_validate(item) for item in page["items"]], page["cursor"]
+
+    return Call("GET", f"/jobs/{job_id}/trials", read, params)
+
+
+def table(job_id: str, form: str) -> Call[bytes]:
+    """All trials as a file: csv, parquet, optuna."""
+    return Call("GET", f"/jobs/{job_id}/table/{quote(form, safe='')}", lambda r: r.content)
+
+
+def export(job_id: str, form: str, query: Mapping[str, Any]) -> Call[bytes]:
+    """The best configuration as a zip archive of files, or one of them with `name`."""
+    path = f"/jobs/{job_id}/exports/{quote(form, safe='')}"
+    return Call("GET", path, lambda r: r.content, query)
+
+
+def events_path(job_id: str) -> str:
+    """Where the events of a job are streamed."""
+    return f"{PREFIX}/jobs/{job_id}/events"
+
+
+def read_event(line: str) -> Event | None:
+    """The event in a line of a stream, if there is one."""
+    if not line.startswith("data: "):
+        return None
+    return Event.model_validate_json(line.removeprefix("data: "))
+
+
+def _job(response: httpx.Response) -> JobRecord:
+    return JobRecord.model_validate(response.json())
+
+
+def _page_of_jobs(response: httpx.Response) -> tuple[list[JobRecord], str | None]:
+    page = response.json()
+    return [JobRecord.model_validate(item) for item in page["items"]], page["cursor"]

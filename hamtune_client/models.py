@@ -1,0 +1,100 @@
+"""What the service answers, as values with types; fields that are new to this client are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["ENDED", "Best", "BestSoFar", "Event", "JobRecord", "Progress", "Trial"]
+
+ENDED = ("completed", "failed", "cancelled")
+"""The states in which a job does nothing any more."""
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class BestSoFar(_Answer):
+    """The incumbent in short."""
+
+    trial: int
+    value: float
+
+
+class Progress(_Answer):
+    """How far a job has come."""
+
+    trials: dict[str, int]
+    finished: int
+    kinds: dict[str, int]
+    evaluations: int
+    cpu_seconds: float
+    best: BestSoFar | None
+
+
+class JobRecord(_Answer):
+    """A job as it was when it was asked for."""
+
+    id: str
+    name: str
+    state: str
+    spec: dict[str, Any]
+    seed: int
+    application_id: str | None
+    space: dict[str, Any] | None
+    error: str | None
+    ended_because: str | None
+    created_at: float
+    started_at: float | None
+    finished_at: float | None
+    active_seconds: float
+    progress: Progress
+
+
+class Best(_Answer):
+    """The best configuration beside the baselines; times are simulated seconds."""
+
+    configuration: dict[str, Any]
+    value: float
+    trial: int
+    baseline: float | None
+    speedup: float | None
+    baselines: dict[str, float]
+    initial: float | None
+
+
+class Trial(_Answer):
+    """One configuration of a job and what became of it."""
+
+    number: int
+    kind: str
+    fidelity: str
+    label: str | None
+    state: str
+    value: float | None
+    cutoff: float | None
+    cached: bool
+    configuration: dict[str, Any]
+    configuration_sha256: str
+    technique: str | None
+    reason: dict[str, Any] | None
+    cpu_seconds: float | None
+    wall_seconds: float | None
+    peak_rss_bytes: int | None
+    worker: str | None
+    created_at: float
+    started_at: float | None
+    finished_at: float | None
+    result: dict[str, Any] | None = None
+
+
+class Event(_Answer):
+    """Something that happened in a job; `id` is where to go on from."""
+
+    id: int
+    job_id: str
+    kind: str
+    at: float
+    data: dict[str, Any]

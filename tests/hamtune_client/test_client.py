@@ -1,0 +1,233 @@
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import matplotlib.pyplot as plt
+import pytest
+from fastapi.testclient import TestClient
+from pydantic import BaseModel
+
+from cli.in_process import InProcess
+from hamtune_client import (
+    AsyncClient,
+    AsyncJob,
+    Best,
+    BestSoFar,
+    Client,
+    Event,
+    HamtuneClientError,
+    Job,
+    JobRecord,
+    Progress,
+    Refused,
+    Trial,
+    Unreachable,
+)
+from service.app import create_app
+from service.runtime import Runtime
+from storage.records import Outcome
+from storage.storage import Storage
+from tests.service.conftest import SPEC
+
+DONE = Outcome(status="completed", value=2.0, cpu_seconds=1.0)
+BETTER = Outcome(status="completed", value=1.0, cpu_seconds=1.0)
+CUT = Outcome(status="censored", value=1.0)
+
+
+@pytest.fixture
+def hamtune(runtime: Runtime) -> Iterator[Client]:
+    """The client over the service in this process."""
+    with Client("http://localhost", transport=InProcess(create_app(runtime))) as client:
+        yield client
+
+
+@pytest.fixture
+def job(hamtune: Client, create_job: Callable[..., str], add_trials: Callable[..., None]) -> Job:
+    """A job with a baseline and three trials."""
+    job_id = create_job()
+    add_trials(job_id, DONE, DONE, BETTER, CUT, baselines=("torus-2d",))
+    return hamtune.job(job_id)
+
+
+@pytest.mark.parametrize(
+    ("model", "schema"),
+    [
+        (JobRecord, "JobView"),
+        (Progress, "Progress"),
+        (BestSoFar, "BestSoFar"),
+        (Best, "BestView"),
+        (Trial, "TrialDetail"),
+    ],
+)
+def test_models_are_those_of_the_interface(
+    client: TestClient, model: type[BaseModel], schema: str
+) -> None:
+    described = client.get("/api/v1/openapi.json").json()["components"]["schemas"][schema]
+    assert set(model.model_fields) <= set(described["properties"])
+    for name, field in model.model_fields.items():
+        kinds = {one.get("type") for one in described["properties"][name].get("anyOf", [])}
+        nullable = "null" in kinds
+        assert (type(None) in getattr(field.annotation, "__args__", ())) == nullable, name
+
+
+def test_models_read_the_examples_of_the_interface(client: TestClient) -> None:
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    for path, model in {
+        "/api/v1/jobs/{job_id}": JobRecord,
+        "/api/v1/jobs/{job_id}/best": Best,
+        "/api/v1/jobs/{job_id}/trials/{number}": Trial,
+    }.items():
+        answer = paths[path]["get"]["responses"]["200"]["content"]["application/json"]
+        model.model_validate(answer["example"])
+
+
+def test_a_job_is_submitted_steered_and_listed(hamtune: Client, tmp_path: Path) -> None:
+    job = hamtune.submit(SPEC)
+    assert job.state == "queued"
+    assert job.pause().state == "paused"
+    assert job.wait(timeout=5).state == "paused"
+    assert job.resume().state == "queued"
+    copy = job.clone({"name": "copy", "seed": 7})
+    assert (copy.name, copy.record.seed) == ("copy", 7)
+    assert [one.name for one in hamtune.jobs()] == ["copy", "cg-16"]
+    assert [one.id for one in hamtune.jobs(search="cop")] == [copy.id]
+    copy.cancel().delete()
+    assert [one.id for one in hamtune.jobs(state="queued")] == [job.id]
+    path = tmp_path / "job.yaml"
+    path.write_text("name: from a file\n" + _yaml_of_spec())
+    assert hamtune.submit(path).name == "from a file"
+    assert hamtune.submit(path.read_text()).name == "from a file"
+
+
+def _yaml_of_spec() -> str:
+    return "".join(f"{name}: {value}\n" for name, value in SPEC.items() if name != "name").replace(
+        "'", '"'
+    )
+
+
+def test_results_are_read(hamtune: Client, job: Job) -> None:
+    best = job.best()
+    assert (best.value, best.speedup, best.trial) == (1.0, 2.0, 3)
+    assert [trial.number for trial in job.trials()] == [1, 2, 3, 4]
+    assert [trial.number for trial in job.trials(state="censored")] == [4]
+    assert job.trial(1).label == "torus-2d"
+    assert job.table("csv").startswith(b"number,")
+    assert repr(job.refresh()).endswith("running, best 1 s>")
+
+
+def test_trials_become_a_data_frame_and_a_figure(job: Job) -> None:
+    frame = job.to_dataframe()
+    assert list(frame.index) == [1, 2, 3, 4]
+    assert frame.loc[3, "value"] == 1.0
+    assert frame.loc[1, "label"] == "torus-2d"
+    assert frame["configuration.topology_seed"].tolist() == [1, 2, 3, 4]
+    axes = job.plot()
+    best = next(line for line in axes.lines if line.get_label() == "best so far")
+    assert best.get_ydata().tolist() == [2.0, 1.0]
+    plt.close(axes.figure)
+
+
+def test_events_come_to_an_end_with_the_job(hamtune: Client, storage: Storage) -> None:
+    job = hamtune.submit(SPEC)
+    job.cancel()
+    events = list(job.events())
+    assert all(isinstance(event, Event) for event in events)
+    assert [event.data["state"] for event in events] == ["queued", "cancelled"]
+    assert list(job.events(after=events[0].id)) == events[1:]
+
+
+def test_refusals_name_the_fields(hamtune: Client) -> None:
+    with pytest.raises(Refused) as refused:
+        hamtune.submit({**SPEC, "budget": {"trials": 0}})
+    assert refused.value.status == 422
+    assert refused.value.errors[0][0] == "budget.trials"
+    with pytest.raises(Refused, match="there is no job nothere"):
+        hamtune.job("nothere")
+    with pytest.raises(HamtuneClientError, match="is queued after 0"):
+        hamtune.submit(SPEC).wait(timeout=0)
+
+
+def test_a_broken_connection_creates_one_job_only(runtime: Runtime, storage: Storage) -> None:
+    inner = InProcess(create_app(runtime))
+
+    class Breaking(httpx.BaseTransport):
+        answers = 0
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            response = inner.handle_request(request)
+            self.answers += 1
+            if self.answers == 1:
+                raise httpx.ReadError("cut")
+            return response
+
+        def close(self) -> None:
+            inner.close()
+
+    with Client("http://localhost", transport=Breaking()) as client:
+        client.submit(SPEC)
+    assert len(storage.list_jobs().items) == 1
+
+
+def test_a_service_that_is_away_is_said() -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    client = Client("http://127.0.0.1:9", transport=httpx.MockTransport(refuse))
+    with pytest.raises(Unreachable, match=r"no answer from http://127\.0\.0\.1:9"):
+        client.job("x")
+
+
+def test_the_key_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("authorization"))
+        return httpx.Response(200, json={"items": [], "cursor": None})
+
+    monkeypatch.setenv("HAMTUNE_API_KEY", "ht_b")
+    for key in ("ht_a", None):
+        list(Client(key=key, transport=httpx.MockTransport(answer)).jobs())
+    assert seen == ["Bearer ht_a", "Bearer ht_b"]
+
+
+def test_the_asynchronous_client_does_the_same(
+    runtime: Runtime, job: Job, add_trials: Callable[..., None]
+) -> None:
+    async def use() -> dict[str, Any]:
+        transport = httpx.ASGITransport(create_app(runtime))
+        async with AsyncClient("http://localhost", transport=transport) as client:
+            same = await client.job(job.id)
+            other = await client.submit(SPEC)
+            await other.cancel()
+            return {
+                "best": (await same.best()).value,
+                "trials": [trial.number async for trial in same.trials()],
+                "frame": list((await same.to_dataframe()).index),
+                "states": [event.data["state"] async for event in other.events()],
+                "names": [one.name async for one in client.jobs()],
+                "waited": (await other.wait()).state,
+            }
+
+    assert asyncio.run(use()) == {
+        "best": 1.0,
+        "trials": [1, 2, 3, 4],
+        "frame": [1, 2, 3, 4],
+        "states": ["queued", "cancelled"],
+        "names": ["cg-16", "cg-16"],
+        "waited": "cancelled",
+    }
+
+
+@pytest.mark.parametrize(("one", "other"), [(Client, AsyncClient), (Job, AsyncJob)])
+def test_both_clients_have_the_same_methods(one: type, other: type) -> None:
+    def methods(owner: type) -> dict[str, list[str]]:
+        return {
+            name: list(inspect.signature(member).parameters)
+            for name, member in inspect.getmembers(owner, inspect.isfunction)
+            if not name.startswith("_")
+        }
+
+    assert methods(one) == methods(other)

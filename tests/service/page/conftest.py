@@ -1,0 +1,176 @@
+"""A real browser on a real service."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from service.page.site import BUILT
+
+ROOT = Path(__file__).parents[3]
+AXE = ROOT / "service/page/node_modules/axe-core/axe.min.js"
+PATIENCE = 60_000  # milliseconds: the machine that tests may be busy
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep these in one process: a browser and a service are started once."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("page"))
+
+
+@dataclass
+class Service:
+    """A `hamtune up` that can be killed and started again where it was."""
+
+    data: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "cli", "up", "--port", str(self.port), "--data", str(self.data)],
+            cwd=ROOT,
+            env={**os.environ, "HAMTUNE_CONCURRENCY": "2"},
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60.0
+        while True:
+            try:
+                httpx.get(f"{self.url}/healthz", timeout=5.0).raise_for_status()
+                return
+            except httpx.HTTPError:
+                assert self.process.poll() is None, "hamtune up ended"
+                assert time.monotonic() < deadline, "hamtune up does not answer"
+                time.sleep(0.05)
+
+    def kill(self) -> None:
+        """End it without a word."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """End it in order."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def get(self, path: str) -> Any:
+        """A JSON document of the service."""
+        return httpx.get(f"{self.url}/api/v1{path}", timeout=30.0).json()
+
+    def post(self, path: str, document: Any = None) -> Any:
+        """POST a document; the answer."""
+        answer = httpx.post(f"{self.url}/api/v1{path}", json=document, timeout=30.0)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(data: Path) -> Iterator[Service]:
+    """A service over a data directory."""
+    service = Service(data, _free_port())
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A `hamtune up` for all tests here."""
+    with running(tmp_path_factory.mktemp("page") / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert program is not None, "chromium is missing; run ./setup.sh --test"
+    assert (BUILT / "index.html").exists(), "the page is not built; run ./setup.sh"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Window:
+    """A page of the browser that remembers what went wrong in it."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+    away: bool = False  # while the service is away, failed requests are what has to be
+
+    def note(self, message: ConsoleMessage) -> None:
+        """Keep an error of the console."""
+        if message.type == "error" and not (self.away and "ERR_CONNECTION" in message.text):
+            self.errors.append(message.text)
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Window]]:
+    """Opens an address; at the end no page may have had an error."""
+    windows: list[Window] = []
+
+    def open_one(url: str, **options: Any) -> Window:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        context.set_default_timeout(PATIENCE)
+        window = Window(context.new_page())
+        window.page.on("console", window.note)
+        window.page.on("pageerror", lambda error: window.errors.append(str(error)))
+        window.page.goto(url)
+        windows.append(window)
+        return window
+
+    yield open_one
+    for window in windows:
+        window.page.context.close()
+    assert [error for window in windows for error in window.errors] == []
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.2 AA."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate(
+        "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })"
+    )
+    return [
+        f"{one['id']}: {json.dumps([node['html'][:160] for node in one['nodes'][:4]])}"
+        for one in found["violations"]
+    ]

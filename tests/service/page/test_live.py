@@ -1,0 +1,232 @@
+"""The page on a job that is at work: created from the form, watched, interrupted, exported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.service.page.conftest import PATIENCE, Service, Window, running, violations
+
+expect.set_options(timeout=PATIENCE)
+
+SPEC: dict[str, Any] = {
+    "name": "first",
+    "application": {"builtin": "is", "class": "S", "ranks": 16},
+    "machine": {
+        "nodes": 16,
+        "degree": 4,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "switch_latency": "60ns",
+    },
+    "search": {
+        "topology": [{"family": "random", "instances": 4}, "torus-2d"],
+        "ordering": ["original", "hamorder"],
+        "mpi": ["mpich", "ompi"],
+        "collectives": {"alltoall": "all", "allreduce": "all"},
+    },
+    "budget": {"trials": 16},
+    "seed": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def ended(service: Service) -> dict[str, Any]:
+    """A job that has completed."""
+    job = service.post("/jobs", SPEC)
+    # The stream of its events ends with the job.
+    httpx.get(f"{service.url}/api/v1/jobs/{job['id']}/events", timeout=120.0).raise_for_status()
+    return dict(service.get(f"/jobs/{job['id']}"))
+
+
+def test_a_job_is_created_from_the_form_and_watched_to_its_end(
+    service: Service, open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/new").page
+    page.get_by_label("Name of the job").fill("from the form")
+    page.get_by_label("Program", exact=True).select_option("is")
+    page.get_by_role("textbox", name="Trials").fill("20")
+    expect(page.get_by_text("random, 16 nodes, 32 cables")).to_be_visible()
+    expect(page.get_by_text("at most 2")).to_be_visible()
+    page.get_by_role("button", name="Create the job").click()
+    expect(page.get_by_role("heading", name="from the form")).to_be_visible()
+    expect(page.locator(".job-title .state-completed")).to_be_visible()
+    # Nobody has loaded the page again: what it shows came with the events.
+    job = service.get("/jobs?search=from%20the%20form")["items"][0]
+    expect(page.locator("table.trials tbody tr")).to_have_count(job["progress"]["finished"])
+    expect(page.locator(".figure dd").first).to_contain_text(
+        f"trial {job['progress']['best']['trial']}"
+    )
+    assert page.evaluate("Object.keys(localStorage).includes('hamtune-draft')") is False
+
+
+def test_what_the_service_refuses_stands_beside_the_field(
+    service: Service, open_page: Callable[..., Window]
+) -> None:
+    window = open_page(f"{service.url}/#/new")
+    page = window.page
+    page.get_by_label("Ranks", exact=True).fill("17")
+    message = "class S needs a power of two up to 1024, not 17"
+    expect(
+        page.locator(".field", has=page.get_by_label("Ranks", exact=True)).get_by_text(message)
+    ).to_be_visible()
+    assert page.get_by_label("Ranks", exact=True).get_attribute("aria-invalid") == "true"
+    page.get_by_role("button", name="Create the job").click()
+    expect(page.locator("#job-problems")).to_contain_text(f"application.ranks: {message}")
+    # What was typed outlives the page.
+    page.reload()
+    expect(page.get_by_label("Ranks", exact=True)).to_have_value("17")
+    page.locator("label", has_text="YAML").click()
+    text = page.get_by_label("Job file as YAML")
+    expect(text).to_have_value(re.compile("ranks: 17"))
+    text.fill(text.input_value().replace("ranks: 17", "ranks: 16"))
+    expect(page.locator("#job-problems .bad")).to_have_count(0)
+    text.fill("name: [")
+    expect(page.locator("#job-problems")).to_contain_text("not acceptable YAML")
+    # The browser notes each refusal on its console; those are what this test asks for.
+    window.errors = [error for error in window.errors if "422" not in error and "400" not in error]
+
+
+def test_the_page_goes_on_after_the_service_was_killed(
+    tmp_path: Path, open_page: Callable[..., Window]
+) -> None:
+    with running(tmp_path / "data") as service:
+        empty = open_page(service.url).page
+        expect(empty.get_by_text("There is no job yet.")).to_be_visible()
+        assert violations(empty) == []
+        empty.context.close()
+        job = service.post("/jobs", {**SPEC, "budget": {"trials": 30}})
+        watching = open_page(f"{service.url}/#/jobs/{job['id']}")
+        form = open_page(f"{service.url}/#/new")
+        expect(watching.page.locator(".live")).to_be_visible()
+        form.page.get_by_label("Name of the job").fill("half typed")
+        watching.away = form.away = True
+        service.kill()
+        expect(watching.page.get_by_text("The service does not answer")).to_be_visible()
+        form.page.get_by_label("Cables a host").fill("6")
+        expect(form.page.get_by_text("What you typed is kept")).to_be_visible()
+        service.start()
+        expect(watching.page.get_by_text("The service does not answer")).to_have_count(0)
+        expect(form.page.get_by_text("What you typed is kept")).to_have_count(0)
+        expect(form.page.get_by_label("Name of the job")).to_have_value("half typed")
+        expect(form.page.get_by_label("Cables a host")).to_have_value("6")
+        watching.page.get_by_role("button", name="Pause").click()
+        expect(watching.page.locator(".job-title .badge")).to_have_text(
+            re.compile("paused|completed")
+        )
+        if service.get(f"/jobs/{job['id']}")["state"] == "paused":
+            watching.page.get_by_role("button", name="Resume").click()
+        expect(watching.page.locator(".job-title .state-completed")).to_be_visible()
+        shown = service.get(f"/jobs/{job['id']}")["progress"]["kinds"]["search"]
+        expect(watching.page.locator(".figures")).to_contain_text(f"{shown} of")
+
+
+def test_trials_are_reached_with_the_keyboard(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}").page
+    chart = page.get_by_role("application")
+    expect(chart).to_be_visible()
+    chart.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("status").filter(has_text="Trial 2")).to_have_count(1)
+    page.keyboard.press("Enter")
+    drawer = page.get_by_role("complementary", name="Trial 2")
+    expect(drawer.get_by_role("heading", name="Trial 2")).to_be_focused()
+    expect(drawer).to_contain_text("hamtune evaluate --application application.json")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+
+
+def test_a_point_is_told_and_opened_by_the_mouse(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}").page
+    area = page.locator(".chart .u-over")
+    box = area.bounding_box()
+    assert box is not None
+    # The first trial is a baseline at the left edge; somewhere below it lies its point.
+    for share in range(2, 98, 2):
+        page.mouse.move(box["x"] + 2, box["y"] + box["height"] * share / 100)
+        if page.locator(".tip").count():
+            break
+    expect(page.locator(".tip")).to_contain_text("Trial")
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.locator(".drawer")).to_be_visible()
+
+
+def test_files_are_downloaded(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}").page
+    with page.expect_download() as table:
+        page.get_by_role("button", name="csv").click()
+    assert table.value.suggested_filename == f"{ended['id']}-trials.csv"
+    assert table.value.path().read_text().startswith("number,kind,")
+    page.get_by_role("link", name="Best configuration").click()
+    for one in service.get("/catalogue")["exports"]:
+        expect(page.get_by_role("button", name=one["name"], exact=True)).to_be_visible()
+    with page.expect_download() as archive:
+        page.get_by_role("button", name="json", exact=True).click()
+    assert archive.value.path().read_bytes().startswith(b"PK")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_view_of_a_completed_job_can_be_read_by_everybody(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window], scheme: str
+) -> None:
+    job = ended["id"]
+    page = open_page(f"{service.url}/#/jobs/{job}", color_scheme=scheme).page
+    for view, sign in {
+        f"jobs/{job}/course": "csv",
+        f"jobs/{job}/best": "Distances and rank times",
+        f"jobs/{job}/space": "R² on trials left out",
+        f"jobs/{job}/workers": "Longest",
+        f"jobs/{job}/about": "Job file",
+        f"compare?jobs={job}": "simulated time",
+        "jobs": "first",
+        "new": "32 cables",
+    }.items():
+        page.goto(f"{service.url}/#/{view}")
+        expect(page.get_by_text(sign).first).to_be_visible()
+        assert violations(page) == [], view
+
+
+def test_the_page_fits_a_phone(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(
+        f"{service.url}/#/jobs", viewport={"width": 360, "height": 740}, has_touch=True
+    ).page
+    for view, sign in {
+        "jobs": "first",
+        f"jobs/{ended['id']}/course": "csv",
+        f"jobs/{ended['id']}/best": "Distances and rank times",
+        f"jobs/{ended['id']}/space": "Parallel",
+        "new": "32 cables",
+    }.items():
+        page.goto(f"{service.url}/#/{view}")
+        expect(page.get_by_text(sign).first).to_be_visible()
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 360, f"{view} is {wide} px wide"
+
+
+def test_parallel_coordinates_are_brushed(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}/space").page
+    said = page.get_by_role("status").filter(has_text="chosen")
+    everything = said.inner_text()
+    page.get_by_label("mpi", exact=True).select_option("ompi")
+    expect(said).not_to_have_text(everything)
+    page.get_by_role("button", name="Choose all").click()
+    expect(said).to_have_text(everything)

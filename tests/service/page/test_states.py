@@ -1,0 +1,150 @@
+"""The page for each state that a job can be in, over a service in which nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import get_args
+
+import pytest
+from playwright.sync_api import expect
+
+from searchspace.configuration import Configuration
+from searchspace.job import load_job
+from service.runtime import Runtime
+from service.settings import Settings
+from storage.records import JobState, Outcome
+from storage.storage import Storage
+from tests.service.conftest import SPEC
+from tests.service.live import started
+from tests.service.page.conftest import PATIENCE, Window, violations
+
+expect.set_options(timeout=PATIENCE)
+
+WAYS: dict[JobState, tuple[JobState, ...]] = {
+    "queued": (),
+    "preparing": ("preparing",),
+    "running": ("preparing", "running"),
+    "pausing": ("running", "pausing"),
+    "paused": ("running", "pausing", "paused"),
+    "completed": ("running", "completed"),
+    "failed": ("preparing", "failed"),
+    "cancelling": ("running", "cancelling"),
+    "cancelled": ("running", "cancelling", "cancelled"),
+}
+OUTCOMES = (
+    Outcome(status="completed", value=2.0e-3, cpu_seconds=1.0, wall_seconds=1.0),
+    Outcome(status="completed", value=1.0e-3, cpu_seconds=1.0, wall_seconds=1.0),
+    Outcome(status="censored", value=1.0e-3, cpu_seconds=0.5),
+    Outcome(status="infeasible", reason={"kind": "constraint", "message": "no such torus"}),
+    Outcome(status="failed", reason={"kind": "crash", "message": "it crashed"}),
+    Outcome(status="completed", value=1.5e-3, cached=True),
+    None,
+)
+
+
+def make_job(storage: Storage, state: JobState) -> str:
+    """A job that came to a state, with a trial of each kind where it has run."""
+    spec = load_job(SPEC).canonical()
+    job = storage.create_job(name=f"{state} one", spec=spec, seed=1)
+    leased = storage.acquire_lease("test", 600.0, job.id)
+    assert leased is not None
+    for to in WAYS[state]:
+        ending = {"error": "the capture failed\nmake: *** Error 1"} if to == "failed" else {}
+        storage.transition(job.id, to, **ending)
+        if to == "running":
+            for number, outcome in enumerate(OUTCOMES, start=1):
+                configuration = Configuration({"topology": "random", "topology_seed": number})
+                trial = storage.propose_trial(
+                    job.id,
+                    leased.lease_token,
+                    number=number,
+                    kind="baseline" if number == 1 else "search",
+                    label="torus-2d" if number == 1 else None,
+                    configuration=configuration.to_dict(),
+                    configuration_sha256=configuration.sha256,
+                    technique=None if number == 1 else "PureRandom",
+                    cutoff=None,
+                )
+                if outcome is not None:
+                    storage.settle_trial(trial.id, leased.lease_token, outcome)
+    return job.id
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a service, and a job of each state in it."""
+    data = tmp_path_factory.mktemp("states") / "data"
+    with Runtime(Settings.under(data), run=False) as runtime:
+        ids = {state: make_job(runtime.storage, state) for state in get_args(JobState)}
+    with started(data, run=False) as server:
+        yield server.url, ids
+
+
+@pytest.mark.parametrize("state", get_args(JobState))
+def test_each_state_has_its_page(
+    jobs: tuple[str, dict[str, str]], open_page: Callable[..., Window], state: JobState
+) -> None:
+    url, ids = jobs
+    page = open_page(f"{url}/#/jobs/{ids[state]}").page
+    expect(page.get_by_role("heading", name=f"{state} one")).to_be_visible()
+    expect(page.locator(".job-title .badge")).to_have_text(state)
+    ended = state in ("completed", "failed", "cancelled")
+    wanted = {
+        "Pause": state in ("queued", "preparing", "running"),
+        "Resume": state in ("paused", "pausing"),
+        "Cancel": not ended and state != "cancelling",
+    }
+    for name, there in wanted.items():
+        expect(page.get_by_role("button", name=name)).to_have_count(int(there))
+    expect(page.get_by_role("link", name="Clone")).to_be_visible()
+    if "running" in WAYS[state]:
+        expect(page.locator("table.trials tbody tr")).to_have_count(7 if ended else 6)
+        for text in ("cached (1)", "censored: at least (1)", "infeasible (1)", "failed (1)"):
+            expect(page.get_by_text(text)).to_be_visible()
+        expect(page.locator(".gain")).to_have_text("+100 %")
+    else:
+        expect(page.get_by_text("No trial has an outcome yet.")).to_be_visible()
+    if state == "failed":
+        expect(page.get_by_role("alert")).to_contain_text("make: *** Error 1")
+    assert violations(page) == []
+
+
+def test_the_list_is_filtered_and_searched(
+    jobs: tuple[str, dict[str, str]], open_page: Callable[..., Window]
+) -> None:
+    url, ids = jobs
+    page = open_page(f"{url}/").page
+    rows = page.locator("table.jobs tbody tr")
+    expect(rows).to_have_count(len(ids))
+    page.get_by_label("State").select_option("active")
+    expect(rows).to_have_count(5)
+    page.get_by_label("State").select_option("")
+    page.get_by_placeholder("Search by name or id").fill("CANCELL")
+    expect(rows).to_have_count(2)
+    page.get_by_placeholder("Search by name or id").fill("nothing at all")
+    expect(page.get_by_text("No job fits.")).to_be_visible()
+
+
+def test_jobs_are_laid_over_one_another(
+    jobs: tuple[str, dict[str, str]], open_page: Callable[..., Window]
+) -> None:
+    url, _ = jobs
+    page = open_page(f"{url}/").page
+    for name in ("completed one", "paused one"):
+        page.get_by_label(f"Compare {name}").check()
+    page.get_by_role("button", name="Compare 2").click()
+    expect(page.get_by_role("img", name="Best so far of 2 jobs")).to_be_visible()
+
+
+def test_what_is_not_there_is_said(
+    jobs: tuple[str, dict[str, str]], open_page: Callable[..., Window]
+) -> None:
+    url, ids = jobs
+    window = open_page(f"{url}/#/jobs/nothere")
+    expect(window.page.get_by_role("alert")).to_contain_text("there is no job nothere")
+    # The browser notes each 404 on its console: those are what this test asks for.
+    window.errors = [error for error in window.errors if "404" not in error]
+    page = open_page(f"{url}/#/elsewhere").page
+    expect(page.get_by_text("There is no such page.")).to_be_visible()
+    page.goto(f"{url}/#/jobs/{ids['queued']}/best")
+    expect(page.get_by_text("There is no best configuration yet.")).to_be_visible()
