@@ -17,6 +17,10 @@ TABLE = {
         "serve",
         "Start the REST interface alone; coordinators and workers are processes of their own.",
     ),
+    "backup": (
+        "keeping",
+        "Write the database and all artifacts to one archive, and try whether it can be restored.",
+    ),
     "best": (
         "results",
         "Show the best configuration of a job and what it gains over the best baseline.",
@@ -28,7 +32,12 @@ TABLE = {
         "serve",
         "Drive jobs over a shared database and broker; any number of coordinators may run.",
     ),
+    "doctor": ("doctor", "Look for what is missing on this machine, and say how to get it."),
     "evaluate": ("evaluate", "Simulate an application once, on a machine, in a configuration."),
+    "expire": (
+        "keeping",
+        "Delete what was kept long enough, and artifacts that nothing refers to any more.",
+    ),
     "export": ("results", "Write the best configuration of a job as files to install or to rerun."),
     "jobs": ("jobs", "List jobs, newest first."),
     "keys": (
@@ -47,6 +56,10 @@ TABLE = {
         "Draw the convergence of jobs, with their baselines, and their proximity to the best C(n).",
     ),
     "recorder": ("recorder", "Record programs on a cluster, under its own MPI."),
+    "restore": (
+        "keeping",
+        "Fill an empty database and artifact store from a backup, and bring the tables up to date.",
+    ),
     "resume": ("jobs", "Let a paused job go on where it stopped."),
     "run": ("run", "Run a job to its end, without a server."),
     "show": (

@@ -18,7 +18,7 @@ from searchspace.units import parse_duration
 from service.auth.principal import ROLES, SCOPES
 from service.settings import Settings
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "seconds_of"]
 
 _DAY = 86400.0
 
@@ -32,7 +32,10 @@ def _server_option(function: Any) -> Any:
     )(data_option(function))
 
 
-def _seconds(_context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+def seconds_of(
+    _context: click.Context, parameter: click.Parameter, text: str | None
+) -> float | None:
+    """A time on the command line, such as 90d, in seconds."""
     if text is None:
         return None
     try:
@@ -47,7 +50,7 @@ def _seconds(_context: click.Context, parameter: click.Parameter, text: str | No
 _expires_option = click.option(
     "--expires",
     metavar="TIME",
-    callback=_seconds,
+    callback=seconds_of,
     help="When it ends, such as 90d; never if left out.",
 )
 
@@ -127,7 +130,7 @@ def list_keys(as_json: bool, server: str | None, settings: Settings) -> None:
 @keys.command(epilog=example("hamtune keys rotate 0k3v9m2x7q1zt8ak --grace 1h"))
 @click.argument("key_id", metavar="ID")
 @click.option(
-    "--grace", metavar="TIME", callback=_seconds, help="For how long the old secret is good yet."
+    "--grace", metavar="TIME", callback=seconds_of, help="For how long the old secret is good yet."
 )
 @_expires_option
 @json_option

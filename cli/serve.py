@@ -15,6 +15,7 @@ from cli.client import SERVER_FILE
 from cli.logs import log_level_option, log_to_stderr
 from cli.options import data_option, example, say
 from service.settings import Settings
+from storage.messages import QUEUES
 
 __all__ = ["COMMANDS"]
 
@@ -108,15 +109,35 @@ def coordinator(log_level: str, settings: Settings) -> int:
     return 0
 
 
-@click.command(epilog=example("hamtune worker --concurrency 16"))
+def _queues(_context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    unknown = [name for name in names if name not in QUEUES]
+    if unknown:
+        allowed = ", ".join(QUEUES)
+        message = f"'{unknown[0]}' is no queue; allowed: {allowed}"
+        raise click.BadParameter(message, param=parameter)
+    return names
+
+
+@click.command(epilog=example("hamtune worker --concurrency 16 --queues evaluate"))
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 4096),
     help="Evaluations at once; one a core by default.",
 )
+@click.option(
+    "--queues",
+    metavar="NAMES",
+    default=",".join(QUEUES),
+    show_default=True,
+    callback=_queues,
+    help="What it does: evaluate trials, prepare jobs (which captures programs), or both.",
+)
 @log_level_option("info")
 @data_option
-def worker(concurrency: int | None, log_level: str, settings: Settings) -> int:
+def worker(
+    concurrency: int | None, queues: tuple[str, ...], log_level: str, settings: Settings
+) -> int:
     """Evaluate trials over a shared database and broker; any number of workers may run.
 
     Set the same URLs as for 'hamtune api'.
@@ -124,7 +145,7 @@ def worker(concurrency: int | None, log_level: str, settings: Settings) -> int:
     from service.processes import run_worker
 
     log_to_stderr(log_level)
-    run_worker(settings, concurrency=concurrency)
+    run_worker(settings, concurrency=concurrency, queues=queues)
     say("hamtune: worker stopped; trials it had not finished go to another one")
     return 0
 

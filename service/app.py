@@ -27,6 +27,8 @@ from service.importance.endpoints import router as importance
 from service.jobs.endpoints import router as jobs
 from service.machines.endpoints import router as machines
 from service.openapi import answers, describe
+from service.operations.endpoints import router as operations
+from service.operations.measured import Measured
 from service.origin import SameOrigin
 from service.page.site import router as page
 from service.parameters import only_known_parameters
@@ -58,6 +60,7 @@ TAGS = [
     {"name": "keys", "description": "Keys to a project, for its administrators."},
     {"name": "audit", "description": "What was done in a project."},
     {"name": "session", "description": "Who one is to the service."},
+    {"name": "metrics", "description": "What monitoring reads."},
     {"name": "service", "description": "The service itself."},
 ]
 
@@ -110,6 +113,7 @@ def create_app(
     app.add_middleware(Audit)
     app.add_middleware(SameOrigin, hosts=hosts)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(Measured)
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(admitted), Depends(only_known_parameters)])
     for router in (
         applications, machines, jobs, trials, tables, drawings, importance, curves, events,
@@ -117,6 +121,7 @@ def create_app(
     ):  # fmt: skip
         api.include_router(router)
     app.include_router(api)
+    app.include_router(operations)
     app.include_router(page)
     _add_own_routes(app, runtime)
     return app

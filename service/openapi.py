@@ -14,7 +14,7 @@ from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX, Problem
 __all__ = ["answers", "body", "describe"]
 
 _KEPT = "x-example"
-_GUARDED = "/api/"
+_GUARDED = ("/api/", "/metrics")
 
 _DETAILS = {
     400: "not JSON: Expecting value at line 1 column 1",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 
 import uvicorn
@@ -15,10 +16,13 @@ from fastapi import FastAPI
 from searchspace.errors import HamtuneError, InvalidInput
 from service.app import create_app
 from service.binding import LOOPBACK_NAMES, check_host
+from service.registration import registered
 from service.runtime import Runtime, coordinator_for, open_storage
 from service.settings import Settings
+from storage.messages import QUEUES
 from workers import process
-from workers.celery_app import make_app
+from workers.celery_app import await_broker, make_app
+from workers.simulator_client import simulator_version
 
 __all__ = ["run_api", "run_coordinator", "run_worker", "serve"]
 
@@ -96,7 +100,7 @@ def run_api(
         InvalidInput: There is no broker URL, or the address cannot be used.
     """
     _need_broker(settings)
-    with Runtime(settings) as runtime:
+    with Runtime(settings) as runtime, registered(runtime.storage, "api"):
         serve(runtime, host, port, on_ready=on_ready)
 
 
@@ -109,28 +113,53 @@ def run_coordinator(settings: Settings) -> None:
     broker = _need_broker(settings)
     stop = _stop_on_signals()
     storage = open_storage(settings)
-    log.info("waiting for jobs")
     try:
-        coordinator_for(storage, make_app(broker)).serve(stop)
+        with registered(storage, "coordinator", metrics_port=settings.metrics_port):
+            app = make_app(broker)
+            await_broker(app, stop)
+            log.info("waiting for jobs")
+            coordinator_for(storage, app).serve(stop)
     finally:
         storage.close()
 
 
-def run_worker(settings: Settings, *, concurrency: int | None = None) -> None:
+def run_worker(
+    settings: Settings,
+    *,
+    concurrency: int | None = None,
+    queues: Sequence[str] = tuple(QUEUES),
+) -> None:
     """Evaluate trials until SIGINT or SIGTERM; any number of workers may run.
+
+    Args:
+        settings: Where things are.
+        concurrency: Evaluations at once; by default of the settings, or one a core.
+        queues: Of `storage.messages.QUEUES`, those that it listens to.
 
     Raises:
         InvalidInput: There is no broker URL.
+        SimulatorError: There is no simulator of this version.
+        Conflict: It does not fit the workers that are there.
     """
     broker = _need_broker(settings)
+    version = simulator_version()
     storage = open_storage(settings)
+    at_once = concurrency or settings.concurrency or os.cpu_count() or 1
     try:
-        process.run_worker(
+        with registered(
             storage,
-            broker,
-            concurrency=concurrency or settings.concurrency,
-            policy=settings.captures,
-        )
+            "worker",
+            simulator=version,
+            concurrency=at_once,
+            metrics_port=settings.metrics_port,
+        ):
+            process.run_worker(
+                storage,
+                broker,
+                concurrency=at_once,
+                policy=settings.captures,
+                queues=[QUEUES[queue] for queue in queues],
+            )
     finally:
         storage.close()
 

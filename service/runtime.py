@@ -137,7 +137,12 @@ class Runtime:
 
 def open_storage(settings: Settings) -> Storage:
     """Open the storage that the settings name, its tables brought up to date."""
-    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    storage = Storage.open(
+        settings.database_url,
+        settings.artifacts_url,
+        cache=settings.cache,
+        cache_bytes=settings.cache_size,
+    )
     try:
         storage.upgrade()
     except BaseException:

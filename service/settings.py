@@ -34,6 +34,9 @@ class Settings:
         upload_limit: Largest trace archive accepted, in bytes.
         body_limit: Largest JSON or YAML body accepted, in bytes.
         captures: What captures of users' programs may do.
+        cache: Where copies of artifacts of a remote store are kept; None for a default place.
+        cache_size: How many bytes of them; None for 10 GiB.
+        metrics_port: Where coordinators and workers serve metrics on loopback; None for nowhere.
         auth: Whether and how the service asks who is there.
     """
 
@@ -45,6 +48,9 @@ class Settings:
     upload_limit: int = DEFAULT_UPLOAD_LIMIT
     body_limit: int = DEFAULT_BODY_LIMIT
     captures: CapturePolicy = field(default_factory=CapturePolicy)
+    cache: Path | None = None
+    cache_size: int | None = None
+    metrics_port: int | None = None
     auth: AuthSettings = field(default_factory=AuthSettings)
 
     @property
@@ -86,6 +92,9 @@ class Settings:
             concurrency=_positive(values, "HAMTUNE_CONCURRENCY"),
             upload_limit=_size(values, "HAMTUNE_UPLOAD_LIMIT", DEFAULT_UPLOAD_LIMIT),
             captures=_captures(values),
+            cache=Path(values["HAMTUNE_CACHE"]) if values.get("HAMTUNE_CACHE") else None,
+            cache_size=_size(values, "HAMTUNE_CACHE_SIZE", 0) or None,
+            metrics_port=_positive(values, "HAMTUNE_METRICS_PORT"),
             auth=AuthSettings.from_environment(values),
         )
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from searchspace.errors import InvalidInput
-from storage.errors import ArtifactDamaged, NotFound
+from searchspace.errors import HamtuneError, InvalidInput
+from storage.errors import ArtifactDamaged, NotFound, Unavailable
 
 __all__ = ["Artifacts"]
 
@@ -32,14 +34,14 @@ class Artifacts:
         url: A directory, `file:///directory`, or an fsspec URL such as `s3://bucket/prefix`.
         cache: Directory for copies of remote artifacts; by default one for this user under the
             system's temporary directory.
-        cache_bytes: Size from which the cache forgets.
+        cache_bytes: Size from which the cache forgets; 10 GiB by default.
 
     Raises:
         InvalidInput: No file system is known for the URL.
     """
 
     def __init__(
-        self, url: str, *, cache: Path | None = None, cache_bytes: int = _CACHE_BYTES
+        self, url: str, *, cache: Path | None = None, cache_bytes: int | None = None
     ) -> None:
         try:
             self._files, self._root = fsspec.core.url_to_fs(url)
@@ -51,7 +53,7 @@ class Artifacts:
         else:
             self._local = cache or Path(tempfile.gettempdir()) / f"hamtune-artifacts-{os.getuid()}"
         self._local.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._cache_bytes = cache_bytes
+        self._cache_bytes = _CACHE_BYTES if cache_bytes is None else cache_bytes
         self._lock = threading.Lock()
         self._verified: dict[str, tuple[int, int]] = {}
 
@@ -65,9 +67,11 @@ class Artifacts:
         try:
             if self._is_local:
                 self._adopt(arriving, digest)
-            elif not self._files.exists(self._remote(digest)):
-                self._files.makedirs(self._files._parent(self._remote(digest)), exist_ok=True)
-                self._files.put_file(str(arriving), self._remote(digest))
+            else:
+                # Also where it is stored already: that heals one that was altered.
+                with _reaching():
+                    self._files.makedirs(self._files._parent(self._remote(digest)), exist_ok=True)
+                    self._files.put_file(str(arriving), self._remote(digest))
         finally:
             arriving.unlink(missing_ok=True)
         return digest
@@ -91,6 +95,37 @@ class Artifacts:
         except FileNotFoundError:
             raise NotFound(f"there is no artifact {digest}") from None
         return path
+
+    def names(self) -> list[str]:
+        """The digests of all artifacts that are stored, in order."""
+        if self._is_local:
+            found = [f"{path.parent.name}{path.name}" for path in self._local.glob("??/*")]
+        else:
+            with _reaching():
+                self._files.invalidate_cache()
+                listed = self._files.find(self._root)
+            found = ["".join(str(path).rsplit("/", 2)[-2:]) for path in listed]
+        return sorted(name for name in found if _is_digest(name))
+
+    def delete(self, digest: str, *, older_than: float) -> bool:
+        """Delete an artifact that nothing refers to; whether it was there and old enough.
+
+        Args:
+            digest: Its name.
+            older_than: Seconds; a younger one may be about to be referred to.
+        """
+        self._check_name(digest)
+        path = self._path(digest)
+        if not self._is_local:
+            with _reaching():
+                made = self._files.modified(self._remote(digest)).timestamp()
+                if time.time() - made < older_than:
+                    return False
+                self._files.rm_file(self._remote(digest))
+        elif not path.exists() or time.time() - path.stat().st_mtime < older_than:
+            return False
+        path.unlink(missing_ok=True)
+        return True
 
     def _receive(self, source: Path | bytes) -> tuple[Path, str]:
         """Copy a source to a fresh file of this store, on disk for good, and digest it."""
@@ -119,8 +154,9 @@ class Artifacts:
         try:
             with os.fdopen(handle, "wb") as written:
                 try:
-                    with self._files.open(self._remote(digest), "rb") as read:
-                        shutil.copyfileobj(read, written, _CHUNK_BYTES)
+                    with _reaching(), self._files.open(self._remote(digest), "rb") as read:
+                        while chunk := read.read(_CHUNK_BYTES):
+                            written.write(chunk)
                 except FileNotFoundError:
                     raise NotFound(f"there is no artifact {digest}") from None
             if _sha256(arriving) != digest:
@@ -177,8 +213,23 @@ class Artifacts:
 
     @staticmethod
     def _check_name(digest: str) -> None:
-        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+        if not _is_digest(digest):
             raise NotFound("artifacts are named by the 64 hexadecimal digits of their SHA-256")
+
+
+def _is_digest(name: str) -> bool:
+    return len(name) == 64 and set(name) <= set("0123456789abcdef")
+
+
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Say in plain words that a remote store is away: each kind of store has its own errors."""
+    try:
+        yield
+    except (FileNotFoundError, HamtuneError):
+        raise
+    except Exception as error:
+        raise Unavailable(f"the artifact store cannot be used now: {error}") from error
 
 
 def _sha256(path: Path) -> str:

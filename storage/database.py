@@ -39,7 +39,7 @@ from storage.records import DEFAULT_PROJECT
 if TYPE_CHECKING:
     from storage.postgresql import Listener
 
-__all__ = ["CLOCK", "Database", "Repository"]
+__all__ = ["CLOCK", "Database", "Repository", "plainly"]
 
 Row = TypeVar("Row")
 
@@ -94,7 +94,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session for reads: one snapshot on SQLite, read committed on PostgreSQL."""
-        with _plainly(), Session(self._reader, expire_on_commit=False) as session:
+        with plainly(), Session(self._reader, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
@@ -106,7 +106,7 @@ class Database:
         """
         noted: list[EventRow] = []
         with (
-            _plainly(),
+            plainly(),
             Session(self._writer, expire_on_commit=False, info={"events": noted}) as session,
             session.begin(),
         ):
@@ -207,7 +207,7 @@ def _insert_new(model: type[Base], is_sqlite: bool) -> Executable:
 
 
 @contextmanager
-def _plainly() -> Iterator[None]:
+def plainly() -> Iterator[None]:
     """Say in plain words that the database is away; the driver's words are logged by its server."""
     try:
         yield

@@ -11,6 +11,7 @@ __all__ = [
     "NotFound",
     "ReplayDiverged",
     "Unavailable",
+    "UnknownRevision",
 ]
 
 
@@ -35,4 +36,8 @@ class ArtifactDamaged(HamtuneError):
 
 
 class Unavailable(HamtuneError):
-    """The database cannot be reached, is busy for too long, or has no room; try again later."""
+    """Database or artifact store are away, busy for too long, or full; try again later."""
+
+
+class UnknownRevision(HamtuneError):
+    """The tables of the database are not those of this version of Hamtune."""

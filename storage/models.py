@@ -38,6 +38,7 @@ __all__ = [
     "EventRow",
     "JobRow",
     "MachineRow",
+    "ProcessRow",
     "ProjectRow",
     "TrialRow",
     "pack",
@@ -129,6 +130,21 @@ class ApiKeyRow(Base):
     expires_at: Mapped[float | None]
     revoked_at: Mapped[float | None]
     used_at: Mapped[float | None]
+
+
+class ProcessRow(Base):
+    """A process that serves the database."""
+
+    __tablename__ = "processes"
+
+    name: Mapped[str] = mapped_column(String(200), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    version: Mapped[str]
+    contract: Mapped[int] = mapped_column(Integer)
+    simulator: Mapped[str | None]
+    concurrency: Mapped[int | None] = mapped_column(Integer)
+    started_at: Mapped[float]
+    heard_at: Mapped[float]
 
 
 class AuditRow(Base):

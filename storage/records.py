@@ -28,6 +28,8 @@ __all__ = [
     "Machine",
     "Outcome",
     "Page",
+    "Process",
+    "ProcessKind",
     "Project",
     "Role",
     "Trial",
@@ -50,6 +52,7 @@ Role = Literal["viewer", "submitter", "admin"]
 """What a key may at most: see; see and submit; also manage the keys of its project."""
 DEFAULT_PROJECT = "default"
 """Whose things are where nobody has to say who they are."""
+ProcessKind = Literal["api", "coordinator", "worker"]
 ACTIVE_JOB_STATES: tuple[JobState, ...] = (
     "queued",
     "preparing",
@@ -118,6 +121,20 @@ class AuditEntry:
     action: str
     target: str
     status: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """A process that serves the database: its versions, and when it was last heard of."""
+
+    name: str
+    kind: ProcessKind
+    version: str
+    contract: int
+    simulator: str | None  # of a worker: see `workers.simulator_client.simulator_version`
+    concurrency: int | None  # of a worker
+    started_at: float
+    heard_at: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, String, column, func, inspect, select, table
 
-from storage.database import Database
+from storage.database import Database, plainly
+from storage.errors import UnknownRevision
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["current_revision", "downgrade", "upgrade"]
+__all__ = ["current_revision", "downgrade", "newest_revision", "upgrade"]
 
 _MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 _VERSION_TABLE = "alembic_version"
@@ -20,9 +21,20 @@ _MIGRATION_LOCK = 0x48544D47  # advisory lock of migrations: "HTMG"
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
-    """Bring the tables to a revision; does nothing where they are there already."""
-    if revision == "head" and current_revision(database) == _newest_revision():
-        return
+    """Bring the tables to a revision; does nothing where they are there already.
+
+    Raises:
+        UnknownRevision: A newer Hamtune has changed the tables.
+    """
+    if revision == "head":
+        stands = current_revision(database)
+        if stands == newest_revision():
+            return
+        if stands is not None and stands not in _revisions():
+            raise UnknownRevision(
+                f"the database is of revision {stands}, and this Hamtune knows those up to "
+                f"{newest_revision()}: start the version that last used it, or restore a backup"
+            )
     from alembic import command  # half a second, for nothing where there is nothing to do
 
     with database.migrating() as connection:
@@ -39,7 +51,7 @@ def downgrade(database: Database, revision: str) -> None:
 
 def current_revision(database: Database) -> str | None:
     """The revision that the tables have; None where there are none."""
-    with database.engine.connect() as connection:
+    with plainly(), database.engine.connect() as connection:
         if not inspect(connection).has_table(_VERSION_TABLE):
             return None
         version = column("version_num", String)
@@ -49,9 +61,14 @@ def current_revision(database: Database) -> str | None:
         return revision
 
 
-def _newest_revision() -> str:
-    """The last of the migrations, whose files begin with their revisions."""
-    return max(path.name.partition("_")[0] for path in _MIGRATIONS.glob("versions/[0-9]*.py"))
+def newest_revision() -> str:
+    """The last of the migrations."""
+    return max(_revisions())
+
+
+def _revisions() -> set[str]:
+    """All migrations, whose files begin with their revisions."""
+    return {path.name.partition("_")[0] for path in _MIGRATIONS.glob("versions/[0-9]*.py")}
 
 
 def _configuration(connection: Connection) -> Config:

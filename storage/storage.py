@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage import schema
+from storage import backup, schema
 from storage.applications import Applications
 from storage.artifacts import Artifacts
 from storage.attempts import Attempts
+from storage.backup import BackupSummary
 from storage.database import Database
+from storage.errors import UnknownRevision
 from storage.evaluations import Evaluations
 from storage.events import Events
+from storage.figures import Figures
 from storage.jobs import Jobs
 from storage.keys import Keys
 from storage.leases import Leases
@@ -18,6 +21,8 @@ from storage.machines import Machines
 from storage.networks import Networks
 from storage.news import News
 from storage.preparations import Preparations
+from storage.processes import Processes
+from storage.retention import Retention
 from storage.trials import Trials
 
 __all__ = ["Storage"]
@@ -35,6 +40,9 @@ class Storage(
     Networks,
     Events,
     Keys,
+    Processes,
+    Figures,
+    Retention,
 ):
     """Database and artifacts. Synchronous; every call is a transaction; safe for many threads.
 
@@ -51,17 +59,26 @@ class Storage(
         self._artifacts = artifacts
 
     @classmethod
-    def open(cls, url: str, artifacts_url: str) -> Storage:
+    def open(
+        cls,
+        url: str,
+        artifacts_url: str,
+        *,
+        cache: Path | None = None,
+        cache_bytes: int | None = None,
+    ) -> Storage:
         """Open a database and an artifact store; connects at first use.
 
         Args:
             url: `sqlite:///path` or `postgresql+psycopg://user@host/database`.
             artifacts_url: `file:///directory` or another URL that fsspec knows.
+            cache: Where copies of remote artifacts are kept (see `Artifacts`).
+            cache_bytes: How much of them.
 
         Raises:
             InvalidInput: One of the URLs cannot be used.
         """
-        return cls(Database(url), Artifacts(artifacts_url))
+        return cls(Database(url), Artifacts(artifacts_url, cache=cache, cache_bytes=cache_bytes))
 
     @property
     def news(self) -> News:
@@ -75,9 +92,36 @@ class Storage(
         """
         return self._database.listen()
 
+    @property
+    def kind(self) -> str:
+        """The kind of database: `sqlite` or `postgresql`."""
+        return "sqlite" if self._database.is_sqlite else "postgresql"
+
+    def revision(self) -> str:
+        """The revision of the tables.
+
+        Raises:
+            UnknownRevision: They are not those of this version.
+        """
+        found = schema.current_revision(self._database)
+        if found != schema.newest_revision():
+            raise UnknownRevision(
+                f"the tables are of revision {found}, not {schema.newest_revision()}; start this "
+                "version of Hamtune once to bring them up to date"
+            )
+        return str(found)
+
     def upgrade(self) -> None:
         """Bring the tables to the newest revision."""
         schema.upgrade(self._database)
+
+    def back_up(self, target: Path) -> BackupSummary:
+        """Write all that is stored to an archive (see `storage.backup`)."""
+        return backup.write_backup(self._database, self._artifacts, target)
+
+    def restore(self, source: Path) -> BackupSummary:
+        """Fill an empty database and the artifact store from an archive."""
+        return backup.restore(source, self._database, self._artifacts)
 
     def close(self) -> None:
         """Close all connections; the object is of no use afterwards."""

@@ -35,6 +35,13 @@ def redis_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def s3_environment() -> Iterator[dict[str, str]]:
+    """The environment that leads to a server that speaks S3."""
+    with servers.s3() as environment:
+        yield environment
+
+
+@pytest.fixture(scope="session")
 def create_database(postgresql_url: str) -> Callable[[], str]:
     """Makes a fresh, empty database in the server; returns its URL."""
     address = make_url(postgresql_url)
@@ -55,5 +62,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests that need a server in one process, so that each is started once."""
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
-        if names & {"postgresql_url", "redis_url"}:
+        if names & {"postgresql_url", "redis_url", "s3_environment"}:
             item.add_marker(pytest.mark.xdist_group("servers"))

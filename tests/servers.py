@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ def postgresql() -> Iterator[str]:
             _as_user(account, initdb), cwd=directory, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        port = _free_port()
+        port = free_port()
         command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port)]
         for setting in (
             "listen_addresses=127.0.0.1",
@@ -61,16 +62,39 @@ def postgresql() -> Iterator[str]:
 
 
 @contextmanager
-def redis() -> Iterator[str]:
+def redis(port: int | None = None) -> Iterator[str]:
     """A Redis server that keeps nothing on disk; yields its URL."""
     program = shutil.which("redis-server")
     assert program is not None, "redis-server is missing; run ./setup.sh --test"
     with tempfile.TemporaryDirectory(prefix="hamtune-redis-") as directory:
-        port = _free_port()
+        port = port or free_port()
         command = [program, "--port", str(port), "--bind", "127.0.0.1"]
         command += ["--save", "", "--appendonly", "no", "--dir", directory]
         with _running(_as_user(None, command), directory, lambda: _answers(port), signal.SIGTERM):
             yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def s3() -> Iterator[dict[str, str]]:
+    """A server that speaks S3, without buckets; yields the environment that leads there."""
+    with tempfile.TemporaryDirectory(prefix="hamtune-s3-") as directory:
+        port = free_port()
+        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+
+        def answers() -> bool:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+            except OSError:
+                return False
+            return True
+
+        with _running(_as_user(None, command), directory, answers, signal.SIGTERM):
+            yield {
+                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+                "AWS_ACCESS_KEY_ID": "test",
+                "AWS_SECRET_ACCESS_KEY": "test",
+                "AWS_DEFAULT_REGION": "us-east-1",
+            }
 
 
 @contextmanager
@@ -125,7 +149,7 @@ def _postgresql_binaries() -> Path:
     return Path(program).resolve().parent
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

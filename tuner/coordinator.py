@@ -8,7 +8,9 @@ from threading import Event, Thread
 from searchspace.errors import HamtuneError
 from storage.errors import Conflict, LeaseLost, Unavailable
 from storage.log_context import about
+from storage.measures import MEASURES
 from storage.records import Job
+from storage.spans import span
 from storage.storage import Storage
 from tuner.bells import job_bell, queue_bell
 from tuner.errors import SearchProcessFailed
@@ -95,7 +97,7 @@ class Coordinator:
             stop: When set, the job is left as it is, resumable, and given free.
         """
         lease = Lease(self._storage, job, self._lease_seconds)
-        with about(job=job.id):
+        with about(job=job.id), span("drive", job=job.id):
             log.info("took job '%s', which is %s", job.name, job.state)
             try:
                 self._drive(lease, stop or Event())
@@ -103,6 +105,8 @@ class Coordinator:
                 pass
             except (LeaseLost, Unavailable) as error:
                 log.warning("left job %s: %s", job.id, error)
+                if isinstance(error, LeaseLost):
+                    MEASURES.count("hamtune_lease_losses")
             finally:
                 self._release(lease)
 

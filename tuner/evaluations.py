@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from storage.errors import Conflict
 from storage.identifiers import attempt_id
+from storage.measures import MEASURES
 from storage.messages import EVALUATE
 from storage.records import Attempt, Outcome, Trial
 from storage.storage import Storage
@@ -131,6 +132,7 @@ class Evaluations:
             dispatched_older_than_seconds=self._silence.dispatched_seconds,
         )
         for attempt in lost:
+            MEASURES.count("hamtune_attempts_lost")
             log.warning("nothing was heard of attempt %s (worker %s)", attempt.id, attempt.worker)
         return lost
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+
 from celery import Celery
 from kombu.entity import Exchange, Queue
 
 from storage.identifiers import new_id
-from storage.messages import QUEUE
+from storage.messages import PREPARE, PREPARE_QUEUE, QUEUE
 
-__all__ = ["make_app"]
+__all__ = ["await_broker", "make_app"]
+
+_RETRY_SECONDS = 1.0
+_CONNECT_SECONDS = 3.0
+
+log = logging.getLogger("hamtune.broker")
 
 
 def make_app(broker_url: str) -> Celery:
@@ -48,4 +56,31 @@ def make_app(broker_url: str) -> Celery:
             task_default_queue=name,
             broker_transport="workers.memory_broker:Transport",
         )
+    else:
+        app.conf.update(
+            task_queues=[Queue(QUEUE), Queue(PREPARE_QUEUE)],  # type: ignore[no-untyped-call]
+            task_routes={PREPARE: {"queue": PREPARE_QUEUE}},
+        )
     return app
+
+
+def await_broker(app: Celery, stop: threading.Event) -> None:
+    """Wait until the broker answers, and say so where it does not; `stop` ends the waiting."""
+    said = False
+    while not stop.is_set():
+        with app.connection_for_write(connect_timeout=_CONNECT_SECONDS) as connection:
+            try:
+                connection.connect()
+            except (*connection.connection_errors, OSError) as error:
+                if not said:
+                    log.warning(
+                        "the broker %s cannot be reached (%s); waiting for it",
+                        connection.as_uri(),
+                        error,
+                    )
+                said = True
+                stop.wait(_RETRY_SECONDS)
+                continue
+        if said:
+            log.warning("the broker answers")
+        return

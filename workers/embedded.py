@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -35,6 +36,7 @@ class EmbeddedPool:
         concurrency: Evaluations at once; None for the number of cores.
         storage: Where attempts and jobs are read and outcomes are written.
         policy: What captures may do.
+        queues: Which queues it listens to (`storage.messages.QUEUES`); None for all.
 
     Example:
         >>> with EmbeddedPool(make_app("memory://"), storage=storage):
@@ -48,8 +50,10 @@ class EmbeddedPool:
         *,
         storage: Storage,
         policy: CapturePolicy | None = None,
+        queues: Sequence[str] | None = None,
     ) -> None:
         self._app = app
+        self._queues = None if queues is None else list(queues)
         self._concurrency = concurrency or os.cpu_count() or 1
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._storage = storage
@@ -69,6 +73,7 @@ class EmbeddedPool:
             hostname=f"{self._name}@{socket.gethostname()}",
             pool=_Threads,
             concurrency=self._concurrency,
+            queues=self._queues,
             consumer_cls=_listening_until(self._stopping),
             without_heartbeat=True,
             without_mingle=True,

@@ -15,8 +15,10 @@ from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from storage.errors import Unavailable
 from storage.evaluations import key_within
 from storage.log_context import about
+from storage.measures import MEASURES
 from storage.networks import ProjectNetworks
 from storage.records import Outcome, Trial
+from storage.spans import span
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
 from workers.simulator_client import Simulator, SimulatorError, simulator_version
@@ -84,7 +86,10 @@ class Evaluator:
         if trial is None:
             log.debug("attempt %s is not open any more", attempt_id)
             return
-        with about(job=trial.job_id, trial=trial.id):
+        with (
+            about(job=trial.job_id, trial=trial.id),
+            span("evaluate", job=trial.job_id, **{"hamtune.trial": trial.id}),
+        ):
             self._evaluate(attempt_id, trial)
 
     def _evaluate(self, attempt_id: str, trial: Trial) -> None:
@@ -100,6 +105,12 @@ class Evaluator:
         if not self._storage.finish_attempt(attempt_id, outcome, evaluation_key=key):
             log.info("attempt %s was given up before it ended; its outcome is dropped", attempt_id)
             return
+        MEASURES.count(
+            "hamtune_evaluations", outcome=outcome.status, cached=str(outcome.cached).lower()
+        )
+        if not outcome.cached:
+            MEASURES.observe("hamtune_evaluation_seconds", outcome.wall_seconds)
+            MEASURES.count("hamtune_simulator_cpu_seconds", outcome.cpu_seconds)
         known = " (known)" if outcome.cached else ""
         cpu = outcome.cpu_seconds
         log.info("%s%s: value %s, %.3g CPU seconds", outcome.status, known, outcome.value, cpu)

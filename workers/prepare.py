@@ -36,6 +36,7 @@ from storage.networks import ProjectNetworks
 from storage.preparations import PREPARER_SILENCE_SECONDS
 from storage.project_storage import ProjectStorage
 from storage.records import FINAL_JOB_STATES, Application, Job
+from storage.spans import span
 from storage.storage import Storage
 from storage.traces import traces_of
 from workers.capture import builtin_sources_sha256, capture_builtin
@@ -102,6 +103,7 @@ class Preparer:
         """
         with (
             about(job=job_id),
+            span("prepare", job=job_id),
             claimed_preparation(self.storage, job_id, self.worker) as ours,
         ):
             job = self._unprepared(job_id) if ours else None

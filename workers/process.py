@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+from collections.abc import Sequence
 from types import FrameType
 
 from storage.storage import Storage
 from workers.capture_limits import CapturePolicy
-from workers.celery_app import make_app
+from workers.celery_app import await_broker, make_app
 from workers.embedded import EmbeddedPool
 
 __all__ = ["run_worker"]
@@ -27,6 +28,7 @@ def run_worker(
     concurrency: int | None = None,
     grace_seconds: float = GRACE_SECONDS,
     policy: CapturePolicy | None = None,
+    queues: Sequence[str] | None = None,
 ) -> None:
     """Evaluate trials until SIGTERM or SIGINT; call it in the main thread.
 
@@ -39,6 +41,7 @@ def run_worker(
         concurrency: Evaluations at once; None for the number of cores.
         grace_seconds: Time to end evaluations under way.
         policy: What captures may do.
+        queues: Which queues it listens to; None for all.
     """
     ending = threading.Event()
 
@@ -47,7 +50,9 @@ def run_worker(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    pool = EmbeddedPool(make_app(broker_url), concurrency, storage=storage, policy=policy)
+    app = make_app(broker_url)
+    await_broker(app, ending)
+    pool = EmbeddedPool(app, concurrency, storage=storage, policy=policy, queues=queues)
     pool.start()
     log.info("waiting for work")
     ending.wait()

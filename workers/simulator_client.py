@@ -22,6 +22,7 @@ _BUILT = Path(__file__).resolve().parent.parent / "build/workers/simulator/hamtu
 BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
 """The simulator; the environment may name another one, built against another SimGrid."""
 
+_PROTOCOL = "1"  # kSimulatorVersion of simulator/main.cpp
 _GRACE_SECONDS = 5.0
 _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
 
@@ -174,13 +175,18 @@ def simulator_version() -> str:
     Of SimGrid it names the release and the build: distributions build one release differently.
 
     Raises:
-        SimulatorError: The simulator was not built.
+        SimulatorError: The simulator was not built, or for another version of Hamtune.
     """
     try:
         done = subprocess.run([str(BINARY), "--version"], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise SimulatorError("the simulator does not start; run ./setup.sh to build it") from error
     versions = json.loads(done.stdout)
+    if versions["simulator"] != _PROTOCOL:
+        raise SimulatorError(
+            f"the simulator {BINARY} is of version {versions['simulator']}, and this Hamtune needs "
+            f"{_PROTOCOL}; run ./setup.sh to build it"
+        )
     library = f"{versions['simgrid']}.{versions['library'][:_BUILD_DIGITS]}"
     return f"{versions['simulator']}+simgrid-{library.rstrip('.')}"
 

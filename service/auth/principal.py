@@ -64,6 +64,8 @@ class Principal:
         """Whether role and scopes allow an operation."""
         if permission.level not in ROLES[self.role]:
             return False
+        if permission.noun == "metrics":  # of all projects together
+            return "metrics:read" in self.scopes or (self.role == "admin" and not self.scopes)
         if not self.scopes or permission in _OF_ALL:
             return True
         granted = {f"{permission.noun}:{permission.level}"}

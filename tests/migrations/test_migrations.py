@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 
 from storage import schema
 from storage.database import Database
+from storage.errors import UnknownRevision
 from storage.models import Base
 
 
@@ -60,3 +61,12 @@ def test_processes_that_start_at_once_migrate_once(database: Database) -> None:
         list(pool.map(lambda _: schema.upgrade(database), range(3)))
 
     assert schema.current_revision(database) is not None
+
+
+def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
+    schema.upgrade(database)
+    with database.migrating() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    with pytest.raises(UnknownRevision, match="is of revision 9999, and this Hamtune knows"):
+        schema.upgrade(database)

@@ -45,6 +45,8 @@ EXPECTED = {
     "GET /api/v1/curves",
     "GET /api/v1/catalogue",
     "GET /healthz",
+    "GET /readyz",
+    "GET /metrics",
     "GET /api/v1/session",
     "POST /api/v1/keys",
     "GET /api/v1/keys",

@@ -1,0 +1,1 @@
+"""What operators need: checks, metrics, traces."""

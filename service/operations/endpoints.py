@@ -1,0 +1,70 @@
+"""What monitoring asks: readiness and metrics."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, Field
+
+from service.auth.access import admitted
+from service.dependencies import SettingsDependency
+from service.openapi import answers
+from service.operations.checks import readiness
+from service.operations.metrics import exposition
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_READY = {"ready": True, "checks": {"database": "ok", "artifacts": "ok", "broker": "ok"}}
+
+log = logging.getLogger("hamtune.service")
+
+
+class Readiness(BaseModel):
+    """Whether requests are worth sending."""
+
+    ready: bool
+    checks: dict[str, str] = Field(description="`ok` or `failed` of each; the log tells why.")
+
+
+@router.get(
+    "/readyz",
+    tags=["service"],
+    operation_id="ready",
+    summary="Check what the service stands on",
+    response_model=Readiness,
+    responses=answers(_READY, description="Database, artifacts and broker answer."),
+)
+def ready(request: Request, response: Response, settings: SettingsDependency) -> Readiness:
+    """Answers 200 while database, artifact store and broker can be used, else 503."""
+    findings = readiness(request.app.state.runtime.storage, settings)
+    failed = [finding for finding in findings if finding.status == "failed"]
+    for finding in failed:
+        log.warning("not ready: %s: %s", finding.name, finding.text)
+    if failed:
+        response.status_code = 503
+    return Readiness(
+        ready=not failed, checks={finding.name: finding.status for finding in findings}
+    )
+
+
+@router.get(
+    "/metrics",
+    tags=["metrics"],
+    operation_id="metrics",
+    summary="Read metrics",
+    response_class=Response,
+    responses=answers(
+        'hamtune_jobs{state="running"} 2.0\n', description="Metrics.", media="text/plain"
+    ),
+    dependencies=[Depends(admitted)],
+)
+def metrics(request: Request) -> Response:
+    """Metrics of the service, of all projects together, in the text format of Prometheus.
+
+    Where keys are asked for, this needs one with the scope `metrics:read`, or an administrator's.
+    """
+    return Response(exposition(request.app.state.runtime.storage), media_type=_TYPE)

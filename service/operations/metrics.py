@@ -1,0 +1,146 @@
+"""Metrics in the text format of Prometheus."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from service.version import VERSION
+from storage.errors import Unavailable
+from storage.measures import BOUNDS, MEASURES
+from storage.storage import Storage
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+__all__ = ["exposition", "serve_metrics"]
+
+_HELP = {
+    "hamtune_evaluations": "Evaluations that this process has ended, by outcome and cache.",
+    "hamtune_simulator_cpu_seconds": "CPU seconds of the simulator for this process.",
+    "hamtune_lease_losses": "Jobs that this process drove and lost to another coordinator.",
+    "hamtune_attempts_lost": "Attempts given up because nothing was heard of their workers.",
+    "hamtune_requests": "Requests answered, by method and status.",
+    "hamtune_evaluation_seconds": "Wall seconds of simulated evaluations.",
+    "hamtune_request_seconds": "Seconds until an answer began.",
+}
+
+log = logging.getLogger("hamtune.service")
+
+
+def exposition(storage: Storage | None) -> bytes:
+    """The metrics of this process and, with a storage, of the whole service."""
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.exposition import generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(_Collector(storage))
+    return generate_latest(registry)
+
+
+def serve_metrics(port: int, host: str = "127.0.0.1") -> Any:
+    """Serve the metrics of a process without an HTTP interface of its own, in a thread.
+
+    Returns:
+        The server; its `shutdown` and `server_close` end it.
+    """
+    from prometheus_client import CollectorRegistry, start_http_server
+
+    registry = CollectorRegistry()
+    registry.register(_Collector(None))
+    server, _ = start_http_server(port, host, registry)
+    return server
+
+
+class _Collector:
+    """Gathers metrics when it is asked."""
+
+    def __init__(self, storage: Storage | None) -> None:
+        self._storage = storage
+
+    def collect(self) -> Iterator[Metric]:
+        """All metrics of now."""
+        from prometheus_client.core import (
+            CounterMetricFamily,
+            GaugeMetricFamily,
+            HistogramMetricFamily,
+        )
+
+        info = GaugeMetricFamily("hamtune_info", "The version.", labels=["version"])
+        info.add_metric([VERSION], 1)
+        yield info
+        counters: dict[str, CounterMetricFamily] = {}
+        for name, labels, value in MEASURES.counters():
+            family = counters.setdefault(
+                name, CounterMetricFamily(name, _HELP[name], labels=[key for key, _ in labels])
+            )
+            family.add_metric([text for _, text in labels], value)
+        yield from counters.values()
+        histograms: dict[str, HistogramMetricFamily] = {}
+        for name, labels, histogram in MEASURES.histograms():
+            kind = histograms.setdefault(
+                name, HistogramMetricFamily(name, _HELP[name], labels=[key for key, _ in labels])
+            )
+            below, buckets = 0, []
+            for bound, count in zip([*map(str, BOUNDS), "+Inf"], histogram.counts, strict=True):
+                below += count
+                buckets.append((bound, float(below)))
+            kind.add_metric([text for _, text in labels], buckets, histogram.sum)
+        yield from histograms.values()
+        if self._storage is not None:
+            yield from self._of_the_service(self._storage)
+
+    def _of_the_service(self, storage: Storage) -> Iterator[Metric]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        def gauge(name: str, text: str, values: dict[str, float], label: str) -> Metric:
+            family = GaugeMetricFamily(name, text, labels=[label])
+            for key in sorted(values):
+                family.add_metric([key], values[key])
+            return family
+
+        began = time.perf_counter()
+        try:
+            figures = storage.figures()
+            processes = storage.living_processes()
+        except Unavailable as error:
+            log.warning("metrics lack the database: %s", error)
+            yield GaugeMetricFamily("hamtune_database_up", "Whether it can be read.", 0)
+            return
+        yield GaugeMetricFamily("hamtune_database_up", "Whether it can be read.", 1)
+        yield GaugeMetricFamily(
+            "hamtune_database_seconds",
+            "Seconds that the figures below took.",
+            time.perf_counter() - began,
+        )
+        yield gauge("hamtune_jobs", "Jobs by state.", dict(figures.jobs), "state")
+        yield gauge(
+            "hamtune_trials", "Trials by state, of jobs not ended.", dict(figures.trials), "state"
+        )
+        kinds = Counter(process.kind for process in processes)
+        yield gauge(
+            "hamtune_processes",
+            "Processes heard of.",
+            {str(kind): float(count) for kind, count in kinds.items()},
+            "kind",
+        )
+        for name, text, value in (
+            ("hamtune_queue_depth", "Evaluations that wait for a worker.", figures.queued),
+            ("hamtune_evaluating", "Evaluations under way.", figures.evaluating),
+            (
+                "hamtune_worker_slots",
+                "Evaluations that the workers can make at once.",
+                sum(process.concurrency or 0 for process in processes),
+            ),
+            (
+                "hamtune_jobs_simulator_cpu_seconds",
+                "CPU seconds of the simulator for all jobs that are kept.",
+                figures.cpu_seconds,
+            ),
+            ("hamtune_jobs_evaluations", "Simulated for jobs that are kept.", figures.evaluations),
+            ("hamtune_evaluation_cache_entries", "Outcomes known.", figures.cached),
+        ):
+            yield GaugeMetricFamily(name, text, value)

@@ -1,0 +1,225 @@
+"""Backups: all rows and all artifacts in one archive, from which any kind of database is restored.
+
+A tar archive holds `manifest.json` (revision, number of rows by table, artifacts), and, before it,
+`tables/NAME.jsonl` with a JSON list a row, and `artifacts/SHA256`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import shutil
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from sqlalchemy import JSON, Connection, LargeBinary, MetaData, Table, func, insert, select, text
+
+from searchspace.errors import InvalidInput
+from storage import schema
+from storage.artifacts import Artifacts
+from storage.database import Database, plainly
+from storage.errors import ArtifactDamaged, Conflict
+
+__all__ = ["BackupSummary", "restore", "write_backup"]
+
+_FORMAT = 1
+_ROWS = 1000
+_LEFT_OUT = ("alembic_version", "processes")
+
+
+@dataclass(frozen=True)
+class BackupSummary:
+    """What an archive holds."""
+
+    revision: str
+    rows: dict[str, int]
+    artifacts: int
+
+
+def write_backup(database: Database, artifacts: Artifacts, target: Path) -> BackupSummary:
+    """Write all that is stored to an archive; the service may go on meanwhile.
+
+    Rows are of one moment. Artifacts are copied after them, and each is verified.
+
+    Args:
+        database: With tables of this version.
+        artifacts: The store.
+        target: The archive, which appears when it is complete.
+
+    Raises:
+        ArtifactDamaged: One was altered; the backup would be worth nothing.
+    """
+    draft = target.with_name(f".{target.name}.new")
+    try:
+        with tarfile.open(draft, "w:gz", compresslevel=1) as archive:
+            rows, digests = {}, {}
+            with plainly(), _snapshot(database) as connection:
+                for table in _tables(connection):
+                    with tempfile.TemporaryFile() as file:
+                        rows[table.name], digests[table.name] = _dump(connection, table, file)
+                        _add(archive, f"tables/{table.name}.jsonl", file)
+            stored = artifacts.names()
+            for digest in stored:
+                with artifacts.path(digest).open("rb") as file:
+                    _add(archive, f"artifacts/{digest}", file)
+            revision = str(schema.current_revision(database))
+            manifest = {
+                "format": _FORMAT,
+                "revision": revision,
+                "made_at": time.time(),
+                "rows": rows,
+                "sha256": digests,
+                "artifacts": stored,
+            }
+            _add(archive, "manifest.json", io.BytesIO(json.dumps(manifest).encode()))
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return BackupSummary(revision, rows, len(stored))
+
+
+def restore(source: Path, database: Database, artifacts: Artifacts) -> BackupSummary:
+    """Fill an empty database and a store from an archive, and bring the tables up to date.
+
+    Raises:
+        InvalidInput: The file is no backup, or is damaged.
+        Conflict: The database is not empty.
+    """
+    if schema.current_revision(database) is not None:
+        raise Conflict("the database is not empty; a backup is restored into a new one")
+    with tempfile.TemporaryDirectory(prefix="hamtune-restore-") as directory:
+        manifest = _unpack(source, Path(directory))
+        schema.upgrade(database, manifest["revision"])
+        with plainly(), database.migrating() as connection:
+            for table in _tables(connection):
+                connection.execute(table.delete())  # what the migrations put there
+            for table in _tables(connection):
+                if table.name in manifest["rows"]:
+                    _load(connection, table, Path(directory) / "tables" / f"{table.name}.jsonl")
+            if not database.is_sqlite:
+                connection.execute(
+                    text(
+                        "SELECT setval(pg_get_serial_sequence('events', 'id'), "
+                        "(SELECT coalesce(max(id), 0) + 1 FROM events), false)"
+                    )
+                )
+            _compare(connection, manifest)
+        for digest in manifest["artifacts"]:
+            if artifacts.put(Path(directory) / "artifacts" / digest) != digest:
+                raise ArtifactDamaged(f"artifact {digest} is damaged in the backup")
+    schema.upgrade(database)
+    return BackupSummary(manifest["revision"], manifest["rows"], len(manifest["artifacts"]))
+
+
+def _snapshot(database: Database) -> Connection:
+    engine = database.engine
+    if not database.is_sqlite:
+        engine = engine.execution_options(isolation_level="REPEATABLE READ")
+    return engine.connect()
+
+
+def _tables(connection: Connection) -> list[Table]:
+    """The tables as they are, which may be those of another revision than the models."""
+    metadata = MetaData()
+    metadata.reflect(connection)
+    for column in (column for table in metadata.tables.values() for column in table.columns):
+        if isinstance(column.type, JSON):
+            column.type.none_as_null = True  # as in the models
+    return [table for table in metadata.sorted_tables if table.name not in _LEFT_OUT]
+
+
+def _dump(connection: Connection, table: Table, file: IO[bytes]) -> tuple[int, str]:
+    """Write the rows of a table in the order of its key; how many, and the digest of the file."""
+    digest, count = hashlib.sha256(), 0
+    found = connection.execution_options(yield_per=_ROWS).execute(
+        select(table).order_by(*table.primary_key.columns)
+    )
+    header = json.dumps([column.name for column in table.columns])
+    for line in (header, *(json.dumps([_plain(value) for value in row]) for row in found)):
+        content = line.encode() + b"\n"
+        digest.update(content)
+        file.write(content)
+        count += 1
+    file.seek(0)
+    return count - 1, digest.hexdigest()
+
+
+def _load(connection: Connection, table: Table, path: Path) -> None:
+    with path.open() as lines:
+        names = json.loads(next(lines))
+        binary = {name for name in names if isinstance(table.columns[name].type, LargeBinary)}
+        batch: list[dict[str, Any]] = []
+        for line in lines:
+            values = dict(zip(names, json.loads(line), strict=True))
+            for name in binary:
+                if values[name] is not None:
+                    values[name] = base64.b64decode(values[name]["base64"])
+            batch.append(values)
+            if len(batch) == _ROWS:
+                connection.execute(insert(table), batch)
+                batch = []
+        if batch:
+            connection.execute(insert(table), batch)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes | memoryview):
+        return {"base64": base64.b64encode(bytes(value)).decode()}
+    return value
+
+
+def _compare(connection: Connection, manifest: dict[str, Any]) -> None:
+    for table in _tables(connection):
+        count = connection.execute(select(func.count()).select_from(table)).scalar_one()
+        if count != manifest["rows"].get(table.name, 0):
+            raise InvalidInput(f"table {table.name} came to {count} rows; the backup is damaged")
+
+
+def _add(archive: tarfile.TarFile, name: str, file: IO[bytes]) -> None:
+    entry = tarfile.TarInfo(name)
+    file.seek(0, io.SEEK_END)
+    entry.size = file.tell()
+    entry.mode = 0o600
+    file.seek(0)
+    archive.addfile(entry, file)
+
+
+def _unpack(source: Path, directory: Path) -> dict[str, Any]:
+    """Take the known members out of an archive, and check the rows against the manifest."""
+    try:
+        with tarfile.open(source, "r:gz") as archive:
+            for member in _regular(archive):
+                target = directory / member.name
+                target.parent.mkdir(exist_ok=True)
+                content = archive.extractfile(member)
+                assert content is not None
+                with target.open("wb") as file:
+                    shutil.copyfileobj(content, file)
+        manifest: dict[str, Any] = json.loads((directory / "manifest.json").read_text())
+        if manifest["format"] != _FORMAT:
+            raise InvalidInput(f"{source} is a backup of another format")
+        for name, expected in manifest["sha256"].items():
+            with (directory / "tables" / f"{name}.jsonl").open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != expected:
+                    raise InvalidInput(f"table {name} is damaged in the backup {source}")
+    except (tarfile.TarError, OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{source} is no complete backup: {error}") from None
+    return manifest
+
+
+def _regular(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    for member in archive:
+        parts = member.name.split("/")
+        inside = (
+            parts[0] in ("tables", "artifacts") and len(parts) == 2 and parts[1] not in ("", "..")
+        )
+        if not member.isfile() or not (inside or member.name == "manifest.json"):
+            raise InvalidInput(f"{member.name!r} does not belong into a backup")
+        yield member

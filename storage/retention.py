@@ -1,0 +1,101 @@
+"""Retention: what has been kept long enough, and what nothing refers to any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import delete, func, select
+
+from storage.artifacts import Artifacts
+from storage.database import Repository
+from storage.models import ApplicationRow, EvaluationRow, EventRow, JobRow
+from storage.records import FINAL_JOB_STATES
+
+__all__ = ["Expired", "Retention"]
+
+_YOUNG_SECONDS = 86400.0  # an artifact is stored before what refers to it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expired:
+    """How much was deleted, or would be."""
+
+    jobs: int
+    evaluations: int
+    audit: int
+    artifacts: int
+
+
+class Retention(Repository):
+    """The methods of `Storage` about retention."""
+
+    _artifacts: Artifacts
+
+    def expired_jobs(self, before: float) -> list[str]:
+        """The jobs that ended before a point in time."""
+        with self._database.reading() as session:
+            return list(
+                session.scalars(
+                    select(JobRow.id)
+                    .where(JobRow.state.in_(FINAL_JOB_STATES), JobRow.finished_at < before)
+                    .order_by(JobRow.id)
+                )
+            )
+
+    def expire(self, *, jobs: float | None, evaluations: float | None) -> tuple[int, int]:
+        """Delete ended jobs, and entries of the evaluation cache.
+
+        Args:
+            jobs: Those that ended before; None for none.
+            evaluations: Those made before; None for none.
+
+        Returns:
+            How many jobs and entries.
+        """
+        gone = 0
+        for job_id in [] if jobs is None else self.expired_jobs(jobs):
+            with self._database.writing() as session:  # one by one: nobody waits long
+                session.execute(delete(EventRow).where(EventRow.job_id == job_id))
+                session.execute(delete(JobRow).where(JobRow.id == job_id))
+                gone += 1
+        if evaluations is None:
+            return gone, 0
+        with self._database.writing() as session:
+            old = EvaluationRow.created_at < evaluations
+            count = session.scalar(select(func.count()).select_from(EvaluationRow).where(old)) or 0
+            session.execute(delete(EvaluationRow).where(old))
+        return gone, count
+
+    def unreferenced_artifacts(self) -> list[str]:
+        """Artifacts that no application and no job refers to."""
+        stored = self._artifacts.names()  # first: what is referred to later is stored before
+        used: set[str] = set()
+        with self._database.reading() as session:
+            for row in session.execute(
+                select(ApplicationRow.trace_sha256, ApplicationRow.recipe, ApplicationRow.summary)
+            ):
+                used.add(row.trace_sha256)
+                used |= _digests(row.recipe) | _digests(row.summary)
+            for space in session.scalars(select(JobRow.space)):
+                used |= _digests(space)
+        return [digest for digest in stored if digest not in used]
+
+    def delete_unreferenced_artifacts(self) -> int:
+        """Delete them, but those of the last day; how many there were."""
+        return sum(
+            self._artifacts.delete(digest, older_than=_YOUNG_SECONDS)
+            for digest in self.unreferenced_artifacts()
+        )
+
+
+def _digests(document: Any) -> set[str]:
+    """All that could be a digest in a document."""
+    match document:
+        case str():
+            return {document} if len(document) == 64 else set()
+        case dict():
+            return set().union(*map(_digests, document.values()))
+        case list():
+            return set().union(*map(_digests, document))
+    return set()
