@@ -28,6 +28,7 @@ __all__ = ["interruptible", "optimize"]
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STATE_FORMAT = 1
+_CLOSE_VERIFIERS = ("local-search", "metis")  # the thorough KaHIP takes ten seconds
 
 
 @click.command(
@@ -235,16 +236,25 @@ def _progress(search: Search, problem: Problem) -> str:
     return ", ".join(parts)
 
 
-def _measured(point: Point, seed: int) -> dict[str, Any]:
-    """All figures of a network, measured anew."""
+def _measured(point: Point, problem: Problem) -> dict[str, Any]:
+    """All figures of a network, measured anew.
+
+    Where the width was searched for, it is looked at as closely as a second or two allow, so that
+    it holds when others look.
+    """
     metrics = measure(point.graph)
-    bisection = bisection_width(point.graph, seed=seed)
+    bisection = bisection_width(point.graph, seed=problem.seed)
+    if problem.objective == "bisection":
+        closer = bisection_width(
+            point.graph, seed=problem.seed + 1, effort="thorough", verifiers=_CLOSE_VERIFIERS
+        )
+        bisection = min(bisection, closer, key=lambda found: found.width)
     return {
         "diameter": metrics.diameter,
         "diameter_lower_bound": metrics.diameter_lower_bound,
         "aspl": metrics.aspl,
         "aspl_lower_bound": metrics.aspl_lower_bound,
-        "bisection_width": bisection.width,
+        "bisection_width": min(bisection.width, point.bisection_width or bisection.width),
         "bisection_lower_bound": bisection.lower_bound,
         "bisection_verifier": bisection.verifier,
     }
@@ -256,7 +266,7 @@ def _document(
     document = {
         "nodes": problem.nodes,
         "degree": problem.degree,
-        **_measured(search.best, problem.seed),
+        **_measured(search.best, problem),
         "objective": problem.objective,
         "method": method,
         "symmetry": search.best.symmetry,

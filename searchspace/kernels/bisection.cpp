@@ -3,6 +3,7 @@
 
 #include <metis.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "searchspace/kernels/bindings.hpp"
@@ -14,6 +15,12 @@ namespace {
 using SideArray =
     nb::ndarray<const std::uint8_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 
+/// How many nodes have to be halved; 0 stands for all.
+std::size_t counted_of(std::size_t counted, std::size_t nodes) {
+  if (counted > nodes) throw std::invalid_argument("a network has no more hosts than nodes");
+  return counted == 0 ? nodes : counted;
+}
+
 /// (edges cut, half of each node)
 nb::tuple to_python(hamtune::Bisection&& found) {
   const std::size_t nodes = found.sides.size();
@@ -21,13 +28,13 @@ nb::tuple to_python(hamtune::Bisection&& found) {
 }
 
 nb::tuple bisect(std::size_t nodes, const hamtune::EdgeArray& edges, std::size_t starts,
-                 std::uint64_t seed) {
+                 std::uint64_t seed, std::size_t counted) {
   if (starts == 0) throw std::invalid_argument("a bisection needs at least one start");
   const hamtune::FlatGraph graph(hamtune::Adjacency(nodes, hamtune::to_edges(edges)));
   hamtune::Bisection best;
   {
     const nb::gil_scoped_release released;
-    hamtune::Bisector bisector(graph);
+    hamtune::Bisector bisector(graph, counted_of(counted, nodes));
     hamtune::Random random(seed);
     best = hamtune::bisect(bisector, nodes, starts, random);
   }
@@ -35,15 +42,15 @@ nb::tuple bisect(std::size_t nodes, const hamtune::EdgeArray& edges, std::size_t
 }
 
 nb::tuple polish_bisection(std::size_t nodes, const hamtune::EdgeArray& edges,
-                           const SideArray& sides) {
+                           const SideArray& sides, std::size_t counted) {
   const hamtune::FlatGraph graph(hamtune::Adjacency(nodes, hamtune::to_edges(edges)));
   if (sides.shape(0) != nodes) throw std::invalid_argument("a split names the half of every node");
   hamtune::Bisection best;
   for (std::size_t node = 0; node < nodes; ++node) best.sides.push_back(sides(node) != 0);
   {
     const nb::gil_scoped_release released;
-    hamtune::balance(graph, best.sides);
-    hamtune::Bisector bisector(graph);
+    hamtune::balance(graph, best.sides, counted_of(counted, nodes));
+    hamtune::Bisector bisector(graph, counted_of(counted, nodes));
     best.width = bisector.improve(best.sides);
   }
   return to_python(std::move(best));
@@ -52,7 +59,8 @@ nb::tuple polish_bisection(std::size_t nodes, const hamtune::EdgeArray& edges,
 /// Karypis and Kumar's multilevel bisection; its halves may differ by more than one node.
 nb::ndarray<nb::numpy, std::uint8_t> metis_split(std::size_t nodes,
                                                   const hamtune::EdgeArray& edges,
-                                                  std::int32_t tries, std::int32_t seed) {
+                                                  std::int32_t tries, std::int32_t seed,
+                                                  std::size_t counted) {
   const hamtune::FlatGraph graph(hamtune::Adjacency(nodes, hamtune::to_edges(edges)));
   hamtune::Sides sides(nodes);
   {
@@ -60,6 +68,8 @@ nb::ndarray<nb::numpy, std::uint8_t> metis_split(std::size_t nodes,
     std::vector<idx_t> first(graph.first.begin(), graph.first.end());
     std::vector<idx_t> target(graph.target.begin(), graph.target.end());
     std::vector<idx_t> part(nodes, 0);
+    std::vector<idx_t> weight(nodes, 0);
+    std::fill_n(weight.begin(), counted_of(counted, nodes), 1);
     auto count = static_cast<idx_t>(nodes);
     idx_t constraints = 1;
     idx_t parts = 2;
@@ -70,7 +80,7 @@ nb::ndarray<nb::numpy, std::uint8_t> metis_split(std::size_t nodes,
     options[METIS_OPTION_NCUTS] = tries;
     options[METIS_OPTION_UFACTOR] = 1;  // halves as equal as it can keep them
     if (nodes > 1 &&
-        METIS_PartGraphRecursive(&count, &constraints, first.data(), target.data(), nullptr,
+        METIS_PartGraphRecursive(&count, &constraints, first.data(), target.data(), weight.data(),
                                  nullptr, nullptr, &parts, nullptr, nullptr, options, &width,
                                  part.data()) != METIS_OK)
       throw std::runtime_error("METIS cannot split this network");
@@ -83,9 +93,9 @@ nb::ndarray<nb::numpy, std::uint8_t> metis_split(std::size_t nodes,
 
 void bind_bisection(nb::module_& module) {
   module.def("bisect", &bisect, nb::arg("nodes"), nb::arg("edges"), nb::arg("starts"),
-             nb::arg("seed"));
+             nb::arg("seed"), nb::arg("counted") = 0);
   module.def("polish_bisection", &polish_bisection, nb::arg("nodes"), nb::arg("edges"),
-             nb::arg("sides"));
+             nb::arg("sides"), nb::arg("counted") = 0);
   module.def("metis_split", &metis_split, nb::arg("nodes"), nb::arg("edges"), nb::arg("tries"),
-             nb::arg("seed"));
+             nb::arg("seed"), nb::arg("counted") = 0);
 }

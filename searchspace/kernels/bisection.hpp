@@ -32,10 +32,15 @@ inline std::size_t cut_width(const FlatGraph& graph, const Sides& sides) {
 /// back to the narrowest balanced state; repeat while that narrows the cut. Nodes wait in buckets
 /// by gain, the last one in first out. The graph may change between calls as long as the degrees
 /// stay.
+///
+/// Only the first `counted` nodes may have to be halved: hosts, when switches without hosts follow
+/// them. The others may lie anywhere, so they move whenever their gain is the largest.
 class Bisector {
  public:
-  explicit Bisector(const FlatGraph& graph)
+  explicit Bisector(const FlatGraph& graph) : Bisector(graph, graph.nodes()) {}
+  Bisector(const FlatGraph& graph, std::size_t counted)
       : graph_(graph),
+        counted_(counted),
         reach_(static_cast<int>(graph.largest_degree())),
         gain_(graph.nodes()),
         before_(graph.nodes()),
@@ -55,23 +60,24 @@ class Bisector {
     return width;
   }
 
-  /// Draws a split uniformly.
+  /// Draws a split uniformly; every half of the counted nodes is as likely.
   Sides random_split(Random& random) {
-    const std::size_t nodes = graph_.nodes();
-    order_.resize(nodes);
-    for (std::size_t node = 0; node < nodes; ++node) order_[node] = static_cast<Node>(node);
-    Sides sides(nodes, 1);
-    for (std::size_t place = 0; place < nodes / 2; ++place) {
-      const auto rest = static_cast<std::uint32_t>(nodes - place);
+    order_.resize(counted_);
+    for (std::size_t node = 0; node < counted_; ++node) order_[node] = static_cast<Node>(node);
+    Sides sides(graph_.nodes(), 1);
+    for (std::size_t place = 0; place < counted_ / 2; ++place) {
+      const auto rest = static_cast<std::uint32_t>(counted_ - place);
       std::swap(order_[place], order_[place + random.below(rest)]);
       sides[order_[place]] = 0;
     }
+    for (std::size_t node = counted_; node < sides.size(); ++node)
+      sides[node] = random.below(2) != 0;
     return sides;
   }
 
-  /// Exchanges `pairs` random pairs of nodes of different halves.
+  /// Exchanges `pairs` random pairs of counted nodes of different halves.
   void disturb(Sides& sides, std::size_t pairs, Random& random) const {
-    const auto nodes = static_cast<std::uint32_t>(graph_.nodes());
+    const auto nodes = static_cast<std::uint32_t>(counted_);
     if (nodes < 2) return;
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       Node from = random.below(nodes);
@@ -84,41 +90,49 @@ class Bisector {
 
  private:
   static constexpr Node kNone = 0xFFFFFFFF;
+  static constexpr std::size_t kUncounted = 2;
+  static constexpr std::size_t kQueues = 3;
 
   std::size_t bucket_of(Node node) const {
     return static_cast<std::size_t>(gain_[node] + reach_);
   }
 
+  /// Counted nodes wait by the half they are in, the others apart.
+  std::size_t queue_of(Node node, std::uint8_t side) const {
+    return node < counted_ ? side : kUncounted;
+  }
+
   void put(Node node, std::uint8_t side) {
+    const std::size_t queue = queue_of(node, side);
     const std::size_t bucket = bucket_of(node);
-    Node& head = buckets_[side][bucket];
+    Node& head = buckets_[queue][bucket];
     before_[node] = kNone;
     after_[node] = head;
     if (head != kNone) before_[head] = node;
     head = node;
-    highest_[side] = std::max(highest_[side], static_cast<int>(bucket));
+    highest_[queue] = std::max(highest_[queue], static_cast<int>(bucket));
   }
 
   void take(Node node, std::uint8_t side) {
     if (before_[node] != kNone)
       after_[before_[node]] = after_[node];
     else
-      buckets_[side][bucket_of(node)] = after_[node];
+      buckets_[queue_of(node, side)][bucket_of(node)] = after_[node];
     if (after_[node] != kNone) before_[after_[node]] = before_[node];
   }
 
-  /// The bucket of the best free node of a half, -1 when there is none.
-  int highest(std::uint8_t side) {
-    int& highest = highest_[side];
-    while (highest >= 0 && buckets_[side][static_cast<std::size_t>(highest)] == kNone) --highest;
+  /// The bucket of the best node that waits there, -1 when there is none.
+  int highest(std::size_t queue) {
+    int& highest = highest_[queue];
+    while (highest >= 0 && buckets_[queue][static_cast<std::size_t>(highest)] == kNone) --highest;
     return highest;
   }
 
   void fill(const Sides& sides) {
-    for (std::uint8_t side = 0; side < 2; ++side) {
-      std::fill(buckets_[side].begin(), buckets_[side].end(), kNone);
-      highest_[side] = -1;
-      size_[side] = 0;
+    for (std::size_t queue = 0; queue < kQueues; ++queue) {
+      std::fill(buckets_[queue].begin(), buckets_[queue].end(), kNone);
+      highest_[queue] = -1;
+      size_[queue] = 0;
     }
     for (Node node = 0; node < graph_.nodes(); ++node) {
       int gain = 0;
@@ -126,14 +140,16 @@ class Bisector {
         gain += sides[*n] != sides[node] ? 1 : -1;
       gain_[node] = gain;
       waiting_[node] = 1;
-      ++size_[sides[node]];
+      ++size_[queue_of(node, sides[node])];
       put(node, sides[node]);
     }
   }
 
-  std::uint8_t side_to_leave() {
-    if (size_[0] != size_[1]) return size_[0] > size_[1] ? 0 : 1;
-    return highest(0) >= highest(1) ? 0 : 1;
+  /// Where the node waits that moves next.
+  std::size_t queue_to_leave() {
+    std::size_t side = highest(0) >= highest(1) ? 0 : 1;
+    if (size_[0] != size_[1]) side = size_[0] > size_[1] ? 0 : 1;
+    return highest(kUncounted) > highest(side) ? kUncounted : side;
   }
 
   /// Moves a node to the other half and tells its neighbours.
@@ -142,8 +158,10 @@ class Bisector {
     take(node, from);
     waiting_[node] = 0;
     sides[node] = from ^ 1U;
-    --size_[from];
-    ++size_[from ^ 1U];
+    if (node < counted_) {
+      --size_[from];
+      ++size_[from ^ 1U];
+    }
     for (const Node* n = graph_.begin(node); n != graph_.end(node); ++n) {
       if (!waiting_[*n]) continue;
       take(*n, sides[*n]);
@@ -160,12 +178,12 @@ class Bisector {
     std::size_t kept = 0;
     // A pass that goes on for longer finds more, but less than further passes in the same time.
     const std::size_t patience = graph_.nodes() / 6 + 20;
-    const std::size_t oddness = graph_.nodes() % 2;
+    const std::size_t oddness = counted_ % 2;
     while (moved_.size() - kept < patience) {
-      const std::uint8_t side = side_to_leave();
-      const int bucket = highest(side);
+      const std::size_t queue = queue_to_leave();
+      const int bucket = highest(queue);
       if (bucket < 0) break;
-      const Node node = buckets_[side][static_cast<std::size_t>(bucket)];
+      const Node node = buckets_[queue][static_cast<std::size_t>(bucket)];
       now -= gain_[node];
       move(node, sides);
       moved_.push_back(node);
@@ -181,27 +199,30 @@ class Bisector {
   }
 
   const FlatGraph& graph_;
+  std::size_t counted_;
   int reach_;  // gains are from -reach_ to reach_
   std::vector<int> gain_;
   std::vector<Node> before_;
   std::vector<Node> after_;
   std::vector<std::uint8_t> waiting_;
-  std::vector<Node> buckets_[2];
+  std::vector<Node> buckets_[kQueues];
   std::vector<Node> order_;
   std::vector<Node> moved_;
-  int highest_[2] = {-1, -1};
-  std::size_t size_[2] = {0, 0};
+  int highest_[kQueues] = {-1, -1, -1};
+  std::size_t size_[kQueues] = {0, 0, 0};
 };
 
-/// Moves the nodes whose leaving costs least out of the larger half until the halves are equal.
-inline void balance(const FlatGraph& graph, Sides& sides) {
-  std::int64_t ones = std::count(sides.begin(), sides.end(), std::uint8_t{1});
-  std::int64_t excess = 2 * ones - static_cast<std::int64_t>(sides.size());
+/// Moves those of the first `counted` nodes whose leaving costs least out of the larger half until
+/// they are halved.
+inline void balance(const FlatGraph& graph, Sides& sides, std::size_t counted) {
+  const auto last = sides.begin() + static_cast<std::ptrdiff_t>(counted);
+  const std::int64_t ones = std::count(sides.begin(), last, std::uint8_t{1});
+  std::int64_t excess = 2 * ones - static_cast<std::int64_t>(counted);
   const std::uint8_t large = excess > 0 ? 1 : 0;
   for (excess = std::abs(excess); excess > 1; excess -= 2) {
     Node cheapest = 0;
     std::int64_t best_gain = std::numeric_limits<std::int64_t>::min();
-    for (Node node = 0; node < graph.nodes(); ++node) {
+    for (Node node = 0; node < counted; ++node) {
       if (sides[node] != large) continue;
       std::int64_t gain = 0;
       for (const Node* n = graph.begin(node); n != graph.end(node); ++n)

@@ -70,8 +70,8 @@ class Widening {
   std::uint64_t proposals() const { return proposals_; }
 
  private:
-  static constexpr double kSharpness = 0.5;     // of the load, an edge
-  static constexpr double kTemperature = 0.02;  // part by which the load may grow, on average
+  static constexpr double kSharpness = 1.0;     // of the load, an edge
+  static constexpr double kTemperature = 0.05;  // part by which the load may grow, on average
   static constexpr std::size_t kWindow = 8;     // edges above the narrowest that a cut is kept for
   static constexpr std::size_t kMostCuts = 2000;
   static constexpr unsigned kFirstSearches = 200;

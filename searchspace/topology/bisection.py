@@ -8,7 +8,7 @@ it stands a lower bound from the spectrum; where both meet, the width is exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +32,8 @@ _Edges = NDArray[np.uint32]
 
 _DENSE_NODES = 512
 """Up to here the whole spectrum is computed, which is exact and fast enough."""
+
+_DENSE_SCHUR_NODES = 2048
 
 
 @dataclass(frozen=True)
@@ -77,25 +79,37 @@ def _scaled(count: int, edges: int, *, least: int = 2) -> int:
     return max(least, count * _FULL_WORK_EDGES // max(edges, _FULL_WORK_EDGES))
 
 
-def _local_search(nodes: int, edges: _Edges, work: _Work, seed: int) -> tuple[int, _Sides]:
-    return _native.bisect(nodes, edges, _scaled(work.starts, len(edges)), seed)
+@dataclass(frozen=True)
+class _Wires:
+    """What is split: edges, and how many of the first nodes have to be halved."""
+
+    nodes: int
+    edges: _Edges
+    counted: int
 
 
-def _metis(nodes: int, edges: _Edges, work: _Work, seed: int) -> tuple[int, _Sides]:
+def _local_search(wires: _Wires, work: _Work, seed: int) -> tuple[int, _Sides]:
+    starts = _scaled(work.starts, len(wires.edges))
+    return _native.bisect(wires.nodes, wires.edges, starts, seed, wires.counted)
+
+
+def _metis(wires: _Wires, work: _Work, seed: int) -> tuple[int, _Sides]:
+    nodes, edges, counted = wires.nodes, wires.edges, wires.counted
     tries = _scaled(work.metis_tries, len(edges))
-    sides = _native.metis_split(nodes, edges, tries, seed % (1 << 31))
-    return _native.polish_bisection(nodes, edges, sides)
+    sides = _native.metis_split(nodes, edges, tries, seed % (1 << 31), counted)
+    return _native.polish_bisection(nodes, edges, sides, counted)
 
 
-def _kahip(nodes: int, edges: _Edges, work: _Work, seed: int) -> tuple[int, _Sides]:
+def _kahip(wires: _Wires, work: _Work, seed: int) -> tuple[int, _Sides]:
     # Loaded where it is used: it takes longer than most commands run.
     import kahip
 
+    nodes, edges, counted = wires.nodes, wires.edges, wires.counted
     first, neighbors = _neighbor_arrays(nodes, edges)
     best: tuple[int, _Sides] | None = None
     for run in range(_scaled(work.kahip_runs, len(edges), least=1)):
         _, blocks = kahip.kaffpa(
-            [1] * nodes,
+            [1] * counted + [0] * (nodes - counted),
             first,
             [1] * len(neighbors),
             neighbors,
@@ -105,7 +119,7 @@ def _kahip(nodes: int, edges: _Edges, work: _Work, seed: int) -> tuple[int, _Sid
             (seed + run) % (1 << 31),
             work.kahip_mode,
         )
-        found = _native.polish_bisection(nodes, edges, np.asarray(blocks, dtype=np.uint8))
+        found = _native.polish_bisection(nodes, edges, np.asarray(blocks, dtype=np.uint8), counted)
         if best is None or found[0] < best[0]:
             best = found
     if best is None:
@@ -113,7 +127,7 @@ def _kahip(nodes: int, edges: _Edges, work: _Work, seed: int) -> tuple[int, _Sid
     return best
 
 
-VERIFIERS: dict[str, Callable[[int, _Edges, _Work, int], tuple[int, _Sides]]] = {
+VERIFIERS: dict[str, Callable[[_Wires, _Work, int], tuple[int, _Sides]]] = {
     "local-search": _local_search,
     "metis": _metis,
     "kahip": _kahip,
@@ -122,8 +136,15 @@ VERIFIERS: dict[str, Callable[[int, _Edges, _Work, int], tuple[int, _Sides]]] = 
 (Karypis and Kumar, 1998) and KaHIP (Sanders and Schulz, 2013)."""
 
 
-def bisection_width(graph: Graph, *, seed: int = 0, effort: Effort = "normal") -> Bisection:
-    """Looks for the narrowest bisection with every verifier.
+def bisection_width(
+    graph: Graph,
+    *,
+    seed: int = 0,
+    effort: Effort = "normal",
+    verifiers: Collection[str] = tuple(VERIFIERS),
+    halve_hosts: bool = False,
+) -> Bisection:
+    """Looks for the narrowest bisection with every verifier, or those named.
 
     Args:
         graph: Any network; one that is not connected has a width of 0 if halves can be put
@@ -131,26 +152,58 @@ def bisection_width(graph: Graph, *, seed: int = 0, effort: Effort = "normal") -
         seed: Of the random choices.
         effort: `quick` takes milliseconds, `normal` under a second and `thorough` some ten seconds
             for a few hundred nodes; above 4,096 cables the number of starts falls in proportion.
+        verifiers: Keys of `VERIFIERS`, at least one.
+        halve_hosts: Whether only hosts are counted, not the switches beside them: these may lie on
+            either side, and a switch may be parted from hosts of its own.
 
     Returns:
         The narrowest split found, and the lower bound.
     """
     edges = np.asarray(graph.edges, dtype=np.uint32).reshape(-1, 2)
+    wires = _Wires(graph.nodes, edges, graph.hosts if halve_hosts else graph.nodes)
     if not graph.edges:
         half = graph.nodes // 2
         partition = (0,) * (graph.nodes - half) + (1,) * half
-        return Bisection(0, 0, partition, "local-search", dict.fromkeys(VERIFIERS, 0))
+        return Bisection(0, 0, partition, next(iter(verifiers)), dict.fromkeys(verifiers, 0))
     work = _EFFORTS[effort]
-    found = {name: search(graph.nodes, edges, work, seed) for name, search in VERIFIERS.items()}
+    found = {name: VERIFIERS[name](wires, work, seed) for name in verifiers}
     verifier = min(found, key=lambda name: found[name][0])
     width, sides = found[verifier]
     return Bisection(
         width=width,
-        lower_bound=min(width, bisection_lower_bound(graph)),
+        lower_bound=min(width, _lower_bound(graph, halve_hosts)),
         partition=tuple((sides ^ sides[0]).tolist()),
         verifier=verifier,
         widths={name: cut for name, (cut, _) in found.items()},
     )
+
+
+def _lower_bound(graph: Graph, halve_hosts: bool) -> int:
+    if halve_hosts and graph.switches:
+        return hosts_bisection_lower_bound(graph)
+    return bisection_lower_bound(graph)
+
+
+def hosts_bisection_lower_bound(graph: Graph) -> int:
+    """Returns the fewest cables that any split can cut that halves the hosts, by the spectrum.
+
+    Of all potentials of the switches between given ones of the hosts, the harmonic ones have the
+    least energy, which the Schur complement of the Laplacian gives. So the bound above holds with
+    the second smallest eigenvalue of the complement. Above 2,048 nodes it is not computed: 0.
+    """
+    hosts = graph.hosts
+    if hosts < 2 or graph.nodes > _DENSE_SCHUR_NODES or not graph.connected:
+        return 0
+    ends = np.asarray(graph.edges)
+    laplacian = np.diag(np.bincount(ends.ravel(), minlength=graph.nodes).astype(float))
+    laplacian[ends[:, 0], ends[:, 1]] = laplacian[ends[:, 1], ends[:, 0]] = -1.0
+    between = laplacian[hosts:, :hosts]
+    complement = laplacian[:hosts, :hosts] - between.T @ np.linalg.solve(
+        laplacian[hosts:, hosts:], between
+    )
+    half = hosts // 2
+    bound = float(np.linalg.eigvalsh(complement)[1]) * half * (hosts - half) / hosts
+    return max(0, math.ceil(bound - 1e-6))
 
 
 def bisection_lower_bound(graph: Graph) -> int:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, Literal
 
 from searchspace.graph import Graph
-from searchspace.topology.bisection import bisection_width
+from searchspace.topology.bisection import Effort, bisection_width
 from searchspace.topology.cost import Prices, cables, cost, ports
 from searchspace.topology.layout import Floor, line_length, ring_length
 from searchspace.topology.metrics import measure
@@ -94,25 +94,27 @@ def report(
 def _bisection(
     graph: Graph, inner: Graph, wanted: bool, seed: int, notes: list[str]
 ) -> dict[str, Any]:
-    """The bisection width: of the switches, when each has as many hosts as every other."""
+    """The bisection width: halves of the switches, or of the hosts where not all have as many."""
     nothing = {"bisection_width": None, "bisection_lower_bound": None, "bisection_exact": None}
     if not wanted:
         return nothing
+    uneven = False
     if graph.switches:
         plugged = attachments(graph)
         even = len(plugged) == graph.switches and len(set(plugged.values())) == 1
         if not even:
             notes.append(
-                "bisection: left out: it halves the switches, which halves the hosts only where "
-                "every switch has as many"
+                "bisection: it halves the hosts; switches lie where they cut least, since not all "
+                "have as many hosts"
             )
-            return nothing
+            inner, uneven = graph, True
     # Where every edge stands for as many cables, so does every edge of a cut.
     widths = set(inner.widths or (1,))
     each = min(widths) if len(widths) == 1 else 1
     if len(widths) > 1:
         notes.append("bisection: parallel cables count once, since not all have as many")
-    split = bisection_width(inner, seed=seed, effort="normal" if inner.nodes <= 1024 else "quick")
+    effort: Effort = "normal" if inner.nodes <= 1024 else "quick"
+    split = bisection_width(inner, seed=seed, effort=effort, halve_hosts=uneven)
     exact = split.width == split.lower_bound
     if not exact:
         notes.append(

@@ -6,8 +6,8 @@ networks with a rotation are widened (`widening.hpp`): orbits of cables are exch
 cut of a growing pool of narrow ones becomes narrower, beginning with a network annealed for a low
 ASPL (Deng et al. 2019, section 3.1), with a Cayley network or with the best one so far. Each such
 run has a symmetry: at first each one in turn, then by turns the one that has gone farthest and one
-of the better half. Their lengths follow the sequence of Luby, Sinclair and Zuckerman ("Optimal
-speedup of Las Vegas algorithms", 1993).
+of the better half. The lengths of those of a symmetry follow the sequence of Luby, Sinclair and
+Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993).
 
 The best network of a run, or of those drawn, goes to all verifiers before it counts.
 """
@@ -24,7 +24,7 @@ import numpy as np
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.kernels import _native, aspl_diameter
-from searchspace.topology.bisection import Effort, bisection_width
+from searchspace.topology.bisection import VERIFIERS, Effort, bisection_width
 from searchspace.topology.optimise.sa import starting_orbits, temperatures
 from searchspace.topology.optimise.search import Optimiser, Point, Problem, check_size
 from searchspace.topology.rotation import Orbit, orbit_array, orbits_of, ring_orbits, unroll
@@ -284,7 +284,8 @@ class SymmetricSearch:
         self._begun += 1
         rng = np.random.default_rng([self._problem.seed, 1, number])
         symmetry = self._chosen_symmetry(number)
-        self._scores[symmetry].runs += 1
+        score = self._scores[symmetry]
+        score.runs += 1
         seed = _seed(self._problem.seed, 2, number)
         starts = [
             unroll(self._problem.nodes, record.symmetry, record.orbits)
@@ -298,7 +299,7 @@ class SymmetricSearch:
         else:
             moves = _ANNEALING_MOVES[int(rng.integers(len(_ANNEALING_MOVES)))]
             orbits = _annealed(self._problem, symmetry, moves, seed)
-        return _Run(symmetry, orbits, seed, self._width, _UNIT_SLICES * _luby(number + 1))
+        return _Run(symmetry, orbits, seed, self._width, _UNIT_SLICES * _luby(score.runs))
 
     def _chosen_symmetry(self, number: int) -> int:
         fresh = [k for k in self._symmetries if not self._scores[k].runs]
@@ -313,12 +314,21 @@ class SymmetricSearch:
 
 
 def _verified_width(graph: Graph, seed: int, aim: int) -> int:
-    """The least width that all verifiers find, at first quickly; the first one of `aim` or less."""
-    efforts: tuple[Effort, ...] = ("quick", "normal", "normal")
+    """The least width that verifiers find, at first quickly; the first one of `aim` or less.
+
+    Ours is the strongest one, so it has the last word with all its starts.
+    """
+    looks: tuple[tuple[Effort, Sequence[str]], ...] = (
+        ("quick", tuple(VERIFIERS)),
+        ("normal", tuple(VERIFIERS)),
+        ("thorough", ("local-search",)),
+    )
     width = graph.nodes * max(graph.degrees)
-    for again, effort in enumerate(efforts):
+    for again, (effort, verifiers) in enumerate(looks):
         if width > aim:
-            found = bisection_width(graph, seed=(seed + again) % (1 << 31), effort=effort)
+            found = bisection_width(
+                graph, seed=(seed + again) % (1 << 31), effort=effort, verifiers=verifiers
+            )
             width = min(width, found.width)
     return width
 

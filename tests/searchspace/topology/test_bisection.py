@@ -45,6 +45,44 @@ def test_the_partition_is_balanced_and_cuts_what_is_said(graph: Graph) -> None:
     assert found.partition[0] == 0
 
 
+@st.composite
+def switched_networks(draw: st.DrawFn) -> Graph:
+    hosts, switches = draw(st.integers(2, 7)), draw(st.integers(1, 4))
+    between = range(hosts, hosts + switches)
+    plugs = [(host, draw(st.sampled_from(between))) for host in range(hosts)]
+    pairs = list(itertools.combinations(between, 2))
+    cables = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    ring = [(switch, switch + 1) for switch in between[:-1]]
+    edges = tuple(sorted({*plugs, *cables, *ring}))
+    return Graph(hosts + switches, edges, switches)
+
+
+def exact_hosts_width(graph: Graph) -> int:
+    sides = itertools.product((0, 1), repeat=graph.nodes)
+    halved = (s for s in sides if sum(s[: graph.hosts]) == graph.hosts // 2)
+    return min(sum(side[u] != side[v] for u, v in graph.edges) for side in halved)
+
+
+@given(switched_networks(), st.integers(0, 100))
+@settings(deadline=None, max_examples=40)
+def test_hosts_are_halved_wherever_their_switches_lie(graph: Graph, seed: int) -> None:
+    found = bisection_width(graph, seed=seed, effort="quick", halve_hosts=True)
+    assert found.lower_bound <= exact_hosts_width(graph) == found.width
+    assert abs(2 * sum(found.partition[: graph.hosts]) - graph.hosts) <= 1
+    assert sum(found.partition[u] != found.partition[v] for u, v in graph.edges) == found.width
+
+
+@pytest.mark.parametrize("hosts", [16, 54, 128])
+def test_a_fat_tree_has_full_bisection(hosts: int) -> None:
+    found = bisection_width(generate("fat-tree", hosts), effort="quick", halve_hosts=True)
+    assert set(found.widths.values()) == {found.width} == {hosts // 2}
+
+
+def test_only_the_verifiers_named_look() -> None:
+    ring = generate("ring", 16)
+    assert dict(bisection_width(ring, verifiers=("metis",)).widths) == {"metis": 2}
+
+
 @pytest.mark.parametrize(
     ("family", "nodes", "width"),
     [("torus-2d", 64, 16), ("mesh-2d", 64, 8), ("torus-3d", 64, 32), ("mesh-3d", 64, 16)],

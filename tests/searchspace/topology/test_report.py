@@ -149,11 +149,15 @@ def test_a_report_says_what_it_leaves_out() -> None:
     found = report(generate("ring", 8), depth="quick")
     assert [found[n] for n in ("girth", "bisection_width", "edge_connectivity")] == [None] * 3
     assert len(found["notes"]) == 3
+
+
+def test_the_bisection_of_switches_with_unequal_hosts_halves_the_hosts() -> None:
     tree = report(generate("fat-tree", 16))
-    assert tree["bisection_width"] is None
-    assert "every switch has as many" in tree["notes"][0]
+    assert tree["bisection_width"] == 8
+    assert "it halves the hosts" in tree["notes"][0]
     jellyfish = report(generate("jellyfish", 32, degree=4))
     assert jellyfish["bisection_width"] is not None
+    assert not any("halves the hosts" in note for note in jellyfish["notes"])
 
 
 def test_parallel_cables_count_where_cables_are_counted() -> None:
