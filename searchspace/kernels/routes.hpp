@@ -51,7 +51,7 @@ inline TieRule tie_rule(const std::string& name) {
 ///     routes.path(2, 0);  // {{edge 1, backward}, {edge 0, backward}}
 ///
 /// Memory: 4 bytes a node, and time O(edges), for each host whose routes to larger ones are asked
-/// for.
+/// for: found at the first question, so one object is for one thread.
 class Routes {
  public:
   /// Throws std::invalid_argument when the edges are not those of a simple connected graph.
@@ -75,7 +75,7 @@ class Routes {
   const std::vector<Edge>& edges() const { return edges_; }
 
   /// The hops from source to target, both hosts, in travel order; none when they are the same.
-  std::vector<Hop> path(Node source, Node target) {
+  std::vector<Hop> path(Node source, Node target) const {
     std::vector<Hop> hops;
     const Node root = std::min(source, target);
     std::size_t ties = root;
@@ -95,7 +95,7 @@ class Routes {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  const std::uint32_t* row(Node root) {
+  const std::uint32_t* row(Node root) const {
     if (rows_[root].empty()) search(root);
     return rows_[root].data();
   }
@@ -111,7 +111,7 @@ class Routes {
   bool forwards(Node node) const { return hosts_ == nodes_ || node >= hosts_; }
 
   /// The edge from a node to one of the neighbours that are closer to the root.
-  std::uint32_t closer(Node root, Node node, std::size_t& ties) {
+  std::uint32_t closer(Node root, Node node, std::size_t& ties) const {
     const std::uint32_t* const hops = row(root);
     const auto leads = [&](const Neighbor& next) {
       return hops[next.node] + 1 == hops[node] && (next.node == root || forwards(next.node));
@@ -127,7 +127,7 @@ class Routes {
 
   /// Fills the row of `root`: for every other node, the edge by which it was discovered (lowest-id)
   /// or how many hops away it is (spread).
-  void search(Node root) {
+  void search(Node root) const {
     std::vector<std::uint32_t>& found = rows_[root];
     found.assign(nodes_, kNone);
     queue_.resize(nodes_);
@@ -156,8 +156,8 @@ class Routes {
   TieRule rule_;
   std::vector<Edge> edges_;
   Adjacency adjacency_;
-  std::vector<std::vector<std::uint32_t>> rows_;  // [root][node], see search
-  std::vector<Node> queue_;
+  mutable std::vector<std::vector<std::uint32_t>> rows_;  // [root][node], see search; when asked for
+  mutable std::vector<Node> queue_;
 };
 
 }  // namespace hamtune
