@@ -18,10 +18,10 @@ __all__ = ["EXAMPLE", "FEWEST", "Importance", "ParameterImportance", "importance
 
 FEWEST = 12
 """Fewer trials than that tell nothing about several parameters."""
-MOST = 1500
+MOST = 1000
 """More trials than that are thinned evenly: the answer stays the same and comes sooner."""
-TREES = 60
-REPEATS = 6
+TREES = 40
+REPEATS = 5
 
 EXAMPLE: dict[str, Any] = {
     "method": "permutation importance of a random forest on log time",

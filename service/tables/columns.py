@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from searchspace.configuration import Configuration, Value, canonical_json
+from searchspace.configuration import canonical_json
 from storage.records import FINAL_TRIAL_STATES, Job, Trial
 from storage.storage import Storage
 from tuner.convergence import convergence
@@ -81,13 +81,13 @@ def table(
             for name in ("state", "kind", "technique", "label", "worker", "fidelity")
         },
     }
-    configurations = [Configuration.from_json(trial.configuration) for trial in finished]
+    configurations = [dict(_flat(trial.configuration, "")) for trial in finished]
     return {
         "job_id": job.id,
         "total": len(steps),
         "columns": columns,
         "parameters": [
-            {"name": name, **coded([_plain(one.get(name)) for one in configurations])}
+            {"name": name, **coded([one.get(name) for one in configurations])}
             for name in dict.fromkeys(name for one in configurations for name in one)
         ],
         "open": [
@@ -111,9 +111,16 @@ def coded(cells: Sequence[Any]) -> dict[str, Any]:
     return {"values": values, "codes": [-1 if cell is None else index[cell] for cell in cells]}
 
 
-def _plain(value: Value | None) -> Any:
-    """A value of a parameter as one cell; a permutation becomes its JSON."""
-    return canonical_json(list(value)) if isinstance(value, tuple) else value
+def _flat(group: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    """The parameters of a stored configuration, which was checked when it was stored.
+
+    A value of a parameter is one cell: a permutation becomes its JSON.
+    """
+    for name, value in group.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, canonical_json(value) if isinstance(value, list) else value
 
 
 def _proximity_of(course: Mapping[str, Any]) -> dict[int, float | None]:

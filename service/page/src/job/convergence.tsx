@@ -25,6 +25,7 @@ export function Convergence({ course, pick, picked }: {
   const [kind, setKind] = useStored<XAxis>("hamtune-axis", "trial");
   const [scale, setScale] = useStored<"linear" | "log">("hamtune-scale", "linear");
   const [hover, setHover] = useState<{ row: Row; left: number; top: number } | null>(null);
+  const [open, setOpen] = useState(false);
   const [marked, setMarked] = useState<number | null>(null);
   const plot = useRef<uPlot | null>(null);
   const zoomed = useRef(false);
@@ -38,7 +39,7 @@ export function Convergence({ course, pick, picked }: {
   const techniques = useMemo(() => techniquesOf(rows), [rows]);
   // What the hooks of the chart paint: they are made once, and look here each time.
   const shown = useRef({ rows, x, baselines, techniques, mark: null as Row | null });
-  const mark = hover?.row ?? rows.find((row) => row.number === (marked ?? picked)) ?? null;
+  const mark = rows.find((row) => row.number === (marked ?? picked)) ?? null;
   shown.current = { rows, x, baselines, techniques, mark };
   const data = useMemo<uPlot.AlignedData>(
     () => [rows.map(x), rows.map((row) => row.best ?? null)],
@@ -116,12 +117,14 @@ export function Convergence({ course, pick, picked }: {
         aria-label={`Course over ${plural(course.total, "trial")}${best ? `, best ${duration(best.value)} at trial ${best.trial}` : ""}. Arrow keys walk along the trials, Enter opens one.`}>
         <Plot data={data} height={360} options={options} when={`${kind} ${scale}`}
           label="Best simulated time so far" onPlot={(made) => { plot.current = made; zoomed.current = false; }} />
+        {/* Painting thousands of points anew for each move of the mouse would be felt. */}
+        {hover && <span class="ring-mark" aria-hidden="true" style={{ left: `${hover.left}px`, top: `${hover.top}px` }} />}
         {hover && <Tip row={hover.row} best={best?.value ?? null} left={hover.left} top={hover.top} />}
       </div>
       <p class="visually-hidden" role="status">{spoken ? said(spoken) : ""}</p>
       <Legend techniques={techniques} rows={rows} scheme={scheme} />
-      <details class="more"><summary>Proximity C(n){course.trials_to_reach ? `: within 10 % of the best after ${plural(course.trials_to_reach, "trial")} of the search` : ""}</summary>
-        <Proximity course={course} />
+      <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}><summary>Proximity C(n){course.trials_to_reach ? `: within 10 % of the best after ${plural(course.trials_to_reach, "trial")} of the search` : ""}</summary>
+        {open && <Proximity course={course} />}
       </details>
     </div>
   );

@@ -15,6 +15,8 @@ const BOTTOM = 14;
 const SIDE = 70;
 const TIME = "simulated time";
 const BUCKETS = 24;
+const MOST_LINES = 1000; // more are a blot
+const MOST_MOVING = 300; // while a brush is dragged, so that painting keeps up with the hand
 
 interface Axis { name: string; values: (Scalar | null)[]; numeric: boolean }
 interface Line { ys: number[]; rows: Row[]; share: number }
@@ -38,6 +40,7 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
   const under = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
   const [brushes, setBrushes] = useState<ReadonlyMap<string, Brush>>(new Map());
+  const [dragging, setDragging] = useState(false);
   const scheme = useScheme();
   const axes = useMemo(() => axesOf(course), [course]);
   const rows = useMemo(() => course.rows.filter((row) => row.state === "completed" && row.value !== null), [course]);
@@ -77,7 +80,7 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
     ctx.strokeStyle = css("line");
     ctx.lineWidth = 1;
     ctx.beginPath();
-    for (const line of lines) trace(ctx, line, x, y);
+    for (const line of some(lines)) trace(ctx, line, x, y);
     ctx.stroke();
   }, [lines, full, width > 0, scheme]);
 
@@ -85,7 +88,7 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
     const ctx = prepared(over.current, full, HEIGHT);
     if (!ctx || !width) return;
     const buckets: Line[][] = Array.from({ length: BUCKETS }, () => []);
-    for (const line of chosen) buckets[Math.min(BUCKETS - 1, Math.floor(line.share * BUCKETS))]?.push(line);
+    for (const line of some(chosen, dragging ? MOST_MOVING : MOST_LINES)) buckets[Math.min(BUCKETS - 1, Math.floor(line.share * BUCKETS))]?.push(line);
     ctx.globalAlpha = chosen.length > 800 ? 0.35 : 0.75;
     ctx.lineWidth = 1.2;
     buckets.forEach((bucket, i) => {
@@ -98,15 +101,18 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
     });
     ctx.globalAlpha = 1;
     paintAxes(ctx, axes, names, scale, brushes, x, y);
-  }, [chosen, full, width > 0, scheme, brushes]);
+  }, [chosen, full, width > 0, scheme, brushes, dragging]);
 
   // Dragging along an axis makes a brush; a click without dragging takes it away.
   const drag = useRef<{ axis: number; from: number } | null>(null);
+  const frame = useRef(0);
+  const wanted = useRef<[string, Brush] | null>(null);
   function share(event: PointerEvent) { return Math.max(0, Math.min(1, (event.offsetY - TOP) / (HEIGHT - TOP - BOTTOM))); }
   function down(event: PointerEvent) {
     const axis = names.findIndex((_, i) => Math.abs(x(i) - event.offsetX) < 24);
     if (axis < 0) return;
     drag.current = { axis, from: share(event) };
+    setDragging(true);
     (event.currentTarget as Element).setPointerCapture(event.pointerId);
   }
   function move(event: PointerEvent) {
@@ -115,11 +121,17 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
     const to = share(event);
     const name = names[axis];
     if (name === undefined || Math.abs(to - from) < 0.015) return;
-    setBrushes((old) => new Map(old).set(name, [Math.min(from, to), Math.max(from, to)]));
+    wanted.current = [name, [Math.min(from, to), Math.max(from, to)]];
+    if (!frame.current) frame.current = requestAnimationFrame(() => {
+      frame.current = 0;
+      const next = wanted.current;
+      if (next) setBrushes((old) => new Map(old).set(next[0], next[1]));
+    });
   }
   function up(event: PointerEvent) {
     const begun = drag.current;
     drag.current = null;
+    setDragging(false);
     if (!begun) return;
     const name = names[begun.axis];
     if (name !== undefined && Math.abs(share(event) - begun.from) < 0.015) set(name, null);
@@ -132,16 +144,18 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
     });
   }
 
-  const selected = useMemo(() => chosen.flatMap((line) => line.rows).sort((a, b) => (a.value ?? 0) - (b.value ?? 0)), [chosen]);
+  const count = useMemo(() => chosen.reduce((sum, line) => sum + line.rows.length, 0), [chosen]);
+  // Lines are sorted by their time, the fastest last.
+  const fastest = useMemo(() => chosen.slice(-8).flatMap((line) => line.rows).sort((a, b) => (a.value ?? 0) - (b.value ?? 0)).slice(0, 8), [chosen]);
   if (axes.length === 0 || rows.length === 0) return <p class="quiet">Nothing to show yet: trials with different values have to complete first.</p>;
   return (
     <>
-      <p class="quiet small-text">Drag along an axis to choose; click it to choose all again. Completed trials only; the faster, the stronger the colour.</p>
+      <p class="quiet small-text">Drag along an axis to choose; click it to choose all again. Completed trials only; the faster, the stronger the colour.{chosen.length > MOST_LINES && ` Of ${chosen.length} different lines ${MOST_LINES} are drawn.`}</p>
       <div class="scroll" ref={attach} tabIndex={0} role="region" aria-label="Parallel coordinates">
         <div class="layers" style={{ width: `${full}px`, height: `${HEIGHT}px` }}>
           <canvas ref={under} aria-hidden="true" style={{ width: `${full}px`, height: `${HEIGHT}px` }} />
           <canvas ref={over} class="brushed" role="img" style={{ width: `${full}px`, height: `${HEIGHT}px` }}
-            aria-label={`${plural(selected.length, "trial")} of ${rows.length} chosen over ${plural(axes.length, "parameter")}`}
+            aria-label={`${plural(count, "trial")} of ${rows.length} chosen over ${plural(axes.length, "parameter")}`}
             onPointerDown={down} onPointerMove={move} onPointerUp={up} />
         </div>
       </div>
@@ -162,11 +176,18 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
         })}
         {brushes.size > 0 && <button type="button" class="small" onClick={() => setBrushes(new Map())}>Choose all</button>}
       </div>
-      <p role="status">{plural(selected.length, "trial")} chosen{selected[0] ? `, the fastest ${duration(selected[0].value)}` : ""}. {selected.slice(0, 8).map((row) => (
+      <p role="status">{plural(count, "trial")} chosen{fastest[0] ? `, the fastest ${duration(fastest[0].value)}` : ""}. {fastest.map((row) => (
         <button key={row.number} type="button" class="link" onClick={() => pick(row.number)}>trial {row.number} ({duration(row.value)})</button>
       ))}</p>
     </>
   );
+}
+
+/** Of many lines the slowest and the fastest, and some of those between, evenly. */
+function some(lines: Line[], most = MOST_LINES): Line[] {
+  if (lines.length <= most) return lines;
+  const step = (lines.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, i) => lines[Math.round(i * step)] as Line);
 }
 
 function minmax(values: number[]): [number, number] {

@@ -18,7 +18,10 @@ export function Slices({ course, pick }: { course: Course; pick: (number: number
     const groups = new Map<Scalar, Row[]>();
     for (const row of rows) {
       const value = row.parameters.get(name);
-      if (value !== undefined) groups.set(value, [...(groups.get(value) ?? []), row]);
+      if (value === undefined) continue;
+      const group = groups.get(value);
+      if (group) group.push(row);
+      else groups.set(value, [row]);
     }
     if (groups.size < 2) return [];
     const least = (group: Row[]) => Math.min(...group.map((row) => row.value as number));
