@@ -13,7 +13,7 @@ from cli.figures import TEXT
 from searchspace.mapping import Places
 from searchspace.traffic import Traffic
 
-__all__ = ["heat_map"]
+__all__ = ["heat_map", "heat_maps"]
 
 _MOST_CELLS = 512
 
@@ -29,14 +29,29 @@ def heat_map(
         places: How many places there are; many of them share a cell.
         unit: What a place is called.
     """
-    figure = Figure(figsize=(4.6 * len(mappings) + 0.8, 4.6), layout="constrained")
-    panels = figure.subplots(1, len(mappings), squeeze=False)[0]
+    titles = [title for title, _ in mappings]
     grids = [_cells(traffic, mapping, places) for _, mapping in mappings]
+    return heat_maps(titles, grids, places, unit=unit)
+
+
+def heat_maps(
+    titles: Sequence[str], grids: Sequence[NDArray[np.float64]], places: int, *, unit: str
+) -> Figure:
+    """Draws square tables of bytes side by side, in one scale.
+
+    Args:
+        titles: One for each.
+        grids: Bytes both ways, of one size.
+        places: How many places the rows, and columns, stand for.
+        unit: What a place is called.
+    """
+    figure = Figure(figsize=(4.6 * len(grids) + 0.8, 4.6), layout="constrained")
+    panels = figure.subplots(1, len(grids), squeeze=False)[0]
     most = max(1.0, *(float(grid.max(initial=0)) for grid in grids))
     least = min((float(grid[grid > 0].min()) for grid in grids if grid.any()), default=1.0)
     scale = LogNorm(vmin=min(least, most / 10), vmax=most)
     image = None
-    for axes, (title, _), grid in zip(panels, mappings, grids, strict=True):
+    for axes, title, grid in zip(panels, titles, grids, strict=True):
         image = axes.imshow(
             np.ma.masked_equal(grid, 0),
             norm=scale,

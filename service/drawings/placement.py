@@ -12,6 +12,7 @@ from searchspace.collectives import COLLECTIVES, DEFAULT
 from searchspace.configuration import Configuration
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.kernels import hop_distances
+from searchspace.mapping import map_ranks
 from searchspace.platform import Infeasible, Resolved, resolve
 from searchspace.traffic import Traffic
 from service.drawings.network import EXAMPLE as NETWORK
@@ -40,6 +41,7 @@ EXAMPLE: dict[str, Any] = {
     "hops": [{"hops": 1, "pairs": 1, "bytes": 3072}],
     "hop_bytes": 3072,
     "traffic": {"size": 3, "block": 1, "bytes": [[0, 0, 3072], [0, 0, 0], [3072, 0, 0]]},
+    "before": {"size": 3, "block": 1, "bytes": [[0, 3072, 0], [3072, 0, 0], [0, 0, 0]]},
     "options": {"smpi/allreduce": "rdb"},
     "choices": [
         {"name": "allreduce", "algorithm": "rdb", "words": "recursive doubling"},
@@ -86,6 +88,7 @@ class Placement(BaseModel):
     hops: list[Hops]
     hop_bytes: int = Field(description="Bytes x hops over all pairs of ranks.")
     traffic: HeatMap
+    before: HeatMap = Field(description="The same with the ranks in order (`by-order`).")
     options: dict[str, str] = Field(description="What SMPI is told.")
     choices: list[Choice]
 
@@ -130,7 +133,8 @@ def placement(storage: Storage, job_id: str, number: int) -> Placement:
         rank_times=_rank_times(trial),
         hops=hops,
         hop_bytes=hop_bytes,
-        traffic=_heat_map(resolved, traffic),
+        traffic=_heat_map(resolved.hosts, np.asarray(resolved.rank_hosts), traffic),
+        before=_heat_map(resolved.hosts, _in_order(resolved), traffic),
         options=dict(resolved.options),
         choices=_choices(configuration),
     )
@@ -160,11 +164,16 @@ def _hops(resolved: Resolved, traffic: Traffic) -> tuple[list[Hops], int]:
     return found, int((far * size).sum())
 
 
-def _heat_map(resolved: Resolved, traffic: Traffic) -> HeatMap:
-    block = -(-resolved.hosts // MOST_CELLS)
-    size = -(-resolved.hosts // block)
+def _in_order(resolved: Resolved) -> NDArray[np.uint32]:
+    silent = Traffic.silent(len(resolved.rank_hosts))
+    return resolved.where.place_hosts[map_ranks("by-order", silent, resolved.where)]
+
+
+def _heat_map(hosts: int, rank_hosts: NDArray[Any], traffic: Traffic) -> HeatMap:
+    block = -(-hosts // MOST_CELLS)
+    size = -(-hosts // block)
     cells: NDArray[np.int64] = np.zeros((size, size), dtype=np.int64)
-    place = np.asarray(resolved.rank_hosts) // block
+    place = rank_hosts // block
     one, other, amount = traffic.pairs
     np.add.at(cells, (place[one], place[other]), amount)
     both = cells + cells.T

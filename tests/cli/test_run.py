@@ -98,6 +98,11 @@ def test_figures_are_pictures_and_drawings(
     assert all(Path(path).stat().st_size > 1000 for path in files)
     for by in ("wall", "cpu"):
         assert ran("plot", "tiny", "-o", tmp_path / f"{by}.svg", "--by", by).returncode == 0
+    mapping = tmp_path / "mapping.svg"
+    assert ran.json("plot", "tiny", "-o", mapping, "--kind", "mapping")["files"] == [str(mapping)]
+    drawn = mapping.read_text()
+    assert "ranks in order" in drawn
+    assert f"trial {finished['best']['trial']}" in drawn
 
 
 def test_the_formats_offered_are_those_of_the_service() -> None:
