@@ -14,7 +14,7 @@ from searchspace.graph import Graph
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape, Tree
 from searchspace.traffic import Traffic
 
-__all__ = ["Instance", "instances"]
+__all__ = ["Instance", "instances", "shuffled_stencil", "stencil"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,9 @@ MACHINES: dict[str, Shape] = {
     "tree-256": Tree((4, 4, 16)),
     "tree-512": Tree((2, 8, 4, 8)),
     "tree-240": Tree((3, 5, 16)),
+    "tree-180": Tree((5, 3, 12)),
+    "tree-420": Tree((7, 6, 10)),
+    "tree-324": Tree((6, 3, 3, 6)),
     "torus-8x8x8": Grid((8, 8, 8), wrapped=True),
     "mesh-16x32": Grid((16, 32), wrapped=False),
     "dragonfly-264": Dragonfly(11, 8, 3),
@@ -91,6 +94,12 @@ def stencil(
         np.concatenate([other.ravel() for _, other, _ in ends]),
         np.concatenate([np.full(one.size, size) for one, _, size in ends]),
     )
+
+
+def shuffled_stencil(extents: tuple[int, ...]) -> Traffic:
+    """A stencil whose ranks are numbered at random."""
+    traffic = stencil(extents, rings=False, weights=(1000,) * len(extents))
+    return traffic.renumbered(np.random.default_rng(1).permutation(traffic.ranks))
 
 
 def scattered(ranks: int, degree: int, skew: float, random: np.random.Generator) -> Traffic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import click
 import numpy as np
 
 from cli.files import FILE, read_graph, read_json, read_text
+from cli.interrupts import interruptible
 from cli.mapping_objectives import OBJECTIVES, read_weights, with_objective
 from cli.mapping_pictures import check_picture, draw_mappings, picture_option
 from cli.options import example, json_option, method_options, print_json, say, seed_option
@@ -20,9 +22,10 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.hop_machine import HopMachine
-from searchspace.mapping import MAPPERS
+from searchspace.mapping import MAPPERS, Mapper, Places
 from searchspace.mapping.judge import judge
 from searchspace.mapping.weighted import Weights
+from searchspace.traffic import Traffic
 
 __all__ = ["COMMANDS"]
 
@@ -32,7 +35,8 @@ _METHODS = "\n".join(
     for mapper in MAPPERS.values()
 )
 
-_SECONDS = "seconds"
+_BETWEEN_LINES = 1.0
+"""CPU seconds between two lines of progress."""
 
 
 class _MapCommand(click.Command):
@@ -92,7 +96,13 @@ host.
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
-    help="Time that a mapper which improves its result step by step may take; others just finish.",
+    help="CPU seconds a thread for a mapper that improves its result step by step; others just "
+    "finish. Ctrl-C ends it earlier, with the best mapping so far.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Threads of such a mapper; with -O steps=N, seed and threads decide its result.",
 )
 @click.option(
     "--objective",
@@ -118,6 +128,7 @@ def map_command(
     seconds: float | None,
     objective: str | None,
     weights: Weights | None,
+    threads: int | None,
     picture: Path | None,
     options: dict[str, Scalar],
     seed: int,
@@ -125,13 +136,19 @@ def map_command(
 ) -> None:
     check_picture(picture)
     method, options = with_objective(method, objective, weights, options)
+    if seconds is not None and not math.isfinite(seconds):
+        raise click.UsageError(f"--seconds {seconds}: must be a number of seconds")
     exchanged = read_traffic(read_text(traffic), notice=say)
     machine = _read_machine(machine_file)
     mapper = MAPPERS[method]
-    if seconds is not None and any(option.name == _SECONDS for option in mapper.options):
-        options = {_SECONDS: seconds, **options}
+    given = {"seconds": seconds, "threads": threads}
+    known = {option.name for option in mapper.options}
+    options = {
+        **{name: value for name, value in given.items() if value is not None and name in known},
+        **options,
+    }
     begin = time.perf_counter()
-    places = mapper.place(exchanged, machine, seed=seed, **options)
+    places = _place(mapper, exchanged, machine, seed, options)
     took = time.perf_counter() - begin
     judgement = judge(exchanged, machine, places)
     if picture is not None:
@@ -154,6 +171,27 @@ def map_command(
     )
     if weights is not None:
         click.echo(f"weighted sum {weights.of(judgement, exchanged, machine):.4g}")
+
+
+def _place(
+    mapper: Mapper, traffic: Traffic, machine: HopMachine, seed: int, options: dict[str, Scalar]
+) -> Places:
+    if not mapper.anytime:
+        return mapper.place(traffic, machine, seed=seed, **options)
+    shown = -_BETWEEN_LINES
+    with interruptible() as interrupted:
+
+        def proceed(seconds: float, hop_bytes: int) -> bool:
+            nonlocal shown
+            if seconds - shown >= _BETWEEN_LINES:
+                shown = seconds
+                say(f"{seconds:6.1f} s  hop-bytes {hop_bytes}")
+            return not interrupted
+
+        places = mapper.place(traffic, machine, proceed, seed=seed, **options)
+        if interrupted:
+            say("interrupted; this is the best mapping so far")
+        return places
 
 
 def _read_machine(path: Path) -> HopMachine:

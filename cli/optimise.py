@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import math
-import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from cli.files import FILE, read_graph, read_json
+from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.edge_list import write_edge_list
@@ -24,7 +22,7 @@ from searchspace.topology.metrics import measure
 from searchspace.topology.optimise import OPTIMISERS, begin
 from searchspace.topology.optimise.search import Objective, Point, Problem, Ring, Search
 
-__all__ = ["interruptible", "optimize"]
+__all__ = ["optimize"]
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STATE_FORMAT = 1
@@ -204,19 +202,6 @@ def _drive(search: Search, problem: Problem, budget: float) -> tuple[float, bool
                 shown = seconds
                 say(f"{seconds:6.1f} s  {told}")
         return seconds, bool(interrupted)
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[list[int]]:
-    """Turns Ctrl-C and termination into an entry in the list, so that a step ends in order."""
-    seen: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda caught, _: seen.append(caught)) for number in signals]
-    try:
-        yield seen
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
 
 
 def _progress(search: Search, problem: Problem) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.files import FILE, read_json
-from cli.optimise import interruptible
+from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.edge_list import write_edge_list

@@ -227,9 +227,18 @@ def map_auto(
     start: NDArray[np.uint32],
     seconds: float,
     steps: int,
+    threads: int,
     seed: int,
     proceed: Callable[[float, int], bool] | None,
 ) -> tuple[NDArray[np.uint32], str, int, float]: ...
+def swap_changes(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    cores: CoreHops,
+    start: NDArray[np.uint32],
+    proposals: list[tuple[int, int]],
+) -> list[tuple[int, int | None]]: ...
 def bytes_by_hops(
     first: NDArray[np.int64],
     partner: NDArray[np.uint32],

@@ -1,14 +1,19 @@
 // The mapper `auto`, for Python.
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "searchspace/kernels/bindings.hpp"
 #include "searchspace/kernels/hops.hpp"
+#include "searchspace/kernels/mapper/board.hpp"
+#include "searchspace/kernels/mapper/machine.hpp"
 #include "searchspace/kernels/mapper/search.hpp"
 #include "searchspace/kernels/mapping_bindings.hpp"
 
@@ -29,7 +34,7 @@ nb::tuple map_auto(const hamtune::ListOf<std::int64_t>& first,
                    const hamtune::ListOf<std::uint32_t>& partner,
                    const hamtune::ListOf<std::int64_t>& size, const hamtune::CoreHops& cores,
                    const hamtune::ListOf<std::uint32_t>& start, double seconds,
-                   std::uint64_t steps, std::uint64_t seed,
+                   std::uint64_t steps, std::size_t threads, std::uint64_t seed,
                    const std::function<bool(double, std::int64_t)>& proceed) {
   const hamtune::TrafficView traffic = hamtune::to_traffic(first, partner, size);
   std::vector<std::uint32_t> slots = hamtune::to_vector(start);
@@ -44,7 +49,7 @@ nb::tuple map_auto(const hamtune::ListOf<std::int64_t>& first,
         const nb::gil_scoped_acquire acquired;
         return proceed(progress.seconds, progress.cost);
       };
-    found = hamtune::mapper::map_auto(flows, cores, {seconds, steps}, seed, told,
+    found = hamtune::mapper::map_auto(flows, cores, {seconds, steps, threads}, seed, told,
                                       std::move(slots));
   }
   const std::size_t ranks = found.slots.size();
@@ -52,10 +57,53 @@ nb::tuple map_auto(const hamtune::ListOf<std::int64_t>& first,
                         found.steps, found.seconds);
 }
 
+/// Makes proposals one after the other; what each changes, by the flows of both ranks and by prices
+/// kept (None where there are none).
+nb::list swap_changes(const hamtune::ListOf<std::int64_t>& first,
+                      const hamtune::ListOf<std::uint32_t>& partner,
+                      const hamtune::ListOf<std::int64_t>& size, const hamtune::CoreHops& cores,
+                      const hamtune::ListOf<std::uint32_t>& start,
+                      const std::vector<std::pair<std::uint32_t, std::uint32_t>>& proposals) {
+  using hamtune::mapper::kFree;
+  const hamtune::TrafficView traffic = hamtune::to_traffic(first, partner, size);
+  const std::vector<std::uint32_t> slots = hamtune::to_vector(start);
+  check_start(slots, traffic.ranks, cores.cores());
+  const hamtune::mapper::Flows flows(traffic.first, traffic.ranks, traffic.partner, traffic.size);
+  nb::list found;
+  hamtune::mapper::with_metric(cores, 1, [&](const auto& metric) {
+    hamtune::mapper::Board board(flows, metric, slots);
+    std::optional<hamtune::mapper::Prices> prices = board.prices();
+    if (prices) prices->reset(slots);
+    for (const auto& [rank, to] : proposals) {
+      if (rank >= traffic.ranks || to >= cores.cores())
+        throw std::invalid_argument("there is no such rank or place");
+      const hamtune::mapper::Slot from = board.slot(rank);
+      const hamtune::mapper::Rank other = board.at(to);
+      const std::int64_t change = from == to ? 0 : board.change(rank, to);
+      nb::object priced = nb::none();
+      if (prices) {
+        std::int64_t sum = 0;
+        if (!prices->alike(from, to)) {
+          sum = prices->change(rank, other, kFree, from, to);
+          if (other != kFree) sum += prices->between(rank, other, from, to);
+          prices->moved(rank, from, to);
+          if (other != kFree) prices->moved(other, to, from);
+        }
+        priced = nb::cast(sum * flows.unit());
+      }
+      found.append(nb::make_tuple(change * flows.unit(), priced));
+      if (from != to) board.move(rank, to, change);
+    }
+  });
+  return found;
+}
+
 }  // namespace
 
 void bind_auto(nb::module_& module) {
   module.def("map_auto", &map_auto, nb::arg("first"), nb::arg("partner"), nb::arg("size"),
-             nb::arg("cores"), nb::arg("start"), nb::arg("seconds"), nb::arg("steps"), nb::arg("seed"),
-             nb::arg("proceed").none());
+             nb::arg("cores"), nb::arg("start"), nb::arg("seconds"), nb::arg("steps"),
+             nb::arg("threads"), nb::arg("seed"), nb::arg("proceed").none());
+  module.def("swap_changes", &swap_changes, nb::arg("first"), nb::arg("partner"), nb::arg("size"),
+             nb::arg("cores"), nb::arg("start"), nb::arg("proposals"));
 }

@@ -5,14 +5,12 @@ See docs/mappings/auto.md. The kernel is `searchspace/kernels/mapper/search.hpp`
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from searchspace.hop_machine import HopMachine
 from searchspace.kernels._native import map_auto
 from searchspace.mapping.by_order import BY_ORDER
-from searchspace.mapping.mapper import Mapper, Places
+from searchspace.mapping.mapper import Mapper, Places, Proceed
 from searchspace.options import Amount, Whole
 from searchspace.traffic import Traffic
 
@@ -28,8 +26,9 @@ def improve(
     seed: int = 0,
     seconds: float = 0,
     steps: int = 0,
+    threads: int = 1,
     start: Places | None = None,
-    proceed: Callable[[float, int], bool] | None = None,
+    proceed: Proceed | None = None,
 ) -> Places:
     """Maps ranks, hop-bytes low, never worse than `start`.
 
@@ -37,9 +36,10 @@ def improve(
         traffic: What ranks exchange.
         machine: With at least as many places as there are ranks.
         seed: Of the random choices.
-        seconds: CPU seconds to take; 0 for the fast mode, which ends by itself.
-        steps: Annealing steps to make instead, when positive. With `seconds` alone the result
-            depends on the speed of the processor; otherwise on the arguments only.
+        seconds: CPU seconds each thread takes; 0 for the fast mode, which ends by itself.
+        steps: Annealing steps each thread makes instead, when positive. With `seconds` alone the
+            result depends on the speed of the processor; otherwise on the arguments only.
+        threads: How many threads anneal; each phase goes on from the best of them.
         start: A mapping to begin with; None for `by-order`.
         proceed: Called about ten times a CPU second with the CPU seconds taken and the least
             hop-bytes so far; ends the search by returning False.
@@ -60,6 +60,7 @@ def improve(
         start,
         seconds,
         steps,
+        threads,
         seed,
         proceed or _go_on,
     )
@@ -72,9 +73,24 @@ def _go_on(_seconds: float, _hop_bytes: int) -> bool:
 
 
 def _place(
-    traffic: Traffic, machine: HopMachine, *, seed: int, seconds: float, steps: int
+    traffic: Traffic,
+    machine: HopMachine,
+    proceed: Proceed | None,
+    *,
+    seed: int,
+    seconds: float,
+    steps: int,
+    threads: int,
 ) -> Places:
-    return improve(traffic, machine, seed=seed, seconds=seconds, steps=steps)
+    return improve(
+        traffic,
+        machine,
+        seed=seed,
+        seconds=seconds,
+        steps=steps,
+        threads=threads,
+        proceed=proceed,
+    )
 
 
 AUTO = Mapper(
@@ -84,6 +100,8 @@ AUTO = Mapper(
     options=(
         Amount("seconds", "CPU seconds to take; 0: fast", 0, _MOST_SECONDS, 0),
         Whole("steps", "annealing steps instead of seconds; repeatable", 0, 999_999_999, 0),
+        Whole("threads", "threads that anneal, each for so many seconds or steps", 1, 256, 1),
     ),
     uses_seed=True,
+    anytime=True,
 )

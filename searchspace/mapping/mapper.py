@@ -14,10 +14,13 @@ from searchspace.hop_machine import HopMachine
 from searchspace.options import Choice, Option
 from searchspace.traffic import Traffic
 
-__all__ = ["SCOPE", "Mapper", "Places", "kernel_seed"]
+__all__ = ["SCOPE", "Mapper", "Places", "Proceed", "kernel_seed"]
 
 Places = NDArray[np.uint32]
 """The place (usable core of a machine) of each rank."""
+
+Proceed = Callable[[float, int], bool]
+"""Told of the CPU seconds taken and the least hop-bytes so far; says whether to go on."""
 
 SCOPE = Choice(
     "scope",
@@ -51,6 +54,8 @@ class Mapper:
         options: What the method can be given.
         uses_traffic: Whether it looks at what ranks exchange; else only their number counts.
         uses_seed: Whether it makes random choices.
+        anytime: Whether it goes on improving a mapping that it could return; `method` then takes
+            what `place` got as `proceed` after the machine.
         obstacle: Says why it cannot be used on a machine, or returns None.
     """
 
@@ -60,6 +65,7 @@ class Mapper:
     options: tuple[Option, ...] = ()
     uses_traffic: bool = True
     uses_seed: bool = False
+    anytime: bool = False
     obstacle: Callable[[HopMachine], str | None] = _any_machine
 
     def read(self, options: dict[str, Scalar]) -> dict[str, Scalar]:
@@ -81,9 +87,18 @@ class Mapper:
         }
 
     def place(
-        self, traffic: Traffic, machine: HopMachine, *, seed: int = 0, **options: Scalar
+        self,
+        traffic: Traffic,
+        machine: HopMachine,
+        proceed: Proceed | None = None,
+        /,
+        *,
+        seed: int = 0,
+        **options: Scalar,
     ) -> Places:
         """Places ranks: the place of rank 0, 1, ..., all distinct.
+
+        A mapper that is `anytime` asks `proceed` now and then; others just finish.
 
         Raises:
             InvalidInput: There are more ranks than places, the mapper cannot be used on this
@@ -96,6 +111,8 @@ class Mapper:
         if reason is not None:
             raise InvalidInput(f"the mapping '{self.name}' {reason}")
         modest = traffic.within(_MOST_COST // max(1, machine.most_hops))
+        if self.anytime:
+            return self.method(modest, machine, proceed, seed=seed, **chosen)
         return self.method(modest, machine, seed=seed, **chosen)
 
 

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "searchspace/kernels/mapper/clock.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
+#include "searchspace/kernels/mapper/prices.hpp"
 #include "searchspace/kernels/random.hpp"
 
 namespace hamtune::mapper {
@@ -108,45 +110,88 @@ class Board {
     }
   }
 
+  /// Prices for this traffic and machine, to be reset; nothing where there can be none.
+  std::optional<Prices> prices() const {
+    if (!Prices::hold(flows_, metric_.diameter())) return std::nullopt;
+    std::optional<Parts> parts = parts_of(metric_);
+    if (!parts) return std::nullopt;
+    return Prices(flows_, std::move(*parts));
+  }
+
   /// Anneals from `hot` to `cold` (units) while `budget` lasts, geometrically in its fraction.
   /// Ends at the best mapping met.
   void anneal(double hot, double cold, Budget& budget, Random& random) {
-    const auto ranks = static_cast<std::uint32_t>(slot_.size());
+    if (!priced_) {
+      if (std::optional<Prices> found = prices()) prices_.emplace(std::move(*found));
+      priced_ = true;
+    }
+    if (prices_) prices_->reset(slot_);
     std::vector<Slot> best = slot_;
-    std::int64_t best_cost = cost_, floor = cost_;
-    bool fresh = false;  // the mapping at hand is better than `best`, which is not up to date
+    std::int64_t best_cost = cost_;
     while (!budget.spent()) {
       const double temperature = hot * std::pow(cold / hot, budget.fraction());
       const std::uint64_t steps = budget.portion();
       for (std::uint64_t step = 0; step < steps; ++step) {
-        const Rank rank = random.below(ranks);
-        const Slot slot = beside_partner(rank, random);
-        if (slot == slot_[rank]) continue;
-        const std::int64_t rise = change(rank, slot);
-        if (rise > 0) {
-          if (static_cast<double>(rise) > kFarthest * temperature) continue;
-          if (static_cast<double>(rise) > -temperature * std::log(1 - random.unit())) continue;
-          if (fresh) {
-            best = slot_;
-            fresh = false;
-          }
-        }
-        move(rank, slot, rise);
-        if (cost_ < floor) {
-          floor = cost_;
-          fresh = true;
-        }
+        if (prices_)
+          propose_by_prices(temperature, random);
+        else
+          propose(temperature, random);
       }
       budget.used(steps);
+      if (cost_ < best_cost) {
+        best_cost = cost_;
+        best = slot_;
+      }
     }
-    if (fresh) best = slot_;
-    best_cost = floor;
     if (cost_ != best_cost) place(std::move(best));
   }
 
  private:
   static constexpr std::uint64_t kVisitsOfProposal = 8;  ///< what one costs beside its flows
-  static constexpr double kFarthest = 20;  ///< rises beyond this many temperatures never pass
+
+  /// Takes a swap beside a partner by the rule of Metropolis.
+  void propose(double temperature, Random& random) {
+    const std::uint64_t bits = random.next();
+    const Rank rank = pick_rank(bits);
+    const Slot slot = beside_partner(rank, random);
+    if (slot == slot_[rank]) return;
+    const std::int64_t rise = change(rank, slot);
+    if (rise > 0 && static_cast<double>(rise) > temperature * patience(bits)) return;
+    move(rank, slot, rise);
+  }
+
+  /// The same, the change read off the prices.
+  void propose_by_prices(double temperature, Random& random) {
+    const std::uint64_t bits = random.next();
+    const Rank rank = pick_rank(bits);
+    const Slot from = slot_[rank], to = beside_partner(rank, random);
+    if (prices_->alike(from, to)) return;
+    const Rank other = rank_[to];
+    const double most = temperature * patience(bits);
+    std::int32_t rise = prices_->change(rank, other, kFree, from, to);
+    if (rise > most) return;
+    if (other != kFree) rise += prices_->between(rank, other, from, to);
+    if (rise > 0 && rise > most) return;
+    prices_->moved(rank, from, to);
+    if (other != kFree) prices_->moved(other, to, from);
+    move(rank, to, rise);
+  }
+
+  Rank pick_rank(std::uint64_t bits) const {
+    return static_cast<Rank>(((bits >> 32U) * slot_.size()) >> 32U);
+  }
+
+  /// A rise, in temperatures, that is just accepted: exponentially distributed.
+  static double patience(std::uint64_t bits) {
+    static const std::vector<float> quantiles = [] {
+      std::vector<float> found;
+      for (std::size_t at = 0; at < kQuantiles; ++at)
+        found.push_back(static_cast<float>(-std::log((static_cast<double>(at) + 0.5) / kQuantiles)));
+      return found;
+    }();
+    return quantiles[bits % kQuantiles];
+  }
+  static constexpr std::size_t kQuantiles = 16384;
 
   std::int64_t moved(Rank rank, std::uint32_t from, std::uint32_t to, Rank except) const {
     std::int64_t change = 0;
@@ -165,6 +210,8 @@ class Board {
   std::vector<Rank> rank_;
   std::vector<std::uint32_t> code_;
   std::int64_t cost_ = 0;
+  bool priced_ = false;  ///< whether it is known if there can be prices
+  std::optional<Prices> prices_;
 };
 
 }  // namespace hamtune::mapper

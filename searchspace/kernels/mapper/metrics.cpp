@@ -44,7 +44,7 @@ std::vector<std::vector<std::int32_t>> displacements(const std::vector<std::int3
 
 GridMetric::GridMetric(const std::vector<std::uint32_t>& node, std::vector<std::int32_t> extents,
                        bool wrapped, std::uint32_t climb, std::size_t near)
-    : extents_(std::move(extents)), wrapped_(wrapped) {
+    : extents_(std::move(extents)), wrapped_(wrapped), climb_(climb) {
   const std::size_t axes = extents_.size();
   std::vector<std::size_t> stride(axes, 1);
   for (std::size_t axis = axes; axis-- > 1;)

@@ -76,6 +76,28 @@ class TreeMetric {
 
   /// Slots in the order of the leaves.
   const std::vector<Slot>& sorted() const { return sorted_; }
+  /// The node above each slot at each level, from the leaves up, and the most hops below it.
+  struct Group {
+    std::vector<std::uint32_t> of;
+    int hops;
+  };
+  std::vector<Group> groups() const {
+    std::vector<Group> found;
+    for (std::size_t level = 0; level < levels_; ++level) {
+      const Range* ranges = ranges_.data() + level * codes_.size();
+      Group group{std::vector<std::uint32_t>(codes_.size()), 0};
+      std::uint32_t number = 0;
+      for (std::size_t at = 0; at < sorted_.size(); ++at) {
+        const Range& range = ranges[sorted_[at]];
+        if (at > 0 && range.begin == at) ++number;
+        group.of[sorted_[at]] = number;
+        group.hops = std::max(group.hops, hops(codes_[sorted_[at]], codes_[sorted_[range.end - 1]]));
+      }
+      found.push_back(std::move(group));
+    }
+    return found;
+  }
+
   /// Slots below a node of each level and hops among them, from the leaves up; where nodes of a
   /// level have different numbers of slots, nothing.
   struct Level {
@@ -156,6 +178,8 @@ class GridMetric {
 
   const std::vector<std::int32_t>& extents() const { return extents_; }
   bool wrapped() const { return wrapped_; }
+  /// Hops between different nodes beside those along the axes.
+  std::uint32_t climb() const { return climb_; }
   /// Whether slot s is node s.
   bool one_each() const { return one_each_; }
   std::int32_t coordinate(Slot slot, std::size_t axis) const {
@@ -165,6 +189,7 @@ class GridMetric {
  private:
   std::vector<std::int32_t> extents_;
   bool wrapped_;
+  std::uint32_t climb_;
   bool one_each_ = true;
   std::vector<std::int32_t> place_;
   std::vector<std::uint32_t> codes_;

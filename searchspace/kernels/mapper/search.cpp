@@ -1,9 +1,13 @@
 #include "searchspace/kernels/mapper/search.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "searchspace/kernels/mapper/board.hpp"
 #include "searchspace/kernels/mapper/clock.hpp"
@@ -49,18 +53,32 @@ struct Phase {
   double hot;
 };
 
-/// As many annealings as have time enough each, by turns from the best mapping and from a new
-/// bisection; two short ones from the best end it.
+/// One long annealing, which does more than several short ones, until there is time for more than is
+/// of use; then as many, by turns from the best mapping and from a new bisection. A short one from
+/// the best ends it.
 std::vector<Phase> plan(double steps_per_rank) {
-  constexpr double kEnough = 150'000, kMost = 12, kLast = 0.15;
+  constexpr double kEnough = 600'000, kMost = 12, kLast = 0.08;
   const auto rounds = static_cast<int>(std::clamp(steps_per_rank / kEnough, 1.0, kMost));
   std::vector<Phase> phases;
   for (int round = 0; round < rounds; ++round)
-    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, round % 4 < 2 ? 0.15 : 0.25});
-  phases.push_back({kLast * 2 / 3, false, 0.06});
-  phases.push_back({kLast / 3, false, 0.03});
+    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, 0.08});
+  phases.push_back({kLast, false, 0.04});
   return phases;
 }
+
+/// Waits for threads; when it goes out of scope before, tells them to stop.
+struct Joining {
+  std::deque<std::thread>& threads;
+  std::atomic<bool>& stop;
+  void now() const {
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+  }
+  ~Joining() {
+    if (!threads.empty()) stop = true;
+    now();
+  }
+};
 
 template <typename Metric>
 class Search {
@@ -101,8 +119,9 @@ class Search {
     if (optimal() || Effort<Metric>::kSteps == 0 || limits_.seconds > 0 || limits_.steps > 0) return;
     board_.place(best_.slots);
     Budget budget = Budget::steps(Effort<Metric>::kSteps * flows_.ranks());
-    cool(budget, 0.15);
-    keep(best_.start);
+    cool(budget, 0.15, board_, random_);
+    steps_ += budget.done();
+    keep(board_, best_.start);
   }
 
   void start_from(const Lattice& lattice) {
@@ -114,46 +133,72 @@ class Search {
   void refine(std::vector<Slot> slots, const char* name) {
     board_.place(std::move(slots));
     board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
-    keep(name);
+    keep(board_, name);
   }
 
+  /// Follows the plan; each thread anneals on its own, and goes on from the best of all.
   void anneal() {
-    constexpr double kStepsPerSecond = 1.2e7;  // roughly, for the plan
-    constexpr int kAgree = 4;                  // annealings that end at the same cost: enough
+    constexpr double kStepsPerSecond = 2e7;  // roughly, for the plan
+    constexpr int kAgree = 4;                // annealings that end at the same cost: enough
     const bool timed = limits_.steps == 0;
     const double work =
         timed ? limits_.seconds * kStepsPerSecond : static_cast<double>(limits_.steps);
+    for (std::size_t number = 1; number < limits_.threads; ++number)
+      helpers_.emplace_back(flows_, metric_, best_.slots, random_.next());
     double done = 0;
     int agreed = 0;
     for (const Phase& phase : plan(work / static_cast<double>(flows_.ranks()))) {
       if (optimal() || stopped_ || agreed == kAgree) return;
       done += phase.share;
-      if (phase.anew)
-        board_.place(halve_together(flows_, metric_, random_));
-      else
-        board_.place(best_.slots);
-      Budget budget = timed ? Budget::until(begin_ + done * limits_.seconds)
-                            : Budget::steps(static_cast<std::uint64_t>(phase.share * work));
-      budget.stop_when([this] { return !tell(); });
-      cool(budget, phase.hot);
+      const double seconds = begin_ + done * limits_.seconds - cpu_seconds();
+      const auto steps = static_cast<std::uint64_t>(phase.share * work);
+      const auto budget = [=] {
+        return timed ? Budget::until(cpu_seconds() + seconds) : Budget::steps(steps);
+      };
+      bool anew = phase.anew;
+      std::deque<std::thread> threads;
+      for (Helper& helper : helpers_) {
+        anew = !anew;
+        threads.emplace_back([this, &helper, &phase, budget, other = anew] {
+          Budget mine = budget();
+          mine.stop_when([this] { return stopped_.load(); });
+          helper.steps = run(phase, other, mine, helper.board, helper.random);
+        });
+      }
+      const Joining joining{threads, stopped_};
+      Budget mine = budget();
+      mine.stop_when([this] { return !tell(); });
+      steps_ += run(phase, phase.anew, mine, board_, random_);
+      joining.now();
       agreed = board_.cost() == best_cost_ ? agreed + 1 : board_.cost() < best_cost_ ? 0 : agreed;
-      keep(phase.anew ? kBisection : best_.start);
+      keep(board_, phase.anew ? kBisection : best_.start);
+      for (Helper& helper : helpers_) {
+        steps_ += helper.steps;
+        keep(helper.board, best_.start);
+      }
     }
   }
 
-  /// Anneals from some mean changes of a proposal, and descends.
-  void cool(Budget& budget, double hot) {
-    constexpr double kCold = 0.005;
-    const double change = std::max(board_.mean_change(random_, kSamples), 1e-9);
-    board_.anneal(change * hot, change * std::min(kCold, hot / 2), budget, random_);
-    steps_ += budget.done();
-    board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
+  /// One annealing and the descent after it; returns the steps made.
+  std::uint64_t run(const Phase& phase, bool anew, Budget& budget, Board<Metric>& board,
+                    Random& random) const {
+    board.place(anew ? halve_together(flows_, metric_, random) : best_.slots);
+    cool(budget, phase.hot, board, random);
+    return budget.done();
   }
 
-  void keep(const std::string& name) {
-    if (board_.cost() >= best_cost_) return;
-    best_cost_ = board_.cost();
-    best_.slots = board_.slots();
+  /// Anneals from some mean changes of a proposal, and descends.
+  void cool(Budget& budget, double hot, Board<Metric>& board, Random& random) const {
+    constexpr double kCold = 0.006;
+    const double change = std::max(board.mean_change(random, kSamples), 1e-9);
+    board.anneal(change * hot, change * std::min(kCold, hot / 2), budget, random);
+    board.descend(random, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
+  }
+
+  void keep(const Board<Metric>& board, const std::string& name) {
+    if (board.cost() >= best_cost_) return;
+    best_cost_ = board.cost();
+    best_.slots = board.slots();
     best_.start = name;
   }
 
@@ -171,6 +216,15 @@ class Search {
     return !stopped_;
   }
 
+  /// What another thread works with.
+  struct Helper {
+    Helper(const Flows& flows, const Metric& metric, std::vector<Slot> slots, std::uint64_t seed)
+        : board(flows, metric, std::move(slots)), random(seed) {}
+    Board<Metric> board;
+    Random random;
+    std::uint64_t steps = 0;
+  };
+
   static constexpr std::size_t kSamples = 1000;
 
   const Flows& flows_;
@@ -178,9 +232,10 @@ class Search {
   const Limits& limits_;
   const Proceed& proceed_;
   double begin_, told_ = 0;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_ = false;
   Random random_;
   Board<Metric> board_;
+  std::deque<Helper> helpers_;
   Found best_;
   std::int64_t best_cost_;
   std::uint64_t steps_ = 0;

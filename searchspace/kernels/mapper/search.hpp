@@ -12,8 +12,9 @@
 namespace hamtune::mapper {
 
 struct Limits {
-  double seconds = 0;       ///< CPU seconds of the calling thread, starts included; 0: fast
+  double seconds = 0;       ///< CPU seconds of each thread, starts included; 0: fast
   std::uint64_t steps = 0;  ///< annealing steps instead, when positive: the same result everywhere
+  std::size_t threads = 1;  ///< that anneal; each makes `steps`
 };
 
 struct Progress {
@@ -28,14 +29,14 @@ struct Found {
   double seconds;           ///< CPU seconds
 };
 
-/// Is told of progress; ends the search when it says false. May be empty.
+/// Is told of progress, by the calling thread; ends the search when it says false. May be empty.
 using Proceed = std::function<bool(const Progress&)>;
 
 /// Maps ranks on cores, hop-bytes low.
 ///
 /// Starts: the given one; where the traffic is a lattice (a stencil, a ring), one made from its
 /// structure; dual recursive bisection. The best one is refined by improving swaps, and annealed as
-/// long as there is time. Without seconds or steps, or with steps, the result is a function of the
+/// long as there is time, by several threads from different starts. Without seconds or steps, or with steps, the result is a function of the
 /// arguments. The result is never worse than `start`.
 Found map_auto(const Flows& flows, const CoreHops& cores, const Limits& limits, std::uint64_t seed,
                const Proceed& proceed, std::vector<Slot> start);
