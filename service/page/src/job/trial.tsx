@@ -56,10 +56,12 @@ function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: Be
       <h3>Configuration{other && ` beside the best (trial ${other.number})`}</h3>
       <Difference mine={trial} other={other} />
       <h3>Replay it</h3>
-      <p class="quiet">The simulator gives the same time again, to the last digit.</p>
-      <pre class="command">{replay.command}</pre>
+      <p class="quiet">{replay.command === null
+        ? "The application was uploaded: put its trace where the command 'hamtune evaluate' is told to find it, beside these files."
+        : trial.state === "censored" ? "Without its cutoff it runs to its end." : "The simulator gives the same time again, to the last digit."}</p>
+      {replay.command !== null && <pre class="command">{replay.command}</pre>}
       <p class="actions">
-        <Copy text={replay.command} />
+        {replay.command !== null && <Copy text={replay.command} />}
         {replay.files.map((file) => (
           <button key={file.name} type="button" class="small" onClick={() => save(new Blob([file.text], { type: "application/json" }), file.name)}>{file.name}</button>
         ))}
