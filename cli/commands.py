@@ -46,6 +46,7 @@ TABLE = {
     ),
     "logs": ("jobs", "Show what building and running the program of a job printed."),
     "map": ("mappings", "Place ranks on the hosts of a machine and judge the mapping in hops."),
+    "migrate": ("keeping", "Bring the tables of the database up to date."),
     "order": (
         "orderings",
         "Renumber the hosts of a network so that neighbouring numbers are close.",

@@ -133,4 +133,22 @@ def expire(
         say("hamtune: deleted " + ", ".join(f"{n} {name}" for name, n in asdict(expired).items()))
 
 
-COMMANDS = [backup, restore, expire]
+@click.command(epilog=example("hamtune migrate"))
+@json_option
+@data_option
+def migrate(as_json: bool, settings: Settings) -> None:
+    """Bring the tables of the database up to date, which every process also does as it starts."""
+    from service.runtime import open_storage
+
+    storage = open_storage(settings)
+    try:
+        kind, revision = storage.kind, storage.revision()
+    finally:
+        storage.close()
+    if as_json:
+        print_json({"database": kind, "revision": revision})
+    else:
+        say(f"hamtune: the tables ({kind}) are of revision {revision}")
+
+
+COMMANDS = [backup, restore, expire, migrate]

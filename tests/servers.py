@@ -25,7 +25,7 @@ STOP_SECONDS = 30.0
 @contextmanager
 def postgresql() -> Iterator[str]:
     """A PostgreSQL server; yields the URL of an empty database in it."""
-    binaries = _postgresql_binaries()
+    binaries = postgresql_binaries()
     # PostgreSQL refuses to run as root.
     account = _unprivileged_account() if os.geteuid() == 0 else None
     with tempfile.TemporaryDirectory(prefix="hamtune-postgresql-") as directory:
@@ -137,7 +137,7 @@ def _unprivileged_account() -> pwd.struct_passwd:
         return pwd.getpwnam("nobody")
 
 
-def _postgresql_binaries() -> Path:
+def postgresql_binaries() -> Path:
     # Debian keeps the server's programs out of the path, one directory a version.
     versions = sorted(
         Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3])
