@@ -90,7 +90,7 @@ class SwapBoard {
   std::vector<std::uint32_t> partner_;
   std::vector<std::int64_t> size_;
   CoreHops hops_;
-  mutable Routes routes_;  // finds the routes from a host when they are first asked for
+  Routes routes_;
   std::vector<std::uint32_t> route_first_;  ///< of host x host in the next; empty for many hosts
   std::vector<std::uint32_t> route_edges_;
   std::size_t hosts_ = 0;  ///< whose routes are written out
