@@ -97,7 +97,12 @@ class Bench:
         command += [str(self.program(mpi, name)), *arguments]
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LIMIT_SECONDS, env=os.environ
+            command,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_SECONDS,
+            # Open MPI's session directories of several users of one machine meet in /tmp.
+            env=os.environ | {"TMPDIR": str(self.directory)},
         )
         wall = time.perf_counter() - start
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -15,6 +15,7 @@ __all__ = ["HOST_SPEED", "LIBRARY", "BuildFailed", "build_recorder", "write_sour
 LIBRARY = "libhamtune-recorder.so"
 HOST_SPEED = "hamtune-host-speed"
 _SOURCES = Path(__file__).resolve().parent / "recorder"
+_OF_SMPI = ("smpi.c", "unsupported_smpi.c")
 _SECONDS = 900
 _SHOWN_LINES, _SHOWN_WIDTH = 8, 200
 
@@ -31,11 +32,12 @@ def write_sources(directory: Path) -> None:
     """
     directory.mkdir(parents=True, exist_ok=True)
     for source in sorted(_SOURCES.glob("*.[ch]")):
-        if source.name != "smpi.c":
+        if source.name not in _OF_SMPI:
             shutil.copy(source, directory)
     shutil.copy(_SOURCES / "real.mk", directory / "Makefile")
-    generator = [sys.executable, str(_SOURCES / "generate.py"), str(_SOURCES / "calls.txt")]
-    subprocess.run([*generator, str(directory)], check=True)
+    generator = [sys.executable, str(_SOURCES / "generate.py")]
+    tables = [str(_SOURCES / name) for name in ("calls.txt", "real_calls.txt")]
+    subprocess.run([*generator, *tables, str(directory)], check=True)
 
 
 def build_recorder(mpicc: str, directory: Path) -> None:

@@ -225,9 +225,9 @@ def large_counts(calls: list[Call]) -> str:
 
 
 def main() -> None:
-    """Write the generated files: TABLE OUTPUT_DIRECTORY."""
-    table, output = Path(sys.argv[1]), Path(sys.argv[2])
-    calls = parse(table.read_text())
+    """Write the generated files: TABLE ... OUTPUT_DIRECTORY."""
+    *tables, output = map(Path, sys.argv[1:])
+    calls = parse("\n".join(table.read_text() for table in tables))
     (output / "record_calls.h").write_text(prototypes(calls))
     (output / "c_entries.c").write_text("\n".join([BANNER, *map(c_entry, calls)]))
     (output / "large_counts.c").write_text(large_counts(calls))

@@ -1,6 +1,6 @@
 # Builds the recorder that is preloaded into programs of a real MPI: make -f real.mk MPICC=mpicc
 MPICC ?= mpicc
-SOURCES = clock.c entries.c fortran.c handles.c output.c record.c scratch.c unsupported.c \
+SOURCES = clock.c entries.c fortran.c handles.c neighbours.c output.c record.c scratch.c unsupported.c \
   real.c openmpi.c mpich.c c_entries.c fortran_entries.c f08_entries.c large_counts.c
 
 all: libhamtune-recorder.so hamtune-host-speed

@@ -35,15 +35,8 @@ UNSUPPORTED(MPI_Intercomm_merge, mpi_intercomm_merge_)
 /* Communicators that a trace cannot describe. */
 UNSUPPORTED(MPI_Comm_create_group, mpi_comm_create_group_)
 UNSUPPORTED(MPI_Comm_idup, mpi_comm_idup_)
-UNSUPPORTED(MPI_Graph_create, mpi_graph_create_)
-UNSUPPORTED(MPI_Dist_graph_create, mpi_dist_graph_create_)
-UNSUPPORTED(MPI_Dist_graph_create_adjacent, mpi_dist_graph_create_adjacent_)
 
 /* Neighbourhood collectives. */
-UNSUPPORTED(MPI_Neighbor_allgather, mpi_neighbor_allgather_)
-UNSUPPORTED(MPI_Neighbor_allgatherv, mpi_neighbor_allgatherv_)
-UNSUPPORTED(MPI_Neighbor_alltoall, mpi_neighbor_alltoall_)
-UNSUPPORTED(MPI_Neighbor_alltoallv, mpi_neighbor_alltoallv_)
 UNSUPPORTED(MPI_Neighbor_alltoallw, mpi_neighbor_alltoallw_)
 UNSUPPORTED(MPI_Ineighbor_allgather, mpi_ineighbor_allgather_)
 UNSUPPORTED(MPI_Ineighbor_allgatherv, mpi_ineighbor_allgatherv_)

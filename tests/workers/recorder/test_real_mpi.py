@@ -217,6 +217,35 @@ def test_matched_probes_are_receives_of_what_they_found(
     ]
 
 
+# Nor has it graph topologies.
+@pytest.mark.parametrize("mpi", MPIS)
+def test_collectives_of_neighbours_are_their_messages(
+    run_recorded: Run, tmp_path: Path, mpi: str
+) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded(mpi, 3, PROGRAMS / "neighbours.c"), trace)
+
+    def messages(comm: int, sources: list[int], targets: list[int], what: str) -> list[str]:
+        ends = [("irecv", peer) for peer in sources] + [("isend", peer) for peer in targets]
+        slots = [f" slot={slot}" if slot else "" for slot in range(len(ends))]
+        return [
+            f"{name}{slot} comm={comm}{f' peer={peer}' if peer else ''} tag=32767 {what}"
+            for (name, peer), slot in zip(ends, slots, strict=True)
+        ] + [f"waitall slots={','.join(map(str, range(len(ends))))}"]
+
+    pair, integer = "count=2 size=8", "count=1 size=4"
+    assert calls(trace)[0] == [
+        *("cart_create dims=3,0", *messages(2, [1], [1], pair)),
+        *("comm_split", *messages(3, [1], [1], integer) * 2),
+        *("comm_split", *messages(4, [2], [1], integer) * 2, "comm_free comm=4"),
+        *("comm_split", *messages(5, [2], [1], integer), "finalize"),
+    ]
+    assert calls(trace)[1][1:6] == messages(2, [0, 2], [0, 2], pair)
+    assert calls(trace)[2][4:6] == ["comm_split color=-1", "comm_split key=2"]
+    answer = answer_of(trace, on_a_line(0, 1, 2))
+    assert answer["status"] == "completed"
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 def test_ranks_of_one_machine_share_it(run_recorded: Run, tmp_path: Path, mpi: str) -> None:
     trace = tmp_path / "real.ht"

@@ -1,0 +1,179 @@
+/* Graph topologies and the collectives of neighbours, of which the trace has the messages: libraries
+ * send them to each neighbour at once. */
+#include "recorder.h"
+
+#include <stdlib.h>
+
+enum { TAG = 32767 }; /* the largest that every library allows; on a communicator made for this */
+
+/* All come to the making of a graph; who is in it, and as which rank, is what a split says. */
+static void made(MPI_Comm comm, MPI_Comm newcomm)
+{
+  int rank = 0;
+  if (newcomm != MPI_COMM_NULL)
+    PMPI_Comm_rank(newcomm, &rank);
+  record_comm_split(comm, newcomm == MPI_COMM_NULL ? MPI_UNDEFINED : 0, rank, newcomm);
+}
+
+void record_graph_create(MPI_Comm comm, int nnodes, const int *indexes, const int *edges,
+                         int reorder, MPI_Comm newcomm)
+{
+  (void)nnodes;
+  (void)indexes;
+  (void)edges;
+  (void)reorder;
+  made(comm, newcomm);
+}
+
+void record_dist_graph_create(MPI_Comm comm, int n, const int *sources, const int *degrees,
+                              const int *destinations, const int *weights, MPI_Info info,
+                              int reorder, MPI_Comm newcomm)
+{
+  (void)n;
+  (void)sources;
+  (void)degrees;
+  (void)destinations;
+  (void)weights;
+  (void)info;
+  (void)reorder;
+  made(comm, newcomm);
+}
+
+void record_dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int *sources,
+                                       const int *sourceweights, int outdegree,
+                                       const int *destinations, const int *destweights,
+                                       MPI_Info info, int reorder, MPI_Comm newcomm)
+{
+  (void)indegree;
+  (void)sources;
+  (void)sourceweights;
+  (void)outdegree;
+  (void)destinations;
+  (void)destweights;
+  (void)info;
+  (void)reorder;
+  made(comm, newcomm);
+}
+
+/* Of the calling rank, in the order of the blocks in its buffers. */
+struct neighbours {
+  int in, out;
+  int *sources, *targets;
+};
+
+static int *ranks(int count)
+{
+  int *list = malloc(((size_t)count + 1) * sizeof *list);
+  if (list == NULL)
+    hamtune_refuse("out of memory while recording");
+  return list;
+}
+
+static struct neighbours neighbours_of(MPI_Comm comm)
+{
+  struct neighbours found = {0, 0, NULL, NULL};
+  int kind = MPI_UNDEFINED, rank = 0, weighted = 0;
+  PMPI_Topo_test(comm, &kind);
+  if (kind == MPI_DIST_GRAPH) {
+    PMPI_Dist_graph_neighbors_count(comm, &found.in, &found.out, &weighted);
+    found.sources = ranks(found.in);
+    found.targets = ranks(found.out);
+    int *weights = ranks(found.in + found.out);
+    PMPI_Dist_graph_neighbors(comm, found.in, found.sources, weights, found.out, found.targets,
+                              weights + found.in);
+    free(weights);
+    return found;
+  }
+  if (kind == MPI_GRAPH) {
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Graph_neighbors_count(comm, rank, &found.in);
+    found.sources = ranks(found.in);
+    PMPI_Graph_neighbors(comm, rank, found.in, found.sources);
+  } else {
+    int dims = 0;
+    PMPI_Cartdim_get(comm, &dims);
+    found.in = 2 * dims;
+    found.sources = ranks(found.in);
+    for (int dim = 0; dim < dims; dim++)
+      PMPI_Cart_shift(comm, dim, 1, &found.sources[2 * dim], &found.sources[2 * dim + 1]);
+  }
+  found.out = found.in;
+  found.targets = ranks(found.out);
+  for (int i = 0; i < found.out; i++)
+    found.targets[i] = found.sources[i];
+  return found;
+}
+
+/* Null counts: the one count for each. */
+static void exchange(const int *sendcounts, int sendcount, MPI_Datatype sendtype,
+                     const int *recvcounts, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+  struct neighbours with = neighbours_of(comm);
+  const int most = with.in + with.out;
+  int64_t *slots = hamtune_slots(most);
+  uint64_t open = 0;
+  for (int i = 0; i < most; i++) {
+    const int sends = i >= with.in, at = sends ? i - with.in : i;
+    const int peer = sends ? with.targets[at] : with.sources[at];
+    if (peer == MPI_PROC_NULL)
+      continue;
+    slots[open] = hamtune_take_slot();
+    put_operation(sends ? ISEND : IRECV);
+    put_number((uint64_t)slots[open++]);
+    put_number(hamtune_communicator(comm));
+    put_peer(peer);
+    put_tag(TAG);
+    if (sends)
+      put_number((uint64_t)(sendcounts ? sendcounts[at] : sendcount));
+    else
+      put_number((uint64_t)(recvcounts ? recvcounts[at] : recvcount));
+    put_size(sends ? sendtype : recvtype);
+  }
+  free(with.sources);
+  free(with.targets);
+  if (open == 0)
+    return;
+  put_operation(WAITALL);
+  put_number(open);
+  for (uint64_t i = 0; i < open; i++) {
+    put_number((uint64_t)slots[i]);
+    hamtune_free_slot(slots[i]);
+  }
+}
+
+void record_neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                               const void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                               MPI_Comm comm)
+{
+  (void)sendbuf;
+  (void)recvbuf;
+  exchange(NULL, sendcount, sendtype, NULL, recvcount, recvtype, comm);
+}
+
+void record_neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                const void *recvbuf, const int *recvcounts, const int *displs,
+                                MPI_Datatype recvtype, MPI_Comm comm)
+{
+  (void)sendbuf;
+  (void)recvbuf;
+  (void)displs;
+  exchange(NULL, sendcount, sendtype, recvcounts, 0, recvtype, comm);
+}
+
+void record_neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                              const void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm)
+{
+  record_neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+void record_neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls,
+                               MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts,
+                               const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm)
+{
+  (void)sendbuf;
+  (void)sdispls;
+  (void)recvbuf;
+  (void)rdispls;
+  exchange(sendcounts, 0, sendtype, recvcounts, 0, recvtype, comm);
+}
