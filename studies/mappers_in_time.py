@@ -26,7 +26,6 @@ _ALONE, _ALL = "auto, refined from itself", "auto, refined from all"
 _EVALUATIONS, _EVALUATIONS_QUICK = 100, 30
 _SLACK = 0.01
 _BAR = 0.95
-_EVERY = 4  # case in so many; quick
 
 _PROCESSES = {"Stampede": (32, 128), "Kraken": (96, 192), "Intrepid": (64, 256)}
 
@@ -104,13 +103,9 @@ def _cases(laboratory: Laboratory) -> Iterator[tuple[str, Case]]:
 
 def _run(laboratory: Laboratory) -> Findings:
     evaluations = _EVALUATIONS_QUICK if laboratory.quick else _EVALUATIONS
-    chosen = (
-        entry
-        for number, entry in enumerate(_cases(laboratory))
-        if not laboratory.quick or number % _EVERY == 0
-    )
     found = []
-    for standing in standings(chosen, evaluations=evaluations, seed=laboratory.seed):
+    cases = _cases(laboratory)
+    for standing in standings(cases, evaluations=evaluations, seed=laboratory.seed):
         laboratory.say(
             f"{standing.name}: best {standing.best}, auto {standing.ratios['auto']:.3f}, "
             f"refined {standing.ratios[_ALONE]:.3f} and {standing.ratios[_ALL]:.3f}"

@@ -117,7 +117,10 @@ def _svg(plot: Plot) -> bytes:
 
 def _markdown(study: Study, findings: Findings, *, quick: bool) -> str:
     command = f"hamtune study {study.name}{' --quick' if quick else ''}"
-    parts = [f"# {study.source}\n", f"{study.description.capitalize()}: `{command}`.\n"]
+    parts = [
+        f"# {study.source}\n",
+        f"{study.description[0].upper()}{study.description[1:]}: `{command}`.\n",
+    ]
     parts += [_markdown_table(table) for table in findings.tables]
     parts += [f"![{plot.title}]({study.name}-{plot.name}.svg)\n" for plot in findings.plots]
     if findings.claims:

@@ -38,16 +38,16 @@ _METHODS: Mapping[str, Mapping[str, Method]] = {
     },
 }
 _PROCESSES: Mapping[str, Sequence[int]] = {
-    "Stampede": (32, 128, 512, 2048, 8192),
-    "Kraken": (96, 384, 1536, 6144),
-    "Intrepid": (256, 512, 2048, 8192),
+    "Stampede": (32, 128, 256, 1024, 8192),
+    "Kraken": (96, 192, 768, 6144),
+    "Intrepid": (64, 256, 1024, 8192),
 }
 _PROCESSES_QUICK: Mapping[str, Sequence[int]] = {
     "Stampede": (32, 64),
     "Kraken": (48, 96),
     "Intrepid": (64, 128),
 }
-_MOST_SIMULATED = 512
+_MOST_SIMULATED = 256
 """Processes of the largest job that is simulated; the larger ones have hop-bytes only."""
 
 _PAPER = {"Stampede": (90, 76, 22), "Kraken": (89, 77, 23), "Intrepid": (79, 69, None)}
