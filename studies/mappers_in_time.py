@@ -85,7 +85,7 @@ def _cases(laboratory: Laboratory) -> Iterator[tuple[str, Case]]:
     quick = laboratory.quick
     for name, program in nas_programs(laboratory):
         yield "NAS programs", program_case(name, program)
-        yield "NAS patterns", played_case(laboratory, name, program.traffic, BERTHA)
+        yield "NAS patterns", played_case(laboratory, f"{name} played", program.traffic, BERTHA)
     for case in synthetic_cases(laboratory):
         yield "hierarchies", case
     for platform in MACHINES:
