@@ -184,7 +184,9 @@ def _ecdf(found: Sequence[Standing]) -> Plot:
         if ratios:
             points.append(Points(name, (ratios[0], *ratios), (0.0, *shares), joined=True))
     title = "Simulated time relative to the best mapper"
-    return Plot("ratios", title, "ratio to the best mapper", "share of the cases", tuple(points))
+    return Plot(
+        "ratios", title, "ratio to the best mapper", "share of the cases", tuple(points), "x"
+    )
 
 
 def _claims(found: Sequence[Standing]) -> tuple[Claim, ...]:
