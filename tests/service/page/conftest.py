@@ -139,7 +139,7 @@ class Window:
 
     def note(self, message: ConsoleMessage) -> None:
         """Keep an error of the console."""
-        if message.type == "error" and not (self.away and "ERR_CONNECTION" in message.text):
+        if message.type == "error" and not (self.away and "net::ERR_" in message.text):
             self.errors.append(message.text)
 
 
