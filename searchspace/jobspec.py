@@ -307,9 +307,10 @@ class Search(Description):
     @classmethod
     def _suit_target(cls, document: Any) -> Any:
         """Fills in what a target means for what is left out."""
-        if not isinstance(document, Mapping) or document.get("target") not in TARGETS:
+        name = document.get("target") if isinstance(document, Mapping) else None
+        if not isinstance(name, str) or name not in TARGETS:
             return document
-        target = TARGETS[document["target"]]
+        target = TARGETS[name]
         implied = {
             "mpi": [target.selector],
             "collectives": {name: [ALL] for name in target.entries},

@@ -27,6 +27,8 @@ def parse_xml(text: str) -> Element:
         raise InvalidInput(f"not XML: {error}") from None
     except DefusedXmlException:
         raise InvalidInput("XML with entities is not read") from None
+    except (LookupError, ValueError) as error:  # of the encoding that it declares
+        raise InvalidInput(f"XML in an encoding that cannot be read: {error}") from None
     return root
 
 

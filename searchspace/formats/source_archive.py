@@ -54,6 +54,8 @@ class _Entry:
 
 _Tree = dict[PurePosixPath, _Entry]
 
+_BROKEN_ENTRY = (zipfile.BadZipFile, struct.error, EOFError, OSError, ValueError, RuntimeError)
+
 
 def pack(source: Path, target: Path) -> None:
     """Write a source tree as an archive whose bytes depend on its content alone.
@@ -262,7 +264,13 @@ def _read_zip(file: IO[bytes], opened: ExitStack) -> _Tree:
 
 
 def _zip_opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
-    return lambda: archive.open(info)
+    def opened() -> IO[bytes]:
+        try:
+            return archive.open(info)
+        except _BROKEN_ENTRY as error:
+            raise InvalidInput(f"{info.filename!a} is damaged: {error}") from error
+
+    return opened
 
 
 def _check_zip_directory(file: IO[bytes]) -> None:
@@ -310,6 +318,8 @@ def _tar_opener(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[],
             file = archive.extractfile(info)
         except KeyError:
             raise InvalidInput(f"{info.name} is a link to a file that is not there") from None
+        except RecursionError:
+            raise InvalidInput(f"{info.name} is a link that leads back to itself") from None
         if file is None:
             raise InvalidInput(f"{info.name} is a link to something that is no file")
         return file

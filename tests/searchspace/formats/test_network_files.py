@@ -325,3 +325,9 @@ def test_no_damaged_file_breaks_a_reader(sample: str) -> None:
     for at in range(0, len(sample), 7):
         damaged(lambda text, at=at: text[:at])  # type: ignore[misc]
         damaged(lambda text, at=at: text[:at] + "[" + text[at + 1 :])  # type: ignore[misc]
+
+
+def test_xml_in_an_unknown_encoding_is_refused() -> None:
+    for encoding in ("UF-8", "utf-7", "utf-16"):
+        with pytest.raises(InvalidInput):
+            read_network(f'<?xml version="1.0" encoding="{encoding}"?><graphml/>', "x.graphml")

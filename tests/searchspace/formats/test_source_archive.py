@@ -229,3 +229,15 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     for source in (tmp_path / "x", tmp_path / "missing"):
         with pytest.raises(InvalidInput, match="cannot"):
             pack(source, tmp_path / "packed")
+
+
+def test_a_zip_whose_entry_is_not_where_the_table_says_is_refused(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.c", "int main() { return 0; }")
+    content = bytearray(buffer.getvalue())
+    content[:2] = b"PK"
+    content[3] ^= 0xFF
+    (tmp_path / "odd.zip").write_bytes(bytes(content))
+    with pytest.raises(InvalidInput, match="is damaged"):
+        pack(tmp_path / "odd.zip", tmp_path / "out.tar.gz")
