@@ -73,6 +73,10 @@ TABLE = {
     "trace": ("traces", "Look at traces; import, merge and truncate them."),
     "trials": ("tables", "Write all trials of a job as a table: CSV, Parquet, an Optuna study."),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
+    "verify": (
+        "verify",
+        "Measure what an export gains, by running it and the library's defaults alternately.",
+    ),
     "watch": ("watch", "Watch a job until it ends: state, convergence curve and latest trials."),
     "worker": (
         "serve",

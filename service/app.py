@@ -26,6 +26,7 @@ from service.headers import SecurityHeaders
 from service.importance.endpoints import router as importance
 from service.jobs.endpoints import router as jobs
 from service.machines.endpoints import router as machines
+from service.measurements.endpoints import router as measurements
 from service.openapi import answers, describe
 from service.operations.endpoints import router as operations
 from service.operations.measured import Measured
@@ -117,7 +118,7 @@ def create_app(
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(admitted), Depends(only_known_parameters)])
     for router in (
         applications, machines, jobs, trials, tables, drawings, importance, curves, events,
-        exports, catalogue, auth,
+        exports, measurements, catalogue, auth,
     ):  # fmt: skip
         api.include_router(router)
     app.include_router(api)

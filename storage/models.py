@@ -341,6 +341,19 @@ class NetworkRow(Base):
     cables: Mapped[dict[str, Any]] = mapped_column(CompressedJSON)
 
 
+class MeasurementRow(Base):
+    """What an export gained on a real cluster."""
+
+    __tablename__ = "measurements"
+
+    id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    job_id: Mapped[str] = mapped_column(
+        String(ID_LENGTH), ForeignKey("jobs.id", ondelete="CASCADE"), index=True
+    )
+    created_at: Mapped[float]
+    document: Mapped[dict[str, Any]]
+
+
 class EventRow(Base):
     """An entry of the log. It outlives its job, so it has no foreign key."""
 

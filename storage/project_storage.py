@@ -29,9 +29,10 @@ NARROWED = (
 """Methods that look at the project by themselves."""
 
 BY_JOB = (
-    "append_event", "baseline_points", "best_trial", "cpu_seconds_spent", "delete_job",
-    "evaluations_spent", "get_trial", "initial_point", "is_being_prepared", "list_trials",
-    "open_attempts", "open_trials", "transition", "trial_points",
+    "add_measurement", "append_event", "baseline_points", "best_trial", "cpu_seconds_spent",
+    "delete_job", "evaluations_spent", "get_trial", "initial_point", "is_being_prepared",
+    "list_measurements", "list_trials", "open_attempts", "open_trials", "transition",
+    "trial_points",
 )  # fmt: skip
 """Methods whose first argument is a job, which must be the project's."""
 

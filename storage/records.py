@@ -26,6 +26,7 @@ __all__ = [
     "JobState",
     "LogName",
     "Machine",
+    "Measurement",
     "Outcome",
     "Page",
     "Process",
@@ -166,6 +167,16 @@ class Machine:
     description: dict[str, Any]
     created_at: float
     project: str = DEFAULT_PROJECT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What an export of a job gained on a real cluster; `document` is as it was sent."""
+
+    id: str
+    job_id: str
+    created_at: float
+    document: dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)

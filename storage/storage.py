@@ -18,6 +18,7 @@ from storage.jobs import Jobs
 from storage.keys import Keys
 from storage.leases import Leases
 from storage.machines import Machines
+from storage.measurements import Measurements
 from storage.networks import Networks
 from storage.news import News
 from storage.preparations import Preparations
@@ -38,6 +39,7 @@ class Storage(
     Attempts,
     Evaluations,
     Networks,
+    Measurements,
     Events,
     Keys,
     Processes,

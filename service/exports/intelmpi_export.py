@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from searchspace.collectives.equivalents import TARGETS
-from service.exports.environment import environment_file, target_lines
+from service.exports.environment import environment_file, settings_of, target_lines
+from service.exports.manifest import verification_files
 from service.exports.placement import check_single, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.wording import comment, origin_lines, readme
@@ -15,6 +16,7 @@ environment.sh  read it in the shell that starts the program (. ./environment.sh
     I_MPI_DEBUG=10 makes programs print what they took of it
 machinefile  a line a rank, in rank order
 mpiexec.sh  PROGRAM [ARGUMENT]... reads the environment and starts the program so
+export.json, default-hostfile, microbenchmark.c  for 'hamtune verify', which measures the gain
 Not verified: Intel MPI was not run; the files follow its reference manual (2021)."""
 
 
@@ -38,5 +40,17 @@ def export_intelmpi(result: Result) -> list[ExportFile]:
             'here=$(cd "$(dirname "$0")" && pwd)\n. "$here/environment.sh"\n',
             f'exec mpiexec -machinefile "$here/machinefile" -n {result.application.ranks} "$@"\n',
             executable=True,
+        ),
+        *verification_files(
+            result,
+            target,
+            script="mpiexec.sh",
+            environment={},
+            undone={},
+            unset=settings_of(result, target),
+            launcher="mpiexec",
+            host_line="{host}:{slots}",
+            hosts_option="-machinefile",
+            ranks_option="-n",
         ),
     ]

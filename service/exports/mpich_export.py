@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from searchspace.collectives.equivalents import TARGETS
-from service.exports.environment import environment_file, target_lines
+from service.exports.environment import environment_file, settings_of, target_lines
+from service.exports.manifest import verification_files
 from service.exports.placement import check_single, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.wording import comment, origin_lines, readme
@@ -21,7 +22,8 @@ environment{suffix}.sh  read it in the shell that starts programs (. ./environme
 _PLACES = """\
 hostfile  a line a rank, in rank order; MPICH keeps repeated hosts
 mpiexec.sh  PROGRAM [ARGUMENT]... reads the environment and starts the program so, with mpiexec
-    or the command that MPIEXEC names (mpiexec.mpich where Debian has several libraries)"""
+    or the command that MPIEXEC names (mpiexec.mpich where Debian has several libraries)
+export.json, default-hostfile, microbenchmark.c  for 'hamtune verify', which measures the gain"""
 
 
 def export_mpich(result: Result) -> list[ExportFile]:
@@ -55,5 +57,17 @@ def export_mpich(result: Result) -> list[ExportFile]:
             'exec "${MPIEXEC:-mpiexec}" -f "$here/hostfile" '
             f'-n {result.application.ranks} "$@"\n',
             executable=True,
+        ),
+        *verification_files(
+            result,
+            targets[0],
+            script="mpiexec.sh",
+            environment={},
+            undone={},
+            unset=settings_of(result, targets[0]),
+            launcher="mpiexec",
+            host_line="{host}:{slots}",
+            hosts_option="-f",
+            ranks_option="-n",
         ),
     ]

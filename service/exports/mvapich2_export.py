@@ -6,6 +6,7 @@ import shlex
 
 from searchspace.collectives.equivalents import TARGETS
 from service.exports.environment import environment_file, settings_of, target_lines
+from service.exports.manifest import verification_files
 from service.exports.placement import check_single, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.wording import comment, origin_lines, readme
@@ -17,6 +18,7 @@ environment.sh  the variables, for launchers that pass the environment on
 hostfile  a line a rank, in rank order
 mpirun.sh  PROGRAM [ARGUMENT]... starts the program with mpirun_rsh, which takes the variables
     on its command line. The ranks of a host go to its cores as MV2_CPU_BINDING_POLICY=bunch says.
+export.json, default-hostfile, microbenchmark.c  for 'hamtune verify', which measures the gain
 Not verified: MVAPICH2 was not run; the files follow its user guide (2.3.7)."""
 
 
@@ -44,5 +46,17 @@ def export_mvapich2(result: Result) -> list[ExportFile]:
             f'exec mpirun_rsh -np {result.application.ranks} -hostfile "$here/hostfile" \\\n'
             f'  {words} "$@"\n',
             executable=True,
+        ),
+        *verification_files(
+            result,
+            target,
+            script="mpirun.sh",
+            environment={},
+            undone={},
+            unset=settings_of(result, target),
+            launcher="mpirun_rsh",
+            host_line="{host}:{slots}",
+            hosts_option="-hostfile",
+            ranks_option="-np",
         ),
     ]

@@ -11,6 +11,7 @@ from searchspace.units import format_duration
 from service.exports.choices import Choice, choices, nearest_configuration
 from service.exports.result import Result
 from storage.errors import Conflict
+from storage.evaluations import key_within
 from storage.storage import Storage
 from workers.evaluator import outcome_of
 from workers.simulator_client import Simulator, simulator_version
@@ -82,10 +83,13 @@ def _evaluated(
         traffic=subject.traffic,
     )
     key = evaluation_key(subject.whole.sha256, subject.machine, configuration, simulator_version())
-    outcome = storage.find_evaluation(key, None)
+    key = key_within(result.job.project, key)
+    # A project's share of the storage has no evaluations to look at.
+    outcome = storage.find_evaluation(key, None) if storage.project is None else None
     if outcome is None:
         outcome = outcome_of(_simulated(subject, resolved), None, subject.workload)
-        storage.put_evaluation(key, outcome, None)
+        if storage.project is None:
+            storage.put_evaluation(key, outcome, None)
     if outcome.status != "completed" or outcome.value is None:
         raise Infeasible(str((outcome.reason or {}).get("message", outcome.status)))
     return resolved, outcome.value

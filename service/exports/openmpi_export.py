@@ -5,6 +5,7 @@ from __future__ import annotations
 from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS, algorithm_parameter
 from service.exports.choices import Choice, choices, communicator_sizes, forced, table
+from service.exports.manifest import verification_files
 from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.wording import comment, origin_lines, readme
@@ -41,7 +42,8 @@ dynamic-rules{later}.conf  says the same, but only for communicators of the size
 _PLACES = """\
 hostfile, rankfile  how many ranks each host runs, and which: rank r on the r-th line
 mpirun.sh  PROGRAM [ARGUMENT]... starts the program so, with mpirun or the command that MPIRUN
-    names; --report-bindings before the program shows the places"""
+    names; --report-bindings before the program shows the places
+export.json, default-hostfile, microbenchmark.c  for 'hamtune verify', which measures the gain"""
 
 
 def export_openmpi(result: Result) -> list[ExportFile]:
@@ -81,6 +83,20 @@ def export_openmpi(result: Result) -> list[ExportFile]:
         ExportFile(name="README.txt", content=readme(result, *told, _PLACES.splitlines())),
         *files,
         *places,
+        *verification_files(
+            result,
+            targets[0],
+            script=files[2].name,
+            environment={
+                f"OMPI_MCA_{name}": value
+                for name, value in forced(choices(result, targets[0]), targets[0]).items()
+            },
+            undone={"OMPI_MCA_coll_tuned_use_dynamic_rules": "0"},
+            launcher="mpirun",
+            host_line="{host} slots={slots}",
+            hosts_option="--hostfile",
+            ranks_option="-np",
+        ),
     ]
 
 

@@ -37,6 +37,8 @@ EXPECTED = {
     "GET /api/v1/jobs/{job_id}/events",
     "GET /api/v1/jobs/{job_id}/exports/{format_name}",
     "POST /api/v1/jobs/{job_id}/exports/{format_name}",
+    "POST /api/v1/jobs/{job_id}/measurements",
+    "GET /api/v1/jobs/{job_id}/measurements",
     "GET /api/v1/jobs/{job_id}/table",
     "GET /api/v1/jobs/{job_id}/table/{format_name}",
     "GET /api/v1/jobs/{job_id}/trials/{number}/placement",

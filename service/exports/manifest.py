@@ -1,0 +1,90 @@
+"""`export.json`: what `hamtune verify` has to know of an export to measure it on a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from searchspace.collectives.equivalents import Target
+from service.exports.placement import text_file
+from service.exports.result import ExportFile, Result
+
+__all__ = ["MANIFEST", "MICROBENCHMARK", "verification_files"]
+
+MANIFEST = "export.json"
+MICROBENCHMARK = "microbenchmark.c"
+DEFAULT_HOSTS = "default-hostfile"
+
+_SOURCE = Path(__file__).with_name(MICROBENCHMARK)
+
+
+def verification_files(
+    result: Result,
+    target: Target,
+    *,
+    script: str,
+    environment: Mapping[str, str],
+    undone: Mapping[str, str],
+    unset: Iterable[str] = (),
+    launcher: str,
+    host_line: str,
+    hosts_option: str,
+    ranks_option: str,
+) -> list[ExportFile]:
+    """The manifest, the microbenchmark, and the hosts as they would be listed without tuning.
+
+    Args:
+        result: What is exported.
+        target: For which library.
+        script: That starts a program as exported.
+        environment: Forces the choices where the script does not.
+        undone: Keeps what is installed of the export from acting on the defaults.
+        unset: What is taken from the environment for the same reason.
+        launcher: The library's command.
+        host_line: Line of the default list of hosts, with `{host}` and `{slots}`.
+        hosts_option: Of the launcher, before that list.
+        ranks_option: Of the launcher, before the number of ranks.
+    """
+    ranks = result.application.ranks
+    used: dict[int, int] = {}
+    for host in result.resolved.rank_hosts:
+        used[host] = used.get(host, 0) + 1
+    order = result.resolved.order
+    hosts = sorted(used, key=lambda host: order[host])
+    lines = (host_line.format(host=result.names[host], slots=used[host]) + "\n" for host in hosts)
+    default = [launcher, ranks_option, str(ranks), hosts_option, DEFAULT_HOSTS]
+    document = {
+        "format": target.format,
+        "target": target.name,
+        "job": result.job.id,
+        "trial": result.trial.number,
+        "ranks": ranks,
+        "collectives": list(result.calls),
+        "simulated": {"exported": result.value, "default": _simulated_default(result, target)},
+        "exported": {"command": [f"./{script}"], "environment": dict(environment)},
+        "default": {"command": default, "environment": dict(undone), "unset": list(unset)},
+        "launcher_variable": launcher.upper(),
+    }
+    return [
+        text_file(MANIFEST, json.dumps(document, indent=2, allow_nan=False) + "\n"),
+        ExportFile(name=MICROBENCHMARK, content=_SOURCE.read_bytes()),
+        text_file(DEFAULT_HOSTS, *lines),
+    ]
+
+
+def _simulated_default(result: Result, target: Target) -> float | None:
+    """Simulated time of the same network, untuned, with the library's own choices; seconds.
+
+    It is the baseline of that network whose choices are those of the library's decision table; None
+    where the job has no such baseline.
+    """
+    topology = result.configuration.get("topology")
+    values: Sequence[float] = [
+        trial.value
+        for trial in result.baselines
+        if trial.value is not None
+        and trial.configuration.get("topology") == topology
+        and trial.configuration.get("mpi") == target.selector
+    ]
+    return values[0] if values else None

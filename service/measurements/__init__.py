@@ -1,0 +1,1 @@
+"""What exports gained on the clusters of those who installed them."""
