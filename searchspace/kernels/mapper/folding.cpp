@@ -68,10 +68,12 @@ class Folding {
       left_.push_back(axis.extent);
       least_price_ += axis.weight;
     }
+    turns_ = longest_first(box.extents);
+    takers_ = longest_first(left_);
   }
 
   std::optional<std::vector<std::uint32_t>> run() {
-    share(0, 0, box_.extents.empty() ? 1 : box_.extents[0]);
+    share(0, 0, box_.extents.empty() ? 1 : box_.extents[turns_[0]]);
     if (best_.empty()) return std::nullopt;
     std::vector<std::size_t> stride(box_.extents.size(), 1);
     for (std::size_t axis = stride.size(); axis-- > 1;)
@@ -98,29 +100,39 @@ class Folding {
  private:
   static constexpr std::size_t kMostTried = 3000;
 
-  /// Shares the axis `along` of the box, of which `room` is left, among the lattice's axes.
-  void share(std::size_t along, std::size_t axis, std::int32_t room) {
+  /// The longest axes first: so those that fit each other are tried together before all others.
+  static std::vector<std::size_t> longest_first(const Extents& extents) {
+    std::vector<std::size_t> order(extents.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return extents[a] > extents[b]; });
+    return order;
+  }
+
+  /// Shares an axis of the box, of which `room` is left, among the lattice's axes.
+  void share(std::size_t turn, std::size_t next, std::int32_t room) {
     if (done()) return;
-    if (along == box_.extents.size()) {
+    if (turn == turns_.size()) {
       if (std::all_of(left_.begin(), left_.end(), [](std::int32_t rest) { return rest == 1; }))
         arrange(0);
       return;
     }
-    if (axis == left_.size()) {
+    if (next == takers_.size()) {
       std::int64_t need = 1, rest = 1;
       for (const std::int32_t one : left_) need *= one;
-      for (std::size_t next = along + 1; next < box_.extents.size(); ++next)
-        rest *= box_.extents[next];
+      for (std::size_t later = turn + 1; later < turns_.size(); ++later)
+        rest *= box_.extents[turns_[later]];
       if (need <= rest)
-        share(along + 1, 0, along + 1 < box_.extents.size() ? box_.extents[along + 1] : 1);
+        share(turn + 1, 0, turn + 1 < turns_.size() ? box_.extents[turns_[turn + 1]] : 1);
       return;
     }
+    const std::size_t along = turns_[turn], axis = takers_[next];
     const std::int32_t whole = left_[axis];
     for (std::int32_t size = std::min(room, whole); size >= 1; --size) {
       if (even_ && whole % size != 0) continue;
       left_[axis] = (whole + size - 1) / size;
       size_[along][axis] = size;
-      share(along, axis + 1, room / size);
+      share(turn, next + 1, room / size);
     }
     left_[axis] = whole;
     size_[along][axis] = 1;
@@ -187,6 +199,7 @@ class Folding {
   const Lattice& lattice_;
   const Box& box_;
   bool even_;
+  std::vector<std::size_t> turns_, takers_;  ///< axes of the box and of the lattice as they come
   Extents left_;                             ///< of each axis of the lattice, not yet shared out
   std::vector<Extents> size_;                ///< digits: box axes x lattice axes
   std::vector<std::vector<std::size_t>> order_;  ///< of the lattice axes along each box axis

@@ -83,6 +83,15 @@ def test_stencils_and_rings_that_fit_a_grid_take_one_hop_a_flow(
         assert found == traffic.total
 
 
+@settings(max_examples=6, deadline=None)
+@given(order=st.permutations((16, 4, 8)), seed=st.integers(0, 1000))
+def test_axes_that_fit_each_other_are_found_whatever_their_order(
+    order: list[int], seed: int
+) -> None:
+    traffic = shuffled(stencil(*order), seed)
+    assert mapped(traffic, Grid((16, 8, 4), wrapped=True)) == traffic.total
+
+
 def test_a_lattice_is_cut_into_blocks_for_a_tree() -> None:
     # Sixteen blocks of 4 x 4: 24 flows inside a block, and all others between blocks.
     traffic = stencil(16, 16)
