@@ -48,6 +48,7 @@ def up(host: str, port: int, log_level: str, settings: Settings) -> int:
     """
     from service.processes import serve
     from service.runtime import Runtime
+    from workers.scratch import scratch
 
     log_to_stderr(log_level)
     if not settings.embedded:
@@ -55,7 +56,7 @@ def up(host: str, port: int, log_level: str, settings: Settings) -> int:
     runtime = Runtime(settings, run=True)
     with _graceful_termination():
         try:
-            with runtime, _announced(settings.data) as announce:
+            with runtime, scratch(), _announced(settings.data) as announce:
                 serve(runtime, host, port, on_ready=announce)
         except KeyboardInterrupt:
             say(f"hamtune: stopped; unfinished jobs go on with 'hamtune up --data {settings.data}'")

@@ -118,7 +118,7 @@ def run_coordinator(settings: Settings) -> None:
             app = make_app(broker)
             await_broker(app, stop)
             log.info("waiting for jobs")
-            coordinator_for(storage, app).serve(stop)
+            coordinator_for(storage, app, settings.worker_silence).serve(stop)
     finally:
         storage.close()
 

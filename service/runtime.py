@@ -16,6 +16,7 @@ from service.settings import Settings
 from storage.identifiers import new_id
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
+from tuner.evaluations import Silence
 from workers.celery_app import make_app
 from workers.embedded import EmbeddedPool
 
@@ -97,7 +98,9 @@ class Runtime:
         )
         pool.start()
         started.callback(pool.stop)
-        self._coordinator = coordinator_for(storage, app, embedded=self.settings.private)
+        self._coordinator = coordinator_for(
+            storage, app, self.settings.worker_silence, embedded=self.settings.private
+        )
         self._stop.clear()
         started.callback(self._end_coordinating)
         if not self._only_asked:
@@ -151,12 +154,15 @@ def open_storage(settings: Settings) -> Storage:
     return storage
 
 
-def coordinator_for(storage: Storage, app: Celery, *, embedded: bool = False) -> Coordinator:
+def coordinator_for(
+    storage: Storage, app: Celery, worker_silence: float, *, embedded: bool = False
+) -> Coordinator:
     """A coordinator that dispatches through Celery; its name tells host and process.
 
     Args:
         storage: Where jobs are.
         app: From `make_app`.
+        worker_silence: Seconds without a sign of life after which a worker is given up.
         embedded: All coordinators and workers live in this process.
     """
 
@@ -165,4 +171,5 @@ def coordinator_for(storage: Storage, app: Celery, *, embedded: bool = False) ->
 
     # Process numbers come again, in containers at once.
     name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
-    return Coordinator(storage, dispatch, name, embedded=embedded)
+    silence = Silence(running_seconds=worker_silence)
+    return Coordinator(storage, dispatch, name, silence=silence, embedded=embedded)

@@ -19,6 +19,7 @@ SECRETS = ("HAMTUNE_DATABASE_URL", "HAMTUNE_BROKER_URL", "HAMTUNE_ARTIFACTS_URL"
 
 DEFAULT_UPLOAD_LIMIT = 512 * 1024 * 1024
 DEFAULT_BODY_LIMIT = 1024 * 1024
+DEFAULT_WORKER_SILENCE = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class Settings:
         concurrency: Evaluations at once in an embedded pool; None means one a core.
         upload_limit: Largest trace archive accepted, in bytes.
         body_limit: Largest JSON or YAML body accepted, in bytes.
+        worker_silence: Seconds without a sign of life after which a worker is given up.
         captures: What captures of users' programs may do.
         cache: Where copies of artifacts of a remote store are kept; None for a default place.
         cache_size: How many bytes of them; None for 10 GiB.
@@ -47,6 +49,7 @@ class Settings:
     concurrency: int | None = None
     upload_limit: int = DEFAULT_UPLOAD_LIMIT
     body_limit: int = DEFAULT_BODY_LIMIT
+    worker_silence: float = DEFAULT_WORKER_SILENCE
     captures: CapturePolicy = field(default_factory=CapturePolicy)
     cache: Path | None = None
     cache_size: int | None = None
@@ -91,6 +94,7 @@ class Settings:
             broker_url=values.get("HAMTUNE_BROKER_URL") or None,
             concurrency=_positive(values, "HAMTUNE_CONCURRENCY"),
             upload_limit=_size(values, "HAMTUNE_UPLOAD_LIMIT", DEFAULT_UPLOAD_LIMIT),
+            worker_silence=_seconds(values, "HAMTUNE_WORKER_SILENCE", DEFAULT_WORKER_SILENCE),
             captures=_captures(values),
             cache=Path(values["HAMTUNE_CACHE"]) if values.get("HAMTUNE_CACHE") else None,
             cache_size=_size(values, "HAMTUNE_CACHE_SIZE", 0) or None,

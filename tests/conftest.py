@@ -23,22 +23,22 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgresql_url() -> Iterator[str]:
     """An empty database of a real PostgreSQL server."""
-    with servers.postgresql() as url:
-        yield url
+    with servers.PostgreSQL() as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """A real Redis server."""
-    with servers.redis() as url:
-        yield url
+    with servers.Redis() as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")
 def s3_environment() -> Iterator[dict[str, str]]:
     """The environment that leads to a server that speaks S3."""
-    with servers.s3() as environment:
-        yield environment
+    with servers.S3() as server:
+        yield server.environment
 
 
 @pytest.fixture(scope="session")

@@ -14,32 +14,113 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 
 
-@contextmanager
-def postgresql() -> Iterator[str]:
-    """A PostgreSQL server; yields the URL of an empty database in it."""
-    binaries = postgresql_binaries()
-    # PostgreSQL refuses to run as root.
-    account = _unprivileged_account() if os.geteuid() == 0 else None
-    with tempfile.TemporaryDirectory(prefix="hamtune-postgresql-") as directory:
-        if account is not None:
-            shutil.chown(directory, account.pw_name, account.pw_gid)
-        data = Path(directory) / "data"
-        initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "hamtune", "-A", "trust"]
+class Server:
+    """A server in a directory of its own, on a port that it keeps when it is started again."""
+
+    def __init__(self, *, stop: signal.Signals, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self._stop = stop
+        self._directory = tempfile.TemporaryDirectory(prefix="hamtune-server-")
+        self.directory = Path(self._directory.name)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def command(self) -> list[str]:
+        """What to run."""
+        raise NotImplementedError
+
+    def answers(self) -> bool:
+        """Whether it is ready."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Start it and wait until it is ready."""
+        command, log = self.command(), self.directory / "log"
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                command,
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self.answers():
+            assert self._process.poll() is None, f"{command} ended:\n{log.read_text()}"
+            assert time.monotonic() < deadline, f"{command} did not start:\n{log.read_text()}"
+            time.sleep(0.05)
+
+    def stop(self, number: signal.Signals | None = None) -> None:
+        """End it with a signal, by default the one by which it ends soon."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.send_signal(number or self._stop)
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self._directory.cleanup()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+        self._directory.cleanup()
+
+
+class PostgreSQL(Server):
+    """A PostgreSQL server with an empty database."""
+
+    def __init__(self) -> None:
+        super().__init__(stop=signal.SIGQUIT)  # at once: nobody will want the data again
+        self._binaries = postgresql_binaries()
+        # PostgreSQL refuses to run as root.
+        self._account = _unprivileged_account() if os.geteuid() == 0 else None
+        if self._account is not None:
+            shutil.chown(self.directory, self._account.pw_name, self._account.pw_gid)
+        initdb = [self._binary("initdb"), "-D", self._data, "-U", "hamtune", "-A", "trust"]
         initdb += ["--no-sync", "-E", "UTF8", "--locale=C"]
         done = subprocess.run(
-            _as_user(account, initdb), cwd=directory, capture_output=True, text=True
+            _as_user(self._account, initdb), cwd=self.directory, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        port = free_port()
-        command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port)]
+
+    @property
+    def url(self) -> str:
+        """Of the database."""
+        return self.url_at(self.port)
+
+    def url_at(self, port: int) -> str:
+        """Of the database, behind another port."""
+        return f"postgresql+psycopg://hamtune@127.0.0.1:{port}/hamtune"
+
+    @property
+    def _data(self) -> str:
+        return str(self.directory / "data")
+
+    def _binary(self, name: str) -> str:
+        return str(self._binaries / name)
+
+    def command(self) -> list[str]:
+        command = [self._binary("postgres"), "-D", self._data, "-p", str(self.port)]
         for setting in (
             "listen_addresses=127.0.0.1",
             "unix_socket_directories=",
@@ -47,80 +128,79 @@ def postgresql() -> Iterator[str]:
             "fsync=off",
         ):
             command += ["-c", setting]
-        ready = [str(binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
-        ready += ["-d", "postgres"]
-        with _running(
-            _as_user(account, command),
-            directory,
-            lambda: subprocess.run(ready, check=False).returncode == 0,
-            stop=signal.SIGQUIT,  # at once: nobody will want the data again
-        ):
-            url = f"postgresql+psycopg://hamtune@127.0.0.1:{port}"
-            create = [str(binaries / "createdb"), "-h", "127.0.0.1", "-p", str(port)]
-            subprocess.run([*create, "-U", "hamtune", "hamtune"], check=True)
-            yield f"{url}/hamtune"
+        return _as_user(self._account, command)
+
+    def answers(self) -> bool:
+        ready = [self._binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        return subprocess.run([*ready, "-d", "postgres"], check=False).returncode == 0
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        create = [self._binary("createdb"), "-h", "127.0.0.1", "-p", str(self.port)]
+        subprocess.run([*create, "-U", "hamtune", "hamtune"], check=True)
+        return self
 
 
-@contextmanager
-def redis(port: int | None = None) -> Iterator[str]:
-    """A Redis server that keeps nothing on disk; yields its URL."""
-    program = shutil.which("redis-server")
-    assert program is not None, "redis-server is missing; run ./setup.sh --test"
-    with tempfile.TemporaryDirectory(prefix="hamtune-redis-") as directory:
-        port = port or free_port()
-        command = [program, "--port", str(port), "--bind", "127.0.0.1"]
-        command += ["--save", "", "--appendonly", "no", "--dir", directory]
-        with _running(_as_user(None, command), directory, lambda: _answers(port), signal.SIGTERM):
-            yield f"redis://127.0.0.1:{port}/0"
+class Redis(Server):
+    """A Redis server that keeps nothing on disk: once started again, it is empty."""
+
+    def __init__(self, port: int | None = None) -> None:
+        super().__init__(stop=signal.SIGTERM, port=port)
+
+    @property
+    def url(self) -> str:
+        """Of its first database."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def command(self) -> list[str]:
+        program = shutil.which("redis-server")
+        assert program is not None, "redis-server is missing; run ./setup.sh --test"
+        command = [program, "--port", str(self.port), "--bind", "127.0.0.1"]
+        command += ["--save", "", "--appendonly", "no", "--dir", str(self.directory)]
+        return _as_user(None, command)
+
+    def answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as connection:
+                connection.sendall(b"PING\r\n")
+                return connection.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
 
 
-@contextmanager
-def s3() -> Iterator[dict[str, str]]:
-    """A server that speaks S3, without buckets; yields the environment that leads there."""
-    with tempfile.TemporaryDirectory(prefix="hamtune-s3-") as directory:
-        port = free_port()
-        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+class S3(Server):
+    """A server that speaks S3, without buckets."""
 
-        def answers() -> bool:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
-            except OSError:
-                return False
-            return True
+    def __init__(self) -> None:
+        super().__init__(stop=signal.SIGTERM)
 
-        with _running(_as_user(None, command), directory, answers, signal.SIGTERM):
-            yield {
-                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-                "AWS_ACCESS_KEY_ID": "test",
-                "AWS_SECRET_ACCESS_KEY": "test",
-                "AWS_DEFAULT_REGION": "us-east-1",
-            }
+    @property
+    def environment(self) -> dict[str, str]:
+        """What leads clients there."""
+        return {
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+    def command(self) -> list[str]:
+        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
+        return _as_user(None, command)
+
+    def answers(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1.0).close()
+        except OSError:
+            return False
+        return True
 
 
-@contextmanager
-def _running(
-    command: list[str], directory: str, is_ready: Callable[[], bool], stop: signal.Signals
-) -> Iterator[None]:
-    log = Path(directory) / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=directory, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-        )
-    try:
-        deadline = time.monotonic() + START_SECONDS
-        while not is_ready():
-            assert process.poll() is None, f"{command} ended:\n{log.read_text()}"
-            assert time.monotonic() < deadline, f"{command} did not start:\n{log.read_text()}"
-            time.sleep(0.05)
-        yield
-    finally:
-        if process.poll() is None:
-            process.send_signal(stop)
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _as_user(account: pwd.struct_passwd | None, command: list[str]) -> list[str]:
@@ -147,18 +227,3 @@ def postgresql_binaries() -> Path:
     program = shutil.which("postgres")
     assert program is not None, "PostgreSQL is missing; run ./setup.sh --test"
     return Path(program).resolve().parent
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _answers(port: int) -> bool:
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1.0) as connection:
-            connection.sendall(b"PING\r\n")
-            return connection.recv(16).startswith(b"+PONG")
-    except OSError:
-        return False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from storage.errors import Conflict
@@ -29,8 +31,10 @@ class Silence:
 
     Attributes:
         running_seconds: Since the last heartbeat of a running attempt, until it is lost.
-        dispatched_seconds: Since an attempt was dispatched, until it is dispatched anew; its
-            message may well wait in a long queue.
+        dispatched_seconds: Since an attempt was dispatched, until it is given up and another takes
+            its place; its message may well wait in a long queue.
+        resend_seconds: Since the message of an attempt was sent that no worker has taken, until it
+            is sent again, for a broker may lose messages; then twice as long each time.
         preparing_seconds: Since a preparation was asked for, until it is asked for again where no
             worker has claimed it; then twice as long each time, for the message may well wait in
             a long queue.
@@ -39,8 +43,17 @@ class Silence:
 
     running_seconds: float = 30.0
     dispatched_seconds: float = 600.0
+    resend_seconds: float = 5.0
     preparing_seconds: float = 5.0
     losses: int = 3
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A message that no worker has acted on: when it was sent, and for how long to trust in it."""
+
+    since: float
+    patience: float
 
 
 class Evaluations:
@@ -62,6 +75,7 @@ class Evaluations:
         self._silence = silence
         self._losses: Counter[str] = Counter()  # by trial, under this lease
         self._unsent: dict[str, Trial] = {}  # whose message the broker did not take
+        self._waiting: dict[str, _Waiting] = {}  # by attempt, of those that no worker has taken
 
     def take_over(self, *, orphaned: bool) -> None:
         """Give up what an earlier coordinator left that nobody works on.
@@ -115,7 +129,9 @@ class Evaluations:
         for attempt in self._expire():
             if attempt.heartbeat_at is not None:
                 self._losses[attempt.trial_id] += 1
-        attended = {attempt.trial_id for attempt in self._storage.open_attempts(self._lease.job.id)}
+        attempts = self._storage.open_attempts(self._lease.job.id)
+        self._resend([attempt for attempt in attempts if attempt.state == "dispatched"])
+        attended = {attempt.trial_id for attempt in attempts}
         for trial in self._storage.open_trials(self._lease.job.id):
             if trial.id in attended:
                 continue
@@ -123,6 +139,19 @@ class Evaluations:
                 self.begin(trial)
             else:
                 self._fail(trial)
+
+    def _resend(self, attempts: list[Attempt]) -> None:
+        """Send messages again that may be lost; a worker that has two drops the second one."""
+        now = time.monotonic()
+        before, self._waiting = self._waiting, {}
+        for attempt in attempts:
+            waiting = before.get(attempt.id) or _Waiting(now, self._silence.resend_seconds)
+            if now - waiting.since >= waiting.patience:
+                waiting = _Waiting(now, 2 * waiting.patience)
+                log.debug("attempt %s is sent again", attempt.id)
+                with suppress(Exception):  # whatever a broker raises when it is away
+                    self._dispatch(EVALUATE, attempt.id)
+            self._waiting[attempt.id] = waiting
 
     def _expire(self) -> list[Attempt]:
         lost = self._storage.expire_attempts(

@@ -82,6 +82,11 @@ class EmbeddedPool:
         self._thread = threading.Thread(target=self._worker.start, name="workers", daemon=True)
         self._thread.start()
 
+    @property
+    def listens(self) -> bool:
+        """Whether it still takes work; no more once its consumer has failed for good."""
+        return self._thread is not None and self._thread.is_alive()
+
     def stop(self, *, grace_seconds: float = 0.0) -> None:
         """End: take no more, and hand back what is under way, so that others do it.
 

@@ -8,13 +8,16 @@ import threading
 from collections.abc import Sequence
 from types import FrameType
 
+from searchspace.errors import HamtuneError
 from storage.storage import Storage
 from workers.capture_limits import CapturePolicy
 from workers.celery_app import await_broker, make_app
 from workers.embedded import EmbeddedPool
+from workers.scratch import scratch
 
 __all__ = ["run_worker"]
 
+_LOOK_SECONDS = 1.0
 GRACE_SECONDS = 8.0  # below the ten seconds after which service managers kill
 
 
@@ -42,6 +45,9 @@ def run_worker(
         grace_seconds: Time to end evaluations under way.
         policy: What captures may do.
         queues: Which queues it listens to; None for all.
+
+    Raises:
+        HamtuneError: The worker cannot take messages any more.
     """
     ending = threading.Event()
 
@@ -53,8 +59,13 @@ def run_worker(
     app = make_app(broker_url)
     await_broker(app, ending)
     pool = EmbeddedPool(app, concurrency, storage=storage, policy=policy, queues=queues)
-    pool.start()
-    log.info("waiting for work")
-    ending.wait()
-    log.info("stopping")
-    pool.stop(grace_seconds=grace_seconds)
+    with scratch():
+        pool.start()
+        log.info("waiting for work")
+        while pool.listens and not ending.wait(_LOOK_SECONDS):
+            pass
+        failed = not ending.is_set()
+        log.info("stopping")
+        pool.stop(grace_seconds=grace_seconds)
+    if failed:  # whoever looks after the process starts it again
+        raise HamtuneError("the worker lost its broker for good; its log says why")

@@ -45,7 +45,7 @@ def test_a_late_broker_and_a_rolling_restart_lose_and_double_nothing(
         coordinator = start("coordinator", ready=waiting)
         first = start(*worker, "evaluate,prepare", ready=waiting)
         submitted = hamtune.json("submit", hamtune.job_file(job), "--server", api.url)
-        processes.enter_context(servers.redis(port))
+        processes.enter_context(servers.Redis(port))
         hamtune.environment["HAMTUNE_BROKER_URL"] = f"redis://127.0.0.1:{port}/0"
 
         storage = Storage.open(database, str(hamtune.directory / "unused"))

@@ -415,6 +415,27 @@ def test_a_silent_worker_loses_its_trial_to_another(
     assert essence(storage, job) == undisturbed
 
 
+def test_messages_that_a_broker_lost_are_sent_again(
+    storage: Storage, undisturbed: list[tuple[Any, ...]]
+) -> None:
+    job = create_job(storage)
+    with Evaluators(storage, 2) as evaluators:
+        lost: list[str] = []
+
+        def dispatch(task: str, identifier: str) -> None:
+            if task == EVALUATE and len(lost) < 5 and identifier not in lost:
+                lost.append(identifier)
+            else:
+                evaluators.dispatch(task, identifier)
+
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        silence = Silence(resend_seconds=0.01)
+        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+    assert len(lost) == 5
+    assert essence(storage, job) == undisturbed
+
+
 def test_a_trial_that_every_worker_dies_of_has_failed(storage: Storage) -> None:
     job = create_job(storage, budget={"trials": 4}, batch=2)
     with Evaluators(storage, 2) as evaluators:

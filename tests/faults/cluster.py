@@ -1,0 +1,211 @@
+"""A whole installation on this machine: servers and processes that may be killed and come back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests import servers
+from tests.faults.gate import Gate
+
+ROOT = Path(__file__).resolve().parents[2]
+SILENCE_SECONDS = 7.0
+"""After which a worker is given up; two heartbeats and more."""
+MARK = "HAMTUNE_TEST_INSTALLATION"
+"""A variable by which all processes of an installation are found, orphans as well."""
+
+
+@dataclass
+class Process:
+    """A `hamtune` process that is started again whenever it has died."""
+
+    name: str
+    arguments: tuple[str, ...]
+    environment: dict[str, str]
+    directory: Path
+    process: subprocess.Popen[bytes] | None = None
+    starts: int = 0
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    @property
+    def log(self) -> Path:
+        return self.directory / f"{self.name}.log"
+
+    def start(self) -> None:
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [str(ROOT / ".venv/bin/python"), "-m", "cli", *self.arguments],
+                cwd=self.directory,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        self.starts += 1
+
+    def signal(self, number: signal.Signals) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """End it at once, and wait until it is gone."""
+        self.signal(signal.SIGKILL)
+        if self.process is not None:
+            self.process.wait()
+
+    def stop(self, seconds: float = 60.0) -> int:
+        """Ask it to end; its exit status."""
+        assert self.process is not None
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGTERM)
+        return self.process.wait(seconds)
+
+
+@dataclass
+class Installation:
+    """PostgreSQL, Redis, an API, coordinators and workers."""
+
+    directory: Path
+    postgresql: servers.PostgreSQL
+    redis: servers.Redis
+    gate: Gate
+    api: Process
+    coordinators: list[Process]
+    workers: list[Process]
+    url: str
+    mark: str
+    offset: Path
+    """How far the clocks of some processes are off."""
+    events: list[str] = field(default_factory=list)
+
+    @property
+    def processes(self) -> list[Process]:
+        return [self.api, *self.coordinators, *self.workers]
+
+    def set_clocks(self, seconds: int) -> None:
+        """Put those clocks that may go wrong off by so much."""
+        with self.offset.open("r+b") as file:
+            file.write(struct.pack("q", seconds))
+
+    def get(self, path: str, **query: Any) -> Any:
+        """A document of the API, however often it must be asked."""
+        return self._ask(lambda: httpx.get(f"{self.url}{path}", params=query, timeout=30.0))
+
+    def submit(self, job: dict[str, Any]) -> str:
+        """Create a job, once, however often the API must be asked; its id."""
+        headers = {"Idempotency-Key": f"{self.mark}-{job['seed']}"}
+        made = self._ask(
+            lambda: httpx.post(f"{self.url}/jobs", json=job, headers=headers, timeout=30.0)
+        )
+        return str(made["id"])
+
+    def _ask(self, request: Callable[[], httpx.Response], seconds: float = 120.0) -> Any:
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                answer = request()
+                # A service whose database is away says so; all other refusals are mistakes.
+                if answer.status_code not in (500, 502, 503):
+                    assert answer.status_code < 300, answer.text
+                    return answer.json()
+                assert answer.status_code == 503, answer.text
+            except httpx.TransportError:
+                pass
+            assert time.monotonic() < deadline, "the API does not come back"
+            time.sleep(0.1)
+
+    def left_running(self) -> list[str]:
+        """The commands of all processes that belong to this installation."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if f"{MARK}={self.mark}".encode() in (folder / "environ").read_bytes():
+                    command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    found.append(f"{folder.name} {command}")
+            except OSError:
+                continue
+        return found
+
+
+@contextmanager
+def installation(
+    directory: Path, *, workers: int = 2, coordinators: int = 2
+) -> Iterator[Installation]:
+    """Start everything in a directory; all is ended with the block."""
+    mark = f"{os.getpid()}-{directory.name}"
+    scratch = directory / "tmp"
+    scratch.mkdir()
+    offset = directory / "clock"
+    offset.write_bytes(struct.pack("q", 0))
+    with ExitStack() as stack:
+        postgresql = stack.enter_context(servers.PostgreSQL())
+        redis = stack.enter_context(servers.Redis())
+        gate = stack.enter_context(Gate(postgresql.port))
+        base = {
+            name: value for name, value in os.environ.items() if not name.startswith("HAMTUNE_")
+        }
+        base |= {
+            "PYTHONPATH": str(ROOT),
+            "TMPDIR": str(scratch),
+            MARK: mark,
+            "HAMTUNE_DATA": str(directory / "data"),
+            "HAMTUNE_DATABASE_URL": postgresql.url,
+            "HAMTUNE_BROKER_URL": redis.url,
+            "HAMTUNE_ARTIFACTS_URL": (directory / "artifacts").as_uri(),
+            "HAMTUNE_WORKER_SILENCE": f"{SILENCE_SECONDS}s",
+        }
+        through_gate = base | {"HAMTUNE_DATABASE_URL": postgresql.url_at(gate.port)}
+        clock = {"LD_PRELOAD": str(_clock(directory)), "HAMTUNE_TEST_CLOCK": str(offset)}
+
+        def process(name: str, *arguments: str, **more: str) -> Process:
+            started = Process(name, arguments, base | more, directory)
+            stack.callback(started.kill)
+            return started
+
+        port = servers.free_port()
+        made = Installation(
+            directory=directory,
+            postgresql=postgresql,
+            redis=redis,
+            gate=gate,
+            api=process("api", "api", "--port", str(port)),
+            coordinators=[
+                process(f"coordinator-{i}", "coordinator", **(clock if i == 0 else {}))
+                for i in range(coordinators)
+            ],
+            workers=[
+                process(f"worker-{i}", "worker", "--concurrency", "1") for i in range(workers)
+            ],
+            url=f"http://127.0.0.1:{port}/api/v1",
+            mark=mark,
+            offset=offset,
+        )
+        # One worker reaches the database through the gate; another's clock may go wrong.
+        made.workers[0].environment = through_gate
+        made.workers[-1].environment = base | clock
+        made.api.start()
+        made.get("/jobs")  # which has brought the tables up to date
+        for one in (*made.coordinators, *made.workers):
+            one.start()
+        yield made
+
+
+def _clock(directory: Path) -> Path:
+    library = directory / "clock.so"
+    source = Path(__file__).with_name("clock.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    return library
