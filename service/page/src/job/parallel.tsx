@@ -164,7 +164,7 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
           const brush = brushes.get(axis.name);
           const exact = brush && brush[0] === brush[1] ? String(Math.round(brush[0] * (axis.values.length - 1))) : "";
           return (
-            <label key={axis.name}>{short(axis.name)} <select value={exact} onChange={(event) => {
+            <label key={axis.name}>{short(axis.name)} <select aria-label={short(axis.name)} value={exact} onChange={(event) => {
               const text = event.currentTarget.value;
               const place = Number(text) / (axis.values.length - 1);
               set(axis.name, text === "" ? null : [place, place]);
