@@ -173,7 +173,7 @@ def test_a_space_without_a_feasible_point_fails_plainly(
     hamtune: Hamtune, job: dict[str, Any]
 ) -> None:
     # A memory limit that no evaluation on so many hosts can keep makes every trial fail.
-    job["machine"]["nodes"] = 400
+    job["machine"]["nodes"] = 1600
     job["limits"] = {"memory": "1MiB"}
 
     done = hamtune("run", hamtune.job_file(job))
