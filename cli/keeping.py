@@ -137,7 +137,10 @@ def expire(
 @json_option
 @data_option
 def migrate(as_json: bool, settings: Settings) -> None:
-    """Bring the tables of the database up to date, which every process also does as it starts."""
+    """Bring the tables of the database up to date.
+
+    Every process also does so as it starts.
+    """
     from service.runtime import open_storage
 
     storage = open_storage(settings)
