@@ -71,7 +71,7 @@ TABLE = {
     "submit": ("jobs", "Hand a job to a running service and print its id."),
     "topology": ("networks", "Generate networks, optimise, measure, convert and draw them."),
     "trace": ("traces", "Look at traces; import, merge and truncate them."),
-    "trials": ("tables", "Write all trials of a job as a table: CSV, Parquet, an Optuna study."),
+    "trials": ("tables", "Write all trials of a job as a table."),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
     "verify": (
         "verify",
