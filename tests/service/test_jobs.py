@@ -401,7 +401,7 @@ def test_unknown_query_parameters_are_refused_with_those_that_there_are(
     assert problem["errors"] == [
         {
             "field": "query.stat",
-            "message": "unknown parameter; allowed: cursor, limit, name, state",
+            "message": "unknown parameter; allowed: cursor, limit, name, search, state",
         }
     ]
     response = client.get("/api/v1/jobs/nosuchjob?verbose=1")

@@ -115,9 +115,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium."""
+    """Debian's Chromium; no longer than its tests, since its event loop runs in their thread."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     assert program is not None, "chromium is missing; run ./setup.sh --test"
     assert (BUILT / "index.html").exists(), "the page is not built; run ./setup.sh"
