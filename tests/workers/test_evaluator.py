@@ -290,7 +290,8 @@ def test_a_simulation_killed_from_outside_is_made_again_a_few_times(
     assert trial.state == "failed"
     assert trial.reason is not None
     assert trial.reason["kind"] == "killed"
-    assert len(killed) == 3
+    # Three simulations, and perhaps the process in which the ranks of the next one stood ready.
+    assert len(killed) in (3, 4)
 
 
 @pytest.mark.parametrize(
