@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -23,6 +24,7 @@ BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
 """The simulator; the environment may name another one, built against another SimGrid."""
 
 _PROTOCOL = "1"  # kSimulatorVersion of simulator/main.cpp
+_IDLE_SECONDS = 0.2
 _GRACE_SECONDS = 5.0
 _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
 
@@ -192,13 +194,22 @@ def simulator_version() -> str:
 
 
 def _end(server: subprocess.Popen[str]) -> None:
-    """End a server; its child dies with it (it asks the kernel for that)."""
-    server.kill()
-    server.wait(_GRACE_SECONDS)
-    for stream in (server.stdin, server.stdout):
-        if stream is not None:
-            try:
-                stream.close()
-            except (OSError, ValueError):
-                # What was buffered for a dead server has nowhere to go.
-                continue
+    """End a server; its child dies with it (it asks the kernel for that).
+
+    An idle one ends with its input, and waits for its child then: so is the time that the child
+    spent charged to this process.
+    """
+    _close(server.stdin)
+    try:
+        server.wait(_IDLE_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait(_GRACE_SECONDS)
+    _close(server.stdout)
+
+
+def _close(stream: IO[str] | None) -> None:
+    if stream is not None:
+        # What was buffered for a dead server has nowhere to go.
+        with contextlib.suppress(OSError, ValueError):
+            stream.close()
