@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Callable
 
-import igraph
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,6 +35,8 @@ def _ring(graph: Graph, seed: int) -> Places:
 
 def _force(graph: Graph, seed: int) -> Places:
     """Kamada and Kawai's springs, or the forces of Fruchterman and Reingold for many nodes."""
+    import igraph  # takes a second, since it brings matplotlib
+
     network = igraph.Graph(n=graph.nodes, edges=graph.edges)
     start = (_ring(graph, seed) * math.sqrt(graph.nodes)).tolist()
     igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 - no secret
