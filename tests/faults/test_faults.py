@@ -21,7 +21,7 @@ from storage.records import FINAL_JOB_STATES
 from tests.faults.cluster import ROOT, Installation, installation
 from tests.faults.faults import FAULTS
 
-COUNT = int(os.environ.get("HAMTUNE_FAULTS", "14"))
+COUNT = int(os.environ.get("HAMTUNE_FAULTS", "8"))
 SEED = int(os.environ.get("HAMTUNE_FAULT_SEED", "1"))
 SECONDS = 600.0
 """How long jobs may take to their end once nothing breaks any more."""
@@ -47,7 +47,7 @@ def job(number: int) -> dict[str, Any]:
             "mpi": ["mpich", "ompi"],
             "collectives": {"allreduce": "all", "bcast": "all"},
         },
-        "budget": {"trials": 60},
+        "budget": {"trials": 30},
         "seed": number,
     }
 
