@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,7 +23,7 @@ START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 
 
-class Server:
+class Server(ABC):
     """A server in a directory of its own, on a port that it keeps when it is started again."""
 
     def __init__(self, *, stop: signal.Signals, port: int | None = None) -> None:
@@ -32,13 +33,13 @@ class Server:
         self.directory = Path(self._directory.name)
         self._process: subprocess.Popen[bytes] | None = None
 
+    @abstractmethod
     def command(self) -> list[str]:
         """What to run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answers(self) -> bool:
         """Whether it is ready."""
-        raise NotImplementedError
 
     def start(self) -> None:
         """Start it and wait until it is ready."""

@@ -70,7 +70,11 @@ def test_the_request_to_the_simulator() -> None:
         "tie_rule": "lowest-id",
     }
     assert request["applications"] == [{"trace": 0, "hosts": list(range(16)), "start": 0.0}]
-    assert set(request["options"]) == {"network/model", "smpi/bw-factor", "smpi/lat-factor"}
+    assert request["options"] == {
+        "network/model": "SMPI",
+        "smpi/bw-factor": SMPI_DEFAULT.bandwidth_factor,
+        "smpi/lat-factor": SMPI_DEFAULT.latency_factor,
+    }
 
 
 def test_the_model_factors_are_options() -> None:
