@@ -52,7 +52,7 @@ CLOCK = cast(func.extract("epoch", func.clock_timestamp()), Double)
 of an SQLite file share the clock of their host."""
 
 _EVENTS = table(EventRow)
-_APPEND = insert(_EVENTS).returning(_EVENTS.c.id)
+_APPEND = insert(_EVENTS).returning(_EVENTS.c.id, sort_by_parameter_order=True)
 # Whoever appends to the log holds the lock; the notification goes out with the commit.
 _LOCK_EVENTS = select(
     func.pg_advisory_xact_lock(_EVENT_LOCK), func.pg_notify(CHANNEL, bindparam("payload"))
@@ -162,9 +162,14 @@ class Database:
             connection.execute(
                 _LOCK_EVENTS, {"payload": payload if len(payload) <= _LONGEST_NOTIFICATION else ""}
             )
-        for row in noted:
-            values = {"job_id": row.job_id, "kind": row.kind, "at": row.at, "data": row.data}
-            row.id = connection.execute(_APPEND, values).scalar_one()
+        values = [
+            {"job_id": row.job_id, "kind": row.kind, "at": row.at, "data": row.data}
+            for row in noted
+        ]
+        for row, identifier in zip(
+            noted, connection.execute(_APPEND, values).scalars(), strict=True
+        ):
+            row.id = identifier
 
     def now(self, session: Session) -> float:
         """The time of a transaction; a statement that read `CLOCK` may have left it here."""

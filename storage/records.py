@@ -32,6 +32,7 @@ __all__ = [
     "Process",
     "ProcessKind",
     "Project",
+    "Proposal",
     "Role",
     "Trial",
     "TrialCounts",
@@ -276,6 +277,31 @@ class TrialCounts:
 
     states: dict[TrialState, int]
     finished: dict[TrialKind, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """A trial to be stored and evaluated.
+
+    Attributes:
+        number: 1, 2, ... in ask order.
+        kind: A baseline, or a trial of the search.
+        label: The name of a baseline.
+        inside: Whether it may be the best: see `Trial.inside`.
+        configuration: What to evaluate.
+        configuration_sha256: Its identity.
+        technique: Whose idea it was.
+        cutoff: Simulated seconds at which it may be stopped.
+    """
+
+    number: int
+    kind: TrialKind
+    label: str | None = None
+    inside: bool = True
+    configuration: dict[str, Any]
+    configuration_sha256: str
+    technique: str | None = None
+    cutoff: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

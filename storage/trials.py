@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, insert, select, text, update
+from sqlalchemy import Integer, and_, bindparam, func, insert, select, text, update
 
 from storage.database import Repository
 from storage.errors import NotFound, ReplayDiverged
@@ -18,6 +19,7 @@ from storage.pagination import check_limit
 from storage.records import (
     FINAL_TRIAL_STATES,
     Outcome,
+    Proposal,
     Trial,
     TrialCounts,
     TrialKind,
@@ -44,6 +46,16 @@ _GET = select(*LISTED).where(_THE_TRIAL)
 _GET_WHOLE = select(TRIALS).where(_THE_TRIAL)
 _INSERT = insert(TRIALS).returning(*LISTED)
 _INSERT_ATTEMPT = insert(ATTEMPTS)
+_IDENTITIES = select(TRIALS.c.number, TRIALS.c.configuration_sha256).where(
+    TRIALS.c.job_id == bindparam("job_id"),
+    TRIALS.c.number.between(bindparam("first"), bindparam("last")),
+)
+_FROM = (
+    select(*LISTED)
+    .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number >= bindparam("first"))
+    .order_by(TRIALS.c.number)
+    .limit(bindparam("most", type_=Integer))
+)
 _LOSE_ATTEMPT = (
     update(ATTEMPTS)
     .where(
@@ -164,6 +176,60 @@ class Trials(Repository):
             self._database.note(session, job_id, "trial", trial_event(row))
             return trial_record(row)
 
+    def propose_trials(self, job_id: str, token: int, proposals: Sequence[Proposal]) -> list[Trial]:
+        """Store new trials as pending, each with its first attempt open, in one transaction.
+
+        Args:
+            job_id: The job.
+            token: The coordinator's lease.
+            proposals: With consecutive numbers.
+
+        Returns:
+            The trials in order.
+
+        Raises:
+            LeaseLost: The token is not that of the job's lease.
+            ReplayDiverged: There is a trial of one of these numbers.
+        """
+        numbers = [proposal.number for proposal in proposals]
+        with self._database.writing() as session:
+            now = hold_lease(self._database, session, job_id, token)
+            connection = session.connection()
+            span = {"job_id": job_id, "first": numbers[0], "last": numbers[-1]}
+            taken = connection.execute(_IDENTITIES, span).first()
+            if taken is not None:
+                raise ReplayDiverged(f"trial {taken.number} of job {job_id} was proposed before")
+            rows = connection.execute(
+                _INSERT,
+                [
+                    {
+                        "job_id": job_id,
+                        **asdict(proposal),
+                        "state": "pending",
+                        "cached": False,
+                        "created_at": now,
+                    }
+                    for proposal in proposals
+                ],
+            ).all()
+            connection.execute(
+                _INSERT_ATTEMPT,
+                [
+                    {
+                        "job_id": job_id,
+                        "trial_number": number,
+                        "number": 1,
+                        "state": "dispatched",
+                        "dispatched_at": now,
+                    }
+                    for number in numbers
+                ],
+            )
+            rows = sorted(rows, key=lambda row: int(row.number))
+            for row in rows:
+                self._database.note(session, job_id, "trial", trial_event(row))
+            return [trial_record(row) for row in rows]
+
     def settle_trial(self, identifier: str, token: int, outcome: Outcome) -> Trial:
         """Give a trial an outcome that needs no attempt; a trial that has one keeps it.
 
@@ -219,6 +285,18 @@ class Trials(Repository):
             if row is None:
                 raise NotFound(f"there is no trial {number} of a job {job_id}")
             return trial_record(row, result=row.result if with_result else None)
+
+    def finished_from(self, job_id: str, first: int, most: int) -> list[Trial]:
+        """The trials from a number on up to one that has no outcome, at most so many.
+
+        Without their results.
+        """
+        with self._database.reading() as session:
+            rows = session.connection().execute(
+                _FROM, {"job_id": job_id, "first": first, "most": most}
+            )
+            finished = itertools.takewhile(lambda row: row.state in FINAL_TRIAL_STATES, rows)
+            return [trial_record(row) for row in finished]
 
     def list_trials(
         self,

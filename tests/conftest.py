@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
 
-from tests import servers
+from deploy import servers
 
 # No test hangs on the clock: neither an example's time nor the time that drawing one takes, which
 # on a new checkout includes building Hypothesis's tables of characters.

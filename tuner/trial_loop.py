@@ -17,7 +17,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -25,7 +25,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.job import BuiltSpace, JobSpec
 from storage.errors import ReplayDiverged
-from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Trial, TrialKind
+from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Proposal, Trial, TrialKind
 from storage.storage import Storage
 from tuner.budget import Budget, EndReason, Ledger
 from tuner.evaluations import Evaluations
@@ -45,6 +45,8 @@ MOST_REFINED = 2
 """Refined mappings that may be verified: they differ little."""
 
 _TEND_SECONDS = 2.0
+_TOGETHER = 64  # trials in a transaction, or outcomes read at once
+_TOGETHER_SECONDS = 0.01  # for which a trial waits for others to be stored with
 _PAGE = 1000
 
 _End: TypeAlias = EndReason | Literal["hopeless"]
@@ -58,16 +60,18 @@ class _Asked:
     """A trial in flight.
 
     Attributes:
-        trial: The trial.
+        number: Of the trial.
+        configuration: What is evaluated.
         inside: Whether its result matters to the search.
         entrant: What it is in a race of verifications.
-        refined: What it is in a refinement.
+        refined: Whether it is a refinement.
     """
 
-    trial: Trial
+    number: int
+    configuration: Configuration
     inside: bool
     entrant: Entrant | None = None
-    refined: Configuration | None = None
+    refined: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,10 @@ class TrialLoop:
         self._pause = pause
         self._stored = _stored_trials(storage, lease.job.id)
         self._window: deque[_Asked] = deque()
+        self._unstored: list[Proposal] = []
+        self._unstored_since = 0.0
+        self._settled: dict[int, Trial] = {}  # with their outcome, to be told
+        self._run = 1  # how many outcomes to ask for at once
         self._number = 0  # of the last trial asked
         self._exhausted = False
         self._begun = False  # the stage at hand
@@ -227,7 +235,7 @@ class TrialLoop:
                     return end
                 continue
             oldest = self._window.popleft()
-            self._tell(oldest, self._finished(oldest.trial))
+            self._tell(oldest, self._finished(oldest.number))
 
     def _estimates_end(self) -> _Stop | None:
         return "done" if self._number == len(self._baselines) else self._end()
@@ -237,9 +245,9 @@ class TrialLoop:
         label, configuration = self._baselines[self._number]
         inside = self._search.add(configuration)
         self._number += 1
-        trial = self._proposed(self._number, "estimate", configuration, inside=False, label=label)
+        self._propose(self._number, "estimate", configuration, inside=False, label=label)
         self.ledger.ask("estimate")
-        return _Asked(trial, inside)
+        return _Asked(self._number, configuration, inside)
 
     def _begin_baselines(self) -> None:
         self._race = Race(self._drift, self._baseline_estimates)
@@ -278,7 +286,7 @@ class TrialLoop:
             return None
         self._number += 1
         self._refinements += 1
-        trial = self._proposed(
+        self._propose(
             self._number,
             "refinement",
             configuration,
@@ -286,7 +294,7 @@ class TrialLoop:
             bound=cutoff(self._refiner.best, self._spec.cutoff_factor),
         )
         self.ledger.ask("refinement")
-        return _Asked(trial, inside=False, refined=configuration)
+        return _Asked(self._number, configuration, inside=False, refined=True)
 
     def _begin_finalists(self) -> None:
         refined = sorted(self._refined, key=lambda entrant: (entrant.estimate, entrant.number))
@@ -307,7 +315,7 @@ class TrialLoop:
         """Have the next of the race evaluated on the whole trace."""
         entrant = self._race.start()
         self._number += 1
-        trial = self._proposed(
+        self._propose(
             self._number,
             kind,
             entrant.configuration,
@@ -316,7 +324,7 @@ class TrialLoop:
             bound=cutoff(self._race.best, self._spec.cutoff_factor),
         )
         self.ledger.ask(kind)
-        return _Asked(trial, inside=False, entrant=entrant)
+        return _Asked(self._number, entrant.configuration, inside=False, entrant=entrant)
 
     def _end(self) -> _Stop | None:
         """Why no trial may be asked now."""
@@ -341,26 +349,27 @@ class TrialLoop:
             label, configuration = self._baselines[number - 1]
             kind: TrialKind = "baseline"
             inside = self._search.add(configuration)
-            trial = self._proposed(number, kind, configuration, inside=inside, label=label)
+            self._propose(number, kind, configuration, inside=inside, label=label)
         else:
             point = self._search.ask()
             if point is None:
                 return None
             kind = "search"
             inside = True
-            trial = self._proposed(
+            configuration = point.configuration
+            self._propose(
                 number,
                 kind,
-                point.configuration,
+                configuration,
                 inside=not self._truncated,
                 technique=point.technique,
                 bound=cutoff(self.ledger.best, self._spec.cutoff_factor),
             )
         self._number = number
         self.ledger.ask(kind)
-        return _Asked(trial, inside)
+        return _Asked(number, configuration, inside)
 
-    def _proposed(
+    def _propose(
         self,
         number: int,
         kind: TrialKind,
@@ -370,20 +379,20 @@ class TrialLoop:
         label: str | None = None,
         technique: str | None = None,
         bound: float | None = None,
-    ) -> Trial:
-        """The stored trial of this number, or a new one; it is evaluated unless it is settled."""
+    ) -> None:
+        """Have a trial evaluated, unless it is settled: stored before, or not feasible."""
         stored = self._stored.pop(number, None)
-        if stored is not None and stored.configuration_sha256 != configuration.sha256:
-            raise ReplayDiverged(
-                f"trial {number} was stored with another configuration than the search now"
-                " asks; the job cannot go on with this version, clone it to start anew"
-            )
-        if stored is not None and stored.state in FINAL_TRIAL_STATES:
-            return stored
+        if stored is not None:
+            if stored.configuration_sha256 != configuration.sha256:
+                raise ReplayDiverged(
+                    f"trial {number} was stored with another configuration than the search now"
+                    " asks; the job cannot go on with this version, clone it to start anew"
+                )
+            if stored.state in FINAL_TRIAL_STATES:
+                self._settled[number] = stored
+                return
         broken = self._space.infeasible(configuration) if kind == "search" else None
-        trial = stored or self._storage.propose_trial(
-            self._lease.job.id,
-            self._lease.token,
+        proposal = Proposal(
             number=number,
             kind=kind,
             label=label,
@@ -392,42 +401,73 @@ class TrialLoop:
             configuration_sha256=configuration.sha256,
             technique=technique,
             cutoff=bound,
-            attempt=broken is None,
         )
         if broken is not None:
-            outcome = Outcome(status="infeasible", reason={"kind": "constraint", "message": broken})
-            return self._storage.settle_trial(trial.id, self._lease.token, outcome)
-        if stored is None:
-            self._evaluations.send(trial)
+            self._settled[number] = self._infeasible(stored, proposal, broken)
+        elif stored is not None:
+            self._evaluations.begin(stored)
         else:
-            self._evaluations.begin(trial)
-        return trial
+            self._store_soon(proposal)
 
-    def _finished(self, trial: Trial) -> Trial:
-        """Wait for the outcome of a trial."""
-        if trial.state in FINAL_TRIAL_STATES:
-            return trial
-        while True:
-            trial = self._storage.get_trial(trial.job_id, trial.number, with_result=False)
-            if trial.state in FINAL_TRIAL_STATES:
-                return trial
+    def _infeasible(self, stored: Trial | None, proposal: Proposal, broken: str) -> Trial:
+        """A trial that breaks a constraint, with that for its outcome."""
+        self._store()
+        job, token = self._lease.job.id, self._lease.token
+        trial = stored or self._storage.propose_trial(job, token, **asdict(proposal))
+        outcome = Outcome(status="infeasible", reason={"kind": "constraint", "message": broken})
+        return self._storage.settle_trial(trial.id, token, outcome)
+
+    def _store_soon(self, proposal: Proposal) -> None:
+        """Store a trial with those that are asked in the same moment, and have them evaluated.
+
+        Whatever was not stored when this process dies is asked again just so.
+        """
+        if not self._unstored:
+            self._unstored_since = time.monotonic()
+        self._unstored.append(proposal)
+        waited = time.monotonic() - self._unstored_since
+        if len(self._unstored) >= _TOGETHER or waited >= _TOGETHER_SECONDS:
+            self._store()
+
+    def _store(self) -> None:
+        if not self._unstored:
+            return
+        proposals, self._unstored = self._unstored, []
+        for trial in self._storage.propose_trials(self._lease.job.id, self._lease.token, proposals):
+            self._evaluations.send(trial)
+
+    def _finished(self, number: int) -> Trial:
+        """Wait for the outcome of the oldest trial in flight."""
+        while number not in self._settled:
+            self._store()
+            self._read_on(number)
+            if number in self._settled:
+                break
             self._look(0.0)
             if time.monotonic() - self._tended >= _TEND_SECONDS:
                 self._evaluations.tend()
                 self._tended = time.monotonic()
             self._pause()
+        return self._settled.pop(number)
+
+    def _read_on(self, first: int) -> None:
+        """Read the outcome of a trial, and of as many after it as were there the last time."""
+        most = min(self._run, len(self._window) + 1)
+        found = self._storage.finished_from(self._lease.job.id, first, most)
+        self._settled.update((trial.number, trial) for trial in found)
+        self._run = min(2 * most if len(found) == most else len(found) + 1, _TOGETHER)
 
     def _tell(self, asked: _Asked, trial: Trial) -> None:
         result = told(trial)
-        self.ledger.tell(trial, result, inside=asked.inside or asked.refined is not None)
-        if asked.refined is not None:
-            self._tell_refiner(asked.refined, trial)
+        self.ledger.tell(trial, result, inside=asked.inside or asked.refined)
+        if asked.refined:
+            self._tell_refiner(asked.configuration, trial)
             return
         if asked.inside and result.value is not None:
             self._leader = min(
                 self._leader or (result.value, trial.number), (result.value, trial.number)
             )
-        configuration = Configuration.from_json(trial.configuration)
+        configuration = asked.configuration
         if asked.inside:
             self._search.tell(configuration, result)
         if asked.entrant is not None:

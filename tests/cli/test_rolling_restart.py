@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import text
 
+from deploy import servers
 from storage.messages import CONTRACT
 from storage.storage import Storage
-from tests import servers
 from tests.cli.conftest import SECONDS, Hamtune, Running
 
 

@@ -21,7 +21,7 @@ import pytest
 import yaml
 from sqlalchemy import make_url
 
-from tests import servers
+from deploy import servers
 from tests.cli.conftest import SECONDS, Hamtune
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from tests import servers
+from deploy import servers
 from tests.faults.gate import Gate
 
 ROOT = Path(__file__).resolve().parents[2]

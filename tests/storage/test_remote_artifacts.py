@@ -8,9 +8,9 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from deploy import servers
 from storage.artifacts import Artifacts
 from storage.errors import ArtifactDamaged, NotFound, Unavailable
-from tests import servers
 
 CONTENT = b"trace" * 1000
 OPTIONS = {"skip_instance_cache": True}

@@ -6,7 +6,7 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from storage.errors import NotFound, ReplayDiverged
-from storage.records import Outcome, Trial
+from storage.records import Outcome, Proposal, Trial
 from storage.storage import Storage
 
 Propose = Callable[..., Trial]
@@ -60,6 +60,64 @@ def test_a_replay_that_proposes_another_configuration_is_an_error(
             technique=None,
             cutoff=None,
         )
+
+
+def proposals(*numbers: int) -> list[Proposal]:
+    return [
+        Proposal(
+            number=number,
+            kind="search",
+            configuration={"topology_seed": number},
+            configuration_sha256=f"{number:064x}",
+            technique="Random",
+            cutoff=0.5,
+        )
+        for number in numbers
+    ]
+
+
+def test_several_trials_are_proposed_at_once_with_an_attempt_and_an_event_each(
+    storage: Storage, running_job: tuple[str, int]
+) -> None:
+    job_id, _ = running_job
+    before = storage.last_event_id()
+
+    made = storage.propose_trials(*running_job, proposals(1, 2, 3))
+
+    assert [trial.number for trial in made] == [1, 2, 3]
+    assert made == storage.list_trials(job_id)
+    attempts = storage.open_attempts(job_id)
+    assert [(one.trial_number, one.number, one.state) for one in attempts] == [
+        (1, 1, "dispatched"),
+        (2, 1, "dispatched"),
+        (3, 1, "dispatched"),
+    ]
+    events = storage.events_after(before)
+    assert [event.data["number"] for event in events] == [1, 2, 3]
+
+
+def test_of_several_trials_none_is_stored_where_one_is_there_already(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    propose(2)
+
+    with pytest.raises(ReplayDiverged, match="trial 2 of job"):
+        storage.propose_trials(*running_job, proposals(1, 2))
+
+    assert [trial.number for trial in storage.list_trials(running_job[0])] == [2]
+
+
+def test_outcomes_are_read_in_ask_order_up_to_one_that_is_missing(
+    storage: Storage, running_job: tuple[str, int]
+) -> None:
+    job_id, token = running_job
+    made = storage.propose_trials(*running_job, proposals(1, 2, 3, 4))
+    for trial in (made[0], made[1], made[3]):
+        storage.settle_trial(trial.id, token, completed(0.5))
+
+    assert [trial.number for trial in storage.finished_from(job_id, 1, 10)] == [1, 2]
+    assert [trial.number for trial in storage.finished_from(job_id, 1, 1)] == [1]
+    assert storage.finished_from(job_id, 3, 10) == []
 
 
 def test_a_settled_trial_keeps_its_first_outcome(

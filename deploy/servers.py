@@ -1,6 +1,6 @@
-"""Real servers for tests: each in a temporary directory, on a free port of the loopback interface.
+"""Real servers for tests and benchmarks: each in a temporary directory, on a free loopback port.
 
-They are ended by their process id, and by the kernel should the test process be killed.
+They are ended by their process id, and by the kernel should the process die that started them.
 """
 
 from __future__ import annotations
@@ -58,6 +58,12 @@ class Server(ABC):
             assert time.monotonic() < deadline, f"{command} did not start:\n{log.read_text()}"
             time.sleep(0.05)
 
+    @property
+    def pid(self) -> int:
+        """Of its first process."""
+        assert self._process is not None
+        return self._process.pid
+
     def stop(self, number: signal.Signals | None = None) -> None:
         """End it with a signal, by default the one by which it ends soon."""
         process = self._process
@@ -88,10 +94,15 @@ class Server(ABC):
 
 
 class PostgreSQL(Server):
-    """A PostgreSQL server with an empty database."""
+    """A PostgreSQL server with an empty database.
 
-    def __init__(self) -> None:
+    Args:
+        durable: Whether a commit waits for the disk, as in production; tests do without.
+    """
+
+    def __init__(self, *, durable: bool = False) -> None:
         super().__init__(stop=signal.SIGQUIT)  # at once: nobody will want the data again
+        self._durable = durable
         self._binaries = postgresql_binaries()
         # PostgreSQL refuses to run as root.
         self._account = _unprivileged_account() if os.geteuid() == 0 else None
@@ -121,17 +132,19 @@ class PostgreSQL(Server):
         return str(self._binaries / name)
 
     def command(self) -> list[str]:
+        """See `Server`."""
         command = [self._binary("postgres"), "-D", self._data, "-p", str(self.port)]
         for setting in (
             "listen_addresses=127.0.0.1",
             "unix_socket_directories=",
             "max_connections=200",
-            "fsync=off",
+            f"fsync={'on' if self._durable else 'off'}",
         ):
             command += ["-c", setting]
         return _as_user(self._account, command)
 
     def answers(self) -> bool:
+        """See `Server`."""
         ready = [self._binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         return subprocess.run([*ready, "-d", "postgres"], check=False).returncode == 0
 
@@ -154,6 +167,7 @@ class Redis(Server):
         return f"redis://127.0.0.1:{self.port}/0"
 
     def command(self) -> list[str]:
+        """See `Server`."""
         program = shutil.which("redis-server")
         assert program is not None, "redis-server is missing; run ./setup.sh --test"
         command = [program, "--port", str(self.port), "--bind", "127.0.0.1"]
@@ -161,6 +175,7 @@ class Redis(Server):
         return _as_user(None, command)
 
     def answers(self) -> bool:
+        """See `Server`."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as connection:
                 connection.sendall(b"PING\r\n")
@@ -186,10 +201,12 @@ class S3(Server):
         }
 
     def command(self) -> list[str]:
+        """See `Server`."""
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
         return _as_user(None, command)
 
     def answers(self) -> bool:
+        """See `Server`."""
         try:
             socket.create_connection(("127.0.0.1", self.port), timeout=1.0).close()
         except OSError:
@@ -219,6 +236,7 @@ def _unprivileged_account() -> pwd.struct_passwd:
 
 
 def postgresql_binaries() -> Path:
+    """Where the programs of the newest installed server are."""
     # Debian keeps the server's programs out of the path, one directory a version.
     versions = sorted(
         Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3])
