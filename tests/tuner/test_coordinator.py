@@ -208,6 +208,8 @@ def test_a_job_that_is_resumed_before_it_has_paused_runs_on(
 ) -> None:
     job = create_job(storage)
     with held(storage, job, 8):
+        # Else it may see the pause with nothing in flight, while OpenTuner still starts.
+        wait_until(lambda: storage.open_trials(job.id) != [])
         storage.transition(job.id, "pausing")
         storage.transition(job.id, resumed)
     assert storage.get_job(job.id).state == "completed"
