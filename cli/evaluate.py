@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.machine_files import with_network
 from cli.options import data_option, example, json_option, print_json
 from cli.subjects import (
-    naming,
+    application_option,
+    machine_option,
     read_application,
     read_configuration,
-    read_given,
+    read_machine,
     read_quantity,
 )
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace_traffic import TracesTraffic
-from searchspace.machine import parse_machine
 from searchspace.platform import Infeasible, resolve
 from searchspace.units import format_duration, memory_limit, parse_duration
 from service.settings import Settings
@@ -39,19 +38,8 @@ __all__ = ["COMMANDS"]
         "  --application '{pattern: all-to-all, ranks: 16, size: 64kB, count: 10, rate: 100}'",
     )
 )
-@click.option(
-    "--application",
-    metavar="A",
-    required=True,
-    help="A trace file, a built-in program as NAME.CLASS.RANKS, or what a job file has under "
-    "'application', in a file or written out.",
-)
-@click.option(
-    "--machine",
-    metavar="M",
-    required=True,
-    help="What a job file has under 'machine', in a file or written out.",
-)
+@application_option
+@machine_option
 @click.option(
     "--configuration",
     metavar="C",
@@ -96,11 +84,9 @@ def evaluate(
         "memory_bytes": read_quantity("--memory", memory_limit, memory),
         "wall_seconds": read_quantity("--wall", parse_duration, wall),
     }
-    with naming("--machine"):
-        on = parse_machine(with_network(*read_given(machine)))
+    on = read_machine(machine)
     chosen = read_configuration(configuration)
-    with naming("--application"):
-        subject = read_application(application, settings)
+    subject = read_application(application, settings)
     try:
         resolved = resolve(
             chosen,

@@ -14,15 +14,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from cli.files import FILE, read_json
-from cli.machine_files import with_network
 from cli.mapping_pictures import check_picture, draw_mappings, picture_option
 from cli.options import data_option, example, json_option, print_json, say, seed_option
-from cli.subjects import Subject, naming, read_application, read_configuration, read_given
+from cli.subjects import (
+    Subject,
+    application_option,
+    machine_option,
+    read_application,
+    read_configuration,
+    read_machine,
+)
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.kernels import CannotCut
-from searchspace.machine import Machine, parse_machine
+from searchspace.machine import Machine
 from searchspace.mapping.judge import judge
 from searchspace.mapping.permutation import packed_cores
 from searchspace.platform import chosen_algorithms, resolve, written_out
@@ -47,19 +53,8 @@ _SAY_SECONDS = 1.0
         "  --configuration '{mpi: mpich}' --start mapping.json --seconds 60 --json",
     ),
 )
-@click.option(
-    "--application",
-    metavar="A",
-    required=True,
-    help="A trace file, a built-in program as NAME.CLASS.RANKS, or what a job file has under "
-    "'application', in a file or written out.",
-)
-@click.option(
-    "--machine",
-    metavar="M",
-    required=True,
-    help="What a job file has under 'machine', in a file or written out.",
-)
+@application_option
+@machine_option
 @click.option(
     "--configuration",
     metavar="C",
@@ -124,11 +119,9 @@ def refine(
     check_picture(picture)
     if evaluations is None:
         evaluations = _EVALUATIONS if seconds is None else 10**9
-    with naming("--machine"):
-        on = parse_machine(with_network(*read_given(machine)))
+    on = read_machine(machine)
     chosen = read_configuration(configuration)
-    with naming("--application"):
-        subject = read_application(application, settings)
+    subject = read_application(application, settings)
     traffic = TracesTraffic(subject.traces)
     given = {path.name: _start(path, on, subject.ranks) for path in starts}
     if not given and "mapping" in chosen:

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from cli.application_files import with_files
+from cli.machine_files import with_network
 from searchspace.builtins import BUILTINS
 from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
@@ -22,6 +25,7 @@ from searchspace.jobspec import (
 )
 from searchspace.jobspec import Workload as JobWorkload
 from searchspace.kernels import trace_summary
+from searchspace.machine import Machine, parse_machine
 from service.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,12 +33,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Subject",
-    "naming",
+    "application_option",
+    "machine_option",
     "read_application",
     "read_configuration",
-    "read_given",
+    "read_machine",
     "read_quantity",
 ]
+
+application_option = click.option(
+    "--application",
+    metavar="A",
+    required=True,
+    help="A trace file, a built-in program as NAME.CLASS.RANKS, or what a job file has under "
+    "'application', in a file or written out.",
+)
+machine_option = click.option(
+    "--machine",
+    metavar="M",
+    required=True,
+    help="What a job file has under 'machine', in a file or written out.",
+)
 
 
 @dataclass(frozen=True)
@@ -53,13 +72,18 @@ def read_application(text: str, settings: Settings) -> Subject:
     Raises:
         InvalidInput: It is none of these, or has no trace yet.
     """
+    with _naming("--application"):
+        return _application(text, settings)
+
+
+def _application(text: str, settings: Settings) -> Subject:
     document: Any
     if _is_file(text) and Path(text).read_bytes()[:8] == b"HAMTRACE":
         document, folder = {"trace": text}, Path()
     elif (short := text.split("."))[0] in BUILTINS and not _is_file(text):
         document, folder = _short_form(short), Path()
     else:
-        document, folder = read_given(text)
+        document, folder = _read_given(text)
     named = check_application(with_files(document, folder))
     if isinstance(named, TraceApplication):
         trace = _existing(folder, named)
@@ -128,20 +152,30 @@ def _short_form(words: list[str]) -> dict[str, Any]:
     return document
 
 
+def read_machine(text: str) -> Machine:
+    """Reads `--machine`: what a job file has under `machine`, with the files that it names.
+
+    Raises:
+        InvalidInput: It is no machine.
+    """
+    with _naming("--machine"):
+        return parse_machine(with_network(*_read_given(text)))
+
+
 def read_configuration(text: str) -> Configuration:
     """Reads `--configuration`: parameters and values, or the answer of `hamtune best`.
 
     Raises:
         InvalidInput: It is no configuration.
     """
-    with naming("--configuration"):
-        chosen = read_given(text)[0]
+    with _naming("--configuration"):
+        chosen = _read_given(text)[0]
         if isinstance(chosen, Mapping) and isinstance(chosen.get("configuration"), Mapping):
             chosen = chosen["configuration"]
         return Configuration.from_json(chosen)
 
 
-def read_given(text: str) -> tuple[Any, Path]:
+def _read_given(text: str) -> tuple[Any, Path]:
     """A YAML or JSON document in a file or written out, and the folder that its paths are in."""
     if _is_file(text):
         return read_document(Path(text).read_bytes()), Path(text).parent
@@ -165,7 +199,7 @@ def read_quantity(option: str, parse: Any, text: str | None) -> Any:
     """
     if text is None:
         return None
-    with naming(option):
+    with _naming(option):
         value = parse(text)
         if not value > 0:
             raise InvalidInput(f"{text!r} is not above zero")
@@ -173,7 +207,7 @@ def read_quantity(option: str, parse: Any, text: str | None) -> Any:
 
 
 @contextmanager
-def naming(option: str) -> Iterator[None]:
+def _naming(option: str) -> Iterator[None]:
     """Name the option in the errors of its value."""
     try:
         yield
