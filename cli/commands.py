@@ -38,7 +38,10 @@ TABLE = {
         "keeping",
         "Delete what was kept long enough, and artifacts that nothing refers to any more.",
     ),
-    "export": ("results", "Write the best configuration of a job as files to install or to rerun."),
+    "export": (
+        "results",
+        "Write the best configuration of a job, or that of a trial, as files to install or rerun.",
+    ),
     "jobs": ("jobs", "List jobs, newest first."),
     "keys": (
         "keys",

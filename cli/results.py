@@ -130,6 +130,7 @@ def _say_written(written: list[Path], as_json: bool) -> None:
         "hamtune export cg-64 --format simgrid --output cg-64/",
         "hamtune export cg-64 --target openmpi-4.1 --hosts hosts.txt --output cg-64/",
         "hamtune export cg-64 --format all --hosts hosts.txt --output cg-64/",
+        "hamtune export cg-64 --trial 17 --format simgrid --output trial-17/",
     )
 )
 @click.argument("job", metavar="J")
@@ -148,6 +149,11 @@ def _say_written(written: list[Path], as_json: bool) -> None:
     help="Directory for the files; made if there is none.",
 )
 @click.option(
+    "--trial",
+    type=click.IntRange(min=1),
+    help="The number of a completed trial to export instead of the best.",
+)
+@click.option(
     "--hosts",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File with the names of the machine's hosts in its order: one a line, or n[01-64].",
@@ -155,12 +161,12 @@ def _say_written(written: list[Path], as_json: bool) -> None:
 @click.option(
     "--target",
     type=click.Choice(tuple(TARGETS)),
-    help="The MPI library that has to express every collective choice of the best configuration.",
+    help="The MPI library that has to express every collective choice of the configuration.",
 )
 @click.option(
     "--nearest",
     is_flag=True,
-    help="Where the target cannot express the best configuration, export the nearest that it can.",
+    help="Where the target cannot express the configuration, export the nearest that it can.",
 )
 @click.option(
     "--fabric",
@@ -173,6 +179,7 @@ def export(
     job: str,
     format_name: str | None,
     output: Path,
+    trial: int | None,
     hosts: Path | None,
     target: str | None,
     nearest: bool,
@@ -181,13 +188,14 @@ def export(
     server: str | None,
     settings: Settings,
 ) -> None:
-    """Write the best configuration of a job as files to install or to rerun."""
+    """Write the best configuration of a job, or that of a trial, as files to install or rerun."""
     if format_name is None and target is None:
         raise click.UsageError("give --format, or a --target")
     if nearest and target is None:
         raise click.UsageError("--nearest goes with --target")
     format_name = format_name or TARGETS[str(target)].format
     wishes = {
+        "trial": trial,
         "hosts": None if hosts is None else _text("--hosts", hosts),
         "fabric": None if fabric is None else _text("--fabric", fabric),
         "target": target,

@@ -71,6 +71,15 @@ _POINTS = (
     .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number > bindparam("after"))
     .order_by(TRIALS.c.number)
 )
+_NUMBERED = (
+    select(*LISTED)
+    .where(
+        TRIALS.c.job_id == bindparam("job_id"),
+        TRIALS.c.number.in_(bindparam("numbers", expanding=True)),
+    )
+    .order_by(TRIALS.c.number)
+)
+_MOST_NUMBERS = 1000  # in one statement
 _INITIAL = _POINTS.where(TRIALS.c.kind == "search", TRIALS.c.state == "completed").limit(1)
 _MOST_BASELINES = 1000
 _BEST = select(TRIALS).join(
@@ -318,6 +327,19 @@ class Trials(Repository):
         with self._database.reading() as session:
             rows = session.connection().execute(statement.order_by(TRIALS.c.number).limit(limit))
             return [trial_record(row) for row in rows]
+
+    def numbered_trials(self, job_id: str, numbers: Sequence[int]) -> list[Trial]:
+        """Trials by number, those of these numbers that there are, without their results."""
+        with self._database.reading() as session:
+            connection = session.connection()
+            return [
+                trial_record(row)
+                for start in range(0, len(numbers), _MOST_NUMBERS)
+                for row in connection.execute(
+                    _NUMBERED,
+                    {"job_id": job_id, "numbers": numbers[start : start + _MOST_NUMBERS]},
+                )
+            ]
 
     def open_trials(self, job_id: str) -> list[Trial]:
         """The trials that have no outcome yet, by number."""

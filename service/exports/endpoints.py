@@ -24,8 +24,8 @@ __all__ = ["router"]
 router = APIRouter(prefix="/jobs/{job_id}/exports", tags=["exports"])
 
 _FORMATS = (
-    "The best configuration so far as files, all of them in a zip archive or, with `name`, a "
-    "single one.\n\nFormats:\n\n"
+    "The best configuration so far, or that of a `trial`, as files: all of them in a zip archive "
+    "or, with `name`, a single one.\n\nFormats:\n\n"
     + "\n".join(f"- `{name}`: {description}" for name, description in FORMATS.items())
     + f"\n- `{ALL}`: all that suit the job, each in a folder"
 )
@@ -62,6 +62,10 @@ def export(
     format_name: FormatName,
     storage: StorageDependency,
     name: FileName = None,
+    trial: Annotated[
+        int | None,
+        Query(ge=1, le=2**31 - 1, description="The number of a completed trial; else the best."),
+    ] = None,
     target: Annotated[
         str | None,
         Query(
@@ -76,8 +80,10 @@ def export(
         bool, Query(description="Export the nearest configuration that the target can express.")
     ] = False,
 ) -> Response:
-    wishes = Wishes(target=target_named(target) if target else None, nearest=nearest)
-    return _answer(export_job(storage, job_id, format_name, wishes), job_id, format_name, name)
+    known = target_named(target) if target else None
+    wishes = Wishes(trial=trial, target=known, nearest=nearest)
+    files = export_job(storage, job_id, format_name, wishes)
+    return _answer(files, _stem(job_id, format_name, wishes), name)
 
 
 @router.post(
@@ -104,12 +110,17 @@ async def export_for_hosts(
     document = await read_document(request, max(_LARGEST_BODY, settings.body_limit))
     wishes = check(ExportRequest, document).wishes
     files = await run_in_threadpool(export_job, storage, job_id, format_name, wishes)
-    return _answer(files, job_id, format_name, name)
+    return _answer(files, _stem(job_id, format_name, wishes), name)
 
 
-def _answer(files: list[ExportFile], job_id: str, format_name: str, name: str | None) -> Response:
+def _stem(job_id: str, format_name: str, wishes: Wishes) -> str:
+    chosen = "" if wishes.trial is None else f"-trial-{wishes.trial}"
+    return f"{job_id}{chosen}-{format_name}"
+
+
+def _answer(files: list[ExportFile], stem: str, name: str | None) -> Response:
     if name is None:
-        return _download(archive(files), "application/zip", f"{job_id}-{format_name}.zip")
+        return _download(archive(files), "application/zip", f"{stem}.zip")
     for file in files:
         if file.name == name:
             media = "application/json" if name.endswith(".json") else "application/octet-stream"

@@ -43,23 +43,24 @@ def for_target(storage: Storage, result: Result, target: Target, *, nearest: boo
         nearest: Whether the nearest configuration is wanted where the best cannot be expressed.
 
     Raises:
-        Conflict: The best cannot be expressed, and the nearest is not wanted or cannot be run;
-            names the choices, and tells the simulated time of the nearest.
+        Conflict: The configuration cannot be expressed, and the nearest is not wanted or cannot be
+            run; names the choices, and tells the simulated time of the nearest.
     """
     missing = inexpressible(choices(result, target))
     if not missing:
         return replace(result, target=target)
     named = "; ".join(choice.line for choice in missing)
-    refused = f"{target.title} cannot express the best configuration: {named}"
+    refused = f"{target.title} cannot express {result.what}: {named}"
     configuration = nearest_configuration(result, target)
     try:
         resolved, value = _evaluated(storage, result, configuration)
     except Infeasible as error:
         raise Conflict(f"{refused}. The nearest cannot be run: {error}") from None
     if not nearest:
+        wanted = "the best" if result.trial == result.best else f"trial {result.trial.number}"
         raise Conflict(
             f"{refused}. The nearest that it can express takes {format_duration(value)} simulated, "
-            f"the best {format_duration(result.value)}; ask for it with nearest=true (--nearest)"
+            f"{wanted} {format_duration(result.value)}; ask for it with nearest=true (--nearest)"
         )
     return replace(
         result, target=target, configuration=configuration, resolved=resolved, value=value

@@ -67,7 +67,7 @@ EXPORTERS: dict[str, Exporter] = {
 def export_job(
     storage: Storage, job_id: str, format_name: str, wishes: Wishes | None = None
 ) -> list[ExportFile]:
-    """Export the best configuration of a job.
+    """Export the best configuration of a job, or that of another trial.
 
     Args:
         storage: Where the job is.
@@ -78,9 +78,9 @@ def export_job(
     Raises:
         InvalidInput: There is no such format, the target is another format's, or the lists of
             hosts or GUIDs do not fit the machine.
-        NotFound: There is no such job.
-        Conflict: No trial of the job has completed yet, the format does not suit the job, or the
-            target cannot express the best configuration.
+        NotFound: There is no such job or trial.
+        Conflict: No trial of the job, or not the chosen one, has completed yet, the format does
+            not suit the job, or the target cannot express the configuration.
     """
     wishes = wishes or Wishes()
     if format_name != ALL and format_name not in EXPORTERS:
@@ -95,7 +95,7 @@ def export_job(
             field="target",
         )
     versions = {"hamtune": VERSION, "simulator": simulator_version()}
-    result = gather(storage, job_id, versions)
+    result = gather(storage, job_id, versions, wishes.trial)
     if wishes.hosts is not None:
         result = replace(result, hosts=host_names(wishes.hosts, result.machine))
     if wishes.fabric is not None:

@@ -39,13 +39,15 @@ class Wishes:
     """What the user asks of an export beside its format.
 
     Attributes:
+        trial: Number of the trial; None for the best.
         hosts: Text that names the hosts, in the order of the machine's.
         fabric: Output of `ibnetdiscover`, which knows the GUIDs.
         target: The library that the files are for; None for all that the format has.
-        nearest: Whether, where the target cannot express the best configuration, the nearest one
-            that it can is exported.
+        nearest: Whether, where the target cannot express the configuration, the nearest one that
+            it can is exported.
     """
 
+    trial: int | None = None
     hosts: str | None = None
     fabric: str | None = None
     target: Target | None = None
@@ -54,12 +56,12 @@ class Wishes:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """A job's best configuration and all that it was measured with.
+    """A job's best configuration, or that of another trial, and all that it was measured with.
 
     Attributes:
-        trial: The best trial; always completed.
-        value: Simulated time of what is exported, seconds.
-        best_value: Simulated time of the best trial; another one where a nearest is exported.
+        trial: The trial; always completed.
+        best: The best trial; None where none of the search space has completed.
+        value: Simulated time of what is exported, seconds; not the trial's where a nearest is.
         configuration: What is exported.
         baselines: The baselines that completed, in trial order.
         resolved: The configuration on the machine.
@@ -74,8 +76,8 @@ class Result:
     application: Application
     machine: Machine
     trial: Trial
+    best: Trial | None
     value: float
-    best_value: float
     configuration: Configuration
     baselines: tuple[Trial, ...]
     resolved: Resolved
@@ -121,16 +123,31 @@ class Result:
         """The job's name as one line."""
         return " ".join(self.job.name.split())
 
+    @property
+    def what(self) -> str:
+        """What is exported, in words."""
+        if self.best is not None and self.best.number == self.trial.number:
+            return "the best configuration"
+        return f"the configuration of trial {self.trial.number}"
 
-def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
-    """Collect what the exporters need of a job.
+
+def gather(
+    storage: Storage, job_id: str, versions: dict[str, str], number: int | None = None
+) -> Result:
+    """Collect what the exporters need of a job and its best trial, or the one of a number.
 
     Raises:
-        NotFound: There is no such job.
-        Conflict: No trial of the job has completed yet.
+        NotFound: There is no such job or trial.
+        Conflict: No trial of the job has completed yet, or the chosen one has not.
     """
     job = storage.get_job(job_id)
-    trial = storage.best_trial(job_id)
+    best = storage.best_trial(job_id)
+    trial = best if number is None else storage.get_trial(job_id, number)
+    if trial is not None and (trial.state != "completed" or trial.value is None):
+        raise Conflict(
+            f"trial {trial.number} of job {job.name!r} is {trial.state}: only trials that have "
+            "completed are exported"
+        )
     if trial is None or trial.value is None or job.application_id is None:
         raise Conflict(
             f"job {job.name!r} has no completed trial yet, so there is nothing to export"
@@ -143,8 +160,8 @@ def gather(storage: Storage, job_id: str, versions: dict[str, str]) -> Result:
         application=application,
         machine=machine,
         trial=trial,
+        best=best,
         value=trial.value,
-        best_value=trial.value,
         configuration=configuration,
         baselines=tuple(
             other

@@ -18,6 +18,8 @@ REQUEST_EXAMPLE: dict[str, Any] = {"hosts": "n[01-04]", "target": "openmpi-4.1",
 class ExportRequest(Description):
     """What an export is made for."""
 
+    trial: int | None = Field(default=None, ge=1, le=2**31 - 1)
+    """The number of the trial; the best without."""
     hosts: str | None = Field(default=None, min_length=1)
     """The names of the machine's hosts in its order: one a line, or lists such as `n[01-64]`."""
     fabric: str | None = Field(default=None, min_length=1)
@@ -35,4 +37,10 @@ class ExportRequest(Description):
             InvalidInput: There is no such target.
         """
         target = None if self.target is None else target_named(self.target)
-        return Wishes(hosts=self.hosts, fabric=self.fabric, target=target, nearest=self.nearest)
+        return Wishes(
+            trial=self.trial,
+            hosts=self.hosts,
+            fabric=self.fabric,
+            target=target,
+            nearest=self.nearest,
+        )

@@ -12,6 +12,7 @@ from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.formats.time_independent import NotConvertible, time_independent
 from searchspace.formats.trace import TraceHeader, read_header, read_operations
 from service.exports.result import ExportFile, Result
+from service.exports.wording import origin_lines
 from storage.errors import Conflict
 from workers.capture import APPLICATIONS, builtin_sources
 
@@ -21,7 +22,7 @@ REPLAY = Path(__file__).with_name("replay.c")
 
 RUN_SH = """\
 #!/bin/sh
-# Reruns the best configuration of Hamtune's job {job} with plain smpirun.
+# Reruns {what} of Hamtune's job {job} with plain smpirun.
 # Usage: ./run.sh{usage}
 set -eu
 {prepare}
@@ -40,7 +41,7 @@ echo "found by Hamtune: {value!r} s"
 HERE = 'here=$(cd "$(dirname "$0")" && pwd)'
 
 README = """\
-The best configuration of Hamtune's job {job} ({id}), trial {trial}.
+{origin}
 Simulated time {value!r} s, found with {versions}.
 
 platform.xml  the network as a SimGrid platform: {hosts} hosts, {cables} cables, every route
@@ -80,6 +81,7 @@ def export_simgrid(result: Result) -> list[ExportFile]:
     options = {**result.resolved.options, **application.options}
     name = " ".join(result.job.name.split())
     script = RUN_SH.format(
+        what=result.what,
         job=name,
         usage=application.usage,
         prepare=application.prepare,
@@ -91,9 +93,7 @@ def export_simgrid(result: Result) -> list[ExportFile]:
         value=result.value,
     )
     readme = README.format(
-        job=name,
-        id=result.job.id,
-        trial=result.trial.number,
+        origin="\n".join(origin_lines(result)),
         value=result.value,
         versions=", ".join(f"{part} {version}" for part, version in result.versions.items()),
         hosts=result.resolved.hosts,

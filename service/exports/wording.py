@@ -12,17 +12,23 @@ __all__ = ["comment", "host_lines", "origin_lines", "readme"]
 
 def origin_lines(result: Result) -> list[str]:
     """Which job and trial this is, and how fast it was in simulation."""
-    lines = [
-        f"Hamtune: best configuration of job {result.title} ({result.job.id}), "
-        f"trial {result.trial.number}: {format_duration(result.value)} simulated"
-    ]
-    if result.configuration.to_dict() != result.trial.configuration:
-        lines = [
-            f"Hamtune: what comes nearest to the best configuration of job {result.title} "
-            f"({result.job.id}), trial {result.trial.number}:",
-            f"{format_duration(result.value)} simulated, where the best has "
-            f"{format_duration(result.best_value)}",
+    trial, best = result.trial, result.best
+    whose = f"of job {result.title} ({result.job.id})"
+    time = f"{format_duration(result.value)} simulated"
+    if trial.fidelity == "low":
+        time += ", estimated by the truncated trace"
+    if result.configuration.to_dict() != trial.configuration:
+        wanted = f"trial {trial.number} has {format_duration(trial.value or 0.0)}"
+        return [
+            f"Hamtune: what comes nearest to {result.what} {whose}:",
+            f"{time}, where {wanted}",
         ]
+    if best is not None and best.number == trial.number:
+        return [f"Hamtune: best configuration {whose}, trial {trial.number}: {time}"]
+    lines = [f"Hamtune: configuration {whose}, trial {trial.number}: {time}"]
+    if best is not None:
+        faster = f"trial {best.number} with {format_duration(best.value or 0.0)}"
+        lines.append(f"It is not the best of the job, which is {faster}.")
     return lines
 
 

@@ -1,7 +1,8 @@
-// Builds the page into dist/: one script, one style sheet, and the document that names them.
+// Builds the page into dist/: a script, parts of it that are loaded when they are looked at, one
+// style sheet, and the document that names them.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -12,9 +13,13 @@ const dist = join(here, "dist");
 const result = await build({
   absWorkingDir: here,
   entryPoints: { app: "src/main.tsx", style: "src/style.css" },
+  entryNames: "[name]-[hash]",
+  chunkNames: "part-[hash]",
   outdir: dist,
   bundle: true,
+  splitting: true,
   minify: true,
+  metafile: true,
   write: false,
   format: "esm",
   target: "es2022",
@@ -28,22 +33,22 @@ await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 
 const names = {};
-async function put(stem, suffix, content) {
-  const hash = createHash("sha256").update(content).digest("hex").slice(0, 8).toUpperCase();
-  const name = `${stem}-${hash}.${suffix}`;
-  names[`${stem}.${suffix}`] = name;
+async function put(name, content) {
+  names[name.replace(/-[0-9A-Z]{8}\./, ".")] = name;
   await writeFile(join(dist, name), content);
   await writeFile(join(dist, `${name}.gz`), gzipSync(content, { level: 9 }));
 }
 
-for (const file of result.outputFiles) {
-  const suffix = file.path.endsWith(".css") ? "css" : "js";
-  await put(file.path.endsWith(`style.${suffix}`) ? "style" : "app", suffix, file.contents);
-}
-await put("icon", "svg", await readFile(join(here, "src/icon.svg")));
+for (const file of result.outputFiles) await put(basename(file.path), file.contents);
+const icon = await readFile(join(here, "src/icon.svg"));
+await put(`icon-${createHash("sha256").update(icon).digest("hex").slice(0, 8).toUpperCase()}.svg`, icon);
 
 let document = await readFile(join(here, "src/index.html"), "utf8");
-for (const [plain, hashed] of Object.entries(names)) {
-  document = document.replaceAll(`/assets/${plain}`, `/assets/${hashed}`);
+for (const plain of ["app.js", "style.css", "icon.svg"]) {
+  document = document.replaceAll(`/assets/${plain}`, `/assets/${names[plain]}`);
 }
-await writeFile(join(dist, "index.html"), document);
+// What the script needs at once is fetched beside it, not after it.
+const [app] = Object.entries(result.metafile.outputs).filter(([path]) => basename(path) === names["app.js"]).map(([, output]) => output);
+const needed = app.imports.filter((one) => one.kind === "import-statement").map((one) => basename(one.path));
+const links = needed.map((name) => `    <link rel="modulepreload" href="/assets/${name}" />\n`).join("");
+await writeFile(join(dist, "index.html"), document.replace(/^ {4}<script /m, `${links}    <script `));

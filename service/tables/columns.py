@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from searchspace.configuration import canonical_json
-from storage.records import FINAL_TRIAL_STATES, Job, Trial
+from storage.records import FINAL_TRIAL_STATES, Trial
 from storage.storage import Storage
 from tuner.convergence import convergence
 from tuner.thinning import kept
 
-__all__ = ["coded", "read_table", "read_trials", "table"]
+__all__ = ["coded", "read_table", "read_trials"]
 
 PAGE = 1000
 
@@ -21,15 +21,52 @@ def read_table(
 ) -> dict[str, Any]:
     """The table of a job, with what its figures need beside it.
 
+    Args:
+        storage: Where the job is.
+        job_id: Its id.
+        after: Only trials with a higher number have a row.
+        points: About how many rows are wanted (see `tuner.thinning.kept`); None for all.
+
+    Returns:
+        `columns`: a list for each, equally long, of trials with an outcome. What has few different
+        values is coded: `values`, and for each row the index of its own, -1 for none. `parameters`:
+        the same for each parameter of the configurations. `open`: trials that have no outcome yet.
+        The rest is that of the course of all trials.
+
     Raises:
         NotFound: There is no such job.
     """
     cursor = storage.last_event_id()  # read first: what comes after it is not missed
     job = storage.get_job(job_id)
-    # The course is of all trials, for what is summed up; rows are only of those asked for.
-    course = convergence(storage.trial_points(job_id), started_at=job.started_at)
-    trials = list(read_trials(storage, job_id, after=after))
-    return table(job, course, trials, points=points) | {"cursor": cursor}
+    trials = storage.trial_points(job_id)
+    course = convergence(trials, started_at=job.started_at)
+    steps = {point["trial"]: point for point in course["points"]}
+    rows = [point for number, point in steps.items() if number > after]
+    if points is not None:
+        rows = [rows[index] for index in kept([row["best"] for row in rows], points)]
+    # Of a long course only those rows are read that are shown.
+    numbers = {row["trial"] for row in rows}
+    numbers.update(one.number for one in trials if one.number > after and one.number not in steps)
+    found = storage.numbered_trials(job_id, sorted(numbers))
+    finished = [trial for trial in found if trial.number in steps]
+    return {
+        "job_id": job_id,
+        "total": len(steps),
+        **_columns(finished, [steps[one.number] for one in finished], _proximity_of(course)),
+        # One that has ended since is open here, or its row would never be asked for.
+        "open": [
+            {
+                "number": trial.number,
+                "state": "running" if trial.state in FINAL_TRIAL_STATES else trial.state,
+                "worker": trial.worker,
+                "started_at": trial.started_at,
+            }
+            for trial in found
+            if trial.number not in steps
+        ],
+        **{name: value for name, value in course.items() if name not in _REPLACED},
+        "cursor": cursor,
+    }
 
 
 def read_trials(storage: Storage, job_id: str, *, after: int = 0) -> Iterable[Trial]:
@@ -42,30 +79,12 @@ def read_trials(storage: Storage, job_id: str, *, after: int = 0) -> Iterable[Tr
         after = page[-1].number
 
 
-def table(
-    job: Job, course: Mapping[str, Any], trials: Sequence[Trial], *, points: int | None
+def _columns(
+    finished: Sequence[Trial],
+    rows: Sequence[Mapping[str, Any]],
+    close: Mapping[int, float | None],
 ) -> dict[str, Any]:
-    """Put trials and the course of their job together.
-
-    Args:
-        job: Whose trials they are.
-        course: `tuner.convergence.convergence` of all its trials.
-        trials: By number: those for which there shall be rows, and open ones.
-        points: About how many rows are wanted (see `tuner.thinning.kept`); None for all.
-
-    Returns:
-        `columns`: a list for each, equally long, of trials with an outcome. What has few different
-        values is coded: `values`, and for each row the index of its own, -1 for none. `parameters`:
-        the same for each parameter of the configurations. `open`: trials that have no outcome yet.
-        The rest is that of the course.
-    """
-    steps = {point["trial"]: point for point in course["points"]}
-    close = _proximity_of(course)
-    finished = [t for t in trials if t.state in FINAL_TRIAL_STATES and t.number in steps]
-    if points is not None:
-        which = kept([steps[trial.number]["best"] for trial in finished], points)
-        finished = [finished[index] for index in which]
-    rows = [steps[trial.number] for trial in finished]
+    """`columns` and `parameters` of trials, and of their points in the course."""
     columns = {
         "number": [trial.number for trial in finished],
         "value": [trial.value for trial in finished],
@@ -83,19 +102,11 @@ def table(
     }
     configurations = [dict(_flat(trial.configuration, "")) for trial in finished]
     return {
-        "job_id": job.id,
-        "total": len(steps),
         "columns": columns,
         "parameters": [
             {"name": name, **coded([one.get(name) for one in configurations])}
             for name in dict.fromkeys(name for one in configurations for name in one)
         ],
-        "open": [
-            {"number": t.number, "state": t.state, "worker": t.worker, "started_at": t.started_at}
-            for t in trials
-            if t.state not in FINAL_TRIAL_STATES
-        ],
-        **{name: value for name, value in course.items() if name not in _REPLACED},
     }
 
 

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Path, Query
 from service.dependencies import StorageDependency
 from service.openapi import answers
 from service.parameters import JobId
+from service.trials.replay import EXAMPLE as REPLAY_EXAMPLE
+from service.trials.replay import Replay, replay
 from service.trials.schemas import DETAIL_EXAMPLE, EXAMPLE, TrialDetail, TrialPage, TrialView
 from storage.records import TrialState
 
@@ -68,3 +70,23 @@ def get_trial(
 ) -> TrialDetail:
     """One trial with the finish time of every rank and the load of every link."""
     return TrialDetail.model_validate(storage.get_trial(job_id, number), from_attributes=True)
+
+
+@router.post(
+    "/{number}/replay",
+    operation_id="replay_trial",
+    summary="Evaluate a trial again",
+    response_model=Replay,
+    responses=answers(REPLAY_EXAMPLE, 404, 409, 422, 429, description="Both, side by side."),
+)
+def replay_trial(
+    job_id: JobId,
+    number: Annotated[int, Path(ge=1, le=_LARGEST_NUMBER, description="The trial's number.")],
+    storage: StorageDependency,
+) -> Replay:
+    """The trial's configuration is simulated anew and set beside what was stored.
+
+    The cache is not asked, and no cutoff ends it. The answer comes when the simulation has ended,
+    after two minutes at most; one is made at a time. Nothing is stored.
+    """
+    return replay(storage, job_id, number)

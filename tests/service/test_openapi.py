@@ -32,6 +32,7 @@ EXPECTED = {
     "POST /api/v1/jobs/{job_id}/clone",
     "GET /api/v1/jobs/{job_id}/trials",
     "GET /api/v1/jobs/{job_id}/trials/{number}",
+    "POST /api/v1/jobs/{job_id}/trials/{number}/replay",
     "GET /api/v1/jobs/{job_id}/best",
     "GET /api/v1/jobs/{job_id}/convergence",
     "GET /api/v1/jobs/{job_id}/events",

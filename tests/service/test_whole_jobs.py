@@ -108,6 +108,20 @@ def test_a_job_is_submitted_watched_and_exported(client: httpx.Client) -> None:
         (name,) = [name for name in packed.namelist() if name.endswith(".json")]
         assert json.loads(packed.read(name))
 
+    # Any trial can be had again: as files, and from the simulator.
+    other = next(trial for trial in completed if trial["number"] != best["trial"])
+    exported = client.get(f"/jobs/{job_id}/exports/json", params={"trial": other["number"]})
+    with zipfile.ZipFile(BytesIO(exported.content)) as packed:
+        document = json.loads(packed.read("result.json"))
+    assert (document["trial"], document["value"]) == (other["number"], other["value"])
+    assert document["configuration"] == other["configuration"]
+    for trial in found[:3]:
+        again = client.post(f"/jobs/{job_id}/trials/{trial['number']}/replay").json()
+        assert again["verdict"] == ("consistent" if trial["state"] == "censored" else "same")
+        if trial["state"] == "completed":
+            assert (again["value"], again["difference"]) == (trial["value"], 0.0)
+            assert (again["ranks_that_differ"], again["cables_that_differ"]) == (0, 0)
+
 
 def test_a_job_paused_and_resumed_ends_as_if_it_never_was(client: httpx.Client) -> None:
     job_id = create(client, seed=2, budget={"trials": 40})

@@ -1,12 +1,14 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ComparePage } from "./jobs/compare.tsx";
 import { JobsPage } from "./jobs/list.tsx";
 import { JobPage } from "./job/page.tsx";
-import { CreatePage } from "./create/page.tsx";
 import { href, useRoute } from "./lib/router.ts";
+import { lazy } from "./ui/lazy.tsx";
 import { Empty } from "./ui/parts.tsx";
 import { Shell } from "./ui/shell.tsx";
+
+const ComparePage = lazy("ComparePage", "the comparison");
+const CreatePage = lazy("CreatePage", "the form");
 
 function App() {
   const route = useRoute();
@@ -29,6 +31,9 @@ function App() {
     </Shell>
   );
 }
+
+// Once there is time, so that the rest opens at once, and also while the service is away.
+setTimeout(() => void import("./later.ts").catch(() => undefined), 1500);
 
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,5 +1,5 @@
 // The course of a job: best so far as a line, every trial as a mark, baselines across.
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { axis, timeAxis, xAxis, type XAxis } from "../charts/axes.ts";
 import { Plot } from "../charts/plot.tsx";
@@ -8,7 +8,7 @@ import { clock, duration, gain, plural } from "../lib/format.ts";
 import { useScheme, useStored } from "../lib/hooks.ts";
 import type { Course, Row } from "../lib/table.ts";
 import { Choice } from "../ui/choice.tsx";
-import { paintBaselines, paintMark, paintTrials, place, techniquesOf, type Baseline } from "./paint.ts";
+import { paintBaselines, paintMark, paintTrials, placesOf, techniquesOf, type Baseline } from "./paint.ts";
 
 const AXES = [["trial", "trial"], ["wall", "wall clock"], ["cpu", "simulator CPU"]] as const;
 const SCALES = [["linear", "linear"], ["log", "log"]] as const;
@@ -24,7 +24,6 @@ export function Convergence({ course, pick, picked }: {
 }) {
   const [kind, setKind] = useStored<XAxis>("hamtune-axis", "trial");
   const [scale, setScale] = useStored<"linear" | "log">("hamtune-scale", "linear");
-  const [hover, setHover] = useState<{ row: Row; left: number; top: number } | null>(null);
   const [open, setOpen] = useState(false);
   const [marked, setMarked] = useState<number | null>(null);
   const plot = useRef<uPlot | null>(null);
@@ -38,9 +37,10 @@ export function Convergence({ course, pick, picked }: {
   );
   const techniques = useMemo(() => techniquesOf(rows), [rows]);
   // What the hooks of the chart paint: they are made once, and look here each time.
-  const shown = useRef({ rows, x, baselines, techniques, mark: null as Row | null });
+  const shown = useRef({ rows, x, baselines, techniques, mark: null as Row | null, places: new Float32Array() as Float32Array });
+  const overlay = useRef<(at: Hovered | null) => void>(() => undefined);
   const mark = rows.find((row) => row.number === (marked ?? picked)) ?? null;
-  shown.current = { rows, x, baselines, techniques, mark };
+  shown.current = { ...shown.current, rows, x, baselines, techniques, mark };
   const data = useMemo<uPlot.AlignedData>(
     () => [rows.map(x), rows.map((row) => row.best ?? null)],
     [rows, kind],
@@ -68,16 +68,22 @@ export function Convergence({ course, pick, picked }: {
       hooks: {
         drawAxes: [(u) => paintBaselines(u, shown.current.baselines)],
         draw: [(u) => {
-          paintTrials(u, shown.current.rows, shown.current.x, shown.current.techniques, colours);
+          shown.current.places = placesOf(u, shown.current.rows, shown.current.x);
+          paintTrials(u, shown.current.rows, shown.current.places, shown.current.techniques, colours);
           paintMark(u, shown.current.mark, shown.current.x);
         }],
         setSelect: [(u) => { zoomed.current = u.select.width > 4; }],
         ready: [(u) => {
-          u.over.addEventListener("mousemove", (event) => setHover(nearest(u, shown.current.rows, shown.current.x, event)));
-          u.over.addEventListener("mouseleave", () => setHover(null));
+          // One look in a frame is enough, however often the mouse tells where it is.
+          let frame = 0;
+          u.over.addEventListener("mousemove", (event) => {
+            cancelAnimationFrame(frame);
+            frame = requestAnimationFrame(() => overlay.current(nearest(u, shown.current, event)));
+          });
+          u.over.addEventListener("mouseleave", () => { cancelAnimationFrame(frame); overlay.current(null); });
           u.over.addEventListener("dblclick", () => { zoomed.current = false; });
           u.over.addEventListener("click", (event) => {
-            const found = nearest(u, shown.current.rows, shown.current.x, event);
+            const found = nearest(u, shown.current, event);
             if (found && !u.select.width) pick(found.row.number);
           });
         }],
@@ -104,6 +110,7 @@ export function Convergence({ course, pick, picked }: {
     if (next !== null) { setMarked(rows[next]?.number ?? null); event.preventDefault(); }
   }
 
+  const legend = useMemo(() => <Legend techniques={techniques} rows={rows} scheme={scheme} />, [techniques, rows, scheme]);
   const spoken = rows.find((row) => row.number === marked);
   const best = course.best;
   return (
@@ -117,12 +124,10 @@ export function Convergence({ course, pick, picked }: {
         aria-label={`Course over ${plural(course.total, "trial")}${best ? `, best ${duration(best.value)} at trial ${best.trial}` : ""}. Arrow keys walk along the trials, Enter opens one.`}>
         <Plot data={data} height={360} options={options} when={`${kind} ${scale}`}
           label="Best simulated time so far" onPlot={(made) => { plot.current = made; zoomed.current = false; }} />
-        {/* Painting thousands of points anew for each move of the mouse would be felt. */}
-        {hover && <span class="ring-mark" aria-hidden="true" style={{ left: `${hover.left}px`, top: `${hover.top}px` }} />}
-        {hover && <Tip row={hover.row} best={best?.value ?? null} left={hover.left} top={hover.top} />}
+        <Overlay best={best?.value ?? null} tell={overlay} />
       </div>
       <p class="visually-hidden" role="status">{spoken ? said(spoken) : ""}</p>
-      <Legend techniques={techniques} rows={rows} scheme={scheme} />
+      {legend}
       <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}><summary>Proximity C(n){course.trials_to_reach ? `: within 10 % of the best after ${plural(course.trials_to_reach, "trial")} of the search` : ""}</summary>
         {open && <Proximity course={course} />}
       </details>
@@ -135,6 +140,24 @@ function said(row: Row): string {
   return `Trial ${row.number}: ${row.state}${row.cached ? ", cached" : ""}, ${duration(row.value)}${technique}`;
 }
 
+interface Hovered { row: Row; left: number; top: number }
+
+/** What is under the mouse: painting thousands of points anew for each of its moves would be felt. */
+function Overlay({ best, tell }: { best: number | null; tell: { current: (at: Hovered | null) => void } }) {
+  const [at, setAt] = useState<Hovered | null>(null);
+  useEffect(() => {
+    tell.current = (next) => setAt((old) => (old?.row === next?.row ? old : next));
+    return () => { tell.current = () => undefined; };
+  }, []);
+  if (!at) return null;
+  return (
+    <>
+      <span class="ring-mark" aria-hidden="true" style={{ left: `${at.left}px`, top: `${at.top}px` }} />
+      <Tip row={at.row} best={best} left={at.left} top={at.top} />
+    </>
+  );
+}
+
 function Tip({ row, best, left, top }: { row: Row; best: number | null; left: number; top: number }) {
   return (
     <div class="tip" style={{ left: `${left}px`, top: `${top}px` }} aria-hidden="true">
@@ -145,19 +168,17 @@ function Tip({ row, best, left, top }: { row: Row; best: number | null; left: nu
   );
 }
 
-function nearest(u: uPlot, rows: Row[], x: (row: Row) => number, event: MouseEvent) {
+function nearest(u: uPlot, { rows, places }: { rows: Row[]; places: Float32Array }, event: MouseEvent): Hovered | null {
   const left = event.offsetX * devicePixelRatio + u.bbox.left;
   const top = event.offsetY * devicePixelRatio + u.bbox.top;
-  let found: Row | null = null;
+  let found = -1;
   let least = (24 * devicePixelRatio) ** 2;
-  for (const row of rows) {
-    const [px, py] = place(u, row, x(row));
-    const distance = (px - left) ** 2 + (py - top) ** 2;
-    if (distance < least) { least = distance; found = row; }
+  for (let i = 0; i < places.length; i += 2) {
+    const distance = ((places[i] ?? 0) - left) ** 2 + ((places[i + 1] ?? 0) - top) ** 2;
+    if (distance < least) { least = distance; found = i; }
   }
-  if (!found) return null;
-  const [px, py] = place(u, found, x(found));
-  return { row: found, left: px / devicePixelRatio, top: py / devicePixelRatio };
+  const row = rows[found / 2];
+  return row ? { row, left: (places[found] ?? 0) / devicePixelRatio, top: (places[found + 1] ?? 0) / devicePixelRatio } : null;
 }
 
 /** The times to show: of the trials in view and of the baselines, with a little room. */

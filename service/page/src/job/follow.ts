@@ -6,8 +6,8 @@ import { follow, type Connection } from "../lib/sse.ts";
 import { merge, settledUpTo, thin, type Course } from "../lib/table.ts";
 import { ENDED, type Job, type LogEvent, type Table } from "../lib/types.ts";
 
-const POINTS = 4000;
-const MOST_ROWS = 6000;
+const POINTS = 2500;
+const MOST_ROWS = 4000;
 const SOON = 200; // milliseconds in which events are gathered before the service is asked
 
 /** Asking again would be answered alike: it is not there, or not for us. */
@@ -74,10 +74,20 @@ export function useJob(id: string): Followed {
     }
     ask.current = soon;
 
+    /** Nothing comes any more, and all that came is here. */
+    function isComplete(): boolean {
+      return current !== null && known !== null && ENDED.includes(current.state) && known.total === current.progress.finished;
+    }
+
     async function run(): Promise<void> {
       await refresh();
       if (refusal) return;
+      if (isComplete()) {
+        setConnection("ended");
+        return;
+      }
       let gone = false;
+      let lost = false;
       // Only what happens from now on: the table holds what was before, and says from where on.
       await follow(known === null ? "" : String((known as Course).cursor), {
         open: async (cursor, abort) => {
@@ -93,7 +103,9 @@ export function useJob(id: string): Followed {
         },
         onConnection: (state) => {
           setConnection(state);
-          if (state === "live") soon();
+          // From the cursor on nothing is missed; after a break the page may be long behind.
+          if (state === "live" && (lost || known === null)) soon();
+          lost = state === "lost";
         },
         isOver: () => gone || (current !== null && ENDED.includes(current.state)),
         isFinal: (error) => {

@@ -6,14 +6,16 @@ import { clock, count, duration, moment, plural, speedup } from "../lib/format.t
 import { href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { Action, Empty, Failure, Gain, Loading, Meter, State } from "../ui/parts.tsx";
-import { BestTab } from "../best/page.tsx";
-import { About } from "./about.tsx";
 import { CourseTab } from "./course.tsx";
 import { useJob, type Followed } from "./follow.ts";
-import { SpaceTab } from "./space.tsx";
-import { TrialPanel } from "./trial.tsx";
-import { WorkersTab } from "./workers.tsx";
+
+const BestTab = lazy("BestTab", "the best configuration");
+const About = lazy("About", "the job file");
+const SpaceTab = lazy("SpaceTab", "the parameters");
+const WorkersTab = lazy("WorkersTab", "the timeline");
+const TrialPanel = lazy("TrialPanel", "the trial");
 
 export function JobPage({ id, route }: { id: string; route: Route }) {
   const followed = useJob(id);

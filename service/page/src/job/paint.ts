@@ -4,6 +4,8 @@ import { colourOf, css } from "../lib/colours.ts";
 import { duration, gain } from "../lib/format.ts";
 import type { Row } from "../lib/table.ts";
 
+const MANY = 1200; // rows, of which circles would take long to fill and look like squares
+
 export interface Baseline { label: string; value: number; gain: number | null }
 
 /** Where a row lies on the chart in canvas pixels; trials without a time lie on its lower edge. */
@@ -17,20 +19,28 @@ export function techniquesOf(rows: Row[]): string[] {
   return [...new Set(rows.map((row) => row.technique).filter((name): name is string => name !== null))];
 }
 
-export function paintTrials(u: uPlot, rows: Row[], x: (row: Row) => number, techniques: string[], scheme: string): void {
+/** Where each row lies, in canvas pixels: x and y by turns. */
+export function placesOf(u: uPlot, rows: Row[], x: (row: Row) => number): Float32Array {
+  const places = new Float32Array(2 * rows.length);
+  rows.forEach((row, i) => places.set(place(u, row, x(row)), 2 * i));
+  return places;
+}
+
+export function paintTrials(u: uPlot, rows: Row[], places: Float32Array, techniques: string[], scheme: string): void {
   const { ctx } = u;
   const dot = devicePixelRatio;
+  const many = rows.length > MANY;
   const radius = (rows.length > 3000 ? 1.6 : rows.length > 600 ? 2.4 : 3.2) * dot;
   const index = new Map(techniques.map((name, i) => [name, i]));
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
+  const groups = new Map<string, number[]>();
+  rows.forEach((row, i) => {
     const shape = row.state === "completed" ? (row.cached ? "ring" : "disc") : row.state === "censored" ? "censored" : "cross";
     const colour = shape === "cross" ? -2 : row.technique === null ? -1 : (index.get(row.technique) ?? 0);
     const key = `${shape} ${colour}`;
     const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
-  }
+    if (group) group.push(i);
+    else groups.set(key, [i]);
+  });
   ctx.save();
   ctx.beginPath();
   ctx.rect(u.bbox.left - 4, u.bbox.top, u.bbox.width + 8, u.bbox.height);
@@ -43,9 +53,14 @@ export function paintTrials(u: uPlot, rows: Row[], x: (row: Row) => number, tech
     ctx.fillStyle = colour;
     ctx.globalAlpha = shape === "censored" ? 0.6 : 0.9;
     ctx.beginPath();
-    for (const row of group) {
-      const [left, top] = place(u, row, x(row));
-      if (shape === "disc" || shape === "ring") {
+    for (const i of group) {
+      const left = places[2 * i] ?? 0;
+      const top = places[2 * i + 1] ?? 0;
+      if (shape === "disc" && many) {
+        ctx.fillRect(left - radius, top - radius, 2 * radius, 2 * radius);
+      } else if (shape === "ring" && many) {
+        ctx.rect(left - radius, top - radius, 2 * radius, 2 * radius);
+      } else if (shape === "disc" || shape === "ring") {
         ctx.moveTo(left + radius, top);
         ctx.arc(left, top, radius, 0, 2 * Math.PI);
       } else if (shape === "censored") {

@@ -5,8 +5,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css, ramp } from "../lib/colours.ts";
 import { duration, plural } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
-import type { Course, Row } from "../lib/table.ts";
-import type { Scalar } from "../lib/types.ts";
+import { bundleOf, type Axis, type Bundle } from "../lib/lines.ts";
+import type { Course } from "../lib/table.ts";
 import { short } from "./course.tsx";
 
 const HEIGHT = 340;
@@ -16,92 +16,59 @@ const SIDE = 70;
 const TIME = "simulated time";
 const BUCKETS = 24;
 const MOST_LINES = 1000; // more are a blot
-const MOST_MOVING = 300; // while a brush is dragged, so that painting keeps up with the hand
+const MOST_MOVING = 200; // while a brush is dragged, so that painting keeps up with the hand
+const SLICE = 60; // lines painted in one frame: more of them are felt on a slow machine
+const MOST_LISTED = 40; // values of an axis that a list to choose from shows
 
-interface Axis { name: string; values: (Scalar | null)[]; numeric: boolean }
-interface Line { ys: number[]; rows: Row[]; share: number }
-type Brush = [number, number];
-
-/** Where a value lies on its axis, from 0 (top) to 1. */
-function axesOf(course: Course): Axis[] {
-  const axes: Axis[] = [];
-  for (const name of course.names) {
-    const values = new Set<Scalar | null>(course.rows.map((row) => row.parameters.get(name) ?? null));
-    if (values.size < 2) continue;
-    const numeric = [...values].every((value) => value === null || typeof value === "number");
-    const sorted = [...values].sort((a, b) => (a === null ? 1 : b === null ? -1 : numeric ? Number(a) - Number(b) : String(a).localeCompare(String(b))));
-    axes.push({ name, values: sorted, numeric });
-  }
-  return axes;
-}
+type Brush = readonly [number, number];
+type Brushes = ReadonlyMap<string, Brush>;
 
 export function Parallel({ course, pick }: { course: Course; pick: (number: number) => void }) {
   const [attach, width] = useWidth<HTMLDivElement>();
   const under = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
-  const [brushes, setBrushes] = useState<ReadonlyMap<string, Brush>>(new Map());
+  const top = useRef<HTMLCanvasElement>(null);
+  const [brushes, setBrushes] = useState<Brushes>(new Map());
   const [dragging, setDragging] = useState(false);
   const scheme = useScheme();
-  const axes = useMemo(() => axesOf(course), [course]);
-  const rows = useMemo(() => course.rows.filter((row) => row.state === "completed" && row.value !== null), [course]);
-  const scale = useMemo(() => {
-    const [low, high] = minmax(rows.map((row) => Math.log(row.value as number)));
-    return { low, high, at: (value: number) => (high > low ? (high - Math.log(value)) / (high - low) : 0.5) };
-  }, [rows]);
-  const lines = useMemo<Line[]>(() => {
-    const index = axes.map((axis) => new Map(axis.values.map((value, i) => [value, axis.values.length > 1 ? i / (axis.values.length - 1) : 0.5])));
-    const found = new Map<string, Line>();
-    for (const row of rows) {
-      const ys = axes.map((axis, i) => index[i]?.get(row.parameters.get(axis.name) ?? null) ?? 0);
-      const time = scale.at(row.value as number);
-      ys.push(time);
-      const key = ys.map((y) => y.toFixed(3)).join();
-      const line = found.get(key);
-      if (line) line.rows.push(row);
-      else found.set(key, { ys, rows: [row], share: time });
-    }
-    return [...found.values()].sort((a, b) => a.share - b.share);
-  }, [axes, rows, scale]);
+  const bundle = useMemo(() => bundleOf(course), [course]);
+  const { axes, trials } = bundle;
   const names = useMemo(() => [...axes.map((axis) => axis.name), TIME], [axes]);
-  const chosen = useMemo(() => lines.filter((line) => names.every((name, i) => {
-    const brush = brushes.get(name);
-    return !brush || ((line.ys[i] ?? 0) >= brush[0] - 1e-9 && (line.ys[i] ?? 0) <= brush[1] + 1e-9);
-  })), [lines, brushes, names]);
+  const chosen = useMemo(() => within(bundle, names, brushes), [bundle, names, brushes]);
 
   const full = Math.max(width, names.length * 92 + 2 * SIDE);
   const x = (i: number) => SIDE + (i / Math.max(1, names.length - 1)) * (full - 2 * SIDE);
   const y = (share: number) => TOP + share * (HEIGHT - TOP - BOTTOM);
 
-  // What does not change with a brush is painted once, below.
+  // What does not change with a brush is painted once, below and above.
   useEffect(() => {
     const ctx = prepared(under.current, full, HEIGHT);
     if (!ctx || !width) return;
-    ctx.globalAlpha = lines.length > 800 ? 0.15 : 0.35;
+    ctx.globalAlpha = bundle.count > 800 ? 0.15 : 0.35;
     ctx.strokeStyle = css("line");
-    ctx.lineWidth = 1;
-    ctx.beginPath();
-    for (const line of some(lines)) trace(ctx, line, x, y);
-    ctx.stroke();
-  }, [lines, full, width > 0, scheme]);
+    ctx.lineWidth = 1 / devicePixelRatio;
+    return inSlices(some(bundle.all, MOST_LINES), (line) => trace(ctx, bundle, line, x, y));
+  }, [bundle, full, width > 0, scheme]);
+  useEffect(() => {
+    const ctx = prepared(top.current, full, HEIGHT);
+    if (ctx && width) paintAxes(ctx, axes, names, bundle, x, y);
+  }, [bundle, full, width > 0, scheme]);
 
   useEffect(() => {
     const ctx = prepared(over.current, full, HEIGHT);
     if (!ctx || !width) return;
-    const buckets: Line[][] = Array.from({ length: BUCKETS }, () => []);
-    for (const line of some(chosen, dragging ? MOST_MOVING : MOST_LINES)) buckets[Math.min(BUCKETS - 1, Math.floor(line.share * BUCKETS))]?.push(line);
-    ctx.globalAlpha = chosen.length > 800 ? 0.35 : 0.75;
-    ctx.lineWidth = 1.2;
-    buckets.forEach((bucket, i) => {
-      if (!bucket.length) return;
+    const colours = Array.from({ length: BUCKETS }, (_, i) => {
       const fast = i / (BUCKETS - 1);
-      ctx.strokeStyle = scheme === "dark" ? ramp(0.1 + 0.9 * fast, "dark") : ramp(0.92 * (1 - fast), "light");
-      ctx.beginPath();
-      for (const line of bucket) trace(ctx, line, x, y);
-      ctx.stroke();
+      return scheme === "dark" ? ramp(0.1 + 0.9 * fast, "dark") : ramp(0.92 * (1 - fast), "light");
     });
-    ctx.globalAlpha = 1;
-    paintAxes(ctx, axes, names, scale, brushes, x, y);
-  }, [chosen, full, width > 0, scheme, brushes, dragging]);
+    ctx.globalAlpha = chosen.length > 800 ? 0.4 : 0.8;
+    // As wide as one pixel, which is painted several times as fast as anything wider.
+    ctx.lineWidth = 1 / devicePixelRatio;
+    return inSlices(some(chosen, dragging ? MOST_MOVING : MOST_LINES), (line) => {
+      ctx.strokeStyle = colours[Math.min(BUCKETS - 1, Math.floor((bundle.shares[line] ?? 0) * BUCKETS))] ?? "";
+      trace(ctx, bundle, line, x, y);
+    });
+  }, [bundle, chosen, full, width > 0, scheme, dragging]);
 
   // Dragging along an axis makes a brush; a click without dragging takes it away.
   const drag = useRef<{ axis: number; from: number } | null>(null);
@@ -144,38 +111,29 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
     });
   }
 
-  const count = useMemo(() => chosen.reduce((sum, line) => sum + line.rows.length, 0), [chosen]);
+  const count = useMemo(() => chosen.reduce((sum, line) => sum + (bundle.rows[line]?.length ?? 0), 0), [bundle, chosen]);
   // Lines are sorted by their time, the fastest last.
-  const fastest = useMemo(() => chosen.slice(-8).flatMap((line) => line.rows).sort((a, b) => (a.value ?? 0) - (b.value ?? 0)).slice(0, 8), [chosen]);
-  if (axes.length === 0 || rows.length === 0) return <p class="quiet">Nothing to show yet: trials with different values have to complete first.</p>;
+  const fastest = useMemo(() => [...chosen.slice(-8)].flatMap((line) => bundle.rows[line] ?? []).sort((a, b) => (a.value ?? 0) - (b.value ?? 0)).slice(0, 8), [bundle, chosen]);
+  const fields = useMemo(() => <Fields axes={axes} brushes={brushes} set={set} clear={() => setBrushes(new Map())} />, [axes, dragging ? null : brushes]);
+  if (axes.length === 0 || trials === 0) return <p class="quiet">Nothing to show yet: trials with different values have to complete first.</p>;
+  const layer = { width: `${full}px`, height: `${HEIGHT}px` };
   return (
     <>
       <p class="quiet small-text">Drag along an axis to choose; click it to choose all again. Completed trials only; the faster, the stronger the colour.{chosen.length > MOST_LINES && ` Of ${chosen.length} different lines ${MOST_LINES} are drawn.`}</p>
       <div class="scroll" ref={attach} tabIndex={0} role="region" aria-label="Parallel coordinates">
-        <div class="layers" style={{ width: `${full}px`, height: `${HEIGHT}px` }}>
-          <canvas ref={under} aria-hidden="true" style={{ width: `${full}px`, height: `${HEIGHT}px` }} />
-          <canvas ref={over} class="brushed" role="img" style={{ width: `${full}px`, height: `${HEIGHT}px` }}
-            aria-label={`${plural(count, "trial")} of ${rows.length} chosen over ${plural(axes.length, "parameter")}`}
+        <div class="layers" style={layer}>
+          <canvas ref={under} aria-hidden="true" style={layer} />
+          <canvas ref={over} aria-hidden="true" style={layer} />
+          {names.map((name, i) => {
+            const brush = brushes.get(name);
+            return brush && <span key={name} class="brush" style={{ left: `${x(i) - 7}px`, top: `${y(brush[0]) - 3}px`, height: `${y(brush[1]) - y(brush[0]) + 6}px` }} />;
+          })}
+          <canvas ref={top} class="brushed" role="img" style={layer}
+            aria-label={`${plural(count, "trial")} of ${trials} chosen over ${plural(axes.length, "parameter")}`}
             onPointerDown={down} onPointerMove={move} onPointerUp={up} />
         </div>
       </div>
-      <div class="axis-filters">
-        {axes.map((axis) => {
-          const brush = brushes.get(axis.name);
-          const exact = brush && brush[0] === brush[1] ? String(Math.round(brush[0] * (axis.values.length - 1))) : "";
-          return (
-            <label key={axis.name}>{short(axis.name)} <select aria-label={short(axis.name)} value={exact} onChange={(event) => {
-              const text = event.currentTarget.value;
-              const place = Number(text) / (axis.values.length - 1);
-              set(axis.name, text === "" ? null : [place, place]);
-            }}>
-              <option value="">{brush && !exact ? "brushed" : "any"}</option>
-              {axis.values.map((value, i) => <option key={i} value={String(i)}>{value === null ? "does not count" : String(value)}</option>)}
-            </select></label>
-          );
-        })}
-        {brushes.size > 0 && <button type="button" class="small" onClick={() => setBrushes(new Map())}>Choose all</button>}
-      </div>
+      {fields}
       <p role="status">{plural(count, "trial")} chosen{fastest[0] ? `, the fastest ${duration(fastest[0].value)}` : ""}. {fastest.map((row) => (
         <button key={row.number} type="button" class="link" onClick={() => pick(row.number)}>trial {row.number} ({duration(row.value)})</button>
       ))}</p>
@@ -183,37 +141,104 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
   );
 }
 
+/** What brushes do, without a mouse: a value, or where there are many, the first and the last. */
+function Fields({ axes, brushes, set, clear }: {
+  axes: Axis[]; brushes: Brushes; set: (name: string, brush: Brush | null) => void; clear: () => void;
+}) {
+  return (
+    <div class="axis-filters">
+      {axes.map((axis) => {
+        const last = axis.values.length - 1;
+        const brush = brushes.get(axis.name);
+        const name = short(axis.name);
+        if (last >= MOST_LISTED) return <Ends key={axis.name} name={name} axis={axis} brush={brush} set={(wanted) => set(axis.name, wanted)} />;
+        const exact = brush && brush[0] === brush[1] ? String(Math.round(brush[0] * last)) : "";
+        return (
+          <label key={axis.name}>{name} <select aria-label={name} value={exact} onChange={(event) => {
+            const text = event.currentTarget.value;
+            set(axis.name, text === "" ? null : [Number(text) / last, Number(text) / last]);
+          }}>
+            <option value="">{brush && !exact ? "brushed" : "any"}</option>
+            {axis.values.map((value, i) => <option key={i} value={String(i)}>{value === null ? "does not count" : String(value)}</option>)}
+          </select></label>
+        );
+      })}
+      {brushes.size > 0 && <button type="button" class="small" onClick={clear}>Choose all</button>}
+    </div>
+  );
+}
+
+/** Too many values for a list: from one place on the axis to another, told by the values there. */
+function Ends({ name, axis, brush, set }: { name: string; axis: Axis; brush: Brush | undefined; set: (brush: Brush | null) => void }) {
+  const last = axis.values.length - 1;
+  const [low, high] = brush ? [Math.ceil(brush[0] * last - 1e-6), Math.floor(brush[1] * last + 1e-6)] : [0, last];
+  const choose = (from: number, to: number) => set(from <= 0 && to >= last ? null : [Math.min(from, to) / last, Math.max(from, to) / last]);
+  const said = (place: number) => String(axis.values[Math.max(0, Math.min(last, place))] ?? "does not count");
+  return (
+    <span class="ends" role="group" aria-label={name}>
+      {name} from <input type="range" min={0} max={last} value={low} aria-label={`${name} from`} aria-valuetext={said(low)} onInput={(event) => choose(Number(event.currentTarget.value), high)} />
+      {" "}to <input type="range" min={0} max={last} value={high} aria-label={`${name} to`} aria-valuetext={said(high)} onInput={(event) => choose(low, Number(event.currentTarget.value))} />
+    </span>
+  );
+}
+
+/** The lines that go through all brushes. */
+function within(bundle: Bundle, names: string[], brushes: Brushes): Int32Array {
+  if (!brushes.size) return bundle.all;
+  const width = names.length;
+  const wanted = [...brushes].map(([name, [low, high]]) => [names.indexOf(name), low - 1e-6, high + 1e-6] as const).filter(([axis]) => axis >= 0);
+  return bundle.all.filter((line) => wanted.every(([axis, low, high]) => {
+    const at = bundle.ys[line * width + axis] ?? 0;
+    return at >= low && at <= high;
+  }));
+}
+
 /** Of many lines the slowest and the fastest, and some of those between, evenly. */
-function some(lines: Line[], most = MOST_LINES): Line[] {
+function some(lines: Int32Array, most: number): Int32Array {
   if (lines.length <= most) return lines;
   const step = (lines.length - 1) / (most - 1);
-  return Array.from({ length: most }, (_, i) => lines[Math.round(i * step)] as Line);
+  return Int32Array.from({ length: most }, (_, i) => lines[Math.round(i * step)] ?? 0);
 }
 
-function minmax(values: number[]): [number, number] {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
-  return [low, high];
+/** Paint some lines now and some in each frame that follows; returns what stops that. */
+function inSlices(lines: Int32Array, paint: (line: number) => void): () => void {
+  let next = 0;
+  let frame = 0;
+  const go = () => {
+    const end = Math.min(lines.length, next + SLICE);
+    for (; next < end; next += 1) paint(lines[next] ?? 0);
+    frame = next < lines.length ? requestAnimationFrame(go) : 0;
+  };
+  go();
+  return () => cancelAnimationFrame(frame);
 }
 
+/** A canvas as large as wanted, empty; making it anew would cost its memory each time. */
 function prepared(canvas: HTMLCanvasElement | null, width: number, height: number): CanvasRenderingContext2D | null {
-  if (!canvas) return null;
+  const ctx = canvas?.getContext("2d") ?? null;
+  if (!canvas || !ctx) return null;
   const ratio = devicePixelRatio;
-  canvas.width = Math.floor(width * ratio);
-  canvas.height = Math.floor(height * ratio);
-  const ctx = canvas.getContext("2d");
-  ctx?.scale(ratio, ratio);
+  const [wide, high] = [Math.floor(width * ratio), Math.floor(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+  }
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.globalAlpha = 1;
+  ctx.clearRect(0, 0, width, height);
   return ctx;
 }
 
-function trace(ctx: CanvasRenderingContext2D, line: Line, x: (i: number) => number, y: (share: number) => number) {
-  line.ys.forEach((share, i) => (i ? ctx.lineTo(x(i), y(share)) : ctx.moveTo(x(i), y(share))));
+function trace(ctx: CanvasRenderingContext2D, bundle: Bundle, line: number, x: (i: number) => number, y: (share: number) => number): void {
+  const width = bundle.axes.length + 1;
+  ctx.beginPath();
+  for (let i = 0; i < width; i += 1) ctx.lineTo(x(i), y(bundle.ys[line * width + i] ?? 0));
+  ctx.stroke();
 }
 
 function paintAxes(
   ctx: CanvasRenderingContext2D, axes: Axis[], names: string[], scale: { low: number; high: number },
-  brushes: ReadonlyMap<string, Brush>, x: (i: number) => number, y: (share: number) => number,
+  x: (i: number) => number, y: (share: number) => number,
 ) {
   ctx.lineWidth = 1;
   names.forEach((name, i) => {
@@ -222,35 +247,28 @@ function paintAxes(
     ctx.moveTo(x(i), y(0));
     ctx.lineTo(x(i), y(1));
     ctx.stroke();
-    const brush = brushes.get(name);
-    if (brush) {
-      ctx.fillStyle = css("accent");
-      ctx.globalAlpha = 0.3;
-      ctx.fillRect(x(i) - 7, y(brush[0]) - 3, 14, y(brush[1]) - y(brush[0]) + 6);
-      ctx.globalAlpha = 1;
-    }
     ctx.fillStyle = css("ink");
     ctx.textAlign = "center";
     ctx.font = "600 12px system-ui, sans-serif";
     ctx.fillText(short(name), x(i), 14);
     ctx.font = "11px system-ui, sans-serif";
     const axis = axes[i];
-    const marks: [string, number][] = axis
-      ? axis.values.map((value, k) => [value === null ? "·" : String(value), k / (axis.values.length - 1)])
-      : [[duration(Math.exp(scale.high)), 0], [duration(Math.exp(scale.low)), 1]];
-    let last = -Infinity;
-    for (const [text, share] of marks) {
-      if (y(share) - last < 13) continue;
-      last = y(share);
+    const last = axis ? axis.values.length - 1 : 1;
+    const mark = (k: number) => (axis ? String(axis.values[k] ?? "·") : duration(Math.exp(k ? scale.low : scale.high)));
+    // Marks 13 pixels apart at least.
+    const step = Math.max(1, Math.ceil((13 * last) / (y(1) - y(0))));
+    for (let k = 0; k <= last; k += step) {
+      const text = mark(k);
       const cut = text.length > 14 ? `${text.slice(0, 13)}…` : text;
+      const at = y(k / last);
       const wide = ctx.measureText(cut).width;
       ctx.textAlign = "left";
       ctx.globalAlpha = 0.72;
       ctx.fillStyle = css("panel");
-      ctx.fillRect(x(i) + 4, y(share) - 7, wide + 4, 13);
+      ctx.fillRect(x(i) + 4, at - 7, wide + 4, 13);
       ctx.globalAlpha = 1;
       ctx.fillStyle = css("ink-2");
-      ctx.fillText(cut, x(i) + 6, y(share) + 4);
+      ctx.fillText(cut, x(i) + 6, at + 4);
     }
   });
 }

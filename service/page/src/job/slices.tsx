@@ -1,16 +1,18 @@
 // A picture for each parameter: the times of the trials over its values.
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../lib/colours.ts";
 import { duration } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
 import type { Course, Row } from "../lib/table.ts";
 import type { Scalar } from "../lib/types.ts";
+import { InView } from "../ui/inview.tsx";
 
 const HEIGHT = 170;
 const FOOT = 34;
 const LEFT = 58;
+const MOST_LISTED = 50; // values of a parameter, the fastest first
 
-interface Slice { name: string; values: Scalar[]; groups: Row[][] }
+interface Slice { name: string; values: Scalar[]; groups: Row[][]; least: Row[]; low: number; high: number }
 
 export function Slices({ course, pick }: { course: Course; pick: (number: number) => void }) {
   const rows = useMemo(() => course.rows.filter((row) => row.state === "completed" && row.value !== null), [course]);
@@ -24,27 +26,44 @@ export function Slices({ course, pick }: { course: Course; pick: (number: number
       else groups.set(value, [row]);
     }
     if (groups.size < 2) return [];
-    const least = (group: Row[]) => Math.min(...group.map((row) => row.value as number));
     const numeric = [...groups.keys()].every((value) => typeof value === "number");
-    const sorted = [...groups].sort((a, b) => (numeric ? Number(a[0]) - Number(b[0]) : least(a[1]) - least(b[1])));
-    return [{ name, values: sorted.map(([value]) => value), groups: sorted.map(([, group]) => group) }];
+    const sorted = [...groups].map(([value, group]) => ({ value, group, least: fastest(group) }))
+      .sort((a, b) => (numeric ? Number(a.value) - Number(b.value) : time(a.least) - time(b.least)));
+    return [{
+      name, values: sorted.map((one) => one.value), groups: sorted.map((one) => one.group), least: sorted.map((one) => one.least),
+      low: sorted.reduce((a, one) => Math.min(a, time(one.least)), Infinity),
+      high: rows.reduce((a, row) => (row.parameters.has(name) ? Math.max(a, time(row)) : a), -Infinity),
+    }];
   }), [rows, course.names]);
   if (!slices.length) return <p class="quiet">No parameter has taken two values in completed trials yet.</p>;
   return (
     <>
       <p class="quiet small-text">Each dot is a completed trial; bars mark the fastest of each value, which come first.</p>
-      <div class="grid-3">{slices.map((slice) => <One key={slice.name} slice={slice} pick={pick} />)}</div>
+      <div class="grid-3">{slices.map((slice) => (
+        <figure key={slice.name}>
+          <figcaption>{slice.name}</figcaption>
+          <InView height={HEIGHT + 34}><One slice={slice} pick={pick} /></InView>
+        </figure>
+      ))}</div>
     </>
   );
+}
+
+function time(row: Row): number {
+  return row.value ?? Infinity;
+}
+
+function fastest(group: Row[]): Row {
+  return group.reduce((a, b) => (time(a) <= time(b) ? a : b));
 }
 
 function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) {
   const [attach, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useScheme();
-  const all = slice.groups.flat().map((row) => row.value as number);
-  const low = all.reduce((a, b) => Math.min(a, b), Infinity);
-  const high = all.reduce((a, b) => Math.max(a, b), -Infinity);
+  const [open, setOpen] = useState(false);
+  const { low, high } = slice;
+  const dots = useMemo(() => slice.groups.reduce((sum, group) => sum + group.length, 0), [slice]);
   const y = (value: number) => 8 + (high > low ? (Math.log(high) - Math.log(value)) / (Math.log(high) - Math.log(low)) : 0.5) * (HEIGHT - FOOT - 16);
   const step = (width - LEFT - 6) / slice.values.length;
   // The number of a trial spreads the dots of one value, always in the same way.
@@ -60,15 +79,12 @@ function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) 
     ctx.strokeStyle = css("line");
     ctx.strokeRect(LEFT - 0.5, 0.5, width - LEFT - 1, HEIGHT - FOOT);
     ctx.fillStyle = css("accent");
-    ctx.globalAlpha = all.length > 500 ? 0.35 : 0.7;
+    ctx.globalAlpha = dots > 500 ? 0.35 : 0.7;
     slice.groups.forEach((group, i) => group.forEach((row) => ctx.fillRect(x(i, row) - 2, y(row.value as number) - 2, 4, 4)));
     ctx.globalAlpha = 1;
     ctx.font = "11px system-ui, sans-serif";
-    slice.groups.forEach((group, i) => {
-      const best = group.reduce((a, row) => Math.min(a, row.value as number), Infinity);
-      ctx.fillStyle = css("ink");
-      ctx.fillRect(LEFT + step * i + step * 0.15, y(best) - 1, step * 0.7, 2);
-    });
+    ctx.fillStyle = css("ink");
+    slice.least.forEach((row, i) => ctx.fillRect(LEFT + step * i + step * 0.15, y(time(row)) - 1, step * 0.7, 2));
     ctx.fillStyle = css("ink-2");
     ctx.textAlign = "right";
     ctx.fillText(duration(high), LEFT - 5, 14);
@@ -82,10 +98,12 @@ function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) 
       ctx.fillText(text.length > most ? `${text.slice(0, most - 1)}…` : text, LEFT + step * (i + 0.5), HEIGHT - FOOT + 15);
     });
   }, [slice, width, scheme]);
-  const best = slice.groups.map((group, i) => ({ value: slice.values[i], row: group.reduce((a, b) => ((a.value ?? 0) <= (b.value ?? 0) ? a : b)) }));
+  const best = useMemo(
+    () => slice.least.map((row, i) => ({ value: slice.values[i], row })).sort((a, b) => time(a.row) - time(b.row)).slice(0, MOST_LISTED),
+    [slice],
+  );
   return (
-    <figure>
-      <figcaption>{slice.name}</figcaption>
+    <>
       <div ref={attach}>
         <canvas ref={canvas} style={{ width: `${width}px`, height: `${HEIGHT}px` }} role="img"
           aria-label={`${slice.name}: ${best.slice(0, 6).map(({ value, row }) => `${String(value)} at best ${duration(row.value)}`).join(", ")}`}
@@ -99,9 +117,11 @@ function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) 
             if (found !== null) pick((found as Row).number);
           }} />
       </div>
-      <details class="more small-text"><summary>Fastest of each value</summary>
-        <ul>{best.map(({ value, row }) => <li key={String(value)}>{String(value)}: <button type="button" class="link" onClick={() => pick(row.number)}>{duration(row.value)}</button></li>)}</ul>
+      <details class="more small-text" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Fastest of each value</summary>
+        {open && <ul>{best.map(({ value, row }) => <li key={String(value)}>{String(value)}: <button type="button" class="link" onClick={() => pick(row.number)}>{duration(row.value)}</button></li>)}</ul>}
+        {open && best.length < slice.values.length && <p class="quiet">The fastest {best.length} of {slice.values.length} values.</p>}
       </details>
-    </figure>
+    </>
   );
 }
