@@ -223,19 +223,24 @@ class TrialLoop:
     def _trials(self, stage: _Stage) -> _Stop:
         """Ask, have evaluated and tell until there is an end and nothing is in flight."""
         while True:
-            while len(self._window) < stage.in_flight and stage.end() is None:
+            end: _Stop | None = None
+            while len(self._window) < stage.in_flight and (end := stage.end()) is None:
                 asked = stage.ask()
                 if asked is None:
                     self._exhausted = True
                 else:
                     self._window.append(asked)
             if not self._window:
-                end = stage.end()
                 if end is not None:
                     return end
-                continue
-            oldest = self._window.popleft()
-            self._tell(oldest, self._finished(oldest.number))
+            elif end == PAUSED:
+                # Nothing is told that the trial which cannot be asked now would not have known.
+                if all(self._has_ended(asked.number) for asked in self._window):
+                    return PAUSED
+                self._wait()
+            else:
+                oldest = self._window.popleft()
+                self._tell(oldest, self._finished(oldest.number))
 
     def _estimates_end(self) -> _Stop | None:
         return "done" if self._number == len(self._baselines) else self._end()
@@ -438,17 +443,24 @@ class TrialLoop:
 
     def _finished(self, number: int) -> Trial:
         """Wait for the outcome of the oldest trial in flight."""
-        while number not in self._settled:
+        while not self._has_ended(number):
+            self._wait()
+        return self._settled.pop(number)
+
+    def _has_ended(self, number: int) -> bool:
+        """Whether a trial in flight has its outcome."""
+        if number not in self._settled:
             self._store()
             self._read_on(number)
-            if number in self._settled:
-                break
-            self._look(0.0)
-            if time.monotonic() - self._tended >= _TEND_SECONDS:
-                self._evaluations.tend()
-                self._tended = time.monotonic()
-            self._pause()
-        return self._settled.pop(number)
+        return number in self._settled
+
+    def _wait(self) -> None:
+        """Wait for news, and see to it that none has to be waited for in vain."""
+        self._look(0.0)
+        if time.monotonic() - self._tended >= _TEND_SECONDS:
+            self._evaluations.tend()
+            self._tended = time.monotonic()
+        self._pause()
 
     def _read_on(self, first: int) -> None:
         """Read the outcome of a trial, and of as many after it as were there the last time."""
