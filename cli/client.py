@@ -64,6 +64,10 @@ class Client:
         """POST a JSON document (or nothing) and return the answer."""
         return self._request("POST", path, json=document, headers=headers).json()
 
+    def patch(self, path: str, document: Any) -> Any:
+        """PATCH a path; the answer as plain values."""
+        return self._request("PATCH", path, json=document).json()
+
     def delete(self, path: str) -> Any:
         """DELETE something and return the answer."""
         return self._request("DELETE", path).json()

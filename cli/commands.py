@@ -59,6 +59,7 @@ TABLE = {
         "results",
         "Draw the convergence of jobs, with their baselines, and their proximity to the best C(n).",
     ),
+    "projects": ("projects", "Show projects; set their shares, priorities and quotas."),
     "recorder": ("recorder", "Record programs on a cluster, under its own MPI."),
     "restore": (
         "keeping",

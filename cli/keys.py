@@ -18,12 +18,13 @@ from searchspace.units import parse_duration
 from service.auth.principal import ROLES, SCOPES
 from service.settings import Settings
 
-__all__ = ["COMMANDS", "seconds_of"]
+__all__ = ["COMMANDS", "administered", "administration_option", "seconds_of"]
 
 _DAY = 86400.0
 
 
-def _server_option(function: Any) -> Any:
+def administration_option(function: Any) -> Any:
+    """Where commands of administrators go, and over which data directory."""
     return click.option(
         "--server",
         metavar="URL",
@@ -82,7 +83,7 @@ def keys() -> None:
 )  # fmt: skip
 @_expires_option
 @json_option
-@_server_option
+@administration_option
 def create(
     name: str,
     project: str | None,
@@ -97,16 +98,16 @@ def create(
     document = {"name": name, "role": role, "scopes": list(scopes), "expires_in": expires}
     if project is not None:
         document["project"] = project
-    with _asked(server, settings) as client:
+    with administered(server, settings) as client:
         _show_new(client.post("/keys", document), as_json)
 
 
 @keys.command("list", epilog=example("hamtune keys list"))
 @json_option
-@_server_option
+@administration_option
 def list_keys(as_json: bool, server: str | None, settings: Settings) -> None:
     """List keys, newest first, also those that have ended."""
-    with _asked(server, settings) as client:
+    with administered(server, settings) as client:
         found = list(client.pages("/keys", limit=200))
     if as_json:
         print_json(found)
@@ -134,7 +135,7 @@ def list_keys(as_json: bool, server: str | None, settings: Settings) -> None:
 )
 @_expires_option
 @json_option
-@_server_option
+@administration_option
 def rotate(
     key_id: str,
     grace: float | None,
@@ -145,17 +146,17 @@ def rotate(
 ) -> None:
     """Give a key another secret and print it."""
     document = {"grace": grace or 0.0, "expires_in": expires}
-    with _asked(server, settings) as client:
+    with administered(server, settings) as client:
         _show_new(client.post(f"/keys/{key_id}/rotate", document), as_json)
 
 
 @keys.command(epilog=example("hamtune keys revoke 0k3v9m2x7q1zt8ak"))
 @click.argument("key_id", metavar="ID")
 @json_option
-@_server_option
+@administration_option
 def revoke(key_id: str, as_json: bool, server: str | None, settings: Settings) -> None:
     """End a key for good."""
-    with _asked(server, settings) as client:
+    with administered(server, settings) as client:
         key = client.delete(f"/keys/{key_id}")
     print_json(key) if as_json else say(f"hamtune: key {key['id']} ({key['name']}) is revoked")
 
@@ -165,10 +166,10 @@ def revoke(key_id: str, as_json: bool, server: str | None, settings: Settings) -
     "--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most."
 )
 @json_option
-@_server_option
+@administration_option
 def audit(limit: int, as_json: bool, server: str | None, settings: Settings) -> None:
     """Show what was changed with keys, and what was refused to them, newest first."""
-    with _asked(server, settings) as client:
+    with administered(server, settings) as client:
         entries = client.get("/audit", limit=limit)["items"]
     if as_json:
         print_json(entries)
@@ -184,7 +185,7 @@ COMMANDS = [keys]
 
 
 @contextmanager
-def _asked(server: str | None, settings: Settings) -> Iterator[Client]:
+def administered(server: str | None, settings: Settings) -> Iterator[Client]:
     """The service named, or the database itself, whose owner needs no key."""
     if server is not None:
         with connect(server, settings) as client:

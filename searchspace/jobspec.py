@@ -472,6 +472,14 @@ class JobSpec(Description):
     """Search techniques of OpenTuner; null for those that suit the space."""
     limits: Limits = Limits()
     """What one evaluation may take."""
+    priority: Literal["low", "normal", "high"] = "normal"
+    """`high` goes before the project's other jobs, and before those of other projects where the
+    project may; `low` takes what nobody else wants of the workers."""
+    concurrency: int | None = Field(default=None, ge=1, le=MOST_IN_FLIGHT)
+    """How many trials are evaluated at once, at most; null for as many as there is room for."""
+    on_artifact_failure: Literal["continue", "stop"] = "continue"
+    """What happens when a trial fails because a file that it needs is missing or was altered: the
+    job goes on, or fails with that reason."""
 
     @model_validator(mode="before")
     @classmethod

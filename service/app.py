@@ -33,6 +33,7 @@ from service.operations.measured import Measured
 from service.origin import SameOrigin
 from service.page.site import router as page
 from service.parameters import only_known_parameters
+from service.projects.endpoints import router as projects
 from service.reference import reference_page
 from service.runtime import Runtime
 from service.tables.endpoints import router as tables
@@ -59,6 +60,7 @@ TAGS = [
     {"name": "applications", "description": "Traces that configurations replay."},
     {"name": "machines", "description": "Machine descriptions that jobs refer to."},
     {"name": "keys", "description": "Keys to a project, for its administrators."},
+    {"name": "projects", "description": "What each project may use, and has used."},
     {"name": "audit", "description": "What was done in a project."},
     {"name": "session", "description": "Who one is to the service."},
     {"name": "metrics", "description": "What monitoring reads."},
@@ -118,7 +120,7 @@ def create_app(
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(admitted), Depends(only_known_parameters)])
     for router in (
         applications, machines, jobs, trials, tables, drawings, importance, curves, events,
-        exports, measurements, catalogue, auth,
+        exports, measurements, catalogue, auth, projects,
     ):  # fmt: skip
         api.include_router(router)
     app.include_router(api)

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 
 from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput
 from searchspace.validation import describe
-from storage.errors import Conflict, NotFound, Unavailable
+from storage.errors import Conflict, NotFound, QuotaExceeded, Unavailable
 
 __all__ = [
     "KINDS",
@@ -143,10 +143,10 @@ def _hamtune_error(request: Request, error: Exception) -> JSONResponse:
             mistakes = error.errors if isinstance(error, InvalidDocument) else (error,)
             errors = [(one.field, one.message) for one in mistakes if one.field]
             return problem_response(request, 422, "; ".join(map(str, mistakes)), errors=errors)
-        case NotFound():
-            return problem_response(request, 404, str(error))
-        case Conflict():
-            return problem_response(request, 409, str(error))
+        case NotFound() | Conflict() | QuotaExceeded():
+            status = {NotFound: 404, Conflict: 409, QuotaExceeded: 403}
+            kind = next(kind for kind in status if isinstance(error, kind))
+            return problem_response(request, status[kind], str(error))
         case Unavailable():
             log.warning("%s %s: %s", request.method, request.url.path, error)
             return problem_response(request, 503, str(error), headers={"Retry-After": "1"})

@@ -59,7 +59,10 @@ class Applications(Repository):
 
     def _add(self, *, key: str, **values: Any) -> Application:
         with self._database.writing() as session:
+            recipe = values.get("recipe") or {}
+            digests = (values["trace_sha256"], recipe.get("source_sha256", ""))
             row = {
+                "stored_bytes": sum(map(self._artifacts.size, digests)),
                 "id": new_id(),
                 "project": self.home,
                 "key": key,
@@ -115,6 +118,9 @@ class Applications(Repository):
             state: `capturing` as long as it goes on, `new` to give it back.
             values: What is known: `build_log`, `run_log`, `error`, `trace_sha256`, `summary`.
         """
+        if "trace_sha256" in values:
+            traced = self._artifacts.size(values["trace_sha256"])
+            values["stored_bytes"] = ApplicationRow.stored_bytes + traced
         with self._database.writing() as session:
             changed = session.execute(
                 update(ApplicationRow)

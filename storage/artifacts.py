@@ -19,7 +19,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from searchspace.errors import HamtuneError, InvalidInput
-from storage.errors import ArtifactDamaged, NotFound, Unavailable
+from storage.errors import ArtifactDamaged, ArtifactMissing, Unavailable
 
 __all__ = ["Artifacts"]
 
@@ -93,8 +93,23 @@ class Artifacts:
                 os.utime(path)  # the time of last use orders what the cache forgets
                 self._verify(path, digest)
         except FileNotFoundError:
-            raise NotFound(f"there is no artifact {digest}") from None
+            raise ArtifactMissing(f"there is no artifact {digest}") from None
         return path
+
+    def size(self, digest: str) -> int:
+        """The bytes of an artifact; 0 where there is none."""
+        if not _is_digest(digest):
+            return 0
+        try:
+            return self._path(digest).stat().st_size
+        except FileNotFoundError:
+            if self._is_local:
+                return 0
+        try:
+            with _reaching():
+                return int(self._files.size(self._remote(digest)) or 0)
+        except FileNotFoundError:
+            return 0
 
     def names(self) -> list[str]:
         """The digests of all artifacts that are stored, in order."""
@@ -158,7 +173,7 @@ class Artifacts:
                         while chunk := read.read(_CHUNK_BYTES):
                             written.write(chunk)
                 except FileNotFoundError:
-                    raise NotFound(f"there is no artifact {digest}") from None
+                    raise ArtifactMissing(f"there is no artifact {digest}") from None
             if _sha256(arriving) != digest:
                 raise ArtifactDamaged(f"artifact {digest} was altered in its store; put it again")
             self._adopt(arriving, digest)
@@ -214,7 +229,9 @@ class Artifacts:
     @staticmethod
     def _check_name(digest: str) -> None:
         if not _is_digest(digest):
-            raise NotFound("artifacts are named by the 64 hexadecimal digits of their SHA-256")
+            raise ArtifactMissing(
+                "artifacts are named by the 64 hexadecimal digits of their SHA-256"
+            )
 
 
 def _is_digest(name: str) -> bool:

@@ -1,9 +1,14 @@
-"""Attempts: handing trials to workers, hearing from them, and taking the first outcome."""
+"""Attempts: handing trials to workers, hearing from them, and taking the first outcome.
+
+A worker that has a message takes the trial whose turn it is (`storage.fair_share`), which need not
+be the one that the message names: messages are as many as trials to be evaluated, and it is decided
+when a worker is free what it does, not when a trial is asked.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import Row, Update, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
@@ -11,8 +16,10 @@ from sqlalchemy.orm import Session
 from storage.database import Database, Repository
 from storage.errors import Conflict, NotFound
 from storage.evaluations import keep_outcome
+from storage.fair_share import by_turn
 from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, trial_id
-from storage.job_rows import charge, hold_lease
+from storage.job_rows import charge, find_and_lock_job, hold_lease
+from storage.project_rows import CONTENDERS, CONTENDERS_AND_CLOCK, contender, spend
 from storage.records import Attempt, Outcome, Trial
 from storage.trial_rows import (
     ATTEMPTS,
@@ -25,7 +32,7 @@ from storage.trial_rows import (
     trial_record,
 )
 
-__all__ = ["Attempts"]
+__all__ = ["Attempts", "Taken"]
 
 _THIS = and_(
     ATTEMPTS.c.job_id == bindparam("its_job"),
@@ -53,13 +60,31 @@ _OPEN = (
     .order_by(ATTEMPTS.c.trial_number)
 )
 _SILENT = _OPEN.where(
-    func.coalesce(
-        ATTEMPTS.c.heartbeat_at + bindparam("running"),
-        ATTEMPTS.c.dispatched_at + bindparam("dispatched"),
-    )
-    <= bindparam("now")
+    ATTEMPTS.c.heartbeat_at + bindparam("silence") <= bindparam("now")
     # A heartbeat that came in while this waited for its row keeps the attempt.
 ).with_for_update()
+_ALL_OPEN = _OPEN.with_for_update()
+_COUNT_OPEN = select(func.count()).where(
+    ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES)
+)
+_COUNT_RUNNING = select(func.count()).where(
+    ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state == "running"
+)
+_NEXT = (
+    select(ATTEMPTS.c.trial_number, ATTEMPTS.c.number)
+    .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state == "dispatched")
+    .order_by(ATTEMPTS.c.trial_number)
+    .limit(1)
+    # What another worker is about to take is its.
+    .with_for_update(skip_locked=True)
+)
+
+
+class Taken(NamedTuple):
+    """A trial that a worker took, and its attempt at it."""
+
+    attempt_id: str
+    trial: Trial
 
 
 class _Stale(Exception):
@@ -117,22 +142,48 @@ class Attempts(Repository):
             return None
         try:
             with self._database.writing() as session:
-                now = self._database.now(session)
-                _change(session, _BEGIN, parts, its_worker=worker, heartbeat_at=now)
-                row = change_trial(
-                    self._database,
-                    session,
-                    parts[0],
-                    parts[1],
-                    state="running",
-                    worker=worker,
-                    started_at=now,
-                )
-                if row is None:
-                    raise _Stale
-                return trial_record(row)
+                return _begin(self._database, session, parts, worker)
         except _Stale:
             return None
+
+    def take_attempt(self, message: str, worker: str) -> Taken | None:
+        """Take the attempt whose turn it is, for a worker that got a message and is free.
+
+        Args:
+            message: An attempt's id. Its job takes part whatever its state; of others, those at
+                work do.
+            worker: Who takes it.
+
+        Returns:
+            What to evaluate; None where nothing waits, or nothing that may run now.
+        """
+        parts = split_attempt_id(message)
+        if parts is None:
+            return None
+        is_sqlite = self._database.is_sqlite
+        statement = CONTENDERS if is_sqlite else CONTENDERS_AND_CLOCK
+        try:
+            with self._database.writing() as session:
+                connection = session.connection()
+                rows = connection.execute(statement, {"its_job": parts[0]}).all()
+                if rows and not is_sqlite:
+                    session.info["now"] = rows[0].now
+                now = self._database.now(session)
+                for one in by_turn([contender(row, now) for row in rows]):
+                    if one.concurrency is not None and not _has_room(
+                        session, one.job, one.concurrency
+                    ):
+                        continue
+                    found = connection.execute(_NEXT, {"job_id": one.job}).one_or_none()
+                    if found is None:
+                        continue
+                    chosen = (one.job, found.trial_number, found.number)
+                    return Taken(
+                        attempt_id(*chosen), _begin(self._database, session, chosen, worker)
+                    )
+        except _Stale:
+            pass
+        return None
 
     def heartbeat(self, identifier: str) -> bool:
         """Say that an attempt is being worked on; False where it was given up meanwhile."""
@@ -178,6 +229,7 @@ class Attempts(Repository):
                     keep_outcome(
                         self._database, session, evaluation_key, outcome, row.cutoff, now, result
                     )
+                spend(session, job_id, outcome, now)
         except _Stale:
             return False
         return True
@@ -197,6 +249,11 @@ class Attempts(Repository):
             return False
         return True
 
+    def count_open_attempts(self, job_id: str) -> int:
+        """How many attempts of a job are dispatched or running."""
+        with self._database.reading() as session:
+            return int(session.connection().execute(_COUNT_OPEN, {"job_id": job_id}).scalar_one())
+
     def open_attempts(self, job_id: str) -> list[Attempt]:
         """The attempts of a job that are dispatched or running."""
         with self._database.reading() as session:
@@ -207,18 +264,18 @@ class Attempts(Repository):
         self,
         job_id: str,
         token: int,
-        older_than_seconds: float,
-        *,
-        dispatched_older_than_seconds: float | None = None,
+        older_than_seconds: float | None,
     ) -> list[Attempt]:
         """Give up attempts that nobody was heard of; their trials are pending again.
+
+        One that no worker has taken is not given up: it waits for its turn, and messages that may
+        be lost are sent again.
 
         Args:
             job_id: The job.
             token: The coordinator's lease.
-            older_than_seconds: Age of the last heartbeat from which a running attempt is lost.
-            dispatched_older_than_seconds: Age from which one that no worker took is lost (its
-                message may wait in a long queue); by default the same.
+            older_than_seconds: Age of the last heartbeat from which a running attempt is lost;
+                None where all are, and those that wait as well.
 
         Returns:
             The attempts lost.
@@ -226,23 +283,13 @@ class Attempts(Repository):
         Raises:
             LeaseLost: The token is not that of the job's lease.
         """
-        if dispatched_older_than_seconds is None:
-            dispatched_older_than_seconds = older_than_seconds
         with self._database.writing() as session:
             now = hold_lease(self._database, session, job_id, token)
-            silent = (
-                session.connection()
-                .execute(
-                    _SILENT,
-                    {
-                        "job_id": job_id,
-                        "running": older_than_seconds,
-                        "dispatched": dispatched_older_than_seconds,
-                        "now": now,
-                    },
-                )
-                .all()
-            )
+            values: dict[str, Any] = {"job_id": job_id}
+            if older_than_seconds is not None:
+                values.update(silence=older_than_seconds, now=now)
+            statement = _ALL_OPEN if older_than_seconds is None else _SILENT
+            silent = session.connection().execute(statement, values).all()
             lost: list[Attempt] = []
             for row in silent:
                 parts = (row.job_id, row.trial_number, row.number)
@@ -250,6 +297,33 @@ class Attempts(Repository):
                 _reopen(self._database, session, row.job_id, row.trial_number)
                 lost.append(replace(_record(row), state="lost", finished_at=now))
             return lost
+
+
+def _begin(database: Database, session: Session, parts: tuple[str, int, int], worker: str) -> Trial:
+    """Begin a dispatched attempt.
+
+    Raises:
+        _Stale: It is not dispatched, or its trial is not open.
+    """
+    now = database.now(session)
+    _change(session, _BEGIN, parts, its_worker=worker, heartbeat_at=now)
+    row = change_trial(
+        database, session, parts[0], parts[1], state="running", worker=worker, started_at=now
+    )
+    if row is None:
+        raise _Stale
+    return trial_record(row)
+
+
+def _has_room(session: Session, job_id: str, concurrency: int) -> bool:
+    """Whether fewer evaluations of a job are under way than may be.
+
+    Locks the job, so that two workers do not find room for one.
+    """
+    if find_and_lock_job(session, job_id) is None:
+        return False
+    running = session.connection().execute(_COUNT_RUNNING, {"job_id": job_id}).scalar_one()
+    return int(running) < concurrency
 
 
 def _change(

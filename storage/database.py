@@ -37,6 +37,7 @@ from storage.news import CHANNEL, News, Notice
 from storage.records import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
+    from storage.artifacts import Artifacts
     from storage.postgresql import Listener
 
 __all__ = ["CLOCK", "Database", "Repository", "plainly"]
@@ -229,6 +230,7 @@ class Repository:
     """
 
     _database: Database
+    _artifacts: Artifacts
     project: str | None = None
 
     @property
@@ -271,6 +273,7 @@ def _sqlite_engine(url: URL) -> Engine:
     def prepare(connection: Any, _record: object) -> None:
         # The driver must not begin transactions by itself: `begin` below does.
         connection.isolation_level = None
+        connection.create_function("power", 2, pow, deterministic=True)  # not in every build
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
         cursor.execute("PRAGMA journal_mode = WAL")

@@ -6,9 +6,11 @@ from searchspace.errors import HamtuneError
 
 __all__ = [
     "ArtifactDamaged",
+    "ArtifactMissing",
     "Conflict",
     "LeaseLost",
     "NotFound",
+    "QuotaExceeded",
     "ReplayDiverged",
     "Unavailable",
     "UnknownRevision",
@@ -29,6 +31,14 @@ class LeaseLost(HamtuneError):
 
 class ReplayDiverged(HamtuneError):
     """A replay proposed another configuration than the one stored under the same number."""
+
+
+class QuotaExceeded(HamtuneError):
+    """The project has used up what it may use of something."""
+
+
+class ArtifactMissing(NotFound):
+    """There are no bytes under that digest."""
 
 
 class ArtifactDamaged(HamtuneError):

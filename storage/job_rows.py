@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 
 from storage.database import CLOCK, Database
 from storage.errors import LeaseLost, NotFound
+from storage.fair_share import PRIORITIES
 from storage.models import JobRow, table
-from storage.records import Job, JobState, Outcome
+from storage.records import Job, JobState, Outcome, Priority
 
 __all__ = [
     "charge",
@@ -23,6 +24,7 @@ __all__ = [
     "job_record",
     "lock_job",
     "lock_leased_job",
+    "priority_of",
 ]
 
 
@@ -184,7 +186,15 @@ def job_record(row: JobRow) -> Job:
         best_value=row.best_value,
         project=row.project,
         owner=row.owner,
+        priority=priority_of(row.priority),
+        concurrency=row.concurrency,
+        paused_because=row.paused_because,
     )
+
+
+def priority_of(value: int) -> Priority:
+    """The name of a priority."""
+    return next(cast("Priority", name) for name, number in PRIORITIES.items() if number == value)
 
 
 def job_event(row: JobRow, previous: str | None) -> dict[str, Any]:
@@ -196,4 +206,6 @@ def job_event(row: JobRow, previous: str | None) -> dict[str, Any]:
         data["error"] = row.error
     if row.ended_because is not None:
         data["ended_because"] = row.ended_because
+    if row.paused_because is not None:
+        data["paused_because"] = row.paused_because
     return data

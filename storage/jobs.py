@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import bindparam, delete, select
 
 from storage.database import Repository
 from storage.errors import Conflict, NotFound
+from storage.fair_share import PRIORITIES
 from storage.identifiers import new_id
 from storage.job_rows import end_lease, job_event, job_record, lock_job, lock_leased_job
 from storage.models import EventRow, JobRow, table
 from storage.pagination import newest_first
-from storage.records import FINAL_JOB_STATES, Job, JobState, Page
+from storage.project_rows import PROJECTS
+from storage.quotas import admit_job, exhausted
+from storage.records import FINAL_JOB_STATES, Job, JobState, Page, Priority
 from storage.states import check_transition
 from storage.trial_rows import cancel_open
 
-__all__ = ["Jobs"]
+__all__ = ["Glance", "Jobs"]
 
 _JOBS = table(JobRow)
-_GLANCE = select(_JOBS.c.state, _JOBS.c.lease_token).where(_JOBS.c.id == bindparam("job_id"))
+_GLANCE = (
+    select(
+        _JOBS.c.state,
+        _JOBS.c.lease_token,
+        PROJECTS.c.name,
+        PROJECTS.c.spent_trials,
+        PROJECTS.c.most_trials,
+        PROJECTS.c.spent_cpu_seconds,
+        PROJECTS.c.most_cpu_seconds,
+    )
+    .join_from(_JOBS, PROJECTS, PROJECTS.c.name == _JOBS.c.project, isouter=True)
+    .where(_JOBS.c.id == bindparam("job_id"))
+)
+
+
+class Glance(NamedTuple):
+    """A job at a glance.
+
+    Attributes:
+        state: Of the job.
+        lease_token: Of its lease.
+        exhausted: Which quota its project has used up, in words; None where there is none.
+    """
+
+    state: JobState
+    lease_token: int
+    exhausted: str | None
 
 
 class Jobs(Repository):
@@ -34,6 +63,8 @@ class Jobs(Repository):
         application_id: str | None = None,
         idempotency_key: str | None = None,
         owner: str | None = None,
+        priority: Priority = "normal",
+        concurrency: int | None = None,
     ) -> Job:
         """Store a job, queued.
 
@@ -44,8 +75,11 @@ class Jobs(Repository):
             application_id: The application, where it is known already.
             idempotency_key: A repeated call with the same key returns the job of the first.
             owner: Who submits it.
+            priority: Its class.
+            concurrency: How many of its trials are evaluated at once, at most.
 
         Raises:
+            QuotaExceeded: The project may have no more jobs, or has used up what it may.
             Conflict: The key was used for a job with another specification.
             NotFound: There is no such application.
         """
@@ -65,6 +99,8 @@ class Jobs(Repository):
                     "idempotency_key": idempotency_key,
                     "created_at": self._database.now(session),
                     "spec": spec,
+                    "priority": PRIORITIES[priority],
+                    "concurrency": concurrency,
                     "lease_token": 0,
                     "active_seconds": 0.0,
                     "cpu_seconds": 0.0,
@@ -72,6 +108,7 @@ class Jobs(Repository):
                 },
             )
             if inserted:
+                admit_job(session, self.home)
                 row = session.get_one(JobRow, identifier)
                 self._database.note(session, row.id, "job", job_event(row, None))
                 return job_record(row)
@@ -100,11 +137,13 @@ class Jobs(Repository):
                 raise NotFound(f"there is no job {job_id}")
             return job_record(row)
 
-    def glance(self, job_id: str) -> tuple[JobState, int] | None:
+    def glance(self, job_id: str) -> Glance | None:
         """The state of a job and the token of its lease, at little cost; None if it is gone."""
         with self._database.reading() as session:
             row = session.connection().execute(_GLANCE, {"job_id": job_id}).one_or_none()
-            return None if row is None else (cast("JobState", row.state), row.lease_token)
+            if row is None:
+                return None
+            return Glance(cast("JobState", row.state), row.lease_token, exhausted(row))
 
     def list_jobs(
         self,
@@ -169,6 +208,7 @@ class Jobs(Repository):
         token: int | None = None,
         error: str | None = None,
         ended_because: str | None = None,
+        paused_because: str | None = None,
     ) -> Job:
         """Change the state of a job; a job that is in the state already is left as it is.
 
@@ -181,6 +221,8 @@ class Jobs(Repository):
             token: The lease under which a coordinator writes; None for users and workers.
             error: What went wrong, for a failed job.
             ended_because: Which budget ended a completed job.
+            paused_because: Why the service pauses the job, where no user does; forgotten once the
+                job goes on.
 
         Raises:
             NotFound: There is no such job.
@@ -202,6 +244,10 @@ class Jobs(Repository):
                 row.error = error
             if ended_because is not None:
                 row.ended_because = ended_because
+            if paused_because is not None:
+                row.paused_because = paused_because
+            elif to not in ("pausing", "paused"):
+                row.paused_because = None
             if row.started_at is None and to in ("preparing", "running"):
                 row.started_at = now
             if to in FINAL_JOB_STATES:

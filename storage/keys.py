@@ -15,11 +15,20 @@ from storage.errors import Conflict, NotFound
 from storage.identifiers import new_id
 from storage.models import ApiKeyRow, AuditRow, ProjectRow
 from storage.pagination import newest_first
+from storage.quotas import project_record
 from storage.records import ApiKey, AuditEntry, Page, Project, Role
 
 __all__ = ["Keys"]
 
 _USE_SECONDS = 60.0  # between two notes of a key's last use
+_NOTHING_USED = {
+    "weight": 1.0,
+    "priority": 0,
+    "usage": 0.0,
+    "usage_at": 0.0,
+    "spent_trials": 0,
+    "spent_cpu_seconds": 0.0,
+}
 
 
 class Keys(Repository):
@@ -29,10 +38,11 @@ class Keys(Repository):
         """Store a project, or return the one that has this name already."""
         with self._database.writing() as session:
             self._database.insert_new(
-                session, ProjectRow, {"name": name, "created_at": self._database.now(session)}
+                session,
+                ProjectRow,
+                {"name": name, "created_at": self._database.now(session), **_NOTHING_USED},
             )
-            row = session.get_one(ProjectRow, name)
-            return Project(name=row.name, created_at=row.created_at)
+            return project_record(session.get_one(ProjectRow, name))
 
     def has_project(self, name: str) -> bool:
         """Whether there is a project of this name."""
@@ -43,10 +53,7 @@ class Keys(Repository):
         """All projects by name; of a project, itself."""
         statement = self._visible(select(ProjectRow), ProjectRow.name).order_by(ProjectRow.name)
         with self._database.reading() as session:
-            return [
-                Project(name=row.name, created_at=row.created_at)
-                for row in session.scalars(statement)
-            ]
+            return [project_record(row) for row in session.scalars(statement)]
 
     def add_key(
         self,

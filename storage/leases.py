@@ -1,21 +1,30 @@
 """Leases: which coordinator drives a job, for how long, and under which fencing token.
 
+Which job a coordinator takes next is told by `storage.fair_share.driving_order`.
+
 Every acquisition raises the token. Writers show theirs, so that one who lost the lease without
 noticing changes nothing (Kleppmann, Designing Data-Intensive Applications, chapter 8).
 """
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, func, not_, or_, select
 from sqlalchemy.orm import Session
 
 from storage.database import Repository
 from storage.errors import LeaseLost
+from storage.fair_share import Queued, driving_order
 from storage.job_rows import count_active_time, end_lease, find_and_lock_job, job_record
-from storage.models import JobRow
+from storage.models import JobRow, ProjectRow
+from storage.project_rows import decayed
 from storage.records import ACTIVE_JOB_STATES, Job
 
 __all__ = ["Leases"]
+
+_FIRSTS = 8  # of each project: others may be taking the first ones
 
 
 class Leases(Repository):
@@ -24,7 +33,7 @@ class Leases(Repository):
     def acquire_lease(
         self, owner: str, seconds: float, job_id: str | None = None, *, alone: bool = False
     ) -> Job | None:
-        """Take the oldest active job (or the one named) whose lease is free or has run out.
+        """Take the active job whose turn it is (or the one named), free or with a lease run out.
 
         Args:
             owner: Who takes it; others are told apart by it.
@@ -39,16 +48,20 @@ class Leases(Repository):
             return None  # a read, where trying to take one would be a write
         with self._database.writing() as session:
             now = self._database.now(session)
-            statement = select(JobRow).where(_free(owner, job_id, now, alone))
+            free = _free(owner, job_id, now, alone)
             if job_id is not None:
-                statement = statement.with_for_update()
+                chosen = [job_id]
             else:
-                statement = (
-                    statement.order_by(JobRow.created_at, JobRow.id)
-                    .limit(1)
-                    .with_for_update(skip_locked=True)
-                )
-            row = session.scalars(statement).one_or_none()
+                chosen = driving_order(_firsts(session, free, now), _driven(session, free))
+            row = None
+            for identifier in chosen:
+                # One that another coordinator is about to take is its.
+                statement = select(JobRow).where(free, JobRow.id == identifier)
+                row = session.scalars(
+                    statement.with_for_update(skip_locked=job_id is None)
+                ).one_or_none()
+                if row is not None:
+                    break
             if row is None:
                 return None
             row.lease_owner = owner
@@ -63,6 +76,28 @@ class Leases(Repository):
             now = self._database.now(session)
             found = select(JobRow.id).where(_free(owner, job_id, now, alone)).limit(1)
             return session.connection().execute(found).first() is not None
+
+    def shares(self, projects: Collection[str]) -> dict[str, float]:
+        """Which part of the workers a driven job of each of these projects may expect."""
+        with self._database.reading() as session:
+            counts = _driven(session, _free("", None, self._database.now(session), False))
+            names = {*counts, *projects}
+            rows = select(ProjectRow.name, ProjectRow.weight).where(ProjectRow.name.in_(names))
+            weights = {row.name: row.weight for row in session.execute(rows)}
+        total = sum(weights.get(name, 1.0) for name in names)
+        return {
+            name: weights.get(name, 1.0) / total / max(1, counts.get(name, 0)) for name in projects
+        }
+
+    def queue_positions(self, job_ids: Collection[str]) -> dict[str, int]:
+        """How many jobs are taken by coordinators before each of these, of those that wait."""
+        with self._database.reading() as session:
+            now = self._database.now(session)
+            free = _free("", None, now, False)
+            rows = session.execute(_queued().where(free)).all()
+            order = driving_order([_record(row, now) for row in rows], _driven(session, free))
+        wanted = set(job_ids)
+        return {job: before for before, job in enumerate(order) if job in wanted}
 
     def renew_lease(self, job_id: str, token: int, seconds: float) -> Job:
         """Prolong a lease to `seconds` from now and see the job as it stands.
@@ -98,6 +133,55 @@ def _free(owner: str, job_id: str | None, now: float, alone: bool) -> ColumnElem
         free = or_(free, JobRow.lease_owner != owner)
     active = JobRow.state.in_(ACTIVE_JOB_STATES)
     return and_(active, free) if job_id is None else and_(active, free, JobRow.id == job_id)
+
+
+def _queued() -> Select[Any]:
+    """Jobs with what decides on whose turn it is."""
+    columns: list[Any] = [
+        JobRow.id,
+        JobRow.project,
+        JobRow.priority,
+        JobRow.created_at,
+        ProjectRow.priority.label("highest"),
+        ProjectRow.weight,
+        ProjectRow.usage,
+        ProjectRow.usage_at,
+    ]
+    return select(*columns).join_from(
+        JobRow, ProjectRow, ProjectRow.name == JobRow.project, isouter=True
+    )
+
+
+def _firsts(session: Session, free: ColumnElement[bool], now: float) -> list[Queued]:
+    """Of each project and priority, the first free job."""
+    place = func.row_number().over(
+        partition_by=(JobRow.project, JobRow.priority), order_by=(JobRow.created_at, JobRow.id)
+    )
+    ranked = select(JobRow.id, place.label("place")).where(free).subquery()
+    firsts = select(ranked.c.id).where(ranked.c.place <= _FIRSTS)
+    return [_record(row, now) for row in session.execute(_queued().where(JobRow.id.in_(firsts)))]
+
+
+def _record(row: Row[Any], now: float) -> Queued:
+    return Queued(
+        job=row.id,
+        project=row.project,
+        priority=row.priority,
+        highest=row.highest or 0,
+        weight=row.weight or 1.0,
+        used=decayed(row.usage, row.usage_at, now),
+        created_at=row.created_at,
+    )
+
+
+def _driven(session: Session, free: ColumnElement[bool]) -> dict[str, int]:
+    """How many jobs of each project are driven."""
+    statement = (
+        select(JobRow.project, func.count().label("jobs"))
+        .where(JobRow.state.in_(ACTIVE_JOB_STATES), not_(free))
+        .group_by(JobRow.project)
+    )
+    return {row.project: row.jobs for row in session.execute(statement)}
 
 
 def _lock(session: Session, job_id: str, token: int) -> JobRow:

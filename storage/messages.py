@@ -13,4 +13,4 @@ PREPARE_QUEUE = "hamtune.prepare"
 QUEUES = {"evaluate": QUEUE, "prepare": PREPARE_QUEUE}
 """What a worker may listen to, by the name that its user knows."""
 PREPARE = "hamtune.prepare"  # (job_id): make the job's application ready, capturing it if need be
-EVALUATE = "hamtune.evaluate"  # (attempt_id): evaluate the attempt's trial and store the outcome
+EVALUATE = "hamtune.evaluate"  # (attempt_id): evaluate the trial whose turn it is, such as this

@@ -110,6 +110,18 @@ class ProjectRow(Base):
 
     name: Mapped[str] = mapped_column(String(_NAME_LENGTH), primary_key=True)
     created_at: Mapped[float]
+    # Scheduling: see `storage.fair_share`.
+    weight: Mapped[float] = mapped_column(default=1.0, server_default="1")
+    priority: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    usage: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    usage_at: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    # Quotas: see `storage.quotas`.
+    spent_trials: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    spent_cpu_seconds: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    most_jobs: Mapped[int | None] = mapped_column(Integer)
+    most_trials: Mapped[int | None] = mapped_column(BigInteger)
+    most_cpu_seconds: Mapped[float | None]
+    most_storage_bytes: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class ApiKeyRow(Base):
@@ -183,6 +195,7 @@ class ApplicationRow(Base):
     error: Mapped[str | None]
     claimed_by: Mapped[str | None]
     claimed_at: Mapped[float | None]
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     # Up to megabytes that listings do not want.
     build_log: Mapped[str | None] = mapped_column(deferred=True)
     run_log: Mapped[str | None] = mapped_column(deferred=True)
@@ -234,6 +247,9 @@ class JobRow(Base):
     best_value: Mapped[float | None]
     error: Mapped[str | None]
     ended_because: Mapped[str | None]
+    priority: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    concurrency: Mapped[int | None] = mapped_column(Integer)
+    paused_because: Mapped[str | None]
     spec: Mapped[dict[str, Any]]
     space: Mapped[dict[str, Any] | None]
 
@@ -308,7 +324,8 @@ class AttemptRow(Base):
         ForeignKeyConstraint(
             ["job_id", "trial_number"], ["trials.job_id", "trials.number"], ondelete="CASCADE"
         ),
-        Index(None, "job_id", "state"),
+        # The first of a job that waits is found at once, however many do.
+        Index(None, "job_id", "state", "trial_number"),
     )
 
 

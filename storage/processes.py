@@ -79,6 +79,16 @@ class Processes(Repository):
         with self._database.reading() as session:
             return [_record(row) for row in self._living(session, self._database.now(session))]
 
+    def worker_slots(self) -> int | None:
+        """How many evaluations the workers that live make at once; None where none is known.
+
+        Workers inside an embedded service are not known.
+        """
+        with self._database.reading() as session:
+            living = self._living(session, self._database.now(session))
+            slots = [row.concurrency or 0 for row in living if row.kind == "worker"]
+            return sum(slots) if slots else None
+
     def _living(self, session: Session, now: float) -> list[ProcessRow]:
         return list(
             session.scalars(

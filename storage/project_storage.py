@@ -21,18 +21,19 @@ R = TypeVar("R")
 
 NARROWED = (
     "add_application", "add_audit", "add_key", "add_machine", "add_source_application",
-    "create_job", "events_after", "find_application", "find_machine", "get_application", "get_job",
-    "get_key", "get_machine", "has_source", "home", "list_applications", "list_audit", "list_jobs",
-    "list_keys", "list_machines", "list_projects", "project", "revoke_key", "rotate_key",
-    "trial_counts", "application_log",
+    "admit_upload", "application_log", "check_quotas", "create_job", "events_after",
+    "find_application", "find_machine", "get_application", "get_job", "get_key", "get_machine",
+    "get_project", "has_source", "home", "list_applications", "list_audit", "list_jobs",
+    "list_keys", "list_machines", "list_projects", "project", "project_use", "revoke_key",
+    "rotate_key", "trial_counts",
 )  # fmt: skip
 """Methods that look at the project by themselves."""
 
 BY_JOB = (
     "add_measurement", "append_event", "baseline_points", "best_trial", "cpu_seconds_spent",
-    "delete_job", "evaluations_spent", "get_trial", "initial_point", "is_being_prepared",
-    "list_measurements", "list_trials", "numbered_trials", "open_attempts", "open_trials",
-    "transition", "trial_points",
+    "count_open_attempts", "delete_job", "evaluations_spent", "get_trial", "initial_point",
+    "is_being_prepared", "list_measurements", "list_trials", "numbered_trials", "open_attempts",
+    "open_trials", "transition", "trial_points",
 )  # fmt: skip
 """Methods whose first argument is a job, which must be the project's."""
 
@@ -41,10 +42,10 @@ BY_APPLICATION = ("claim_capture", "report_capture")
 
 SHARED = (
     "artifact_path", "close", "find_network", "hears_all", "last_event_id", "news", "of", "open",
-    "put_artifact", "put_network",
+    "put_artifact", "put_network", "queue_positions", "shares", "worker_slots",
 )  # fmt: skip
-"""Methods that show nothing of anybody: artifacts are found by their digests alone, networks
-by those of their descriptions."""
+"""Methods that show nothing of anybody but how much there is to do: artifacts are found by their
+digests alone, networks by those of their descriptions."""
 
 
 class ProjectStorage(Storage):

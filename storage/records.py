@@ -29,10 +29,12 @@ __all__ = [
     "Measurement",
     "Outcome",
     "Page",
+    "Priority",
     "Process",
     "ProcessKind",
     "Project",
     "Proposal",
+    "Quotas",
     "Role",
     "Trial",
     "TrialCounts",
@@ -55,6 +57,7 @@ Role = Literal["viewer", "submitter", "admin"]
 DEFAULT_PROJECT = "default"
 """Whose things are where nobody has to say who they are."""
 ProcessKind = Literal["api", "coordinator", "worker"]
+Priority = Literal["low", "normal", "high"]
 ACTIVE_JOB_STATES: tuple[JobState, ...] = (
     "queued",
     "preparing",
@@ -88,11 +91,24 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Quotas:
+    """The most that a project may have or use; None for as much as there is."""
+
+    jobs: int | None = None  # that have not ended, at once
+    trials: int | None = None  # with an outcome, ever
+    cpu_seconds: float | None = None  # of the simulator, ever
+    storage_bytes: int | None = None  # traces and source trees
+
+
+@dataclass(frozen=True, kw_only=True)
 class Project:
     """Whose jobs, applications and machines nobody else sees."""
 
     name: str
     created_at: float
+    weight: float = 1.0  # its share of the workers, beside the weights of others
+    priority: Priority = "normal"  # the highest at which its jobs go before those of others
+    quotas: Quotas = Quotas()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +226,9 @@ class Job:
     best_value: float | None = None  # simulated seconds, the lowest; of equals the first trial
     project: str = DEFAULT_PROJECT
     owner: str | None = None  # who submitted it, where that is known
+    priority: Priority = "normal"
+    concurrency: int | None = None  # evaluations at once, at most
+    paused_because: str | None = None  # where the service paused it, not a user
 
 
 @dataclass(frozen=True, kw_only=True)

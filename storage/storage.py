@@ -23,6 +23,7 @@ from storage.networks import Networks
 from storage.news import News
 from storage.preparations import Preparations
 from storage.processes import Processes
+from storage.quotas import QuotaKeeping
 from storage.retention import Retention
 from storage.trials import Trials
 
@@ -42,6 +43,7 @@ class Storage(
     Measurements,
     Events,
     Keys,
+    QuotaKeeping,
     Processes,
     Figures,
     Retention,

@@ -16,6 +16,7 @@ from storage.identifiers import split_trial_id
 from storage.job_rows import charge, hold_lease
 from storage.models import NOT_OF_THE_SEARCH, JobRow, table
 from storage.pagination import check_limit
+from storage.project_rows import spend
 from storage.records import (
     FINAL_TRIAL_STATES,
     Outcome,
@@ -266,6 +267,7 @@ class Trials(Repository):
                 return trial_record(row)
             charge(self._database, session, job_id, outcome)
             connection.execute(_LOSE_ATTEMPT, {"its_job": job_id, "its_number": number, "now": now})
+            spend(session, job_id, outcome, now)
             return trial_record(row, result=outcome.result)
 
     def cancel_open_trials(self, job_id: str, token: int) -> int:

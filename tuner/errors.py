@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from searchspace.errors import HamtuneError
 
-__all__ = ["SearchProcessFailed"]
+__all__ = ["ArtifactFailed", "SearchProcessFailed"]
+
+
+class ArtifactFailed(HamtuneError):
+    """A file that a trial needs is missing or altered, for which its job is to stop."""
 
 
 class SearchProcessFailed(HamtuneError):

@@ -1,10 +1,15 @@
-"""Having trials evaluated: attempts dispatched to workers, and given up when nobody is heard of."""
+"""Having trials evaluated: attempts dispatched to workers, and given up when nobody is heard of.
+
+A message tells a worker that there is something to do; which trial that is, the worker learns from
+the database when it is free (`Storage.take_attempt`). So messages need not be in any order, and
+only so many of a job are sent as keep the workers busy: the others wait in the database.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +24,9 @@ from tuner.lease import Lease
 
 __all__ = ["Dispatch", "Evaluations", "Silence"]
 
+_AHEAD = 8  # messages for each evaluation that workers make at once
+_LEAST_AHEAD = 32
+
 Dispatch = Callable[[str, str], None]
 """Sends a task (`storage.messages`) with the id of what it is about to a worker."""
 
@@ -31,10 +39,9 @@ class Silence:
 
     Attributes:
         running_seconds: Since the last heartbeat of a running attempt, until it is lost.
-        dispatched_seconds: Since an attempt was dispatched, until it is given up and another takes
-            its place; its message may well wait in a long queue.
         resend_seconds: Since the message of an attempt was sent that no worker has taken, until it
-            is sent again, for a broker may lose messages; then twice as long each time.
+            is sent again, for a broker may lose messages; then twice as long each time, for the
+            trial may well have to wait for its turn.
         preparing_seconds: Since a preparation was asked for, until it is asked for again where no
             worker has claimed it; then twice as long each time, for the message may well wait in
             a long queue.
@@ -42,7 +49,6 @@ class Silence:
     """
 
     running_seconds: float = 30.0
-    dispatched_seconds: float = 600.0
     resend_seconds: float = 5.0
     preparing_seconds: float = 5.0
     losses: int = 3
@@ -64,10 +70,17 @@ class Evaluations:
         dispatch: Sends tasks to workers.
         lease: Under which the job is driven.
         silence: When workers are given up.
+        concurrency: How many trials of the job are evaluated at once, at most.
     """
 
     def __init__(
-        self, storage: Storage, dispatch: Dispatch, lease: Lease, silence: Silence
+        self,
+        storage: Storage,
+        dispatch: Dispatch,
+        lease: Lease,
+        silence: Silence,
+        *,
+        concurrency: int | None = None,
     ) -> None:
         self._storage = storage
         self._dispatch = dispatch
@@ -76,6 +89,10 @@ class Evaluations:
         self._losses: Counter[str] = Counter()  # by trial, under this lease
         self._unsent: dict[str, Trial] = {}  # whose message the broker did not take
         self._waiting: dict[str, _Waiting] = {}  # by attempt, of those that no worker has taken
+        self._concurrency = concurrency
+        self._most = concurrency  # open attempts whose messages are sent
+        self._sent = 0  # of those, at most: what has ended is found out when it matters
+        self._held: deque[str] = deque()  # attempts whose message waits for room
 
     def take_over(self, *, orphaned: bool) -> None:
         """Give up what an earlier coordinator left that nobody works on.
@@ -88,13 +105,14 @@ class Evaluations:
             LeaseLost: Another coordinator holds the job.
         """
         if orphaned:
-            self._storage.expire_attempts(self._lease.job.id, self._lease.token, 0.0)
+            self._storage.expire_attempts(self._lease.job.id, self._lease.token, None)
         else:
             self._expire()
+        self._see_workers()
 
     def send(self, trial: Trial) -> None:
         """Have a trial evaluated whose first attempt was opened when it was proposed."""
-        self._send(trial, attempt_id(trial.job_id, trial.number, 1))
+        self._hand_out(trial, attempt_id(trial.job_id, trial.number, 1))
 
     def begin(self, trial: Trial) -> None:
         """Have a trial evaluated, unless that is under way.
@@ -108,7 +126,44 @@ class Evaluations:
             return  # a worker of an earlier coordinator has just finished it
         if attempt.state == "dispatched":
             # Perhaps once more: an earlier message may be lost, and a second one does no harm.
-            self._send(trial, attempt.id)
+            self._hand_out(trial, attempt.id)
+
+    def see_to_held(self) -> None:
+        """Send the messages for which there is room now that others' trials have ended."""
+        if not self._held:
+            return
+        opened = self._storage.count_open_attempts(self._lease.job.id)
+        self._sent = max(0, opened - len(self._held))
+        while self._held and self._has_room():
+            self._sent += 1
+            self._try(self._held.popleft())
+
+    def _hand_out(self, trial: Trial, attempt: str) -> None:
+        """Send the message of an attempt, now or when there is room for it."""
+        if attempt in self._held:
+            return
+        if not self._held and self._has_room():
+            self._sent += 1
+            self._send(trial, attempt)
+            return
+        self._held.append(attempt)
+        if len(self._held) == 1:
+            self.see_to_held()
+
+    def _has_room(self) -> bool:
+        return self._most is None or self._sent < self._most
+
+    def _see_workers(self) -> None:
+        """Find out how many messages keep the workers busy."""
+        slots = self._storage.worker_slots()
+        enough = None if slots is None else max(_LEAST_AHEAD, _AHEAD * slots)
+        limits = [limit for limit in (enough, self._concurrency) if limit is not None]
+        self._most = min(limits, default=None)
+
+    def _try(self, attempt: str) -> None:
+        """Send a message that is sent again later where the broker is away."""
+        with suppress(Exception):
+            self._dispatch(EVALUATE, attempt)
 
     def _send(self, trial: Trial, attempt: str) -> None:
         try:
@@ -129,6 +184,8 @@ class Evaluations:
         for attempt in self._expire():
             if attempt.heartbeat_at is not None:
                 self._losses[attempt.trial_id] += 1
+        self._see_workers()
+        self.see_to_held()
         attempts = self._storage.open_attempts(self._lease.job.id)
         self._resend([attempt for attempt in attempts if attempt.state == "dispatched"])
         attended = {attempt.trial_id for attempt in attempts}
@@ -145,20 +202,18 @@ class Evaluations:
         now = time.monotonic()
         before, self._waiting = self._waiting, {}
         for attempt in attempts:
+            if attempt.id in self._held:
+                continue
             waiting = before.get(attempt.id) or _Waiting(now, self._silence.resend_seconds)
             if now - waiting.since >= waiting.patience:
                 waiting = _Waiting(now, 2 * waiting.patience)
                 log.debug("attempt %s is sent again", attempt.id)
-                with suppress(Exception):  # whatever a broker raises when it is away
-                    self._dispatch(EVALUATE, attempt.id)
+                self._try(attempt.id)
             self._waiting[attempt.id] = waiting
 
     def _expire(self) -> list[Attempt]:
         lost = self._storage.expire_attempts(
-            self._lease.job.id,
-            self._lease.token,
-            self._silence.running_seconds,
-            dispatched_older_than_seconds=self._silence.dispatched_seconds,
+            self._lease.job.id, self._lease.token, self._silence.running_seconds
         )
         for attempt in lost:
             MEASURES.count("hamtune_attempts_lost")

@@ -105,10 +105,16 @@ class JobRun:
             self._transition("cancelled", "cancelling")
 
     def _tune(self) -> None:
-        evaluations = Evaluations(self._storage, self._dispatch, self._lease, self._silence)
-        evaluations.take_over(orphaned=self._orphaned)
         job = self._lease.job
         spec = read_job(self._storage, job)
+        evaluations = Evaluations(
+            self._storage,
+            self._dispatch,
+            self._lease,
+            self._silence,
+            concurrency=spec.concurrency,
+        )
+        evaluations.take_over(orphaned=self._orphaned)
         built = space_of(self._storage, job, spec)
         first = mapped_points(job, built.space)
         with Search(built.space, spec.seed, spec.techniques, first=first) as search:
@@ -191,6 +197,9 @@ class JobRun:
             raise _Cancelled
         if job.state == "paused" or job.state in FINAL_JOB_STATES:
             raise Stopped
+        if self._lease.exhausted is not None and job.state != "pausing":
+            self._transition("pausing", job.state, paused_because=self._lease.exhausted)
+            job = self._lease.look(max_age=0.0)
         return job
 
     def _look_running(self, max_age: float = LOOK_SECONDS) -> Job:
@@ -207,6 +216,7 @@ class JobRun:
         *expected: JobState,
         error: str | None = None,
         ended_because: str | None = None,
+        paused_because: str | None = None,
     ) -> bool:
         """Change the job's state; False where a user changed it meanwhile."""
         try:
@@ -217,10 +227,11 @@ class JobRun:
                 token=self._lease.token,
                 error=error,
                 ended_because=ended_because,
+                paused_because=paused_because,
             )
         except Conflict as conflict:
             log.info("%s", conflict)
             return False
-        because = ended_because or error
+        because = ended_because or error or paused_because
         log.info("the job is %s%s", to, f": {because}" if because else "")
         return True

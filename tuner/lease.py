@@ -30,6 +30,8 @@ class Lease:
         self._renewed = self._looked = time.monotonic()
         self.token = job.lease_token
         self.job = job
+        self.exhausted: str | None = None
+        """Which quota the job's project has used up, in words, as it was lately."""
 
     def look(self, *, max_age: float = LOOK_SECONDS) -> Job:
         """The job, its state as it was lately; renews the lease where that is due.
@@ -48,7 +50,8 @@ class Lease:
             seen = self._storage.glance(self.job.id)
             if seen is None:
                 raise LeaseLost(f"there is no job {self.job.id}")
-            self.job = replace(self.job, state=seen[0], lease_token=seen[1])
+            self.job = replace(self.job, state=seen.state, lease_token=seen.lease_token)
+            self.exhausted = seen.exhausted
             self._looked = clock
         if self.job.lease_token != self.token:
             raise LeaseLost(f"the lease {self.token} of job {self.job.id} has ended")

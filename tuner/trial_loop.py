@@ -28,6 +28,7 @@ from storage.errors import ReplayDiverged
 from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Proposal, Trial, TrialKind
 from storage.storage import Storage
 from tuner.budget import Budget, EndReason, Ledger
+from tuner.errors import ArtifactFailed
 from tuner.evaluations import Evaluations
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.objective import cutoff, told
@@ -195,6 +196,7 @@ class TrialLoop:
         Raises:
             ReplayDiverged: A trial is stored with another configuration than the search asks.
             LeaseLost: Another coordinator holds the job.
+            ArtifactFailed: What a trial needed is missing or altered, and the job is to stop then.
         """
         while self._stages:
             stage = self._stages[0]
@@ -451,6 +453,7 @@ class TrialLoop:
         """Whether a trial in flight has its outcome."""
         if number not in self._settled:
             self._store()
+            self._evaluations.see_to_held()
             self._read_on(number)
         return number in self._settled
 
@@ -470,6 +473,12 @@ class TrialLoop:
         self._run = min(2 * most if len(found) == most else len(found) + 1, _TOGETHER)
 
     def _tell(self, asked: _Asked, trial: Trial) -> None:
+        if self._spec.on_artifact_failure == "stop" and trial.state == "failed":
+            reason = trial.reason or {}
+            if reason.get("kind") == "artifact":
+                raise ArtifactFailed(
+                    f"trial {trial.number} could not be evaluated: {reason['message']}"
+                )
         result = told(trial)
         self.ledger.tell(trial, result, inside=asked.inside or asked.refined)
         if asked.refined:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
-from storage.errors import Unavailable
+from storage.errors import ArtifactDamaged, ArtifactMissing, Unavailable
 from storage.evaluations import key_within
 from storage.log_context import about
 from storage.measures import MEASURES
@@ -73,19 +73,24 @@ class Evaluator:
         self._lock = threading.Lock()
         self._runs: set[_Run] = set()
 
-    def evaluate(self, attempt_id: str) -> None:
-        """Evaluate the attempt's trial and store the outcome, unless the message is stale.
+    def evaluate(self, message: str) -> None:
+        """Evaluate the trial whose turn it is and store the outcome; nothing where none waits.
+
+        Args:
+            message: The id of an attempt, not always that at this trial: see
+                `Storage.take_attempt`.
 
         Raises:
-            Stopped: The worker is coming to its end; the attempt was not begun.
+            Stopped: The worker is coming to its end; no attempt was begun.
             Unavailable: The database is away; the attempt will be given up and made again.
         """
         if self._stopping.is_set():
             raise Stopped
-        trial = self._storage.begin_attempt(attempt_id, self._worker)
-        if trial is None:
-            log.debug("attempt %s is not open any more", attempt_id)
+        taken = self._storage.take_attempt(message, self._worker)
+        if taken is None:
+            log.debug("nothing waits that message %s could begin", message)
             return
+        attempt_id, trial = taken
         with (
             about(job=trial.job_id, trial=trial.id),
             span("evaluate", job=trial.job_id, **{"hamtune.trial": trial.id}),
@@ -166,10 +171,8 @@ class Evaluator:
             return _without_simulation("infeasible", "infeasible", str(error)), None
         except (Unavailable, _Abandoned):
             raise
-        except SimulatorError as error:
-            return _without_simulation("failed", "simulator", str(error)), None
         except HamtuneError as error:
-            return _without_simulation("failed", "input", str(error)), None
+            return _without_simulation("failed", _kind_of(error), str(error)), None
         except Exception as error:
             # A mistake of ours would meet every worker that tried again.
             log.exception("trial %s cannot be evaluated", trial.id)
@@ -264,6 +267,13 @@ def outcome_of(
         names = [part["name"] for part in workload.parts]
         result["finish_times"] = dict(zip(names, answer["application_times"], strict=True))
     return replace(outcome, value=answer["simulated_time"], result=result)
+
+
+def _kind_of(error: HamtuneError) -> str:
+    """What the reason of a failed trial calls an error."""
+    if isinstance(error, ArtifactDamaged | ArtifactMissing):
+        return "artifact"
+    return "simulator" if isinstance(error, SimulatorError) else "input"
 
 
 def _without_simulation(

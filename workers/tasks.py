@@ -25,10 +25,10 @@ class Work:
         # Some more than can be at work, for several jobs whose trials take turns.
         self._evaluator = Evaluator(storage, worker, warm_simulators=concurrency + 2)
 
-    def evaluate(self, attempt_id: str) -> None:
-        """Evaluate an attempt; a worker that is stopping gives the message back."""
+    def evaluate(self, message: str) -> None:
+        """Evaluate a trial; a worker that is stopping gives the message back."""
         try:
-            self._evaluator.evaluate(attempt_id)
+            self._evaluator.evaluate(message)
         except Stopped:
             raise Reject(requeue=True) from None
 

@@ -39,6 +39,7 @@ def store(storage: Storage, path: Path, name: str | None) -> tuple[Application, 
         summary = trace.describe_trace(path)
     except InvalidInput as error:
         raise InvalidInput(error.message, field="trace") from error
+    storage.admit_upload(path.stat().st_size)
     sha256 = storage.put_artifact(path)
     key = f"trace:{sha256}"
     known = storage.find_application(key)
@@ -75,6 +76,7 @@ def store_source(
     known = given.pop("source", None)
     named = check(SourceApplication, {"source": _UPLOADED, **given})
     if known is None:
+        storage.admit_upload(path.stat().st_size)
         return add_source(storage, path, named, name=name)
     if not storage.has_source(known):
         raise InvalidInput(f"there is no source tree {known}", field="source")

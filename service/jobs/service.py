@@ -33,6 +33,7 @@ def create(
     Raises:
         InvalidInput: The job file cannot be used; the message is the one of the command line.
         Conflict: The key was used for another job.
+        QuotaExceeded: The project may have no more jobs, or has used up what it may.
     """
     spec, application = check(storage, document)
     return storage.create_job(
@@ -42,6 +43,8 @@ def create(
         application_id=None if application is None else application.id,
         idempotency_key=idempotency_key,
         owner=owner,
+        priority=spec.priority,
+        concurrency=spec.concurrency,
     )
 
 
@@ -148,10 +151,13 @@ def resume(storage: Storage, job_id: str) -> Job:
     Raises:
         NotFound: There is no such job.
         Conflict: The job has ended or is being cancelled.
+        QuotaExceeded: Its project has used up what it may.
     """
     job = storage.get_job(job_id)
     if job.state in ("preparing", "running"):
         return job
+    if job.state in ("pausing", "paused"):
+        storage.check_quotas(job.project)
     return storage.transition(job_id, "queued", expected=("paused", "pausing"))
 
 

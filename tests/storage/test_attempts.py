@@ -144,14 +144,14 @@ def test_an_attempt_with_a_heartbeat_is_kept(
     assert storage.expire_attempts(job_id, token, 60.0) == []
 
 
-def test_attempts_that_wait_in_a_queue_may_be_given_longer(
+def test_attempts_that_wait_for_their_turn_are_not_given_up(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:
     job_id, token = running_job
     waiting = storage.open_attempt(propose(1).id, token)
 
-    assert storage.expire_attempts(job_id, token, 0.0, dispatched_older_than_seconds=60.0) == []
-    assert [attempt.id for attempt in storage.expire_attempts(job_id, token, 0.0)] == [waiting.id]
+    assert storage.expire_attempts(job_id, token, 0.0) == []
+    assert [one.id for one in storage.expire_attempts(job_id, token, None)] == [waiting.id]
 
 
 def test_workers_finish_across_a_change_of_coordinator(

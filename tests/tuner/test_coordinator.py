@@ -410,7 +410,7 @@ def test_a_silent_worker_loses_its_trial_to_another(
 
         leased = storage.acquire_lease("test", 10.0, job.id)
         assert leased is not None
-        silence = Silence(running_seconds=0.2, dispatched_seconds=0.2)
+        silence = Silence(running_seconds=0.2)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
     assert len(swallowed) == 3
     assert storage.get_job(job.id).state == "completed"

@@ -1,0 +1,1 @@
+"""Projects: what they may use of the service, and what they have used."""
