@@ -22,7 +22,7 @@ from cli.options import (
     source_options,
     target_option,
 )
-from cli.terminal import describe, repeats_lines, search_trials, status_line
+from cli.terminal import describe, expectation, repeats_lines, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -130,7 +130,7 @@ def list_jobs(
         print_json(found)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("id", "name", "state", "trials", "best", "created"):
+    for title in ("id", "name", "state", "trials", "best", "created", "expected"):
         table.add_column(title, no_wrap=True)
     for job in found:
         best = job["progress"]["best"]
@@ -141,6 +141,7 @@ def list_jobs(
             str(search_trials(job)[0]),
             format_duration(best["value"]) if best else "",
             time.strftime("%Y-%m-%d %H:%M", time.localtime(job["created_at"])),
+            expectation(job),
         )
     Console(soft_wrap=True).print(table)
 
@@ -162,6 +163,8 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         click.echo(status_line(found))
         if found["error"]:
             click.echo(f"error: {found['error']}")
+        if found["paused_because"]:
+            click.echo(f"paused: {found['paused_because']}")
         for line in _application(client, found):
             click.echo(line)
         counts = found["progress"]["trials"]

@@ -19,7 +19,7 @@ __all__ = ["COMMANDS"]
 _NONE = "none"
 
 
-class _Quota(click.ParamType):
+class _Quota(click.ParamType[Any]):
     """A number of something, or `none` to lift the quota."""
 
     def __init__(self, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ __all__ = [
     "compared",
     "curve_text",
     "describe",
+    "expectation",
     "repeats_lines",
     "search_trials",
     "status_line",
@@ -105,7 +107,25 @@ def status_line(job: Mapping[str, Any]) -> str:
         best = progress["best"]
         parts.append(f"best {format_duration(best['value'])} (trial {best['trial']})")
     parts.append(f"{progress['cpu_seconds']:.1f} CPU s")
-    return ", ".join(parts)
+    expected = expectation(job)
+    return ", ".join([*parts, expected] if expected else parts)
+
+
+def expectation(job: Mapping[str, Any]) -> str:
+    """What is to be expected of a job, in words; nothing where that is not known."""
+    before, end = job.get("queue_position"), job.get("estimated_end")
+    if before:
+        return f"{before} job{'s' if before > 1 else ''} before it"
+    if end is not None:
+        return f"about {_left(max(0.0, end - time.time()))} left"
+    return ""
+
+
+def _left(seconds: float) -> str:
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def search_trials(job: Mapping[str, Any]) -> tuple[int, int | None]:

@@ -15,6 +15,7 @@ from service.auth.oidc import Issuer, Rejected
 from service.auth.principal import LOCAL, Permission, Principal
 from service.auth.settings import AuthSettings
 from service.problems import ProblemError
+from storage.errors import Unavailable
 from storage.project_storage import ProjectStorage
 from storage.records import ApiKey
 from storage.storage import Storage
@@ -66,6 +67,21 @@ class Access:
                 + (f", narrowed to {', '.join(principal.scopes)}" if principal.scopes else ""),
             )
         return principal
+
+    def still_admits(self, request: Request, storage: Storage) -> bool:
+        """Whether somebody who was let in may stay: their key has neither ended nor changed.
+
+        While the database is away nobody is sent off.
+        """
+        if self.open:
+            return True
+        token = request.headers.get("authorization", "").partition(" ")[2].strip()
+        try:
+            return self._principal(token, storage).may(permission_of(request))
+        except Rejected:
+            return False
+        except Unavailable:
+            return True
 
     def identify(self, request: Request, storage: Storage) -> Principal:
         """Who asks.

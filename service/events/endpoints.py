@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
@@ -40,6 +41,7 @@ _EXAMPLE = (
 )
 async def watch_job(
     job_id: JobId,
+    request: Request,
     storage: StorageDependency,
     feed: FeedDependency,
     after: Annotated[
@@ -54,11 +56,19 @@ async def watch_job(
 
     Kinds: `job` (its state changed), `trial` (a trial changed), `message`. Each event has an
     id; a client that comes back with the last id it saw, as `Last-Event-ID` or `after`,
-    misses nothing and sees nothing twice.
+    misses nothing and sees nothing twice. The stream ends soon after the key ends with which it was
+    asked for.
     """
+    state = request.app.state
     await run_in_threadpool(storage.get_job, job_id)
     return StreamingResponse(
-        stream(storage, feed, job_id, after if last_event_id is None else last_event_id),
+        stream(
+            storage,
+            feed,
+            job_id,
+            after if last_event_id is None else last_event_id,
+            may_stay=partial(state.access.still_admits, request, state.runtime.storage),
+        ),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

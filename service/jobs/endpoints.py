@@ -27,6 +27,7 @@ from service.jobs.schemas import (
 )
 from service.openapi import answers, body
 from service.parameters import Cursor, JobId, Limit, Log, LogOffset, Points
+from service.settings import Settings
 from storage.errors import NotFound
 from storage.records import JobState
 from storage.storage import Storage
@@ -46,12 +47,14 @@ IdempotencyKey = Annotated[
     ),
 ]
 _PAUSED = {**EXAMPLE, "state": "pausing"}
-_CANCELLED = {**EXAMPLE, "state": "cancelling"}
+_CANCELLED = {**EXAMPLE, "state": "cancelling", "estimated_end": None}
 _QUEUED = {
     **EXAMPLE,
     "state": "queued",
     "space": None,
     "started_at": None,
+    "queue_position": 3,
+    "estimated_end": None,
     "active_seconds": 0.0,
     "progress": {"trials": {}, "finished": 0, "evaluations": 0, "cpu_seconds": 0.0, "best": None},
 }
@@ -100,7 +103,9 @@ async def create_job(
     paths of the client mean nothing here. The machine is described in place or by its id.
     """
     document = await read_document(request, settings.body_limit)
-    view = await run_in_threadpool(_create, storage, document, idempotency_key, principal.name)
+    view = await run_in_threadpool(
+        _create, storage, settings, document, idempotency_key, principal.name
+    )
     response.headers["Location"] = f"{request.url.path}/{view.id}"
     return view
 
@@ -141,6 +146,7 @@ async def check_job(
 )
 def list_jobs(
     storage: StorageDependency,
+    settings: SettingsDependency,
     state: Annotated[
         list[JobState] | None, Query(description="Only jobs in this state; may be repeated.")
     ] = None,
@@ -166,7 +172,7 @@ def list_jobs(
         limit=limit,
         cursor=cursor,
     )
-    return JobPage(items=JobView.of_all(page.items, storage), cursor=page.cursor)
+    return JobPage(items=JobView.of_all(page.items, storage, settings), cursor=page.cursor)
 
 
 @router.get(
@@ -176,9 +182,9 @@ def list_jobs(
     response_model=JobView,
     responses=answers(EXAMPLE, 404, 422, description="The job."),
 )
-def get_job(job_id: JobId, storage: StorageDependency) -> JobView:
+def get_job(job_id: JobId, storage: StorageDependency, settings: SettingsDependency) -> JobView:
     """One job with its job file, its space and its progress."""
-    return JobView.of(storage.get_job(job_id), storage)
+    return JobView.of(storage.get_job(job_id), storage, settings)
 
 
 @router.delete(
@@ -209,9 +215,9 @@ def delete_job(job_id: JobId, storage: StorageDependency) -> None:
         _PAUSED, 404, 409, 422, description="The job, paused or pausing; evaluations may yet end."
     ),
 )
-def pause_job(job_id: JobId, storage: StorageDependency) -> JobView:
+def pause_job(job_id: JobId, storage: StorageDependency, settings: SettingsDependency) -> JobView:
     """Stop asking for trials. Those being evaluated are finished; nothing is lost."""
-    return JobView.of(service.pause(storage, job_id), storage)
+    return JobView.of(service.pause(storage, job_id), storage, settings)
 
 
 @router.post(
@@ -221,9 +227,9 @@ def pause_job(job_id: JobId, storage: StorageDependency) -> JobView:
     response_model=JobView,
     responses=answers(_QUEUED, 404, 409, 422, description="The job, queued again or at work."),
 )
-def resume_job(job_id: JobId, storage: StorageDependency) -> JobView:
+def resume_job(job_id: JobId, storage: StorageDependency, settings: SettingsDependency) -> JobView:
     """Let a paused job go on where it stopped. Its outcome is that of a job never paused."""
-    return JobView.of(service.resume(storage, job_id), storage)
+    return JobView.of(service.resume(storage, job_id), storage, settings)
 
 
 @router.post(
@@ -233,9 +239,9 @@ def resume_job(job_id: JobId, storage: StorageDependency) -> JobView:
     response_model=JobView,
     responses=answers(_CANCELLED, 404, 409, 422, description="The job, cancelled or about to be."),
 )
-def cancel_job(job_id: JobId, storage: StorageDependency) -> JobView:
+def cancel_job(job_id: JobId, storage: StorageDependency, settings: SettingsDependency) -> JobView:
     """End a job for good. Its trials, best configuration and exports stay."""
-    return JobView.of(service.cancel(storage, job_id), storage)
+    return JobView.of(service.cancel(storage, job_id), storage, settings)
 
 
 @router.post(
@@ -281,7 +287,7 @@ async def clone_job(
     """
     changes = await read_document(request, settings.body_limit, optional=True)
     view = await run_in_threadpool(
-        _clone, storage, job_id, changes, idempotency_key, principal.name
+        _clone, storage, settings, job_id, changes, idempotency_key, principal.name
     )
     response.headers["Location"] = f"{request.url.path.rsplit('/', 2)[0]}/{view.id}"
     return view
@@ -343,9 +349,14 @@ def get_job_log(
     return PlainTextResponse(storage.application_log(job.application_id, log)[offset:])
 
 
-def _create(storage: Storage, document: Any, key: str | None, owner: str) -> JobView:
-    return JobView.of(service.create(storage, document, key, owner=owner), storage)
+def _create(
+    storage: Storage, settings: Settings, document: Any, key: str | None, owner: str
+) -> JobView:
+    return JobView.of(service.create(storage, document, key, owner=owner), storage, settings)
 
 
-def _clone(storage: Storage, job_id: str, changes: Any, key: str | None, owner: str) -> JobView:
-    return JobView.of(service.clone(storage, job_id, changes, key, owner=owner), storage)
+def _clone(
+    storage: Storage, settings: Settings, job_id: str, changes: Any, key: str | None, owner: str
+) -> JobView:
+    job = service.clone(storage, job_id, changes, key, owner=owner)
+    return JobView.of(job, storage, settings)

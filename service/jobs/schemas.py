@@ -7,8 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from service.jobs.forecast import Forecast, forecasts
+from service.settings import Settings
 from service.trials.schemas import CONFIGURATION
-from storage.records import Fidelity, Job, JobState, TrialCounts, TrialKind, TrialState
+from storage.records import Fidelity, Job, JobState, Priority, TrialCounts, TrialKind, TrialState
 from storage.storage import Storage
 
 __all__ = [
@@ -64,6 +66,10 @@ EXAMPLE: dict[str, Any] = {
     "started_at": 1790000001.0,
     "finished_at": None,
     "active_seconds": 41.5,
+    "priority": "normal",
+    "paused_because": None,
+    "queue_position": None,
+    "estimated_end": 1790000126.0,
     "progress": {
         "trials": {"completed": 21, "censored": 12, "running": 2},
         "finished": 33,
@@ -170,21 +176,33 @@ class JobView(BaseModel):
     started_at: float | None
     finished_at: float | None
     active_seconds: float = Field(description="Wall seconds at work, pauses left out.")
+    priority: Priority
+    paused_because: str | None = Field(
+        description="Why the service has paused the job; null where a user did."
+    )
+    queue_position: int | None = Field(
+        description="How many jobs are taken up before it; null unless it waits for that."
+    )
+    estimated_end: float | None = Field(
+        description="About when it will have ended, from the mean time of its trials, what is left "
+        "of its budget and its share of the workers; null while nothing is known."
+    )
     progress: Progress
 
     @classmethod
-    def of(cls, job: Job, storage: Storage) -> JobView:
+    def of(cls, job: Job, storage: Storage, settings: Settings) -> JobView:
         """The view of a stored job, with its progress looked up."""
-        return cls.of_all([job], storage)[0]
+        return cls.of_all([job], storage, settings)[0]
 
     @classmethod
-    def of_all(cls, jobs: Sequence[Job], storage: Storage) -> list[JobView]:
+    def of_all(cls, jobs: Sequence[Job], storage: Storage, settings: Settings) -> list[JobView]:
         """The views of stored jobs; one look at their trials serves all."""
         counts = storage.trial_counts([job.id for job in jobs])
-        return [cls._of(job, counts[job.id]) for job in jobs]
+        expected = forecasts(jobs, counts, storage, settings)
+        return [cls._of(job, counts[job.id], expected[job.id]) for job in jobs]
 
     @classmethod
-    def _of(cls, job: Job, counts: TrialCounts) -> JobView:
+    def _of(cls, job: Job, counts: TrialCounts, forecast: Forecast) -> JobView:
         return cls(
             id=job.id,
             name=job.name,
@@ -201,6 +219,10 @@ class JobView(BaseModel):
             started_at=job.started_at,
             finished_at=job.finished_at,
             active_seconds=job.active_seconds,
+            priority=job.priority,
+            paused_because=job.paused_because,
+            queue_position=forecast.queue_position,
+            estimated_end=forecast.estimated_end,
             progress=Progress(
                 trials=counts.states,
                 finished=sum(counts.finished.values()),
