@@ -14,6 +14,9 @@ from service.version import VERSION
 ROOT = Path(__file__).parents[2]
 METHODS = ("get", "post", "put", "patch", "delete")
 EXPECTED = {
+    "GET /api/v1/projects",
+    "GET /api/v1/projects/{project}",
+    "PATCH /api/v1/projects/{project}",
     "POST /api/v1/applications",
     "GET /api/v1/applications",
     "GET /api/v1/applications/{application_id}/logs/{log}",
