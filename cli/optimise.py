@@ -137,7 +137,7 @@ def optimize(
     if resume_file is not None:
         _refuse_beside_resume(context)
         method, problem, saved = _read_state(resume_file)
-        search = OPTIMISERS[method].resume(problem, saved["search"])
+        search = _resumed(resume_file, method, problem, saved["search"])
         spent = saved["seconds"]
     else:
         start = None if start_file is None else read_graph(start_file)
@@ -178,6 +178,16 @@ def _problem(start: Graph | None, options: dict[str, Any]) -> Problem:
     if nodes is None or degree is None:
         raise InvalidInput("--nodes and --degree are needed, or --start, or --resume")
     return Problem(**options | {"nodes": nodes, "degree": degree, "start": start})
+
+
+def _resumed(path: Path, method: str, problem: Problem, state: dict[str, Any]) -> Search:
+    try:
+        return OPTIMISERS[method].resume(problem, state)
+    except (KeyError, TypeError):
+        raise InvalidInput(
+            f"{path}: method {method} cannot go on from this state, since another version of "
+            "Hamtune wrote it or it was edited; begin a new search"
+        ) from None
 
 
 def _refuse_beside_resume(context: click.Context) -> None:

@@ -65,11 +65,11 @@ class Widening:
     @property
     def best(self) -> NDArray[np.uint32]: ...
 
-class CayleySurvey:
+class CoverSurvey:
     def __init__(self, nodes: int, degree: int, unit: int) -> None: ...
     def run(
-        self, searches: int, aim: int, symmetry: int, multiplier: int, nodes: int, seed: int
-    ) -> tuple[int, int, int, NDArray[np.uint32]] | None: ...
+        self, searches: int, aim: int, bases: int, group: int, seed: int
+    ) -> tuple[int, int, int, int, NDArray[np.uint32]] | None: ...
 
 class Tradeoff:
     def __init__(

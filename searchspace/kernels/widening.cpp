@@ -2,31 +2,30 @@
 #include "searchspace/kernels/widening.hpp"
 
 #include "searchspace/kernels/bindings.hpp"
-#include "searchspace/kernels/cayley.hpp"
+#include "searchspace/kernels/covers.hpp"
 #include "searchspace/kernels/orbit_arrays.hpp"
 
 namespace nb = nanobind;
 
 namespace {
 
-/// (width, symmetry, multiplier, orbits) of the best network, or None.
-nb::object survey(const hamtune::CayleySurvey& networks, std::uint64_t searches, std::size_t aim,
-                  std::uint32_t symmetry, std::uint32_t multiplier, std::uint32_t nodes,
-                  std::uint64_t seed) {
-  hamtune::CayleyNetwork found;
+/// (width, base nodes, group, symmetry, orbits) of the best network, or None.
+nb::object survey(const hamtune::CoverSurvey& networks, std::uint64_t searches, std::size_t aim,
+                  std::uint32_t bases, std::uint64_t group, std::uint64_t seed) {
+  hamtune::Cover found;
   {
     const nb::gil_scoped_release released;
-    found = networks.run(searches, aim, {symmetry, nodes / symmetry, multiplier, 0}, seed);
+    found = networks.run(searches, aim, {bases, group}, seed);
   }
   if (found.orbits.empty()) return nb::none();
-  return nb::make_tuple(found.width, found.group.symmetry, found.group.multiplier,
+  return nb::make_tuple(found.width, found.source.bases, found.source.group, found.symmetry,
                         hamtune::from_orbits(found.orbits));
 }
 
 }  // namespace
 
 void bind_widening(nb::module_& module) {
-  using hamtune::CayleySurvey;
+  using hamtune::CoverSurvey;
   using hamtune::OrbitArray;
   using hamtune::Widening;
   nb::class_<Widening>(module, "Widening")
@@ -46,9 +45,9 @@ void bind_widening(nb::module_& module) {
       .def_prop_ro(
           "best", [](const Widening& self) { return hamtune::from_orbits(self.best()); },
           nb::rv_policy::move);
-  nb::class_<CayleySurvey>(module, "CayleySurvey")
+  nb::class_<CoverSurvey>(module, "CoverSurvey")
       .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t>(), nb::arg("nodes"),
            nb::arg("degree"), nb::arg("unit"))
-      .def("run", &survey, nb::arg("searches"), nb::arg("aim"), nb::arg("symmetry"),
-           nb::arg("multiplier"), nb::arg("nodes"), nb::arg("seed"));
+      .def("run", &survey, nb::arg("searches"), nb::arg("aim"), nb::arg("bases"),
+           nb::arg("group"), nb::arg("seed"));
 }

@@ -70,7 +70,7 @@ OPTIMISED = Family(
     uses_degree=True,
     uses_seed=True,
     costly=True,
-    version=3,  # 1: the first symmetric search for wide bisections; 2: one with longer passes
+    version=4,  # 2 to 4: other searches for wide bisections
     options=(
         Choice("objective", "least ASPL or greatest bisection width", get_args(_Goal)),
         Choice("method", "the optimiser; auto: that of the objective", (_AUTO, *_METHODS)),

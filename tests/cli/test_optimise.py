@@ -106,3 +106,19 @@ def test_a_start_that_is_no_network_is_one_plain_line(
     assert here("--start", start, "-o", tmp_path / "G.edges") == 2
     assert words in capsys.readouterr().err
     assert here("--resume", start, "-o", tmp_path / "G.edges") == 2
+
+
+def test_a_state_of_another_version_is_one_plain_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = tmp_path / "G.state.json"
+    wanted = ("--nodes", 16, "--degree", 3, "--objective", "bisection", "--iterations", 50)
+    assert here(*wanted, "--state", state, "-o", tmp_path / "G.edges") == 0
+    document = json.loads(state.read_text())
+    del document["search"]["records"]
+    state.write_text(json.dumps(document))
+    capsys.readouterr()
+    assert here("--resume", state, "-o", tmp_path / "G.edges") == 2
+    error = capsys.readouterr().err
+    assert "another version" in error
+    assert len(error.splitlines()) == 1

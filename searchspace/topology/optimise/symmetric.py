@@ -1,13 +1,14 @@
 """Wide bisections: symmetric networks whose narrow cuts are removed one after the other.
 
-Two sources of networks take turns. Cayley networks of metacyclic groups are drawn at random
-(`searchspace/kernels/cayley.hpp`): a few in a thousand have bisections that are hard to beat. And
-networks with a rotation are widened (`widening.hpp`): orbits of cables are exchanged such that no
-cut of a growing pool of narrow ones becomes narrower, beginning with a network annealed for a low
-ASPL (Deng et al. 2019, section 3.1), with a Cayley network or with the best one so far. Each such
-run has a symmetry: at first each one in turn, then by turns the one that has gone farthest and one
-of the better half. The lengths of those of a symmetry follow the sequence of Luby, Sinclair and
-Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993).
+Two sources of networks take turns, and the one that holds the best network has most of them.
+Regular covers of small multigraphs, Cayley networks among them, are drawn at random from random
+solvable groups (`searchspace/kernels/covers.hpp`): some have bisections that are very hard
+to beat. And networks with a rotation are widened (`widening.hpp`): orbits of cables are exchanged
+such that no cut of a growing pool of narrow ones becomes narrower, beginning with a network
+annealed for a low ASPL (Deng et al. 2019, section 3.1), with a cover or with the best one so far.
+Each such run has a symmetry: at first each one in turn, then by turns the one that has gone
+farthest and one of the better half. The lengths of those of a symmetry follow the sequence of Luby,
+Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993).
 
 The best network of a run, or of those drawn, goes to all verifiers before it counts.
 """
@@ -41,15 +42,12 @@ _SLICE_WORK = 1_000_000
 _UNIT_SLICES = 6
 """The shortest run, and after how many slices its best network is verified."""
 
-_SURVEY_EVERY, _SURVEY_SELDOM, _VAIN_SURVEYS = 4, 16, 8
-"""Of so many steps one draws Cayley networks; more seldom after so many in vain."""
-
-_FIRST_SURVEY = 8
-"""Slices that the first of these steps takes."""
+_LAG = 4
+"""The source of networks that does not hold the best one has every so manieth step."""
 
 _RECORDS = 4
 _INHERITED = 0.5
-"""Part of the runs that begin with a Cayley network or the best one, if one has the symmetry."""
+"""Part of the runs that begin with a cover or the best one, if one has the symmetry."""
 
 _ANNEALING_MOVES = (300, 3000, 30_000)
 
@@ -87,11 +85,12 @@ class _Score:
 
 @dataclass
 class _Record:
-    """A Cayley network that was the best one drawn at its time."""
+    """A cover that was the best one drawn at its time: of so many base nodes, by a seeded group."""
 
     width: int
+    bases: int
+    group: int
     symmetry: int
-    multiplier: int
     orbits: list[Orbit] = field(default_factory=list)
 
 
@@ -154,13 +153,13 @@ class SymmetricSearch:
         self._problem = problem
         self._symmetries = _symmetries(problem)
         self._survey = (
-            _native.CayleySurvey(problem.nodes, problem.degree, problem.symmetry or 1)
+            _native.CoverSurvey(problem.nodes, problem.degree, problem.symmetry or 1)
             if problem.ring == "free" and problem.start is None
             else None
         )
         self._steps = 0
         self._begun = 0
-        self._vain_surveys = 0
+        self._covers_lead = True
         self._moves = 0  # of runs that are over, and networks drawn
         self._scores = {symmetry: _Score() for symmetry in self._symmetries}
         self._records: list[_Record] = []
@@ -189,9 +188,9 @@ class SymmetricSearch:
         return self._moves + sum(widening.proposals for widening in self._widenings)
 
     def step(self) -> None:
-        """Draw Cayley networks, or go on with a widening, in every thread."""
-        every = _SURVEY_EVERY if self._vain_surveys < _VAIN_SURVEYS else _SURVEY_SELDOM
-        if self._survey is not None and self._steps % every == 0:
+        """Draw covers, or go on with a widening, in every thread."""
+        lags = self._steps % _LAG == _LAG - 1
+        if self._survey is not None and self._covers_lead != lags:
             self._draw(self._survey)
         else:
             self._widen()
@@ -202,7 +201,7 @@ class SymmetricSearch:
         return {
             "steps": self._steps,
             "begun": self._begun,
-            "vain_surveys": self._vain_surveys,
+            "covers_lead": self._covers_lead,
             "moves": self._moves,
             "best": [list(edge) for edge in self._best.graph.edges],
             "width": self._width,
@@ -214,7 +213,7 @@ class SymmetricSearch:
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._steps, self._begun = state["steps"], state["begun"]
-        self._vain_surveys, self._moves = state["vain_surveys"], state["moves"]
+        self._covers_lead, self._moves = state["covers_lead"], state["moves"]
         graph = Graph.from_edges(self._problem.nodes, [(u, v) for u, v in state["best"]])
         self._set_best(graph, state["width"], state["symmetry"])
         self._scores = {k: _Score(runs, width) for k, runs, width in state["scores"]}
@@ -235,29 +234,29 @@ class SymmetricSearch:
         self._width = width
         self._best = Point(graph, aspl, diameter, width, symmetry)
 
-    def _draw(self, survey: _native.CayleySurvey) -> None:
+    def _draw(self, survey: _native.CoverSurvey) -> None:
         problem = self._problem
         aim = self._records[-1].width if self._records else 0
-        favourite = self._records[-1] if self._records else _Record(0, 1, 1)
-        searches = _slice_searches(problem) * (1 if self._steps else _FIRST_SURVEY)
+        favourite = self._records[-1] if self._records else _Record(0, 0, 0, 1)
+        searches = _slice_searches(problem)
 
-        def draw(thread: int) -> tuple[int, int, int, Any] | None:
+        def draw(thread: int) -> tuple[int, int, int, int, Any] | None:
             seed = _seed(problem.seed, 0, self._steps, thread)
-            return survey.run(
-                searches, aim, favourite.symmetry, favourite.multiplier, problem.nodes, seed
-            )
+            return survey.run(searches, aim, favourite.bases, favourite.group, seed)
 
         found = [one for one in _in_threads(draw, range(problem.threads)) if one is not None]
         self._moves += searches * problem.threads
-        self._vain_surveys += 1
         if not found:
             return
-        self._vain_surveys = 0
-        width, symmetry, multiplier, array = max(found, key=lambda one: one[0])
+        width, bases, group, symmetry, array = max(found, key=lambda one: one[0])
         orbits = _orbit_list(array)
-        self._records = [*self._records, _Record(width, symmetry, multiplier, orbits)][-_RECORDS:]
         if width > self._width:
-            self._take(unroll(problem.nodes, symmetry, orbits), symmetry, self._steps)
+            graph = unroll(problem.nodes, symmetry, orbits)
+            width = min(width, self._take(graph, symmetry, self._steps))
+            self._covers_lead |= width == self._width
+        if width > aim:
+            record = _Record(width, bases, group, symmetry, orbits)
+            self._records = [*self._records, record][-_RECORDS:]
 
     def _widen(self) -> None:
         while len(self._widenings) < self._problem.threads:
@@ -267,17 +266,21 @@ class SymmetricSearch:
             score = self._scores[widening.run.symmetry]
             score.width = max(score.width, widening.width)
             if self.finished or widening.run.done % _UNIT_SLICES == 0:
-                self._take(widening.best(), widening.run.symmetry, widening.run.seed)
+                graph = widening.best()
+                if graph is None:
+                    continue
+                before = self._width
+                self._take(graph, widening.run.symmetry, widening.run.seed)
+                self._covers_lead &= self._width == before
         self._moves += sum(widening.proposals for widening in self._widenings if widening.over)
         self._widenings = [widening for widening in self._widenings if not widening.over]
 
-    def _take(self, graph: Graph | None, symmetry: int, seed: int) -> None:
-        """Makes a network the best one if all verifiers say so."""
-        if graph is None:
-            return
+    def _take(self, graph: Graph, symmetry: int, seed: int) -> int:
+        """Makes a network the best one if all verifiers say so; returns the width they found."""
         width = _verified_width(graph, seed, self._width)
         if width > self._width:
             self._set_best(graph, width, symmetry)
+        return width
 
     def _next_run(self) -> _Run:
         number = self._begun
@@ -424,7 +427,7 @@ def _check(problem: Problem) -> None:
 
 SYMMETRIC = Optimiser(
     name="symmetric",
-    description="Cayley networks, and symmetric ones whose narrow cuts are removed",
+    description="covers and symmetric networks whose narrow cuts are removed",
     objectives=("bisection",),
     begin=SymmetricSearch,
     resume=SymmetricSearch,

@@ -64,20 +64,26 @@ def test_a_widened_network_keeps_size_symmetry_and_ring(data: st.DataObject) -> 
     assert width < bisection_width(graph, effort="quick").width <= aim
 
 
-@pytest.mark.parametrize(("nodes", "degree", "unit"), [(27, 4, 1), (36, 5, 3), (63, 4, 1)])
-def test_networks_drawn_are_cayley_networks(nodes: int, degree: int, unit: int) -> None:
-    """They look the same from every node, and turning them by a unit changes nothing."""
-    survey = _native.CayleySurvey(nodes, degree, unit)
-    found = survey.run(3000, 0, 1, 1, nodes, 7)
+@pytest.mark.parametrize(
+    ("nodes", "degree", "unit"), [(27, 4, 1), (36, 5, 3), (42, 3, 1), (44, 11, 2), (63, 4, 1)]
+)
+def test_networks_drawn_are_covers(nodes: int, degree: int, unit: int) -> None:
+    """They look the same from all nodes over a base node, and turning them changes nothing."""
+    survey = _native.CoverSurvey(nodes, degree, unit)
+    found = survey.run(3000, 0, 0, 0, 7)
     assert found is not None
-    width, symmetry, _, orbits = found
+    width, bases, group, symmetry, orbits = found
     graph = unroll(nodes, symmetry, orbit_list(orbits))
     assert symmetry % unit == 0
     assert set(graph.degrees) == {degree}
     assert 0 < bisection_width(graph).width <= width
     orbits_of(graph, unit)
     distances = np.sort(igraph.Graph(nodes, graph.edges).distances(), axis=1)
-    assert (distances == distances[0]).all()
+    views, times = np.unique(distances, axis=0, return_counts=True)
+    assert len(views) <= bases
+    assert (times % (nodes // bases) == 0).all()
+    again = survey.run(3000, width, bases, group, 8)
+    assert again is None or again[0] > width
 
 
 def test_the_seed_and_the_threads_decide_the_network() -> None:
