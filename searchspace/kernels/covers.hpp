@@ -53,7 +53,7 @@ class CoverSurvey {
 
   /// Draws networks for about that many searches for a cut; returns the last one of those that
   /// withstood a close look for a cut of `aim` edges or fewer (the aim rises with each), or one
-  /// without orbits. Every second group is the favourite.
+  /// without orbits. A third of the groups is the favourite, and another third has its base nodes.
   Cover run(std::uint64_t searches, std::size_t aim, const CoverSource& favourite,
             std::uint64_t seed) const {
     Random random(seed);
@@ -61,7 +61,11 @@ class CoverSurvey {
     for (std::uint64_t done = 0; done < searches;) {
       CoverSource source{bases_[random.below(static_cast<std::uint32_t>(bases_.size()))],
                          random.next()};
-      if (favourite.bases != 0 && random.below(2) == 0) source = favourite;
+      if (favourite.bases != 0) {
+        const std::uint32_t third = random.below(3);
+        if (third == 0) source = favourite;
+        if (third == 1) source.bases = favourite.bases;
+      }
       ++done;
       Random group_random(source.group);
       const SolvableGroup group(nodes_ / source.bases, group_random);
@@ -71,11 +75,11 @@ class CoverSurvey {
         ++done;
         const std::vector<Lift> lifts = draw(group, source.bases, random);
         if (lifts.empty()) continue;
-        Cover cover{source, rotation->order, orbits_of(group, source.bases, lifts, *rotation), 0};
-        cover.width = look(cover, aim, random, done);
-        if (cover.width <= aim) continue;
-        aim = cover.width;
-        best = std::move(cover);
+        const std::size_t width =
+            look(FlatGraph(degree_, targets(group, source.bases, lifts)), aim, random, done);
+        if (width <= aim) continue;
+        aim = width;
+        best = {source, rotation->order, orbits_of(group, source.bases, lifts, *rotation), width};
       }
     }
     return best;
@@ -195,6 +199,24 @@ class CoverSurvey {
     return true;
   }
 
+  /// The neighbours of all nodes; element x of base node i is node x * bases + i.
+  std::vector<Node> targets(const SolvableGroup& group, std::uint32_t bases,
+                            const std::vector<Lift>& lifts) const {
+    std::vector<Node> target(std::size_t{nodes_} * degree_);
+    std::vector<std::size_t> used(bases, 0);
+    const auto lay = [&](std::uint32_t i, std::uint32_t j, Element element) {
+      const std::size_t arm = used[i]++;
+      for (std::size_t x = 0; x < group.order(); ++x)
+        target[(x * bases + i) * degree_ + arm] = group.product(x, element) * bases + j;
+    };
+    for (const Lift& lift : lifts) {
+      const Element back = group.inverse(lift.element);
+      lay(lift.i, lift.j, lift.element);
+      if (lift.i != lift.j || back != lift.element) lay(lift.j, lift.i, back);
+    }
+    return target;
+  }
+
   static std::vector<Orbit> orbits_of(const SolvableGroup& group, std::uint32_t bases,
                                       const std::vector<Lift>& lifts, const Rotation& rotation) {
     std::vector<Orbit> orbits;
@@ -211,10 +233,8 @@ class CoverSurvey {
     return orbits;
   }
 
-  std::size_t look(const Cover& cover, std::size_t aim, Random& random,
+  std::size_t look(const FlatGraph& graph, std::size_t aim, Random& random,
                    std::uint64_t& done) const {
-    const FlatGraph graph(
-        Adjacency(nodes_, edges_of(cover.orbits, cover.symmetry, nodes_ / cover.symmetry)));
     Bisector bisector(graph);
     Sides best;
     std::size_t width = graph.target.size();

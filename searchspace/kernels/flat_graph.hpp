@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "searchspace/kernels/graph.hpp"
@@ -21,6 +22,12 @@ struct FlatGraph {
         target.push_back(n->node);
       first[node + 1] = target.size();
     }
+  }
+
+  /// A network of one degree by the neighbours of all nodes, node by node.
+  FlatGraph(std::size_t degree, std::vector<Node> targets)
+      : first(targets.size() / degree + 1), target(std::move(targets)) {
+    for (std::size_t node = 0; node < first.size(); ++node) first[node] = node * degree;
   }
 
   std::size_t nodes() const { return first.size() - 1; }

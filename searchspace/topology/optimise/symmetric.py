@@ -45,6 +45,9 @@ _UNIT_SLICES = 6
 _LAG = 4
 """The source of networks that does not hold the best one has every so manieth step."""
 
+_FIRST_SURVEY = 8
+"""Slices that the first step takes, so that no time goes to verifying poor networks."""
+
 _RECORDS = 4
 _INHERITED = 0.5
 """Part of the runs that begin with a cover or the best one, if one has the symmetry."""
@@ -238,7 +241,7 @@ class SymmetricSearch:
         problem = self._problem
         aim = self._records[-1].width if self._records else 0
         favourite = self._records[-1] if self._records else _Record(0, 0, 0, 1)
-        searches = _slice_searches(problem)
+        searches = _slice_searches(problem) * (1 if self._steps else _FIRST_SURVEY)
 
         def draw(thread: int) -> tuple[int, int, int, int, Any] | None:
             seed = _seed(problem.seed, 0, self._steps, thread)
