@@ -77,6 +77,13 @@ class Leases(Repository):
             found = select(JobRow.id).where(_free(owner, job_id, now, alone)).limit(1)
             return session.connection().execute(found).first() is not None
 
+    def has_left_out_project(self) -> bool:
+        """Whether a project has jobs that wait for a coordinator, and none that is driven."""
+        with self._database.reading() as session:
+            free = _free("", None, self._database.now(session), False)
+            waiting = set(session.scalars(select(JobRow.project).where(free).distinct()))
+            return not waiting <= _driven(session, free).keys()
+
     def shares(self, projects: Collection[str]) -> dict[str, float]:
         """Which part of the workers a driven job of each of these projects may expect."""
         with self._database.reading() as session:

@@ -1,9 +1,16 @@
-"""Coordinators: take jobs under a lease and drive them, one thread and one search process a job."""
+"""Coordinators: take jobs under a lease and drive them, one thread and one search process a job.
+
+A coordinator that drives as many jobs as it can gives one back when a project has none driven at
+all: replay brings it to where it was once it is taken again.
+"""
 
 from __future__ import annotations
 
 import logging
+import time
+from collections import Counter
 from threading import Event, Thread
+from typing import NamedTuple
 
 from searchspace.errors import HamtuneError
 from storage.errors import Conflict, LeaseLost, Unavailable
@@ -23,8 +30,18 @@ __all__ = ["Coordinator"]
 _LEASE_SECONDS = 10.0
 _JOBS = 8
 _TRIES = 3
+_TURN_SECONDS = 30.0
 
 log = logging.getLogger("hamtune.tuner")
+
+
+class _Driven(NamedTuple):
+    """A job that is driven: by which thread, what ends that, and since when."""
+
+    job: Job
+    thread: Thread
+    end: Event
+    since: float
 
 
 class Coordinator:
@@ -40,6 +57,8 @@ class Coordinator:
         lease_seconds: After how long another coordinator takes over the jobs of one that died.
         jobs: How many jobs are driven at once; the others stay queued.
         silence: When workers are given up.
+        turn_seconds: For how long a job is driven before it may have to make room for that of a
+            project without any.
 
     Example:
         >>> job = storage.acquire_lease("me", 10.0)
@@ -56,6 +75,7 @@ class Coordinator:
         lease_seconds: float = _LEASE_SECONDS,
         jobs: int = _JOBS,
         silence: Silence | None = None,
+        turn_seconds: float = _TURN_SECONDS,
     ) -> None:
         self._storage = storage
         self._dispatch = dispatch
@@ -64,6 +84,7 @@ class Coordinator:
         self._lease_seconds = lease_seconds
         self._jobs = jobs
         self._silence = silence or Silence()
+        self._turn_seconds = turn_seconds
 
     def serve(self, stop: Event, *, only: str | None = None) -> None:
         """Take jobs and drive them until told to stop; then leave them resumable and return.
@@ -72,19 +93,45 @@ class Coordinator:
             stop: When set, the work ends as soon as it can.
             only: The id of the one job to take, whenever it may be had; None for all jobs.
         """
-        threads: list[Thread] = []
+        driven: list[_Driven] = []
         with queue_bell(self._storage, embedded=self._embedded) as bell:
             while not stop.is_set():
-                threads = [thread for thread in threads if thread.is_alive()]
-                job = self._next_job(only) if len(threads) < self._jobs else None
+                driven = [one for one in driven if one.thread.is_alive()]
+                job = self._next_job(only) if len(driven) < self._jobs else None
                 if job is None:
+                    if len(driven) == self._jobs:
+                        self._make_room(driven)
                     any(bell.strokes(stop))
                     continue
-                thread = Thread(target=self.run_job, args=(job, stop), name=f"job-{job.id}")
+                end = Event()
+                thread = Thread(target=self.run_job, args=(job, end), name=f"job-{job.id}")
                 thread.start()
-                threads.append(thread)
-        for thread in threads:
-            thread.join()
+                driven.append(_Driven(job, thread, end, time.monotonic()))
+        for one in driven:
+            one.end.set()
+        for one in driven:
+            one.thread.join()
+
+    def _make_room(self, driven: list[_Driven]) -> None:
+        """Give a job back if another project has none driven: one of the project with the most."""
+        had_turn = time.monotonic() - self._turn_seconds
+        if any(one.end.is_set() for one in driven):
+            return
+        able = [one for one in driven if one.since <= had_turn]
+        if not able or not self._is_anybody_left_out():
+            return
+        jobs = Counter(one.job.project for one in driven)
+        # Of several the last one, which has the least to replay.
+        given = max(able, key=lambda one: (jobs[one.job.project], one.since))
+        log.info("job %s makes room for one of another project", given.job.id)
+        given.end.set()
+
+    def _is_anybody_left_out(self) -> bool:
+        try:
+            return self._storage.has_left_out_project()
+        except Unavailable as error:
+            log.warning("%s", error)
+            return False
 
     def run_job(self, job: Job, stop: Event | None = None) -> None:
         """Drive one job that `Storage.acquire_lease` returned, until it pauses or ends.

@@ -135,6 +135,18 @@ def test_closing_the_feed_ends_the_stream(storage: Storage) -> None:
     asyncio.run(watch())
 
 
+def test_a_watcher_who_may_not_watch_any_more_is_sent_off(storage: Storage) -> None:
+    job = job_in(storage)
+    may = [True, True, False]
+
+    async def watch() -> list[dict[str, Any]]:
+        chunks = stream(storage, EventFeed(), job, 0, may_stay=lambda: may.pop(0), admission=0.01)
+        return [event async for chunk in chunks if (event := parse(chunk)) is not None]
+
+    assert len(asyncio.run(asyncio.wait_for(watch(), 30))) == 1
+    assert may == []
+
+
 def test_deleting_the_job_ends_the_stream(storage: Storage) -> None:
     job = job_in(storage)
     storage.transition(job, "paused")

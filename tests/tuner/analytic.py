@@ -20,7 +20,8 @@ from typing import Any
 from searchspace.collectives import called_collectives
 from searchspace.job import build_space, load_job
 from storage.messages import EVALUATE, PREPARE
-from storage.records import Job, Outcome
+from storage.project_storage import ProjectStorage
+from storage.records import DEFAULT_PROJECT, Job, Outcome
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
 from tuner.evaluations import Silence
@@ -49,10 +50,16 @@ def open_storage(directory: Path) -> Storage:
     return storage
 
 
-def create_job(storage: Storage, **changes: Any) -> Job:
+def create_job(storage: Storage, *, project: str = DEFAULT_PROJECT, **changes: Any) -> Job:
     """A queued job; the analytic evaluators prepare it when they are asked to."""
     spec = load_job({**SPEC, **changes})
-    return storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    return ProjectStorage.of(storage, project).create_job(
+        name=spec.name,
+        spec=spec.canonical(),
+        seed=spec.seed,
+        priority=spec.priority,
+        concurrency=spec.concurrency,
+    )
 
 
 def simulated(configuration: Mapping[str, Any]) -> Outcome:

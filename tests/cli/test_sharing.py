@@ -1,0 +1,67 @@
+"""Two projects on the same servers: neither waits for the other to be done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from searchspace.job import load_job
+from storage.project_storage import ProjectStorage
+from storage.records import Job
+from storage.storage import Storage
+from tests.cli.conftest import Hamtune
+
+
+def test_a_small_job_does_not_wait_for_the_many_of_another_project(
+    hamtune: Hamtune,
+    job: dict[str, Any],
+    create_database: Callable[[], str],
+    redis_url: str,
+) -> None:
+    urls = (create_database(), (hamtune.directory / "artifacts").as_uri())
+    storage = Storage.open(*urls)
+    storage.upgrade()
+    hamtune.environment = {
+        "HAMTUNE_DATABASE_URL": urls[0],
+        "HAMTUNE_BROKER_URL": redis_url,
+        "HAMTUNE_ARTIFACTS_URL": urls[1],
+    }
+
+    def submit(project: str, trials: int, seed: int, **more: Any) -> Job:
+        spec = load_job({**job, "budget": {"trials": trials}, "seed": seed, **more})
+        storage.add_project(project)
+        return ProjectStorage.of(storage, project).create_job(
+            name=spec.name, spec=spec.canonical(), seed=seed, concurrency=spec.concurrency
+        )
+
+    many = [submit("greedy", 40, seed, batch=16) for seed in (1, 2, 3)]
+    small = submit("modest", 12, 4, batch=4)
+    with ExitStack() as processes:
+        processes.enter_context(hamtune.running("coordinator"))
+        processes.enter_context(hamtune.running("worker", "--concurrency", "1"))
+        while storage.get_job(small.id).state != "completed":
+            time.sleep(0.1)
+        shown = hamtune.json("jobs")
+    ended = storage.get_job(small.id).finished_at
+    assert ended is not None
+
+    evaluated = [
+        [t for t in storage.list_trials(one.id) if t.started_at is not None and not t.cached]
+        for one in (*many, small)
+    ]
+    *theirs, ours = evaluated
+    meanwhile = [t for trials in theirs for t in trials if (t.started_at or 0.0) < ended]
+    # By turns of equal cost, where each in the order of its message would give them three or four.
+    assert len(meanwhile) < 2.5 * len(ours)
+    for trials in evaluated:
+        starts = [t.started_at for t in trials]
+        assert starts == sorted(starts, key=lambda at: at or 0.0)
+    by_id = {one["id"]: one for one in shown}
+    assert by_id[small.id]["state"] == "completed"
+    listed = hamtune.json("projects", "list")
+    assert {one["name"]: one["used"]["jobs"] for one in listed} == {
+        "default": 0, "greedy": 3, "modest": 0,
+    }  # fmt: skip
+    storage.close()

@@ -1,0 +1,136 @@
+"""What projects may use, over the REST interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from service.app import create_app
+from service.runtime import Runtime
+from storage.records import Outcome
+from tests.service.auth.conftest import Guarded
+from tests.service.conftest import SPEC
+
+
+def operator(guarded: Guarded) -> TestClient:
+    """The service as its operator calls it, beside its database."""
+    application: Any = guarded.client.app
+    runtime: Runtime = application.state.runtime
+    return TestClient(create_app(runtime, operator=True))
+
+
+def test_an_operator_sets_what_a_project_may_use(guarded: Guarded) -> None:
+    headers = guarded.key("ours")
+    client = operator(guarded)
+
+    changed = client.patch(
+        "/api/v1/projects/ours", json={"weight": 2, "quotas": {"jobs": 1, "cpu_seconds": 10}}
+    ).json()
+    again = client.patch("/api/v1/projects/ours", json={"quotas": {"cpu_seconds": None}}).json()
+
+    assert changed["weight"] == 2.0
+    assert changed["quotas"] == {
+        "jobs": 1, "trials": None, "cpu_seconds": 10.0, "storage_bytes": None,
+    }  # fmt: skip
+    assert (again["weight"], again["quotas"]["jobs"]) == (2.0, 1)
+    assert again["quotas"]["cpu_seconds"] is None
+    assert guarded.client.get("/api/v1/projects/ours", headers=headers).json() == again
+    names = [one["name"] for one in client.get("/api/v1/projects").json()["items"]]
+    assert names == ["default", "ours"]
+
+
+def test_a_projects_own_administrator_sees_but_does_not_set(guarded: Guarded) -> None:
+    guarded.key("theirs")
+    headers = guarded.key("ours", "admin")
+    listed = guarded.client.get("/api/v1/projects", headers=headers).json()["items"]
+    assert [one["name"] for one in listed] == ["ours"]
+    refused = guarded.client.patch("/api/v1/projects/ours", json={"weight": 9}, headers=headers)
+    assert refused.status_code == 403
+    assert "only the operator" in refused.json()["detail"]
+    assert guarded.client.get("/api/v1/projects/theirs", headers=headers).status_code == 404
+
+
+def test_wrong_quotas_are_named(guarded: Guarded) -> None:
+    client = operator(guarded)
+    for document, field in (
+        ({"weight": 0}, "weight"),
+        ({"priority": "urgent"}, "priority"),
+        ({"quotas": {"jobs": -1}}, "quotas.jobs"),
+        ({"quotas": {"memory": 1}}, "quotas.memory"),
+    ):
+        answer = client.patch("/api/v1/projects/default", json=document)
+        assert answer.status_code == 422
+        assert [one["field"] for one in answer.json()["errors"]] == [field]
+
+
+def test_a_quota_refuses_a_job_and_says_which_and_what_to_do(guarded: Guarded) -> None:
+    headers = guarded.key("ours")
+    client = operator(guarded)
+    client.patch("/api/v1/projects/ours", json={"quotas": {"jobs": 1}})
+
+    first = guarded.client.post("/api/v1/jobs", json=SPEC, headers=headers)
+    second = guarded.client.post("/api/v1/jobs", json=SPEC, headers=headers)
+
+    assert first.status_code == 201
+    assert second.status_code == 403
+    assert second.json()["type"] == "urn:problem:hamtune:forbidden"
+    assert second.json()["detail"] == (
+        "project ours has 1 of the 1 jobs that it may have unfinished: wait until one has ended, "
+        "cancel one, or ask the operator of the service for more"
+    )
+
+
+def test_a_job_paused_by_a_quota_says_so_and_is_not_resumed_before_it_is_raised(
+    guarded: Guarded,
+) -> None:
+    headers = guarded.key("ours")
+    storage, client = guarded.storage, operator(guarded)
+    job = guarded.client.post("/api/v1/jobs", json=SPEC, headers=headers).json()
+    assert (job["priority"], job["queue_position"], job["estimated_end"]) == ("normal", 0, None)
+    leased = storage.acquire_lease("c", 60.0)
+    assert leased is not None
+    storage.transition(job["id"], "running", token=leased.lease_token)
+    trial = storage.propose_trial(
+        job["id"],
+        leased.lease_token,
+        number=1,
+        kind="search",
+        label=None,
+        configuration={},
+        configuration_sha256="0" * 64,
+        technique=None,
+        cutoff=None,
+    )
+    done = Outcome(status="failed", cpu_seconds=30.0)
+    storage.settle_trial(trial.id, leased.lease_token, done)
+    client.patch("/api/v1/projects/ours", json={"quotas": {"cpu_seconds": 20}})
+    storage.transition(job["id"], "pausing", paused_because="project ours has used 30 of its 20")
+    storage.transition(job["id"], "paused")
+
+    where = f"/api/v1/jobs/{job['id']}"
+    shown = guarded.client.get(where, headers=headers).json()
+    assert (shown["state"], shown["paused_because"]) == (
+        "paused",
+        "project ours has used 30 of its 20",
+    )
+    refused = guarded.client.post(f"{where}/resume", headers=headers)
+    assert refused.status_code == 403
+    assert "has used 30 of its 20 CPU seconds" in refused.json()["detail"]
+    client.patch("/api/v1/projects/ours", json={"quotas": {"cpu_seconds": 100}})
+    resumed = guarded.client.post(f"{where}/resume", headers=headers).json()
+    assert (resumed["state"], resumed["paused_because"]) == ("queued", None)
+
+
+def test_an_upload_that_does_not_fit_is_refused(guarded: Guarded) -> None:
+    headers = guarded.key("ours")
+    operator(guarded).patch("/api/v1/projects/ours", json={"quotas": {"storage_bytes": 10}})
+    recipe = {"build": "make", "run": "bin/solver", "ranks": "2"}
+    answer = guarded.client.post(
+        "/api/v1/applications",
+        headers=headers,
+        data=recipe,
+        files={"source": ("s.tar.gz", b"x" * 11)},
+    )
+    assert answer.status_code == 403
+    assert "stores 0 B of the 10 B that it may" in answer.json()["detail"]

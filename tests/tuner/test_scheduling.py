@@ -1,0 +1,156 @@
+"""What a coordinator does for the turns that jobs take: held messages, quotas, stops."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage.messages import EVALUATE
+from storage.records import Job, Outcome, Quotas, Trial
+from storage.storage import Storage
+from tests.tuner.analytic import Evaluators, create_job, open_storage, simulated
+from tuner.coordinator import Coordinator
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[Storage]:
+    opened = open_storage(tmp_path)
+    yield opened
+    opened.close()
+
+
+def drive(storage: Storage, job: Job, evaluators: Evaluators) -> Job:
+    leased = storage.acquire_lease("test", 10.0, job.id)
+    assert leased is not None
+    Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
+    return storage.get_job(job.id)
+
+
+def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:
+    return [(t.number, t.kind, t.configuration_sha256, t.cutoff, t.state, t.value) for t in trials]
+
+
+class Counting(Evaluators):
+    """Evaluators that take what is next, and know how many messages they had at once."""
+
+    def __init__(self, storage: Storage, workers: int) -> None:
+        self.lock = threading.Lock()
+        self.under_way: set[str] = set()
+        self.most = 0
+        super().__init__(storage, workers)
+
+    def dispatch(self, task: str, identifier: str) -> None:
+        if task == EVALUATE:
+            with self.lock:
+                self.under_way.add(identifier)
+                self.most = max(self.most, len(self.under_way))
+        super().dispatch(task, identifier)
+
+    def _evaluate(self, attempt_id: str) -> None:
+        taken = self.storage.take_attempt(attempt_id, threading.current_thread().name)
+        if taken is not None:
+            outcome = simulated(taken.trial.configuration)
+            cutoff = taken.trial.cutoff
+            if outcome.value is not None and cutoff is not None and outcome.value > cutoff:
+                outcome = Outcome(status="censored", value=cutoff, cpu_seconds=outcome.cpu_seconds)
+            with self.lock:
+                self.under_way.discard(attempt_id)
+            self.storage.finish_attempt(taken.attempt_id, outcome)
+
+
+def test_no_more_messages_are_out_than_a_job_may_use(storage: Storage) -> None:
+    with Counting(storage, 4) as evaluators:
+        free = drive(storage, create_job(storage, batch=12), evaluators)
+        assert evaluators.most > 2
+        evaluators.most = 0
+        narrow = drive(storage, create_job(storage, batch=12, concurrency=2), evaluators)
+    assert evaluators.most <= 2
+    assert (narrow.state, narrow.ended_because) == ("completed", "trials")
+    assert essence(storage.list_trials(narrow.id)) == essence(storage.list_trials(free.id))
+
+
+def test_messages_are_a_few_for_each_worker_and_the_rest_wait(storage: Storage) -> None:
+    storage.register_process("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
+    with Counting(storage, 2) as evaluators:
+        job = drive(storage, create_job(storage, batch=48, budget={"trials": 50}), evaluators)
+    assert job.state == "completed"
+    assert evaluators.most <= 32
+
+
+def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
+    storage: Storage,
+) -> None:
+    def allow(trials: int | None) -> None:
+        project = storage.get_project("default")
+        storage.set_project(
+            "default",
+            weight=project.weight,
+            priority=project.priority,
+            quotas=Quotas(trials=trials),
+        )
+
+    with Evaluators(storage, 2, delay=0.02) as evaluators:
+        undisturbed = drive(storage, create_job(storage), evaluators)
+        spent = storage.project_use("default").trials
+        job = create_job(storage)
+        allow(spent + 3)
+        paused = drive(storage, job, evaluators)
+        assert paused.state == "paused"
+        assert paused.paused_because is not None
+        assert "ask the operator" in paused.paused_because
+        some = storage.list_trials(job.id)
+        assert 3 <= len(some) < len(storage.list_trials(undisturbed.id))
+
+        allow(None)
+        storage.transition(job.id, "queued")
+        assert storage.get_job(job.id).paused_because is None
+        job = drive(storage, job, evaluators)
+    assert job.state == "completed"
+    assert essence(storage.list_trials(job.id)) == essence(storage.list_trials(undisturbed.id))
+
+
+@pytest.mark.parametrize("choice", ["continue", "stop"])
+def test_a_missing_artifact_stops_a_job_that_is_to_stop_then(storage: Storage, choice: str) -> None:
+    missing = Outcome(
+        status="failed", reason={"kind": "artifact", "message": "there is no artifact 1a2b"}
+    )
+    seen = [0]
+
+    def objective(configuration: Any) -> Outcome:
+        seen[0] += 1
+        return missing if seen[0] == 5 else replace(simulated(configuration))
+
+    with Evaluators(storage, 1, objective) as evaluators:
+        job = drive(storage, create_job(storage, on_artifact_failure=choice), evaluators)
+    if choice == "continue":
+        assert job.state == "completed"
+    else:
+        assert job.state == "failed"
+        assert job.error == "trial 5 could not be evaluated: there is no artifact 1a2b"
+        assert not storage.open_trials(job.id)
+
+
+def test_a_coordinator_that_is_full_makes_room_for_a_project_without_a_job(
+    storage: Storage,
+) -> None:
+    storage.add_project("modest")
+    stop = threading.Event()
+    with Evaluators(storage, 2, delay=0.05) as evaluators:
+        coordinator = Coordinator(storage, evaluators.dispatch, "test", jobs=2, turn_seconds=0.05)
+        long = [create_job(storage, budget={"trials": 400}, seed=seed) for seed in (1, 2)]
+        thread = threading.Thread(target=coordinator.serve, args=(stop,))
+        thread.start()
+        while any(not storage.list_trials(job.id) for job in long):
+            time.sleep(0.01)
+        short = create_job(storage, budget={"trials": 4}, project="modest")
+        while storage.get_job(short.id).state != "completed":
+            time.sleep(0.02)
+        assert all(storage.get_job(job.id).state == "running" for job in long)
+        stop.set()
+        thread.join()
