@@ -135,6 +135,21 @@ async def check_job(
     return await run_in_threadpool(look_at, storage, settings, document)
 
 
+@router.post(
+    "/read",
+    operation_id="read_job_file",
+    summary="Read a job file as JSON",
+    responses=answers(
+        {"document": SPEC_EXAMPLE}, 400, 413, 415, description="What it says, unchecked."
+    ),
+    openapi_extra=body({}, {"Tune a built-in program": SPEC_EXAMPLE}),
+)
+async def read_job_file(request: Request, settings: SettingsDependency) -> dict[str, Any]:
+    """What a job file in YAML says, for programs that read JSON; whether it can be used is not
+    looked at (see `check`)."""
+    return {"document": await read_document(request, settings.body_limit)}
+
+
 @router.get(
     "",
     operation_id="list_jobs",

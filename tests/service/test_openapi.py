@@ -48,6 +48,7 @@ EXPECTED = {
     "GET /api/v1/jobs/{job_id}/trials/{number}/placement",
     "GET /api/v1/jobs/{job_id}/importance",
     "POST /api/v1/jobs/check",
+    "POST /api/v1/jobs/read",
     "GET /api/v1/curves",
     "GET /api/v1/catalogue",
     "GET /healthz",

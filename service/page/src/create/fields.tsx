@@ -27,14 +27,15 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
       </select>
     </Field>
   );
+  const said = (part: string): [string, string][] => (part in form.rest ? [["file", "as the job file says"]] : []);
   const uploaded = applications.data?.items.filter((one) => one.kind !== "builtin") ?? [];
   return (
     <>
       <Section title="Application">
         <div class="form-grid">
           {text("name", "Name of the job", "name")}
-          {select("source", "Application", "application.kind", [["builtin", "a built-in program"], ["stored", "one that was uploaded"]])}
-          {form.source === "stored"
+          {select("source", "Application", "application.kind", [["builtin", "a built-in program"], ["stored", "one that was uploaded"], ...said("application")])}
+          {form.source === "file" ? null : form.source === "stored"
             ? select("application", "Uploaded", "application", [["", uploaded.length ? "choose …" : "none was uploaded yet"], ...uploaded.map((one): [string, string] => [one.id, `${one.name} (${one.ranks ?? "?"} ranks)`])])
             : (
               <>
@@ -61,8 +62,8 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
       </Section>
       <Section title="Machine">
         <div class="form-grid">
-          {select("machineSource", "Machine", "machine.kind", [["described", "described here"], ["stored", "one that is stored"]])}
-          {form.machineSource === "stored"
+          {select("machineSource", "Machine", "machine.kind", [["described", "described here"], ["stored", "one that is stored"], ...said("machine")])}
+          {form.machineSource === "file" ? null : form.machineSource === "stored"
             ? select("machine", "Stored", "machine.id", [["", machines.data?.items.length ? "choose …" : "none is stored yet"], ...(machines.data?.items.map((one): [string, string] => [one.id, one.name]) ?? [])])
             : (
               <>
@@ -73,7 +74,7 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
                 {text("bandwidth", "Bandwidth of a cable", "machine.link_bandwidth", "40Gbps, 5GBps")}
                 {text("linkLatency", "Latency of a cable", "machine.link_latency", "0s, 100ns")}
                 {text("switchLatency", "Latency of a switch", "machine.switch_latency", "60ns")}
-                {select("model", "Model of messages", "machine.model", [["smpi-default", "SMPI's calibration"], ["plain", "plain"]])}
+                {select("model", "Model of messages", "machine.model", [["", "as usual"], ["smpi-default", "SMPI's calibration"], ["plain", "plain"]])}
               </>
             )}
         </div>
@@ -121,7 +122,7 @@ function Picks({ label, names, chosen, errors, change }: {
 }) {
   return (
     <fieldset class="picks">
-      <legend>{label} ({chosen.length})</legend>
+      <legend>{label} ({chosen.length || "left to the service"})</legend>
       <div class="picks-list">
         {names.map((one) => (
           <label key={one.name} title={one.description}>

@@ -8,14 +8,15 @@ import { go } from "../lib/router.ts";
 import type { Catalogue, Checked, Job, Json } from "../lib/types.ts";
 import { yaml } from "../lib/yaml.ts";
 import { Choice } from "../ui/choice.tsx";
-import { Failure, Loading, Section } from "../ui/parts.tsx";
+import { AnotherKey, Failure, Loading, Section } from "../ui/parts.tsx";
 import { JobForm } from "./fields.tsx";
-import { documentOf, INITIAL, type Form } from "./form.ts";
+import { documentOf, formOf, INITIAL, namesOf, type Form } from "./form.ts";
 
 type Mode = "form" | "yaml";
 const MODES = [["form", "form"], ["yaml", "YAML"]] as const;
 
-interface Draft { mode: Mode; form: Form; text: string }
+/** `twin`: a text and the job file, as JSON, that were seen to say the same. */
+interface Draft { mode: Mode; form: Form; text: string; twin?: { text: string; document: string } | null }
 
 export function CreatePage({ clone }: { clone: string | null }) {
   const original = useResource<Job>(clone ? `/jobs/${clone}` : null);
@@ -55,9 +56,31 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     setProblem(null);
     setDraft((old) => ({ ...old, ...part }));
   }
+  /** The form and the YAML are two looks at one job file: whoever leaves one finds it in the other. */
   function switchTo(mode: Mode) {
-    // The form can always be said in YAML; the other way round nothing typed is thrown away.
-    change(mode === "yaml" && !draft.text.trim() ? { mode, text: yaml(document) } : { mode });
+    const { twin } = draft;
+    if (mode === "form") {
+      if (!draft.text.trim() || twin?.text === draft.text) change({ mode });
+      else void fill(draft.text);
+      return;
+    }
+    const said = JSON.stringify(document);
+    if (twin?.document === said) change({ mode, text: twin.text }); // with its comments
+    else change({ mode, text: yaml(document), twin: { text: yaml(document), document: said } });
+  }
+  async function fill(text: string) {
+    if (!catalogue) return;
+    try {
+      const { document: read } = await post<{ document: Json }>("/jobs/read", text);
+      const filled = formOf(read, catalogue);
+      change({ mode: "form", form: filled, text, twin: { text, document: JSON.stringify(documentOf(filled, catalogue)) } });
+    } catch (error) {
+      change({ text });
+      setProblem(asProblem(error));
+    }
+  }
+  async function open(file: File | undefined) {
+    if (file) await fill(await file.text());
   }
   async function create() {
     setBusy(true);
@@ -76,20 +99,24 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
   return (
     <>
       <div class="page-head"><h1>{cloned ? `Clone of ${cloned.name}` : "New job"}</h1>
-        <Choice label="As" options={MODES} value={draft.mode} change={switchTo} />
+        <span class="actions">
+          <label class="button">Open a job file<input type="file" class="visually-hidden" accept=".yaml,.yml,.json,text/plain"
+            onChange={(event) => { void open(event.currentTarget.files?.[0]); event.currentTarget.value = ""; }} /></label>
+          <Choice label="As" options={MODES} value={draft.mode} change={switchTo} />
+        </span>
       </div>
       {away && <Failure problem={away} />}
       <div class="create">
         <form noValidate onSubmit={(event) => { event.preventDefault(); void create(); }} aria-label="Job">
           {draft.mode === "form"
-            ? (catalogue ? <JobForm form={form} catalogue={catalogue} errors={errors} change={(part) => change({ form: { ...form, ...part } })} /> : !away && <Loading what="what there is to choose from" />)
+            ? (catalogue ? <><Kept form={form} drop={() => change({ form: { ...form, rest: {} } })} /><JobForm form={form} catalogue={catalogue} errors={errors} change={(part) => change({ form: { ...form, ...part } })} /></> : !away && <Loading what="what there is to choose from" />)
             : (
               <Section title="Job file">
                 <label class="visually-hidden" for="job-text">Job file as YAML</label>
                 <textarea id="job-text" class="code" spellcheck={false} value={draft.text} aria-invalid={errors.length > 0}
                   aria-describedby="job-problems" onInput={(event) => change({ text: event.currentTarget.value })} />
                 <p class="actions">
-                  <button type="button" class="small" onClick={() => change({ text: yaml(document) })}>Take what is in the form</button>
+                  <button type="button" class="small" disabled={!catalogue || !draft.text.trim()} onClick={() => void fill(draft.text)}>Fill the form with it</button>
                   {catalogue && <button type="button" class="small" onClick={() => change({ text: yaml(catalogue.example) })}>Take an example</button>}
                 </p>
               </Section>
@@ -99,6 +126,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
               <div class={shown.away ? "notice warn" : "notice bad"}>
                 {shown.away ? <p>{shown.message} What you typed is kept; the page goes on by itself.</p>
                   : shown.fields.length ? <ul>{shown.fields.map((one) => <li key={`${one.field} ${one.message}`}><b>{one.field}</b>: {one.message}</li>)}</ul>
+                  : shown.refused ? <p>{shown.message}. What you typed is kept. <AnotherKey /></p>
                   : <p>{shown.message}</p>}
               </div>
             )}
@@ -111,6 +139,18 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
         <aside class="side" aria-label="What the job would be"><Preview checked={check.data} waiting={check.waiting} stale={shown !== null} /></aside>
       </div>
     </>
+  );
+}
+
+/** What came from a job file and has no field in the form. */
+function Kept({ form, drop }: { form: Form; drop: () => void }) {
+  const names = namesOf(form.rest);
+  if (!names.length) return null;
+  return (
+    <div class="notice">
+      <p>From the job file, as they are there: {names.map((name, i) => <>{i > 0 && ", "}<code key={name}>{name}</code></>)}. The form has no field for them.
+        {" "}<button type="button" class="small" onClick={drop}>Leave them out</button></p>
+    </div>
   );
 }
 

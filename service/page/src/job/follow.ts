@@ -61,8 +61,13 @@ export function useJob(id: string): Followed {
       } catch (error) {
         if (!signal.aborted) {
           const found = asProblem(error);
-          if (isRefusal(found)) refusal = found;
           setProblem(found);
+          if (isRefusal(found)) {
+            // Nothing that is asked any more would be answered.
+            refusal = found;
+            control.abort();
+            setConnection("refused");
+          }
         }
       }
       busy = false;

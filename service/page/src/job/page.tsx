@@ -7,7 +7,7 @@ import { href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { Action, Empty, Failure, Gain, Loading, Meter, State } from "../ui/parts.tsx";
+import { Action, AnotherKey, Empty, Failure, Gain, Loading, Meter, State } from "../ui/parts.tsx";
 import { CourseTab } from "./course.tsx";
 import { useJob, type Followed } from "./follow.ts";
 
@@ -117,7 +117,13 @@ function Live({ connection, state }: { connection: Connection; state: Job["state
 
 function Lost({ connection, followed }: { connection: Connection; followed: Followed }) {
   if (connection === "refused") {
-    return <div class="notice bad" role="alert"><p>This job can no longer be watched: {followed.problem?.message ?? "permission was lost"}. What is shown is what was known before.</p></div>;
+    const { problem } = followed;
+    return (
+      <div class="notice bad" role="alert">
+        <p><b>{problem?.refused ? "You may not watch this job any more." : "This job cannot be watched any more."}</b> {problem?.message}. What is shown is what was known before.</p>
+        {problem?.refused && <AnotherKey />}
+      </div>
+    );
   }
   if (connection !== "lost") return null;
   return <div class="notice warn" role="status"><p>The service does not answer. What is shown may be old; the page goes on by itself when it is back.</p></div>;

@@ -1,10 +1,10 @@
 // One trial, beside what is looked at: what it was, how it differs from the best, how to have it again.
 import { useEffect, useRef } from "preact/hooks";
-import { request, save } from "../lib/api.ts";
+import { download, post, request, save } from "../lib/api.ts";
 import { bytes, clock, duration, gain, moment } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
 import { flatten, replayOf } from "../lib/replay.ts";
-import type { BestSoFar, Job, Json, Trial } from "../lib/types.ts";
+import type { BestSoFar, Catalogue, Job, Json, Replay, Trial } from "../lib/types.ts";
 import { useState } from "preact/hooks";
 import { Action, Copy, Failure, Loading, State } from "../ui/parts.tsx";
 
@@ -32,7 +32,7 @@ export function TrialPanel({ job, number, best, close, pick }: {
       </div>
       {trial.error ? <Failure problem={trial.error} retry={trial.reload} />
         : !trial.data ? <Loading what="the trial" />
-        : <Details job={job} trial={trial.data} best={best} other={other.data} />}
+        : <Details key={number} job={job} trial={trial.data} best={best} other={other.data} />}
     </aside>
   );
 }
@@ -55,7 +55,9 @@ function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: Be
       </dl>
       <h3>Configuration{other && ` beside the best (trial ${other.number})`}</h3>
       <Difference mine={trial} other={other} />
-      <h3>Replay it</h3>
+      {trial.state === "completed" && <Export job={job} trial={trial} />}
+      <h3>Replay</h3>
+      <Again job={job} trial={trial} />
       <p class="quiet">{replay.command === null
         ? "The application was uploaded: put its trace where the command 'hamtune evaluate' is told to find it, beside these files."
         : trial.state === "censored" ? "Without its cutoff it runs to its end." : "The simulator gives the same time again, to the last digit."}</p>
@@ -69,6 +71,83 @@ function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: Be
       <Log job={job} />
     </>
   );
+}
+
+function Export({ job, trial }: { job: Job; trial: Trial }) {
+  const { data } = useResource<Catalogue>("/catalogue");
+  const [format, setFormat] = useState("json");
+  const known = data?.exports.find((one) => one.name === format);
+  return (
+    <>
+      <h3>Export</h3>
+      <p class="actions">
+        <label>Format <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>
+          {data?.exports.map((one) => <option key={one.name} value={one.name}>{one.name}</option>)}
+        </select></label>
+        <Action label="Export this trial" kind="small" work={() => download(`/jobs/${job.id}/exports/${format}?trial=${trial.number}`, `${job.id}-trial-${trial.number}-${format}.zip`)} />
+      </p>
+      {known && <p class="quiet small-text">{known.description.replace("the best configuration", "this configuration")}</p>}
+    </>
+  );
+}
+
+const VERDICTS: Record<Replay["verdict"], [string, string]> = {
+  same: ["good", "The same again"],
+  consistent: ["good", "As it has to be: not below the bound at which it was stopped"],
+  differs: ["worse", "Not the same"],
+};
+
+/** The service simulates it anew and says whether the same comes out. */
+function Again({ job, trial }: { job: Job; trial: Trial }) {
+  const [found, setFound] = useState<Replay | null>(null);
+  const [busy, setBusy] = useState(false);
+  async function run() {
+    setFound(null);
+    setBusy(true);
+    try {
+      setFound(await post<Replay>(`/jobs/${job.id}/trials/${trial.number}/replay`));
+    } finally {
+      setBusy(false);
+    }
+  }
+  if (trial.state === "cancelled") return null;
+  return (
+    <>
+      <p><Action label="Simulate it again" kind="small" work={run} />{busy && <Loading what="what the simulator says" />}</p>
+      <div role="status">{found && <Outcome found={found} />}</div>
+    </>
+  );
+}
+
+function Outcome({ found }: { found: Replay }) {
+  const [kind, said] = VERDICTS[found.verdict];
+  const times = found.rank_finish_times?.flat().filter((time): time is number => time !== null) ?? [];
+  const heaviest = found.link_loads?.reduce((most, pair) => Math.max(most, ...pair), 0) ?? null;
+  const carried = found.link_loads?.reduce((sum, pair) => sum + pair.reduce((a, b) => a + b, 0), 0) ?? null;
+  const unlike = (count: number | null, of: number) => (count === null ? "" : count ? ` (${count} of ${of} differ)` : " (all as before)");
+  return (
+    <>
+      <p><b class={`gain ${kind}`}>{said}</b></p>
+      <dl class="pairs">
+        <dt>Before</dt><dd>{found.stored_state}{found.stored_value !== null && `, ${found.stored_state === "censored" ? "at least " : ""}${exact(found.stored_value)}`}</dd>
+        <dt>Now</dt><dd>{found.state}{found.value !== null && `, ${exact(found.value)}`}{found.difference ? ` (${found.difference > 0 ? "+" : "−"}${Math.abs(100 * found.difference).toPrecision(3)} %)` : ""}</dd>
+        {found.reason && <><dt>Reason</dt><dd>{String((found.reason as { message?: string }).message ?? "")}</dd></>}
+        {times.length > 0 && <><dt>Ranks</dt><dd>finish from {duration(Math.min(...times))} to {duration(Math.max(...times))}{unlike(found.ranks_that_differ, times.length)}</dd></>}
+        {found.link_loads && <><dt>Cables</dt><dd>{bytes(carried)} in all, at most {bytes(heaviest)} one way{unlike(found.cables_that_differ, found.link_loads.length)}</dd></>}
+        <dt>Cost</dt><dd>{clock(found.cpu_seconds)} CPU, {clock(found.wall_seconds)}, {bytes(found.peak_rss_bytes)}</dd>
+        <dt>Simulator</dt><dd>{found.simulator}</dd>
+      </dl>
+      {times.length > 0 && <details class="more small-text"><summary>Each rank and each cable</summary>
+        <pre class="log" tabIndex={0} aria-label="Finish times of ranks">{times.map((time, rank) => `rank ${rank}: ${exact(time)}`).join("\n")}</pre>
+        {found.link_loads && <pre class="log" tabIndex={0} aria-label="Loads of cables">{found.link_loads.map(([up, down], i) => `cable ${i}: ${up} and ${down} bytes`).join("\n")}</pre>}
+      </details>}
+    </>
+  );
+}
+
+/** All digits: whether two times are the same is what is asked. */
+function exact(seconds: number): string {
+  return `${seconds} s`;
 }
 
 function Difference({ mine, other }: { mine: Trial; other: Trial | null }) {

@@ -23,7 +23,8 @@ export function ComparePage({ route }: { route: Route }) {
   const scheme = useScheme();
   const curves = useResource<{ items: Curve[] }>(ids.length ? `/curves?${new URLSearchParams(ids.map((id) => ["job", id]))}` : null);
   const jobs = useResource<Page<Job>>("/jobs?limit=200");
-  useInterval(() => { curves.reload(); jobs.reload(); }, 2000);
+  const refused = curves.error?.refused || jobs.error?.refused;
+  useInterval(() => { curves.reload(); jobs.reload(); }, refused ? null : 2000);
   const names = new Map(jobs.data?.items.map((job) => [job.id, job]));
   const shown = curves.data?.items ?? [];
   const data = useMemo(() => joined(shown, kind, measure), [curves.data, kind, measure]);

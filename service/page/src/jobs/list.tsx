@@ -37,7 +37,8 @@ export function JobsPage({ route }: { route: Route }) {
     return [...(first.data?.items ?? []), ...(more?.items.filter((job) => !seen.has(job.id)) ?? [])];
   }, [first.data, more]);
   const busy = jobs.some((job) => ACTIVE.includes(job.state));
-  useInterval(first.reload, busy || first.error ? 1000 : 4000);
+  // Who was refused would be refused again.
+  useInterval(first.reload, first.error?.refused ? null : busy || first.error ? 1000 : 4000);
   const curves = useCurves(jobs);
   const cursor = more ? more.cursor : (first.data?.cursor ?? null);
 

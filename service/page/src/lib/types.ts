@@ -131,6 +131,25 @@ export interface Trial {
   result?: { rank_finish_times?: (number | null)[][]; link_loads?: number[][]; [k: string]: unknown } | null;
 }
 
+export interface Replay {
+  trial: number;
+  state: TrialState;
+  value: number | null;
+  stored_state: TrialState;
+  stored_value: number | null;
+  verdict: "same" | "consistent" | "differs";
+  difference: number | null;
+  ranks_that_differ: number | null;
+  cables_that_differ: number | null;
+  reason: { [detail: string]: Json } | null;
+  cpu_seconds: number | null;
+  wall_seconds: number | null;
+  peak_rss_bytes: number | null;
+  simulator: string;
+  rank_finish_times: (number | null)[][] | null;
+  link_loads: number[][] | null;
+}
+
 export interface Best {
   configuration: Configuration;
   value: number;

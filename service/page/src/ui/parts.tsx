@@ -13,9 +13,15 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
   return (
     <div class="notice bad" role="alert">
       <p>{problem.refused ? `You may not see this: ${problem.message}` : problem.message}</p>
+      {problem.refused && <AnotherKey />}
       {retry && <button type="button" onClick={retry}>Try again</button>}
     </div>
   );
+}
+
+/** Opens the dialog of the key, which lies in the frame around every view. */
+export function AnotherKey() {
+  return <button type="button" onClick={() => window.dispatchEvent(new Event("keywanted"))}>Give another key</button>;
 }
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {

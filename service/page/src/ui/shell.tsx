@@ -32,6 +32,11 @@ function Link({ to, at, children }: { to: string; at: string; children: Componen
 function Key({ onKey }: { onKey: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState(apiKey());
+  useEffect(() => {
+    const open = () => dialog.current?.showModal();
+    window.addEventListener("keywanted", open);
+    return () => window.removeEventListener("keywanted", open);
+  }, []);
   const keep = (key: string) => { setApiKey(key.trim()); setText(key.trim()); dialog.current?.close(); onKey(); };
   return (
     <>
