@@ -23,7 +23,7 @@ from storage.storage import Storage
 __all__ = ["Access", "PrincipalDependency", "admitted", "permission_of", "storage_of"]
 
 _NOUN_OF_TAG = {"trials": "jobs", "events": "jobs", "exports": "jobs", "figures": "jobs"}
-_READS = ("export_job_for_hosts", "read_job_file")  # POST, since what is asked for is long
+_READS = ("export_job_for_hosts",)  # POST, since what is asked for is long
 _ADMINISTRATION = ("keys", "audit")
 _FAILURES_A_SECOND, _FAILURES_AT_ONCE = 1.0, 20.0
 _BURST_SECONDS = 5.0

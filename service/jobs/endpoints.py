@@ -140,7 +140,7 @@ async def check_job(
     operation_id="read_job_file",
     summary="Read a job file as JSON",
     responses=answers(
-        {"document": SPEC_EXAMPLE}, 400, 413, 415, description="What it says, unchecked."
+        {"document": SPEC_EXAMPLE}, 400, 413, 415, 422, description="What it says, unchecked."
     ),
     openapi_extra=body({}, {"Tune a built-in program": SPEC_EXAMPLE}),
 )

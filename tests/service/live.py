@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,12 +18,17 @@ __all__ = ["Server", "started", "watch"]
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
+from service.auth.settings import AuthSettings
 from service.processes import serve
 from service.runtime import Runtime
 from service.settings import Settings
-with Runtime(Settings.under(Path(sys.argv[1])), run=sys.argv[2] == "run") as runtime:
+auth = AuthSettings.from_environment(os.environ)
+settings = replace(Settings.under(Path(sys.argv[1])), auth=auth)
+with Runtime(settings, run=sys.argv[2] == "run") as runtime:
     serve(runtime, "127.0.0.1", 0, on_ready=lambda url: print(url, flush=True))
 """
 
@@ -36,13 +42,17 @@ class Server:
 
 
 @contextmanager
-def started(data: Path, *, run: bool) -> Iterator[Server]:
-    """Start a service over a data directory, with workers or without; kill it at the end."""
+def started(data: Path, *, run: bool, keys: bool = False) -> Iterator[Server]:
+    """Start a service over a data directory, with workers or without; kill it at the end.
+
+    With `keys` it asks for one.
+    """
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(data), "run" if run else "read"],
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
+        env={**os.environ, "HAMTUNE_AUTH": "keys" if keys else "off"},
     )
     try:
         assert process.stdout is not None

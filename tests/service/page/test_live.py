@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.service.page.conftest import PATIENCE, Service, Window, running, violations
+from tests.service.page.conftest import PATIENCE, Service, Window, violations
 
 expect.set_options(timeout=PATIENCE)
 
@@ -94,37 +94,100 @@ def test_what_the_service_refuses_stands_beside_the_field(
 
 
 def test_the_page_goes_on_after_the_service_was_killed(
-    tmp_path: Path, open_page: Callable[..., Window]
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
-    with running(tmp_path / "data") as service:
-        empty = open_page(service.url).page
-        expect(empty.get_by_text("There is no job yet.")).to_be_visible()
-        assert violations(empty) == []
-        empty.context.close()
-        job = service.post("/jobs", {**SPEC, "budget": {"trials": 30}})
-        watching = open_page(f"{service.url}/#/jobs/{job['id']}")
-        form = open_page(f"{service.url}/#/new")
-        expect(watching.page.locator(".live")).to_be_visible()
-        form.page.get_by_label("Name of the job").fill("half typed")
-        watching.away = form.away = True
-        service.kill()
-        expect(watching.page.get_by_text("The service does not answer")).to_be_visible()
-        form.page.get_by_label("Cables a host").fill("6")
-        expect(form.page.get_by_text("What you typed is kept")).to_be_visible()
-        service.start()
-        expect(watching.page.get_by_text("The service does not answer")).to_have_count(0)
-        expect(form.page.get_by_text("What you typed is kept")).to_have_count(0)
-        expect(form.page.get_by_label("Name of the job")).to_have_value("half typed")
-        expect(form.page.get_by_label("Cables a host")).to_have_value("6")
-        watching.page.get_by_role("button", name="Pause").click()
-        expect(watching.page.locator(".job-title .badge")).to_have_text(
-            re.compile("paused|completed")
-        )
-        if service.get(f"/jobs/{job['id']}")["state"] == "paused":
-            watching.page.get_by_role("button", name="Resume").click()
-        expect(watching.page.locator(".job-title .state-completed")).to_be_visible()
-        shown = service.get(f"/jobs/{job['id']}")["progress"]["kinds"]["search"]
-        expect(watching.page.locator(".figures")).to_contain_text(f"{shown} of")
+    job = service.post("/jobs", {**SPEC, "name": "killed", "seed": 2})
+    watching = open_page(f"{service.url}/#/jobs/{job['id']}")
+    form = open_page(f"{service.url}/#/new")
+    expect(watching.page.locator(".live")).to_be_visible()
+    form.page.get_by_label("Name of the job").fill("half typed")
+    watching.away = form.away = True
+    service.kill()
+    expect(watching.page.get_by_text("The service does not answer")).to_be_visible()
+    form.page.get_by_label("Cables a host").fill("6")
+    expect(form.page.get_by_text("What you typed is kept")).to_be_visible()
+    service.start()
+    expect(watching.page.get_by_text("The service does not answer")).to_have_count(0)
+    expect(form.page.get_by_text("What you typed is kept")).to_have_count(0)
+    expect(form.page.get_by_label("Name of the job")).to_have_value("half typed")
+    expect(form.page.get_by_label("Cables a host")).to_have_value("6")
+    # The job went on with the service, and the page saw its end.
+    expect(watching.page.locator(".job-title .state-completed")).to_be_visible()
+    shown = service.get(f"/jobs/{job['id']}")["progress"]["kinds"]["search"]
+    expect(watching.page.locator(".figures")).to_contain_text(f"{shown} of")
+
+
+def test_a_running_job_is_paused_and_resumed(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    job = service.post("/jobs", {**SPEC, "name": "paused", "seed": 3, "budget": {"trials": 100}})
+    page = open_page(f"{service.url}/#/jobs/{job['id']}").page
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".job-title .badge")).to_have_text("paused")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".job-title .badge")).to_have_text("cancelled")
+
+
+def test_a_job_file_fills_the_form(
+    service: Service, tmp_path: Path, open_page: Callable[..., Window]
+) -> None:
+    text = """
+name: from a file  # of mine
+application: {builtin: is, class: S, ranks: 17}
+machine: {nodes: 16, degree: 6, host_speed: 100Gf, link_bandwidth: 40Gbps, switch_latency: 60ns}
+search: {topology: [random], ordering: [hamorder], collectives: {alltoall: all, bcast: [default]}}
+budget: {trials: 7, cpu_seconds: 100}
+"""
+    window = open_page(f"{service.url}/#/new")
+    page = window.page
+    path = tmp_path / "job.yaml"
+    path.write_text(text)
+    page.get_by_label("Open a job file").set_input_files(path)
+    expect(page.get_by_label("Name of the job")).to_have_value("from a file")
+    for label, value in {"Cables a host": "6", "Trials": "7", "Ranks": "17"}.items():
+        expect(page.get_by_label(label, exact=True)).to_have_value(value)
+    expect(page.get_by_label("hamorder")).to_be_checked()
+    expect(page.get_by_text("search.collectives.bcast")).to_be_visible()
+    # What the service says of a value stands beside its field.
+    ranks = page.locator(".field", has=page.get_by_label("Ranks", exact=True))
+    expect(ranks.get_by_text("class S needs a power of two up to 128, not 17")).to_be_visible()
+    # Unchanged, the text is there again with its comments; changed, it says what the form says.
+    page.locator(".choice label", has_text="YAML").click()
+    area = page.get_by_label("Job file as YAML")
+    expect(area).to_have_value(text)
+    area.fill(text.replace("ranks: 17", "ranks: 16"))
+    page.get_by_role("button", name="Fill the form with it").click()
+    expect(page.get_by_label("Ranks", exact=True)).to_have_value("16")
+    expect(page.get_by_text("48 cables")).to_be_visible()
+    page.get_by_label("Trials", exact=True).fill("8")
+    page.locator(".choice label", has_text="YAML").click()
+    expect(area).to_have_value(re.compile("trials: 8\\n"))
+    expect(area).to_have_value(re.compile("cpu_seconds: 100"))
+    assert violations(page) == []
+    window.errors = [error for error in window.errors if "422" not in error]
+
+
+def test_a_trial_is_exported_and_simulated_again(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    best = ended["progress"]["best"]["trial"]
+    trials = service.get(f"/jobs/{ended['id']}/trials")["items"]
+    number = next(
+        one["number"] for one in trials if one["state"] == "completed" and one["number"] != best
+    )
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}/course?trial={number}").page
+    drawer = page.get_by_role("complementary", name=f"Trial {number}")
+    drawer.get_by_label("Format").select_option("json")
+    with page.expect_download() as archive:
+        drawer.get_by_role("button", name="Export this trial").click()
+    assert archive.value.suggested_filename == f"{ended['id']}-trial-{number}-json.zip"
+    drawer.get_by_role("button", name="Simulate it again").click()
+    expect(drawer.get_by_text("The same again")).to_be_visible()
+    expect(drawer.get_by_text("(all as before)")).to_have_count(2)
+    assert violations(page) == []
 
 
 def test_trials_are_reached_with_the_keyboard(

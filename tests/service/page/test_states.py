@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -10,6 +11,8 @@ from playwright.sync_api import expect
 
 from searchspace.configuration import Configuration
 from searchspace.job import load_job
+from service.auth.principal import LOCAL
+from service.auth.service import create
 from service.runtime import Runtime
 from service.settings import Settings
 from storage.records import JobState, Outcome
@@ -71,13 +74,26 @@ def make_job(storage: Storage, state: JobState) -> str:
 
 
 @pytest.fixture(scope="module")
-def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict[str, str]]]:
-    """The address of a service, and a job of each state in it."""
-    data = tmp_path_factory.mktemp("states") / "data"
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all of it is."""
+    return tmp_path_factory.mktemp("states") / "data"
+
+
+@pytest.fixture(scope="module")
+def stored(data: Path) -> Iterator[tuple[Storage, dict[str, str]]]:
+    """A storage, and a job of each state in it."""
     with Runtime(Settings.under(data), run=False) as runtime:
-        ids = {state: make_job(runtime.storage, state) for state in get_args(JobState)}
+        storage = runtime.storage
+        yield storage, {state: make_job(storage, state) for state in get_args(JobState)}
+
+
+@pytest.fixture(scope="module")
+def jobs(
+    data: Path, stored: tuple[Storage, dict[str, str]]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a service, and a job of each state in it."""
     with started(data, run=False) as server:
-        yield server.url, ids
+        yield server.url, stored[1]
 
 
 @pytest.mark.parametrize("state", get_args(JobState))
@@ -148,3 +164,45 @@ def test_what_is_not_there_is_said(
     expect(page.get_by_text("There is no such page.")).to_be_visible()
     page.goto(f"{url}/#/jobs/{ids['queued']}/best")
     expect(page.get_by_text("There is no best configuration yet.")).to_be_visible()
+
+
+def test_a_revoked_key_ends_the_watching_and_keeps_what_was_typed(
+    data: Path, stored: tuple[Storage, dict[str, str]], open_page: Callable[..., Window]
+) -> None:
+    storage, ids = stored
+    watcher, token = create(storage, LOCAL, {"name": "watcher", "role": "submitter"})
+    _, other = create(storage, LOCAL, {"name": "new", "role": "submitter", "project": "elsewhere"})
+
+    def give(window: Window, key: str) -> None:
+        window.page.get_by_role("button", name="Give another key").first.click()
+        window.page.get_by_role("textbox", name="Key").fill(key)
+        window.page.get_by_role("button", name="Use it").click()
+
+    with started(data, run=False, keys=True) as server:
+        watching = open_page(f"{server.url}/#/jobs/{ids['running']}")
+        typing = open_page(f"{server.url}/#/new")
+        expect(watching.page.get_by_role("alert")).to_contain_text("You may not see this")
+        give(watching, token)
+        give(typing, token)
+        expect(watching.page.locator(".live")).to_be_visible()
+        typing.page.get_by_label("Name of the job").fill("half typed")
+        expect(typing.page.get_by_text("32 cables")).to_be_visible()
+        storage.revoke_key(watcher.id)
+        alert = watching.page.get_by_role("alert")
+        expect(alert).to_contain_text("You may not watch this job any more.")
+        expect(alert).to_contain_text("was revoked")
+        # What was known stays to be read.
+        expect(watching.page.locator("table.trials tbody tr")).to_have_count(6)
+        assert violations(watching.page) == []
+        typing.page.get_by_label("Cables a host").fill("6")
+        expect(typing.page.locator("#job-problems")).to_contain_text("What you typed is kept")
+        give(typing, other)
+        expect(typing.page.get_by_text("48 cables")).to_be_visible()
+        expect(typing.page.get_by_label("Name of the job")).to_have_value("half typed")
+        # The other project has no job yet.
+        typing.page.goto(f"{server.url}/#/jobs")
+        expect(typing.page.get_by_text("There is no job yet.")).to_be_visible()
+        assert violations(typing.page) == []
+    # The browser notes each refusal on its console; those are what this test asks for.
+    for window in (watching, typing):
+        window.errors = [error for error in window.errors if "401" not in error]

@@ -1,7 +1,7 @@
 // A new job: by a form or as YAML, checked by the service while it is written.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Picture } from "../best/network.tsx";
-import { post, Problem } from "../lib/api.ts";
+import { get, post, Problem } from "../lib/api.ts";
 import { clock, count, plural } from "../lib/format.ts";
 import { asProblem, useResource, useStored } from "../lib/hooks.ts";
 import { go } from "../lib/router.ts";
@@ -69,11 +69,11 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     else change({ mode, text: yaml(document), twin: { text: yaml(document), document: said } });
   }
   async function fill(text: string) {
-    if (!catalogue) return;
     try {
+      const known = catalogue ?? await get<Catalogue>("/catalogue");
       const { document: read } = await post<{ document: Json }>("/jobs/read", text);
-      const filled = formOf(read, catalogue);
-      change({ mode: "form", form: filled, text, twin: { text, document: JSON.stringify(documentOf(filled, catalogue)) } });
+      const filled = formOf(read, known);
+      change({ mode: "form", form: filled, text, twin: { text, document: JSON.stringify(documentOf(filled, known)) } });
     } catch (error) {
       change({ text });
       setProblem(asProblem(error));
@@ -116,7 +116,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
                 <textarea id="job-text" class="code" spellcheck={false} value={draft.text} aria-invalid={errors.length > 0}
                   aria-describedby="job-problems" onInput={(event) => change({ text: event.currentTarget.value })} />
                 <p class="actions">
-                  <button type="button" class="small" disabled={!catalogue || !draft.text.trim()} onClick={() => void fill(draft.text)}>Fill the form with it</button>
+                  <button type="button" class="small" disabled={!draft.text.trim()} onClick={() => void fill(draft.text)}>Fill the form with it</button>
                   {catalogue && <button type="button" class="small" onClick={() => change({ text: yaml(catalogue.example) })}>Take an example</button>}
                 </p>
               </Section>

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { tabOf, TABS, type Tab } from "./tabs.ts";
 import { post } from "../lib/api.ts";
-import { clock, count, duration, moment, plural, speedup } from "../lib/format.ts";
+import { clock, count, duration, hour, moment, plural, speedup } from "../lib/format.ts";
 import { href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { Action, AnotherKey, Empty, Failure, Gain, Loading, Meter, State } from "../ui/parts.tsx";
+import { Action, AnotherKey, Empty, Failure, Gain, Loading, Meter, State, Waiting } from "../ui/parts.tsx";
 import { CourseTab } from "./course.tsx";
 import { useJob, type Followed } from "./follow.ts";
 
@@ -67,6 +67,7 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
       <div class="job-title">
         <h1 id="job-name">{job.name}</h1>
         <State state={job.state} />
+        <Waiting job={job} />
         <Live connection={followed.connection} state={job.state} />
       </div>
       <div class="actions">
@@ -83,7 +84,7 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
         <Figure name="Gain over the best baseline"><Gain ratio={ratio} />{baseline && <span class="sub">{baseline[0]}, {speedup(ratio)}</span>}</Figure>
         <Figure name="Trials"><Trials job={job} /></Figure>
         <Figure name="Simulated">{plural(job.progress.evaluations, "evaluation")}<span class="sub">{clock(job.progress.cpu_seconds)} CPU</span></Figure>
-        <Figure name="At work">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span></Figure>
+        <Figure name="At work">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</Figure>
         {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations</span></Figure>}
       </dl>
     </header>

@@ -1,12 +1,12 @@
 // All jobs: what they are at, how far they came, and how their best fell.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, Problem } from "../lib/api.ts";
-import { clock, duration, moment } from "../lib/format.ts";
+import { clock, duration, hour, moment } from "../lib/format.ts";
 import { asProblem, useInterval, useResource } from "../lib/hooks.ts";
 import { go, href, replace, type Route } from "../lib/router.ts";
-import { ACTIVE, type Curve, type Job, type Page } from "../lib/types.ts";
+import { ACTIVE, ENDED, type Curve, type Job, type Page } from "../lib/types.ts";
 import { Trials } from "../job/page.tsx";
-import { Empty, Failure, Gain, Loading, State } from "../ui/parts.tsx";
+import { Empty, Failure, Gain, Loading, State, Waiting } from "../ui/parts.tsx";
 import { Sparkline } from "./sparkline.tsx";
 
 const LIMIT = 50;
@@ -103,12 +103,12 @@ function Row({ job, curve, chosen, toggle }: { job: Job; curve: Curve | undefine
     <tr>
       <td><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`Compare ${job.name}`} /></td>
       <td data-label="Job"><a class="job-name" href={href(["jobs", job.id])}>{job.name}</a><span class="sub">{application(job)}</span></td>
-      <td data-label="State"><State state={job.state} /></td>
+      <td data-label="State"><State state={job.state} /><Waiting job={job} /></td>
       <td data-label="Trials"><Trials job={job} /></td>
       <td data-label="Best" class="num">{duration(job.progress.best?.value)}</td>
       <td data-label="Gain" class="num"><Gain ratio={curve?.gain} /></td>
       <td data-label="Course"><Sparkline curve={curve} /></td>
-      <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} at work</span>}</td>
+      <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} at work</span>}{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</td>
     </tr>
   );
 }

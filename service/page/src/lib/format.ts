@@ -60,6 +60,12 @@ export function moment(epoch: number | null | undefined): string {
   return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
 }
 
+/** The time of the day, with the day where it is not today. */
+export function hour(epoch: number): string {
+  const text = moment(epoch);
+  return text.slice(0, 10) === moment(Date.now() / 1000).slice(0, 10) ? text.slice(11) : text;
+}
+
 export function plural(number: number, word: string): string {
   return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 }

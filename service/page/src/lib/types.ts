@@ -51,6 +51,10 @@ export interface Job {
   space: Space | null;
   error: string | null;
   ended_because: string | null;
+  priority: string;
+  paused_because: string | null;
+  queue_position: number | null;
+  estimated_end: number | null;
   created_at: number;
   started_at: number | null;
   finished_at: number | null;

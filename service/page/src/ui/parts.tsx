@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Problem } from "../lib/api.ts";
 import { asProblem } from "../lib/hooks.ts";
-import { gain } from "../lib/format.ts";
+import { gain, plural } from "../lib/format.ts";
+import type { Job } from "../lib/types.ts";
 
 export function Loading({ what }: { what: string }) {
   return <p class="quiet" role="status" aria-busy="true"><span class="spinner" aria-hidden="true" /> Loading {what} …</p>;
@@ -30,6 +31,16 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 export function State({ state }: { state: string }) {
   return <span class={`badge state-${state}`}>{state}</span>;
+}
+
+/** What a job waits for, in small print: its turn, or whoever paused it. */
+export function Waiting({ job }: { job: Pick<Job, "state" | "priority" | "queue_position" | "paused_because"> }) {
+  const said = [
+    job.priority === "normal" ? null : `${job.priority} priority`,
+    job.queue_position === null ? null : job.queue_position === 0 ? "next in the queue" : `${plural(job.queue_position, "job")} before it`,
+    ["paused", "pausing"].includes(job.state) ? job.paused_because : null,
+  ].filter((text) => text);
+  return said.length ? <span class="sub">{said.join("; ")}</span> : null;
 }
 
 export function Gain({ ratio }: { ratio: number | null | undefined }) {
