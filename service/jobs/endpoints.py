@@ -145,8 +145,10 @@ async def check_job(
     openapi_extra=body({}, {"Tune a built-in program": SPEC_EXAMPLE}),
 )
 async def read_job_file(request: Request, settings: SettingsDependency) -> dict[str, Any]:
-    """What a job file in YAML says, for programs that read JSON; whether it can be used is not
-    looked at (see `check`)."""
+    """What a job file in YAML says, for programs that read JSON.
+
+    Whether it can be used is not looked at (see `check`).
+    """
     return {"document": await read_document(request, settings.body_limit)}
 
 
