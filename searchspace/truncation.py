@@ -11,8 +11,8 @@ from searchspace.kernels import truncate_blocks
 
 __all__ = ["ITERATIONS", "Truncation", "truncate"]
 
-ITERATIONS = 3
-"""Iterations kept of a loop: the first, and two that show how even the others are."""
+ITERATIONS = 2
+"""Iterations kept of a loop: the first, and one that stands for all others."""
 
 
 @dataclass(frozen=True)

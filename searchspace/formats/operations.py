@@ -53,6 +53,7 @@ _BLOCKING: dict[str, tuple[int, str]] = {
     "cart_create": (23, "comm:n dims:P reorder:n"),
     "cart_sub": (24, "comm:n remain:N"),
     "comm_free": (25, "comm:n"),
+    "comm_create_group": (26, "comm:n ranks:N"),
 }
 _COLLECTIVES: dict[str, tuple[int, str]] = {
     "barrier": (32, "comm:n"),

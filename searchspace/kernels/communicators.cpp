@@ -18,6 +18,7 @@ struct Communicator {
   std::shared_ptr<const Members> members;
   std::vector<std::int32_t> extents;   // of a Cartesian communicator
   std::vector<std::uint32_t> arrived;  // members that have come to the next creation
+  std::map<Members, Members> groups;   // of each group in it, those that have come to its creation
 };
 
 using Handle = std::shared_ptr<Communicator>;
@@ -33,10 +34,17 @@ class Resolver {
     for (std::uint32_t rank = 0; rank < trace_.ranks.size(); ++rank)
       owned_[rank] = {world, make({rank})};
     for (std::uint32_t rank = 0; rank < trace_.ranks.size(); ++rank) advance(rank);
-    while (!complete_.empty()) {
-      const Handle parent = complete_.back();
-      complete_.pop_back();
-      create(*parent);
+    while (!complete_.empty() || !complete_groups_.empty()) {
+      if (complete_groups_.empty()) {
+        const Handle parent = complete_.back();
+        complete_.pop_back();
+        create(*parent);
+      } else {
+        const Members group = std::move(complete_groups_.back());
+        complete_groups_.pop_back();
+        give(group, make(group));
+        go_on(group);
+      }
     }
     for (std::uint32_t rank = 0; rank < trace_.ranks.size(); ++rank) {
       if (at_[rank] < operations(rank).size())
@@ -49,7 +57,7 @@ class Resolver {
  private:
   static Handle make(Members members, std::vector<std::int32_t> extents = {}) {
     return std::make_shared<Communicator>(
-        Communicator{std::make_shared<const Members>(std::move(members)), std::move(extents), {}});
+        Communicator{std::make_shared<const Members>(std::move(members)), std::move(extents), {}, {}});
   }
 
   const std::vector<Operation>& operations(std::uint32_t rank) const {
@@ -70,8 +78,24 @@ class Resolver {
     if (at_[rank] == operations(rank).size()) return;
     const Handle& parent = owned_[rank][current(rank).communicator];
     if (!parent) throw TraceError(place(rank) + ": the rank is not in the communicator");
+    if (current(rank).code == Code::comm_create_group) {
+      arrive_in_group(*parent, rank);
+      return;
+    }
     parent->arrived.push_back(rank);
     if (parent->arrived.size() == parent->members->size()) complete_.push_back(parent);
+  }
+
+  /// The ranks of a group come to its creation by themselves, in any order.
+  void arrive_in_group(Communicator& parent, std::uint32_t rank) {
+    Members group = group_of(parent, rank);
+    if (std::find(group.begin(), group.end(), rank) == group.end())
+      throw TraceError(place(rank) + ": the rank is not in the group");
+    Members& arrived = parent.groups[group];
+    arrived.push_back(rank);
+    if (arrived.size() < group.size()) return;
+    parent.groups.erase(group);
+    complete_groups_.push_back(std::move(group));
   }
 
   void create(Communicator& parent) {
@@ -98,7 +122,11 @@ class Resolver {
       default:
         create_subgrids(parent);
     }
-    for (const std::uint32_t rank : members) {
+    go_on(members);
+  }
+
+  void go_on(const Members& ranks) {
+    for (const std::uint32_t rank : ranks) {
       ++at_[rank];
       advance(rank);
     }
@@ -126,25 +154,32 @@ class Resolver {
     }
   }
 
-  void create_group(const Communicator& parent) {
-    const std::uint32_t first = parent.members->front();
-    const std::int32_t* const list = values(first);
-    const auto length = static_cast<std::size_t>(list[0]);
+  /// The group that a rank gives, as ranks of the world.
+  Members group_of(const Communicator& parent, std::uint32_t rank) const {
+    const std::int32_t* const list = values(rank);
     std::vector<bool> chosen(parent.members->size(), false);
-    Members ranks;
-    for (std::size_t item = 1; item <= length; ++item) {
+    Members group;
+    for (std::int32_t item = 1; item <= list[0]; ++item) {
       const auto index = static_cast<std::size_t>(list[item]);
       if (index >= chosen.size() || chosen[index])
-        throw TraceError(place(first) + ": a rank of the group does not exist or comes twice");
+        throw TraceError(place(rank) + ": a rank of the group does not exist or comes twice");
       chosen[index] = true;
-      ranks.push_back((*parent.members)[index]);
+      group.push_back((*parent.members)[index]);
     }
+    return group;
+  }
+
+  void create_group(const Communicator& parent) {
+    const std::uint32_t first = parent.members->front();
+    const Members group = group_of(parent, first);
+    const std::int32_t* const list = values(first);
     for (const std::uint32_t rank : *parent.members)
-      if (!std::equal(list, list + length + 1, values(rank), values(rank) + values(rank)[0] + 1))
+      if (!std::equal(list, list + list[0] + 1, values(rank), values(rank) + values(rank)[0] + 1))
         throw TraceError(place(rank) + ": its group is not that of rank " + std::to_string(first));
-    for (std::size_t index = 0; index < chosen.size(); ++index)
-      if (!chosen[index]) owned_[(*parent.members)[index]].push_back(nullptr);
-    if (!ranks.empty()) give(ranks, make(ranks));
+    for (const std::uint32_t rank : *parent.members)
+      if (std::find(group.begin(), group.end(), rank) == group.end())
+        owned_[rank].push_back(nullptr);
+    if (!group.empty()) give(group, make(group));
   }
 
   /// The first ranks of the parent keep their order in the grid (SMPI does not reorder).
@@ -204,6 +239,7 @@ class Resolver {
   std::vector<std::size_t> at_;             // of each rank, the operation it has come to
   std::vector<std::vector<Handle>> owned_;  // of each rank, its communicators by number
   std::vector<Handle> complete_;            // whose members have all come to a creation
+  std::vector<Members> complete_groups_;    // whose ranks have all come to its creation
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ std::size_t value_count(const Operation& operation, const std::int32_t* values) 
       return 4;
     case Code::waitall:
     case Code::comm_create:
+    case Code::comm_create_group:
     case Code::cart_sub:
     case Code::reduce_scatter:
       return 1 + length(0);

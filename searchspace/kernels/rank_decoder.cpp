@@ -209,6 +209,7 @@ class RankDecoder {
       case Code::comm_dup:
       case Code::comm_split:
       case Code::comm_create:
+      case Code::comm_create_group:
       case Code::cart_create:
       case Code::cart_sub:
       case Code::comm_free:
@@ -290,6 +291,7 @@ class RankDecoder {
         operation.tag = in_.signed_number(kAnyInt);
         break;
       case Code::comm_create:
+      case Code::comm_create_group:
       case Code::cart_sub:
         copy_lists(1);
         break;
@@ -341,7 +343,7 @@ std::string operation_name(Code code, bool nonblocking) {
       "waitall",    "match",       "probe",      "wtime",      "pcontrol",
       "finalize",   "request_free", "bsend",     nullptr,      nullptr,
       "comm_dup",   "comm_split",  "comm_create", "cart_create", "cart_sub",
-      "comm_free",  nullptr,       nullptr,      nullptr,      nullptr,
+      "comm_free",  "comm_create_group", nullptr, nullptr,     nullptr,
       nullptr,      nullptr,       "barrier",    "bcast",      "reduce",
       "allreduce",  "gather",      "scatter",    "allgather",  "alltoall",
       "gatherv",    "scatterv",    "allgatherv", "alltoallv",  "alltoallw",

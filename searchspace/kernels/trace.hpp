@@ -35,6 +35,7 @@ enum class Code : std::uint8_t {
   cart_create = 23,
   cart_sub = 24,
   comm_free = 25,
+  comm_create_group = 26,
   barrier = 32,
   bcast = 33,
   reduce = 34,
@@ -63,6 +64,10 @@ constexpr std::int32_t kAnySource = -2;  // MPI_ANY_SOURCE
 constexpr std::int32_t kAnyTag = -1;     // MPI_ANY_TAG
 constexpr std::int32_t kNoColor = -1;    // MPI_UNDEFINED
 
+/// Levels of the marks of a truncated trace: what the stretch behind a mark stands for.
+constexpr std::int32_t kEvenStretch = 1;    // iterations that are alike
+constexpr std::int32_t kUnevenStretch = 2;  // others
+
 /// One operation of a rank, 32 bytes. Fields that an operation lacks are 0.
 ///
 /// What does not fit stands in the rank's `values` from index `more`:
@@ -74,7 +79,7 @@ constexpr std::int32_t kNoColor = -1;    // MPI_UNDEFINED
 ///   alltoallw                 p, p send bytes, p receive bytes
 ///   reduce_scatter            p, p counts
 ///   waitall                   n, n slots
-///   comm_create               n, n ranks
+///   comm_create(_group)       n, n ranks
 ///   cart_create               n, n extents, n periodic flags, reorder
 ///   cart_sub                  n, n remain flags
 /// `compute` keeps its flops in the rank's `flops` at index `more`.
@@ -139,7 +144,7 @@ inline bool is_send(Code code) {
 constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB
 
 inline bool creates_communicator(Code code) {
-  return code >= Code::comm_dup && code <= Code::cart_sub;
+  return (code >= Code::comm_dup && code <= Code::cart_sub) || code == Code::comm_create_group;
 }
 
 }  // namespace hamtune

@@ -18,7 +18,8 @@ constexpr std::size_t kLeastListed = 3;   // iterations
 constexpr std::size_t kLeastUnlike = 6;   // iterations kept where they differ
 constexpr double kSameFlops = 1e-9;       // relative difference that sums of equal numbers may have
 constexpr std::uint8_t kPcontrol = static_cast<std::uint8_t>(Code::pcontrol);
-constexpr std::uint8_t kLevelOne = 2;     // zigzag
+constexpr std::uint8_t kEvenLevel = 2 * kEvenStretch;      // zigzag
+constexpr std::uint8_t kUnevenLevel = 2 * kUnevenStretch;
 
 /// How often what is played once counts: by the estimate, by the first and by the last of the
 /// settled iterations alone.
@@ -29,6 +30,7 @@ struct Piece {
   Cut first;
   Cut last;
   Times times;
+  bool even;                       // of loops whose iterations are alike
   std::vector<double> more_flops;  // of each rank, what its computations are multiplied by
 };
 
@@ -50,27 +52,29 @@ class Planner {
                                        " iterations that all ranks go through together");
     Cut end;
     for (std::size_t rank = 0; rank < all_.ranks(); ++rank) end.push_back(all_.of(rank).size());
-    stretch(beginning(all_), end, loops, {1, 1, 1}, std::vector<double>(all_.ranks(), 1.0), 1);
+    stretch(beginning(all_), end, loops, {1, 1, 1}, true, std::vector<double>(all_.ranks(), 1.0),
+            1);
     return std::move(pieces_);
   }
 
  private:
   void stretch(const Cut& first, const Cut& last, const std::vector<Loop>& loops,
-               const Times& times, const std::vector<double>& more_flops, std::size_t depth) {
+               const Times& times, bool even, const std::vector<double>& more_flops,
+               std::size_t depth) {
     Cut at = first;
     for (const Loop& loop : loops) {
-      pieces_.push_back({at, loop.cuts.front(), times, more_flops});
-      add(loop, times, more_flops, depth);
+      pieces_.push_back({at, loop.cuts.front(), times, even, more_flops});
+      add(loop, times, even, more_flops, depth);
       at = loop.cuts.back();
     }
-    pieces_.push_back({at, last, times, more_flops});
+    pieces_.push_back({at, last, times, even, more_flops});
   }
 
-  void add(const Loop& loop, const Times& times, const std::vector<double>& more_flops,
+  void add(const Loop& loop, const Times& times, bool even, const std::vector<double>& more_flops,
            std::size_t depth) {
     const std::vector<std::size_t> chosen = choose(loop);
     if (chosen.size() >= loop.iterations()) {
-      stretch(loop.cuts.front(), loop.cuts.back(), {}, times, more_flops, kDeepest);
+      stretch(loop.cuts.front(), loop.cuts.back(), {}, times, even, more_flops, kDeepest);
       return;
     }
     const std::vector<double> more = balance(loop, chosen, more_flops);
@@ -82,7 +86,7 @@ class Planner {
       const Cut& last = loop.cuts[chosen[place] + 1];
       const std::vector<Loop> inner =
           depth < kDeepest ? find_loops(all_, first, last, kept_ + 1) : std::vector<Loop>();
-      stretch(first, last, inner, of_this, more, depth + 1);
+      stretch(first, last, inner, of_this, even && is_even(loop), more, depth + 1);
     }
   }
 
@@ -90,19 +94,21 @@ class Planner {
   static double iterations_meant(std::size_t place, std::size_t kept, std::size_t iterations,
                                  std::size_t estimate) {
     const auto all = static_cast<double>(iterations);
-    if (estimate == 1 && kept == 2) return all / 2;  // nothing but the first to compare with
     if (place == 0) return 1;
     if (estimate == 1) return place == 1 ? all - 1 : 0;
     if (estimate == 2) return place + 1 == kept ? all - 1 : 0;
     return (all - 1) / static_cast<double>(kept - 1);
   }
 
+  static bool is_even(const Loop& loop) {
+    return loop.regularity == Regularity::exact || loop.regularity == Regularity::sizes;
+  }
+
   /// The iterations to keep: the first ones where all are the same, else spread over the loop, and
   /// more where not even peers are the same.
   std::vector<std::size_t> choose(const Loop& loop) const {
-    const bool alike =
-        loop.regularity == Regularity::exact || loop.regularity == Regularity::sizes;
-    const std::size_t count = std::min(alike ? kept_ : std::max(2 * kept_, kLeastUnlike), loop.iterations());
+    const std::size_t count =
+        std::min(is_even(loop) ? kept_ : std::max(2 * kept_, kLeastUnlike), loop.iterations());
     std::vector<std::size_t> chosen;
     for (std::size_t place = 0; place < count; ++place)
       chosen.push_back(loop.regularity == Regularity::exact
@@ -145,14 +151,22 @@ class Marker {
  public:
   /// Whether a mark stands before the piece.
   bool before(const Piece& piece) {
-    if (piece.times == times_) return false;
+    if (piece.times == times_ && piece.even == even_) return false;
     if (marks_ > 0) add_weights();
     times_ = piece.times;
+    even_ = piece.even;
     ++marks_;
     return true;
   }
 
-  std::vector<std::vector<double>> weights() && { return std::move(weights_); }
+  /// The estimate, and those that differ from it.
+  std::vector<std::vector<double>> weights() && {
+    const auto is_first = [this](const std::vector<double>& list) { return list == weights_[0]; };
+    if (!weights_.empty())
+      weights_.erase(std::remove_if(weights_.begin() + 1, weights_.end(), is_first),
+                     weights_.end());
+    return std::move(weights_);
+  }
 
  private:
   void add_weights() {
@@ -162,6 +176,7 @@ class Marker {
   }
 
   Times times_ = {1, 1, 1};
+  bool even_ = true;
   std::size_t marks_ = 0;
   std::vector<std::vector<double>> weights_;
 };
@@ -237,7 +252,9 @@ Truncated truncate_trace(const std::string& path, std::size_t kept) {
     std::vector<std::uint8_t> kept_block;
     for (std::size_t index = 0; index < pieces.size(); ++index) {
       const Piece& piece = pieces[index];
-      if (marked[index]) kept_block.insert(kept_block.end(), {kPcontrol, kLevelOne});
+      if (marked[index])
+        kept_block.insert(kept_block.end(),
+                          {kPcontrol, piece.even ? kEvenLevel : kUnevenLevel});
       const bool whole = piece.last[rank] == calls.size();
       copy(block, decoded, calls.first_operation(piece.first[rank]),
            whole ? decoded.offsets.size() : calls.first_operation(piece.last[rank]),

@@ -33,6 +33,29 @@ def test_a_truncated_trace_keeps_the_asked_iterations_between_marks(tmp_path: Pa
     assert (header.program, header.arguments) == ("p", ("A",))
 
 
+def test_two_iterations_leave_nothing_to_test_the_estimate_with(tmp_path: Path) -> None:
+    short = tmp_path / "short.ht"
+    truncate(looping(tmp_path, 100), short)
+    assert read_header(short).weights == ((98.0,),)
+
+
+def test_marks_tell_whether_the_iterations_behind_them_are_alike(tmp_path: Path) -> None:
+    """A rank sends to each of the others by turns."""
+    path, short = tmp_path / "whole.ht", tmp_path / "short.ht"
+    ranks = [b""] * 5
+    for step in range(60):
+        peer = 1 + step % 4
+        ranks = [operations + encode("pcontrol", level=1) for operations in ranks]
+        ranks[0] += encode("send", peer=peer, count=1000, size=8)
+        ranks[peer] += encode("recv", count=1000, size=8)
+        ranks = [operations + encode("allreduce", count=1, size=8) for operations in ranks]
+    ends = [operations + encode("finalize") for operations in ranks]
+    write_trace(path, TraceHeader(ranks=5, program="p"), ends)
+    truncate(path, short)
+    marks = [op for op in decode(read_operations(short, 0)) if op.name == "pcontrol"]
+    assert {op.fields["level"] for op in marks[:-1]} == {2}  # nothing follows the last
+
+
 def test_truncating_again_gives_the_same_bytes(tmp_path: Path) -> None:
     trace = looping(tmp_path, 30)
     first, second = tmp_path / "first.ht", tmp_path / "second.ht"
@@ -69,7 +92,7 @@ def test_a_truncated_trace_is_not_truncated_again(tmp_path: Path) -> None:
 
 
 def test_a_trace_without_loops_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CannotCut, match="no loop of more than 3 iterations"):
+    with pytest.raises(CannotCut, match="no loop of more than 2 iterations"):
         truncate(looping(tmp_path, 2), tmp_path / "short.ht")
 
 

@@ -2,6 +2,7 @@
 #include "recorder.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 void *hamtune_f_binding(const char *name)
 {
@@ -30,12 +31,10 @@ bool hamtune_f_ignored(const MPI_Fint *status)
 
 const MPI_Status *hamtune_f_received(int count, const MPI_Fint *statuses)
 {
-  const struct fortran_layout layout = hamtune_fortran();
+  const int integers = hamtune_fortran().status_size;
   MPI_Status *converted = hamtune_statuses(count);
-  for (int i = 0; i < count; i++) {
-    converted[i].MPI_SOURCE = statuses[i * layout.status_size + layout.source];
-    converted[i].MPI_TAG = statuses[i * layout.status_size + layout.tag];
-  }
+  for (int i = 0; i < count; i++)
+    memcpy(&converted[i], &statuses[i * integers], sizeof *converted);
   return converted;
 }
 

@@ -177,6 +177,7 @@ void hamtune_forget_request(struct open_request *request)
     if (&(*at)->request == request) {
       struct link *gone = *at;
       *at = gone->next;
+      free(gone->request.others);
       free(gone);
       request_count--;
       return;

@@ -24,8 +24,6 @@ struct fortran_layout hamtune_fortran(void)
         .status_ignore_f08 = dlsym(RTLD_DEFAULT, "MPIR_F08_MPI_STATUS_IGNORE_OBJ"),
         .statuses_ignore_f08 = dlsym(RTLD_DEFAULT, "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"),
         .status_size = (int)(sizeof(MPI_Status) / sizeof(MPI_Fint)),
-        .source = (int)(offsetof(MPI_Status, MPI_SOURCE) / sizeof(MPI_Fint)),
-        .tag = (int)(offsetof(MPI_Status, MPI_TAG) / sizeof(MPI_Fint)),
     };
   return layout;
 }

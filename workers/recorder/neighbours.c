@@ -104,14 +104,28 @@ static struct neighbours neighbours_of(MPI_Comm comm)
   return found;
 }
 
+/* Of a non-blocking form: the one request that completes all of its messages. */
+static void keep(MPI_Request handle, const int64_t *slots, int count)
+{
+  struct open_request *request = hamtune_new_request(handle);
+  request->slot = slots[0];
+  request->other_count = count - 1;
+  request->others = malloc((size_t)count * sizeof *request->others);
+  if (request->others == NULL)
+    hamtune_refuse("out of memory while recording");
+  for (int i = 1; i < count; i++)
+    request->others[i - 1] = slots[i];
+}
+
 /* Null counts: the one count for each. */
 static void exchange(const int *sendcounts, int sendcount, MPI_Datatype sendtype,
-                     const int *recvcounts, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+                     const int *recvcounts, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                     const MPI_Request *request)
 {
   struct neighbours with = neighbours_of(comm);
   const int most = with.in + with.out;
   int64_t *slots = hamtune_slots(most);
-  uint64_t open = 0;
+  int open = 0;
   for (int i = 0; i < most; i++) {
     const int sends = i >= with.in, at = sends ? i - with.in : i;
     const int peer = sends ? with.targets[at] : with.sources[at];
@@ -133,9 +147,13 @@ static void exchange(const int *sendcounts, int sendcount, MPI_Datatype sendtype
   free(with.targets);
   if (open == 0)
     return;
+  if (request != NULL) {
+    keep(*request, slots, open);
+    return;
+  }
   put_operation(WAITALL);
-  put_number(open);
-  for (uint64_t i = 0; i < open; i++) {
+  put_number((uint64_t)open);
+  for (int i = 0; i < open; i++) {
     put_number((uint64_t)slots[i]);
     hamtune_free_slot(slots[i]);
   }
@@ -143,37 +161,39 @@ static void exchange(const int *sendcounts, int sendcount, MPI_Datatype sendtype
 
 void record_neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                                const void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                               MPI_Comm comm)
+                               MPI_Comm comm, const MPI_Request *request)
 {
   (void)sendbuf;
   (void)recvbuf;
-  exchange(NULL, sendcount, sendtype, NULL, recvcount, recvtype, comm);
+  exchange(NULL, sendcount, sendtype, NULL, recvcount, recvtype, comm, request);
 }
 
 void record_neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                                 const void *recvbuf, const int *recvcounts, const int *displs,
-                                MPI_Datatype recvtype, MPI_Comm comm)
+                                MPI_Datatype recvtype, MPI_Comm comm, const MPI_Request *request)
 {
   (void)sendbuf;
   (void)recvbuf;
   (void)displs;
-  exchange(NULL, sendcount, sendtype, recvcounts, 0, recvtype, comm);
+  exchange(NULL, sendcount, sendtype, recvcounts, 0, recvtype, comm, request);
 }
 
 void record_neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                               const void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                              MPI_Comm comm)
+                              MPI_Comm comm, const MPI_Request *request)
 {
-  record_neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  record_neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                            request);
 }
 
 void record_neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls,
                                MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts,
-                               const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm)
+                               const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                               const MPI_Request *request)
 {
   (void)sendbuf;
   (void)sdispls;
   (void)recvbuf;
   (void)rdispls;
-  exchange(sendcounts, 0, sendtype, recvcounts, 0, recvtype, comm);
+  exchange(sendcounts, 0, sendtype, recvcounts, 0, recvtype, comm, request);
 }

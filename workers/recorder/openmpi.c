@@ -15,8 +15,6 @@ struct fortran_layout hamtune_fortran(void)
         .status_ignore = dlsym(RTLD_DEFAULT, "mpi_fortran_status_ignore_"),
         .statuses_ignore = dlsym(RTLD_DEFAULT, "mpi_fortran_statuses_ignore_"),
         .status_size = (int)(sizeof(MPI_Status) / sizeof(MPI_Fint)),
-        .source = (int)(offsetof(MPI_Status, MPI_SOURCE) / sizeof(MPI_Fint)),
-        .tag = (int)(offsetof(MPI_Status, MPI_TAG) / sizeof(MPI_Fint)),
     };
   return layout;
 }

@@ -22,6 +22,31 @@ bool hamtune_my_thread(void)
   return pthread_equal(thread, pthread_self());
 }
 
+/* SMPI has none. Recorded as if it blocked: the request completes without an operation. */
+void record_comm_idup(MPI_Comm comm, MPI_Comm newcomm, MPI_Request request)
+{
+  (void)request;
+  if (newcomm == MPI_COMM_NULL)
+    hamtune_refuse("MPI_Comm_idup of a library that gives the communicator only later is not "
+                   "supported in a trace");
+  record_comm_dup(comm, newcomm);
+}
+
+/* A receive is settled at once. */
+void record_cancel(MPI_Request handle)
+{
+  struct open_request *request = hamtune_find_request(handle);
+  if (request == NULL || request->slot < 0)
+    return;
+  MPI_Status status;
+  int done = 0;
+  request->cancelled = true;
+  request->in_vain = -1;
+  PMPI_Request_get_status(handle, &done, &status);
+  if (done)
+    PMPI_Test_cancelled(&status, &request->in_vain);
+}
+
 void hamtune_abort(void)
 {
   PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

@@ -177,8 +177,10 @@ void record_irecv(const void *buf, int count, MPI_Datatype datatype, int source,
 {
   (void)buf;
   struct open_request *request = immediate(IRECV, count, datatype, source, tag, comm, handle);
-  if (request != NULL)
-    request->wildcard = is_wildcard(source, tag);
+  if (request == NULL)
+    return;
+  request->receives = true;
+  request->wildcard = is_wildcard(source, tag);
 }
 
 static struct open_request *persistent(int code, int count, MPI_Datatype datatype, int peer,
@@ -214,8 +216,9 @@ void record_recv_init(const void *buf, int count, MPI_Datatype datatype, int sou
                       MPI_Comm comm, MPI_Request request)
 {
   (void)buf;
-  persistent(IRECV, count, datatype, source, tag, comm, request)->wildcard =
-      is_wildcard(source, tag);
+  struct open_request *made = persistent(IRECV, count, datatype, source, tag, comm, request);
+  made->receives = true;
+  made->wildcard = is_wildcard(source, tag);
 }
 
 void record_start(MPI_Request handle)
@@ -232,12 +235,36 @@ void record_startall(int count, const MPI_Request *requests)
     record_start(requests[i]);
 }
 
+static struct open_request *active(MPI_Request handle)
+{
+  struct open_request *request = hamtune_find_request(handle);
+  return request != NULL && request->slot >= 0 ? request : NULL;
+}
+
+/* A receive that is cancelled before anything came is in the trace one of a message from nobody,
+ * which its match says. A send that is taken back may have been anyone's message: no trace has it. */
+
+static void put_receive_in_vain(const struct open_request *request)
+{
+  if (!request->receives)
+    hamtune_refuse("a send that MPI_Cancel takes back is not supported in a trace");
+  put_operation(MATCH);
+  put_number((uint64_t)request->slot);
+  put_peer(MPI_PROC_NULL);
+  put_tag(0);
+}
+
 void record_request_free(MPI_Request handle)
 {
   struct open_request *request = hamtune_find_request(handle);
   if (request == NULL)
     return;
   if (request->slot >= 0) {
+    if (request->cancelled && request->in_vain < 0)
+      hamtune_refuse("MPI_Request_free of a request that MPI_Cancel was called for, and that is "
+                     "not over, is not supported in a trace");
+    if (request->cancelled && request->in_vain > 0)
+      put_receive_in_vain(request);
     put_operation(REQUEST_FREE);
     put_number((uint64_t)request->slot);
     hamtune_free_slot(request->slot);
@@ -296,14 +323,20 @@ void record_imrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Messag
 
 /* Completion. A request that is unknown or not active completes without an operation. */
 
-static struct open_request *active(MPI_Request handle)
+static bool ended_in_vain(const struct open_request *request, const MPI_Status *status)
 {
-  struct open_request *request = hamtune_find_request(handle);
-  return request != NULL && request->slot >= 0 ? request : NULL;
+  int cancelled = request->in_vain;
+  if (request->cancelled && cancelled < 0)
+    PMPI_Test_cancelled(status, &cancelled);
+  return request->cancelled && cancelled > 0;
 }
 
 static void put_match(const struct open_request *request, const MPI_Status *status)
 {
+  if (ended_in_vain(request, status)) {
+    put_receive_in_vain(request);
+    return;
+  }
   if (!request->wildcard)
     return;
   put_operation(MATCH);
@@ -312,14 +345,27 @@ static void put_match(const struct open_request *request, const MPI_Status *stat
   put_tag(status->MPI_TAG);
 }
 
-static int64_t complete(struct open_request *request)
+/* Frees the slots of a request and adds them to a list of those that the call completes. */
+static int64_t *complete(struct open_request *request, int64_t *slots)
 {
-  const int64_t slot = request->slot;
-  hamtune_free_slot(slot);
+  *slots++ = request->slot;
+  for (int i = 0; i < request->other_count; i++)
+    *slots++ = request->others[i];
+  for (const int64_t *freed = slots - 1 - request->other_count; freed < slots; freed++)
+    hamtune_free_slot(*freed);
   request->slot = -1;
+  request->cancelled = false;
   if (request->start == 0)
     hamtune_forget_request(request);
-  return slot;
+  return slots;
+}
+
+static void put_waitall(const int64_t *slots, const int64_t *end)
+{
+  put_operation(WAITALL);
+  put_number((uint64_t)(end - slots));
+  while (slots < end)
+    put_number((uint64_t)*slots++);
 }
 
 void record_wait(MPI_Request handle, MPI_Status status)
@@ -328,8 +374,14 @@ void record_wait(MPI_Request handle, MPI_Status status)
   if (request == NULL)
     return;
   put_match(request, &status);
+  int64_t *slots = hamtune_slots(1 + request->other_count);
+  const int64_t *end = complete(request, slots);
+  if (end > slots + 1) {
+    put_waitall(slots, end);
+    return;
+  }
   put_operation(WAIT);
-  put_number((uint64_t)complete(request));
+  put_number((uint64_t)*slots);
 }
 
 void record_test(MPI_Request request, int flag, MPI_Status status)
@@ -356,21 +408,21 @@ void record_testany(int count, const MPI_Request *requests, int index, int flag,
 static void completed(int count, const int *indices, const MPI_Request *requests,
                       const MPI_Status *statuses)
 {
-  int64_t *slots = hamtune_slots(count);
-  uint64_t done = 0;
+  int most = 0;
+  for (int i = 0; i < count; i++) {
+    const struct open_request *request = active(requests[indices ? indices[i] : i]);
+    most += request != NULL ? 1 + request->other_count : 0;
+  }
+  int64_t *slots = hamtune_slots(most), *end = slots;
   for (int i = 0; i < count; i++) {
     struct open_request *request = active(requests[indices ? indices[i] : i]);
     if (request == NULL)
       continue;
     put_match(request, &statuses[i]);
-    slots[done++] = complete(request);
+    end = complete(request, end);
   }
-  if (done == 0)
-    return;
-  put_operation(WAITALL);
-  put_number(done);
-  for (uint64_t i = 0; i < done; i++)
-    put_number((uint64_t)slots[i]);
+  if (end > slots)
+    put_waitall(slots, end);
 }
 
 void record_waitall(int count, const MPI_Request *requests, const MPI_Status *statuses)
@@ -434,13 +486,13 @@ void record_comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info inf
   record_comm_split(comm, color, key, newcomm);
 }
 
-void record_comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)
+static void create(int code, MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)
 {
   MPI_Group whole;
   int size = 0;
   PMPI_Comm_group(comm, &whole);
   PMPI_Group_size(group, &size);
-  put_operation(COMM_CREATE);
+  put_operation(code);
   put_comm(comm);
   put_count(size);
   for (int i = 0; i < size; i++) {
@@ -450,6 +502,19 @@ void record_comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)
   }
   PMPI_Group_free(&whole);
   hamtune_new_communicator(newcomm);
+}
+
+void record_comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)
+{
+  create(COMM_CREATE, comm, group, newcomm);
+}
+
+/* Those call it that are in the group; others get no communicator and can do nothing with it. */
+void record_comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm newcomm)
+{
+  (void)tag;
+  if (newcomm != MPI_COMM_NULL)
+    create(COMM_CREATE_GROUP, comm, group, newcomm);
 }
 
 void record_cart_create(MPI_Comm comm, int ndims, const int *dims, const int *periods, int reorder,

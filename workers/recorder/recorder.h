@@ -39,6 +39,7 @@ enum operation {
   CART_CREATE,
   CART_SUB,
   COMM_FREE,
+  COMM_CREATE_GROUP,
   BARRIER = 32,
   BCAST,
   REDUCE,
@@ -92,8 +93,13 @@ _Noreturn void hamtune_refuse(const char *format, ...) __attribute__((format(pri
 struct open_request {
   MPI_Request handle;
   int64_t slot;       /* -1: a persistent request that is not active */
+  int64_t *others;    /* more slots that one request completes; freed with it */
+  int other_count;
   int start;          /* operation that starts a persistent request, 0 for others */
   bool wildcard;      /* a receive from any source or with any tag */
+  bool receives;      /* a message */
+  bool cancelled;     /* MPI_Cancel was called since the start */
+  int in_vain;        /* whether it ends without a message then: 1, 0, or -1 if only its end tells */
   int count, size, peer, tag;
   uint64_t comm;
 };
@@ -134,7 +140,7 @@ const int *hamtune_f_indices(MPI_Fint count, const MPI_Fint *indices);
 struct fortran_layout {
   const void *in_place, *status_ignore, *statuses_ignore;
   const void *in_place_f08, *status_ignore_f08, *statuses_ignore_f08; /* null: as those above */
-  int status_size, source, tag; /* in integers */
+  int status_size; /* in integers */
 };
 struct fortran_layout hamtune_fortran(void);
 _Noreturn void hamtune_abort(void);

@@ -24,8 +24,6 @@ struct fortran_layout hamtune_fortran(void)
       .status_ignore = &mpi_status_ignore_,
       .statuses_ignore = &mpi_statuses_ignore_,
       .status_size = MPI_STATUS_SIZE,
-      .source = (int)(offsetof(MPI_Status, MPI_SOURCE) / sizeof(MPI_Fint)),
-      .tag = (int)(offsetof(MPI_Status, MPI_TAG) / sizeof(MPI_Fint)),
   };
 }
 

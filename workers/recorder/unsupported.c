@@ -32,20 +32,11 @@ UNSUPPORTED(MPI_Comm_join, mpi_comm_join_)
 UNSUPPORTED(MPI_Intercomm_create, mpi_intercomm_create_)
 UNSUPPORTED(MPI_Intercomm_merge, mpi_intercomm_merge_)
 
-/* Communicators that a trace cannot describe. */
-UNSUPPORTED(MPI_Comm_create_group, mpi_comm_create_group_)
-UNSUPPORTED(MPI_Comm_idup, mpi_comm_idup_)
-
 /* Neighbourhood collectives. */
 UNSUPPORTED(MPI_Neighbor_alltoallw, mpi_neighbor_alltoallw_)
-UNSUPPORTED(MPI_Ineighbor_allgather, mpi_ineighbor_allgather_)
-UNSUPPORTED(MPI_Ineighbor_allgatherv, mpi_ineighbor_allgatherv_)
-UNSUPPORTED(MPI_Ineighbor_alltoall, mpi_ineighbor_alltoall_)
-UNSUPPORTED(MPI_Ineighbor_alltoallv, mpi_ineighbor_alltoallv_)
 UNSUPPORTED(MPI_Ineighbor_alltoallw, mpi_ineighbor_alltoallw_)
 
 /* Requests with a life of their own. */
-UNSUPPORTED(MPI_Cancel, mpi_cancel_)
 UNSUPPORTED(MPI_Grequest_start, mpi_grequest_start_)
 
 /* MPI 4: persistent collectives, partitioned messages, sessions. */

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "workers/simulator/own_code.hpp"
 #include "workers/simulator/simulation.hpp"
 
 namespace hamtune {
@@ -66,8 +67,8 @@ void run_child(const Request& request, Simulation& simulation, int result_fd) {
 void announce_start(int result_fd) { write_all(result_fd, "\n"); }
 
 void write_result_and_leave(int result_fd, nlohmann::json result) {
-  // Pages of the shared scratch buffers, which the peak of this process's memory includes.
-  result["shared_bytes"] = memory_in_use(2);
+  // Pages of scratch buffers and code, which the peak of this process's memory includes.
+  result["shared_bytes"] = memory_in_use(2) + owned_code();
   write_all(result_fd, result.dump());
   _exit(0);
 }

@@ -8,9 +8,14 @@
 
 namespace hamtune {
 
-/// Follows the ranks of an application from mark to mark, in simulated seconds. Of a stretch counts
-/// the mean of what those ranks take for it that do something in it: the others pass it in no time
-/// and wait elsewhere. A whole trace has no stretches and adds nothing.
+/// Follows the ranks of an application from mark to mark, in simulated seconds.
+///
+/// Each rank adds what it takes for the stretches in which it does something, times their weights;
+/// of those that it passes in no time, while it waits elsewhere, the mean of what the others take.
+/// The rank that adds most decides: once a loop has settled all add the same, and until then ranks
+/// at the head of a pipeline run ahead of those that set its pace. Where iterations are not alike
+/// it is chance which rank is late in those that are kept: of such stretches all add the mean. A
+/// whole trace has no stretches and adds nothing.
 class Estimate {
  public:
   explicit Estimate(const Trace& trace);
@@ -21,8 +26,11 @@ class Estimate {
   /// What has been added by now at least: it never shrinks.
   double added(double now) const;
 
-  /// What each of the trace's estimates adds in the end.
-  const std::vector<double>& all() const { return added_; }
+  /// What each of the trace's estimates adds once all ranks have passed all marks.
+  std::vector<double> all() const;
+
+  /// What the rank that adds least adds then, by the first estimate.
+  double least() const;
 
  private:
   struct Place {
@@ -31,14 +39,18 @@ class Estimate {
   };
 
   bool takes_part(std::size_t rank, std::size_t stretch) const;
-  double weight(std::size_t estimate, std::size_t rank) const;
+  bool counts(std::size_t rank, std::size_t stretch) const;
+  double mean_weight(std::size_t rank) const;
+  std::vector<double> by_rank(std::size_t estimate) const;
 
   const Trace& trace_;
-  std::vector<double> taking_part_;  // ranks, by stretch
-  std::vector<Place> places_;    // of each rank
-  std::vector<double> added_;    // by each estimate in stretches that ranks have left behind
-  double open_weight_ = 0;       // of the stretches that ranks are in, by the first estimate
-  double open_since_ = 0;        // these weights times the times of the marks at their beginnings
+  std::vector<double> taking_part_;         // ranks, by stretch
+  std::vector<double> together_;            // what they took, by stretch
+  std::vector<Place> places_;               // of each rank
+  std::vector<std::vector<double>> added_;  // by estimate and rank, where it took part
+  double left_behind_ = 0;                  // mean over the ranks, of stretches they have passed
+  double open_weight_ = 0;                  // of the stretches that ranks are in
+  double open_since_ = 0;  // these weights times the times of the marks at their beginnings
 };
 
 }  // namespace hamtune

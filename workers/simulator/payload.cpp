@@ -16,7 +16,7 @@ namespace hamtune {
 namespace {
 
 constexpr std::size_t kLeastHalf = std::size_t{64} << 20;    // room for temporary buffers
-constexpr std::size_t kLeastBlock = std::size_t{2} << 20;    // stays in a core's cache
+constexpr std::size_t kLeastBlock = std::size_t{8} << 20;    // stays in a cache; few mappings fork fast
 constexpr std::size_t kMostBlocks = 4096;                    // mappings; the kernel allows 65,530
 constexpr std::size_t kSharedArray = std::size_t{1} << 20;   // arrays from here up are shared
 constexpr std::size_t kBookkeeping = 4096;                   // bytes of SMPI's largest header

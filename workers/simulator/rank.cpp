@@ -75,6 +75,7 @@ void Rank::call(const Operation& operation) {
     case Code::comm_dup:
     case Code::comm_split:
     case Code::comm_create:
+    case Code::comm_create_group:
     case Code::cart_create:
     case Code::cart_sub:
       create_communicator(operation);
@@ -169,12 +170,15 @@ void Rank::create_communicator(const Operation& operation) {
       check_mpi(MPI_Comm_split(parent, operation.peer == kNoColor ? MPI_UNDEFINED : operation.peer,
                                operation.tag, &made));
       break;
-    case Code::comm_create: {
+    case Code::comm_create:
+    case Code::comm_create_group: {
       MPI_Group everyone = MPI_GROUP_NULL;
       MPI_Group group = MPI_GROUP_NULL;
       check_mpi(MPI_Comm_group(parent, &everyone));
       check_mpi(MPI_Group_incl(everyone, list[0], list + 1, &group));
-      check_mpi(MPI_Comm_create(parent, group, &made));
+      check_mpi(operation.code == Code::comm_create
+                    ? MPI_Comm_create(parent, group, &made)
+                    : MPI_Comm_create_group(parent, group, 0, &made));
       break;
     }
     case Code::cart_create:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workers/simulator/nursery.hpp"
+#include "workers/simulator/own_code.hpp"
 #include "workers/simulator/supervisor.hpp"
 
 namespace hamtune {
@@ -33,6 +34,7 @@ nlohmann::json answer_afresh(const std::string& line, const std::vector<Trace>& 
 
 void serve(const std::vector<Trace>& traces) {
   Simulation simulation(traces);
+  own_code();
   Nursery nursery(traces, simulation);
   for (std::string line; std::getline(std::cin, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;

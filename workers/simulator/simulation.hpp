@@ -62,6 +62,7 @@ class Simulation {
   void stop_at_cutoff();
   void report_times(nlohmann::json& result) const;
   [[noreturn]] void stop_in_deadlock();
+  [[noreturn]] void leave_completed();
   [[noreturn]] void fail(const std::string& kind, const std::string& message);
   [[noreturn]] void leave(nlohmann::json result);
 

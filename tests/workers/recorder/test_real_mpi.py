@@ -156,12 +156,14 @@ def test_a_merged_trace_takes_the_time_of_its_capture(
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-@pytest.mark.parametrize("name", ["requests.c", "persistent.c", "collectives.c", "forms.f90"])
+@pytest.mark.parametrize(
+    "name", ["requests.c", "persistent.c", "collectives.c", "forms.f90", "groups.c"]
+)
 def test_every_form_of_call_is_recorded_as_under_smpi(
     run_recorded: Run, tmp_path: Path, mpi: str, name: str
 ) -> None:
     real, simulated = tmp_path / "real.ht", tmp_path / "simulated.ht"
-    ranks = 3 if name == "collectives.c" else 2
+    ranks = {"collectives.c": 3, "groups.c": 4}.get(name, 2)
     merge(run_recorded(mpi, ranks, PROGRAMS / name), real)
     capture([str(PROGRAMS / name)], ranks, simulated, declared_flops=True)
     assert calls(real) == calls(simulated)
@@ -244,6 +246,44 @@ def test_collectives_of_neighbours_are_their_messages(
     assert calls(trace)[2][4:6] == ["comm_split color=-1", "comm_split key=2"]
     answer = answer_of(trace, on_a_line(0, 1, 2))
     assert answer["status"] == "completed"
+
+
+# It cannot wait for a request that was cancelled.
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_receive_that_is_cancelled_in_vain_is_one_from_nobody(
+    run_recorded: Run, tmp_path: Path, mpi: str
+) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded(mpi, 2, PROGRAMS / "cancel.c"), trace)
+    assert calls(trace)[0] == [
+        *("barrier", "irecv peer=-2 tag=5 count=1 size=4", "match peer=-1", "wait"),
+        *("probe peer=1 tag=6", "irecv peer=1 tag=6 count=1 size=4", "wait"),
+        *("irecv peer=1 tag=7 count=1 size=4", "match peer=-1", "request_free", "finalize"),
+    ]
+    assert answer_of(trace, on_a_line(0, 1))["status"] == "completed"
+
+
+# Nor has it these.
+@pytest.mark.parametrize("mpi", MPIS)
+def test_what_completes_later(run_recorded: Run, tmp_path: Path, mpi: str) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded(mpi, 3, PROGRAMS / "later.c"), trace)
+
+    def messages(first: int, *counts: int) -> list[str]:
+        ends = [("irecv", 2), ("irecv", 1), ("isend", 2), ("isend", 1)]
+        return [
+            f"{name}{f' slot={slot}' if slot else ''} comm=3 peer={peer} tag=32767 "
+            f"count={count} size=4"
+            for slot, ((name, peer), count) in enumerate(zip(ends, counts, strict=True), first)
+        ]
+
+    assert calls(trace)[0] == [
+        *("comm_dup", "barrier comm=2", "cart_create dims=3,1"),
+        *(*messages(0, 2, 2, 2, 2), *messages(4, 2, 1, 1, 2), "waitall slots=0,1,2,3,4,5,6,7"),
+        *(*messages(0, 1, 1, 1, 1), "waitall slots=0,1,2,3") * 2,
+        "finalize",
+    ]
+    assert answer_of(trace, on_a_line(0, 1, 2))["status"] == "completed"
 
 
 @pytest.mark.parametrize("mpi", MPIS)

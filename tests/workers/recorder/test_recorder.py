@@ -271,3 +271,12 @@ def test_fortran(record: Record) -> None:
 
 def test_fixed_form_fortran_in_two_sources(record: Record) -> None:
     assert record("old.f", "old_parts.f")[1] == ["bcast count=5 size=4", "finalize"]
+
+
+def test_groups_make_communicators_without_the_others(record: Record) -> None:
+    ranks = record("groups.c", ranks=4)
+    three = ["comm_create_group ranks=3,1,0", "barrier comm=2"]
+    pair = ["comm_create_group comm=2 ranks=2,0", "barrier comm=3"]
+    assert ranks[0] == ranks[3] == [*three, *pair, "comm_free comm=2", "finalize"]
+    assert ranks[1] == [*three, "comm_free comm=2", "finalize"]
+    assert ranks[2] == ["finalize"]

@@ -52,9 +52,25 @@ def test_the_error_tells_how_uneven_the_iterations_are(tmp_path: Path) -> None:
     ]
     whole = write_program(tmp_path / "p.ht", [steps] * 2)
     short = tmp_path / "short.ht"
-    truncate(whole, short)
+    truncate(whole, short, 3)
     answer = answer_of(short, on_a_line(0, 1))
     assert 0.1 < answer["estimate"]["error"] < 0.5
+
+
+@pytest.mark.parametrize("kept", [2, 3])
+def test_the_slowest_rank_sets_the_pace_of_a_pipeline(tmp_path: Path, kept: int) -> None:
+    """The first ranks run ahead: what they take for an iteration is not what the loop takes."""
+    ranks = []
+    for rank in range(4):
+        receive = [encode("recv", peer=rank - 1, count=100, size=8)] if rank > 0 else []
+        send = [encode("send", peer=rank + 1, count=100, size=8)] if rank < 3 else []
+        ranks.append([*receive, encode("compute", flops=1e6 * (1 + rank)), *send] * 100)
+    whole = write_program(tmp_path / "p.ht", ranks)
+    truncate(whole, tmp_path / "short.ht", kept)
+    exact = answer_of(whole, on_a_line(0, 1, 2, 3))["simulated_time"]
+    answer = answer_of(tmp_path / "short.ht", on_a_line(0, 1, 2, 3))
+    assert answer["simulated_time"] == pytest.approx(exact, rel=1e-3)
+    assert 0.5 < answer["estimate"]["error"] < 0.8
 
 
 def test_ranks_that_only_wait_for_a_loop_of_others_do_not_count(tmp_path: Path) -> None:

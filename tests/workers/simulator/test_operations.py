@@ -103,6 +103,8 @@ def communicators(rank: int) -> Calls:
         calls.append(op("comm_free", comm=4))
     if member:
         calls.append(op("barrier", comm=5))
+        calls.append(op("comm_create_group", comm=0, ranks=[1, 3]))  # 8
+        calls.append(op("allreduce", comm=8, count=10, size=8))
     return [*calls, op("comm_free", comm=2), op("barrier", comm=6), op("comm_free", comm=7)]
 
 
