@@ -7,10 +7,11 @@ when a worker is free what it does, not when a trial is asked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import Row, Update, and_, bindparam, func, insert, select, update
+from sqlalchemy import Integer, Row, Update, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from storage.database import Database, Repository
@@ -18,7 +19,7 @@ from storage.errors import Conflict, NotFound
 from storage.evaluations import keep_outcome
 from storage.fair_share import by_turn
 from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, trial_id
-from storage.job_rows import charge, find_and_lock_job, hold_lease
+from storage.job_rows import charge, find_and_lock_job, hold_lease, improve
 from storage.project_rows import CONTENDERS, CONTENDERS_AND_CLOCK, contender, spend
 from storage.records import Attempt, Outcome, Trial
 from storage.trial_rows import (
@@ -26,13 +27,14 @@ from storage.trial_rows import (
     OPEN_ATTEMPT_STATES,
     OPEN_TRIAL_STATES,
     TRIALS,
+    best_of,
+    change_to,
     change_trial,
     packed_result,
-    settle,
     trial_record,
 )
 
-__all__ = ["Attempts", "Taken"]
+__all__ = ["Attempts", "Finished", "Taken"]
 
 _THIS = and_(
     ATTEMPTS.c.job_id == bindparam("its_job"),
@@ -74,7 +76,7 @@ _NEXT = (
     select(ATTEMPTS.c.trial_number, ATTEMPTS.c.number)
     .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state == "dispatched")
     .order_by(ATTEMPTS.c.trial_number)
-    .limit(1)
+    .limit(bindparam("most", type_=Integer))
     # What another worker is about to take is its.
     .with_for_update(skip_locked=True)
 )
@@ -85,6 +87,14 @@ class Taken(NamedTuple):
 
     attempt_id: str
     trial: Trial
+
+
+class Finished(NamedTuple):
+    """An attempt, what it came to, and where that is kept for other trials, if it is."""
+
+    attempt_id: str
+    outcome: Outcome
+    evaluation_key: str | None
 
 
 class _Stale(Exception):
@@ -147,19 +157,24 @@ class Attempts(Repository):
             return None
 
     def take_attempt(self, message: str, worker: str) -> Taken | None:
-        """Take the attempt whose turn it is, for a worker that got a message and is free.
+        """Take one attempt: see `take_attempts`."""
+        return next(iter(self.take_attempts(message, worker, 1)), None)
+
+    def take_attempts(self, message: str, worker: str, most: int) -> list[Taken]:
+        """Take attempts of the job whose turn it is, for a worker that got a message and is free.
 
         Args:
             message: An attempt's id. Its job takes part whatever its state; of others, those at
                 work do.
-            worker: Who takes it.
+            worker: Who takes them.
+            most: How many at most.
 
         Returns:
-            What to evaluate; None where nothing waits, or nothing that may run now.
+            What to evaluate; empty where nothing waits, or nothing that may run now.
         """
         parts = split_attempt_id(message)
         if parts is None:
-            return None
+            return []
         is_sqlite = self._database.is_sqlite
         statement = CONTENDERS if is_sqlite else CONTENDERS_AND_CLOCK
         try:
@@ -170,20 +185,23 @@ class Attempts(Repository):
                     session.info["now"] = rows[0].now
                 now = self._database.now(session)
                 for one in by_turn([contender(row, now) for row in rows]):
-                    if one.concurrency is not None and not _has_room(
-                        session, one.job, one.concurrency
-                    ):
+                    room = most
+                    if one.concurrency is not None:
+                        room = min(most, _room(session, one.job, one.concurrency))
+                    if room < 1:
                         continue
-                    found = connection.execute(_NEXT, {"job_id": one.job}).one_or_none()
-                    if found is None:
-                        continue
-                    chosen = (one.job, found.trial_number, found.number)
-                    return Taken(
-                        attempt_id(*chosen), _begin(self._database, session, chosen, worker)
-                    )
+                    found = connection.execute(_NEXT, {"job_id": one.job, "most": room}).all()
+                    if found:
+                        chosen = [(one.job, row.trial_number, row.number) for row in found]
+                        return [
+                            Taken(
+                                attempt_id(*which), _begin(self._database, session, which, worker)
+                            )
+                            for which in chosen
+                        ]
         except _Stale:
             pass
-        return None
+        return []
 
     def heartbeat(self, identifier: str) -> bool:
         """Say that an attempt is being worked on; False where it was given up meanwhile."""
@@ -211,27 +229,55 @@ class Attempts(Repository):
             Whether this call settled the trial. A repeated call, and one for an attempt that was
             given up as lost, changes nothing.
         """
-        parts = split_attempt_id(identifier)
-        if parts is None:
-            return False
-        job_id, number, _ = parts
-        result = packed_result(outcome)
+        return self.finish_attempts([Finished(identifier, outcome, evaluation_key)])[0]
+
+    def finish_attempts(self, finished: Sequence[Finished]) -> list[bool]:
+        """As `finish_attempt`, for several attempts at trials of one job, in one transaction.
+
+        Returns:
+            Of each whether this call settled its trial.
+        """
+        parts = [split_attempt_id(one.attempt_id) for one in finished]
+        known = [(one, which) for one, which in zip(finished, parts, strict=True) if which]
         try:
-            with self._database.writing() as session:
-                now = charge(self._database, session, job_id, outcome)
-                if now is None:
-                    return False
-                _change(session, _END, parts, state="finished", finished_at=now)
-                row = settle(self._database, session, job_id, number, outcome, now, result=result)
+            if known and len(known) == len(finished) and self._finish(known):
+                return [True] * len(finished)
+        except _Stale:
+            pass
+        if len(finished) == 1:
+            return [False]
+        return [done for one in finished for done in self.finish_attempts([one])]
+
+    def _finish(self, finished: Sequence[tuple[Finished, tuple[str, int, int]]]) -> bool:
+        """Give all of some attempts their outcomes; False where their job is gone.
+
+        Raises:
+            _Stale: One of them is not open any more; nothing is stored.
+        """
+        job_id = finished[0][1][0]
+        outcomes = [one.outcome for one, _ in finished]
+        results = [packed_result(outcome) for outcome in outcomes]
+        with self._database.writing() as session:
+            now = charge(self._database, session, job_id, *outcomes)
+            if now is None:
+                return False
+            best: tuple[float, int] | None = None
+            for (one, which), result in zip(finished, results, strict=True):
+                _change(session, _END, which, state="finished", finished_at=now)
+                row = change_to(
+                    self._database, session, job_id, which[1], one.outcome, now, result=result
+                )
                 if row is None:
                     raise _Stale
-                if evaluation_key is not None:
-                    keep_outcome(
-                        self._database, session, evaluation_key, outcome, row.cutoff, now, result
-                    )
-                spend(session, job_id, outcome, now)
-        except _Stale:
-            return False
+                value = best_of(row, one.outcome)
+                if value is not None:
+                    best = min(best or (value, row.number), (value, row.number))
+                if one.evaluation_key is not None:
+                    key, cutoff = one.evaluation_key, row.cutoff
+                    keep_outcome(self._database, session, key, one.outcome, cutoff, now, result)
+            if best is not None:
+                improve(session, job_id, best[1], best[0])
+            spend(session, job_id, now, *outcomes)
         return True
 
     def release_attempt(self, identifier: str) -> bool:
@@ -315,15 +361,15 @@ def _begin(database: Database, session: Session, parts: tuple[str, int, int], wo
     return trial_record(row)
 
 
-def _has_room(session: Session, job_id: str, concurrency: int) -> bool:
-    """Whether fewer evaluations of a job are under way than may be.
+def _room(session: Session, job_id: str, concurrency: int) -> int:
+    """How many more evaluations of a job may be under way.
 
     Locks the job, so that two workers do not find room for one.
     """
     if find_and_lock_job(session, job_id) is None:
-        return False
+        return 0
     running = session.connection().execute(_COUNT_RUNNING, {"job_id": job_id}).scalar_one()
-    return int(running) < concurrency
+    return concurrency - int(running)
 
 
 def _change(

@@ -116,15 +116,16 @@ def _check_lease(job_id: str, token: int, held: int, owner: str | None) -> None:
         raise LeaseLost(f"the lease {token} of job {job_id} has ended")
 
 
-def charge(database: Database, session: Session, job_id: str, outcome: Outcome) -> float | None:
-    """Lock a job's row and add the costs of an outcome to its sums.
+def charge(database: Database, session: Session, job_id: str, *outcomes: Outcome) -> float | None:
+    """Lock a job's row and add the costs of outcomes to its sums.
 
     Returns:
         The time of the transaction; None where there is no such job.
     """
-    simulated = not outcome.cached and outcome.status != "infeasible"
+    simulated = sum(not one.cached and one.status != "infeasible" for one in outcomes)
+    cpu = sum(one.cpu_seconds for one in outcomes)
     statement = _CHARGE_SQLITE if database.is_sqlite else _CHARGE_AND_CLOCK
-    values = {"job_id": job_id, "cpu": outcome.cpu_seconds, "simulated": int(simulated)}
+    values = {"job_id": job_id, "cpu": cpu, "simulated": simulated}
     found = session.connection().execute(statement, values).one_or_none()
     if found is None:
         return None

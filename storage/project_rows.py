@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Double, Row, Select, bindparam, case, func, or_, select, update
+from sqlalchemy import Double, Integer, Row, Select, bindparam, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from storage.database import CLOCK
@@ -70,7 +70,7 @@ _SPEND = (
         usage=_LEFT + bindparam("cpu", type_=Double),
         usage_at=_NOW,
         spent_cpu_seconds=PROJECTS.c.spent_cpu_seconds + bindparam("cpu", type_=Double),
-        spent_trials=PROJECTS.c.spent_trials + 1,
+        spent_trials=PROJECTS.c.spent_trials + bindparam("trials", type_=Integer),
     )
 )
 
@@ -98,9 +98,11 @@ def decayed(usage: float | None, at: float | None, now: float) -> float:
     return float(usage * 0.5 ** (max(0.0, now - at) / HALF_LIFE))
 
 
-def spend(session: Session, job_id: str, outcome: Outcome, now: float) -> None:
-    """Add the costs of an outcome to the sums of a job's project.
+def spend(session: Session, job_id: str, now: float, *outcomes: Outcome) -> None:
+    """Add the costs of outcomes to the sums of a job's project.
 
     All trials of the project write this row, so do it last.
     """
-    session.connection().execute(_SPEND, {"job_id": job_id, "cpu": outcome.cpu_seconds, "now": now})
+    cpu = sum(one.cpu_seconds for one in outcomes)
+    values = {"job_id": job_id, "cpu": cpu, "now": now, "trials": len(outcomes)}
+    session.connection().execute(_SPEND, values)

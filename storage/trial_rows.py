@@ -20,7 +20,9 @@ __all__ = [
     "OPEN_ATTEMPT_STATES",
     "OPEN_TRIAL_STATES",
     "TRIALS",
+    "best_of",
     "cancel_open",
+    "change_to",
     "change_trial",
     "packed_result",
     "settle",
@@ -91,7 +93,25 @@ def settle(
         now: The time of the transaction.
         result: From `packed_result`.
     """
-    row = change_trial(
+    row = change_to(database, session, job_id, number, outcome, now, result=result)
+    value = None if row is None else best_of(row, outcome)
+    if value is not None:
+        improve(session, job_id, number, value)
+    return row
+
+
+def change_to(
+    database: Database,
+    session: Session,
+    job_id: str,
+    number: int,
+    outcome: Outcome,
+    now: float,
+    *,
+    result: bytes | None,
+) -> Row[Any] | None:
+    """As `settle`, without a look at whether it is the best of its job."""
+    return change_trial(
         database,
         session,
         job_id,
@@ -106,11 +126,13 @@ def settle(
         peak_rss_bytes=outcome.peak_rss_bytes,
         finished_at=now,
     )
-    if row is not None and row.inside and outcome.status == "completed":
-        value = outcome.value
-        if value is not None and math.isfinite(value):
-            improve(session, job_id, number, value)
-    return row
+
+
+def best_of(trial: Row[Any], outcome: Outcome) -> float | None:
+    """The value by which a trial may be the best of its job; None where it may not."""
+    if not trial.inside or outcome.status != "completed" or outcome.value is None:
+        return None
+    return outcome.value if math.isfinite(outcome.value) else None
 
 
 def packed_result(outcome: Outcome) -> bytes | None:

@@ -267,7 +267,7 @@ class Trials(Repository):
                 return trial_record(row)
             charge(self._database, session, job_id, outcome)
             connection.execute(_LOSE_ATTEMPT, {"its_job": job_id, "its_number": number, "now": now})
-            spend(session, job_id, outcome, now)
+            spend(session, job_id, now, outcome)
             return trial_record(row, result=outcome.result)
 
     def cancel_open_trials(self, job_id: str, token: int) -> int:

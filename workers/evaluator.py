@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
 from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
+from storage.attempts import Finished, Taken
 from storage.errors import ArtifactDamaged, ArtifactMissing, Unavailable
 from storage.evaluations import key_within
+from storage.identifiers import split_attempt_id, trial_id
 from storage.log_context import about
 from storage.measures import MEASURES
 from storage.networks import ProjectNetworks
@@ -29,6 +32,9 @@ __all__ = ["HEARTBEAT_SECONDS", "Evaluator", "Stopped", "outcome_of"]
 
 HEARTBEAT_SECONDS = 3.0
 _WARM_SIMULATORS = 4
+_MOST_AT_ONCE = 32
+_AT_ONCE_SECONDS = 0.05  # what the trials that are taken at once should take together
+_TURN_SECONDS = 1.0  # for which a worker goes on without a message, if trials are quick
 _TRIES = 3
 
 log = logging.getLogger("hamtune.workers")
@@ -76,49 +82,66 @@ class Evaluator:
     def evaluate(self, message: str) -> None:
         """Evaluate the trial whose turn it is and store the outcome; nothing where none waits.
 
+        Trials that take milliseconds are not worth a message and two transactions each: after such
+        a one, several are taken at once, and no further message is waited for.
+
         Args:
             message: The id of an attempt, not always that at this trial: see
-                `Storage.take_attempt`.
+                `Storage.take_attempts`.
 
         Raises:
             Stopped: The worker is coming to its end; no attempt was begun.
-            Unavailable: The database is away; the attempt will be given up and made again.
+            Unavailable: The database is away; the attempts will be given up and made again.
         """
         if self._stopping.is_set():
             raise Stopped
-        taken = self._storage.take_attempt(message, self._worker)
-        if taken is None:
-            log.debug("nothing waits that message %s could begin", message)
-            return
-        attempt_id, trial = taken
-        with (
-            about(job=trial.job_id, trial=trial.id),
-            span("evaluate", job=trial.job_id, **{"hamtune.trial": trial.id}),
-        ):
-            self._evaluate(attempt_id, trial)
-
-    def _evaluate(self, attempt_id: str, trial: Trial) -> None:
-        run = _Run()
-        with self._under_way(run), self._heartbeats.beating(attempt_id, run.abandon):
-            try:
-                outcome, key = self._outcome(run, trial)
-            except _Abandoned:
-                # Nothing happens where it was given up: then it is not this worker's any more.
-                self._storage.release_attempt(attempt_id)
-                log.info("attempt %s is handed back", attempt_id)
+        most, until = 1, time.monotonic() + _TURN_SECONDS
+        while taken := self._storage.take_attempts(message, self._worker, most):
+            began = time.monotonic()
+            self._evaluate(taken)
+            now = time.monotonic()
+            most = min(_MOST_AT_ONCE, int(_AT_ONCE_SECONDS * len(taken) / max(now - began, 1e-6)))
+            if most < 2 or now >= until or self._stopping.is_set():
                 return
-        if not self._storage.finish_attempt(attempt_id, outcome, evaluation_key=key):
-            log.info("attempt %s was given up before it ended; its outcome is dropped", attempt_id)
-            return
-        MEASURES.count(
-            "hamtune_evaluations", outcome=outcome.status, cached=str(outcome.cached).lower()
-        )
-        if not outcome.cached:
-            MEASURES.observe("hamtune_evaluation_seconds", outcome.wall_seconds)
-            MEASURES.count("hamtune_simulator_cpu_seconds", outcome.cpu_seconds)
-        known = " (known)" if outcome.cached else ""
-        cpu = outcome.cpu_seconds
-        log.info("%s%s: value %s, %.3g CPU seconds", outcome.status, known, outcome.value, cpu)
+        log.debug("nothing waits that message %s could begin", message)
+
+    def _evaluate(self, taken: Sequence[Taken]) -> None:
+        """Evaluate attempts that were taken, one after the other, and store their outcomes."""
+        began = stored = time.monotonic()
+        finished: list[Finished] = []
+        with ExitStack() as stack:
+            runs = [_Run() for _ in taken]
+            for run, (attempt_id, _) in zip(runs, taken, strict=True):
+                stack.enter_context(self._under_way(run))
+                stack.enter_context(self._heartbeats.beating(attempt_id, run.abandon))
+            for run, (attempt_id, trial) in zip(runs, taken, strict=True):
+                with (
+                    about(job=trial.job_id, trial=trial.id),
+                    span("evaluate", job=trial.job_id, **{"hamtune.trial": trial.id}),
+                ):
+                    now = time.monotonic()
+                    if now - began > _TURN_SECONDS:
+                        run.abandon()  # others may be free for what was thought to be quick
+                    if finished and now - stored > _AT_ONCE_SECONDS:
+                        self._store(finished)
+                        finished, stored = [], now
+                    try:
+                        outcome, key = self._outcome(run, trial)
+                    except _Abandoned:
+                        # Nothing happens where it was given up: it is not this worker's any more.
+                        self._storage.release_attempt(attempt_id)
+                        log.info("attempt %s is handed back", attempt_id)
+                    else:
+                        finished.append(Finished(attempt_id, outcome, key))
+            if finished:
+                self._store(finished)
+
+    def _store(self, finished: Sequence[Finished]) -> None:
+        settled = self._storage.finish_attempts(finished)
+        for (attempt_id, outcome, _), done in zip(finished, settled, strict=True):
+            job_id, number, _ = split_attempt_id(attempt_id) or ("", 0, 0)
+            with about(job=job_id, trial=trial_id(job_id, number)):
+                _tell(attempt_id, outcome, settled=done)
 
     def stop(self, *, abandon: bool) -> None:
         """Begin no more attempts; with `abandon`, end those under way and hand them back."""
@@ -147,6 +170,7 @@ class Evaluator:
     def _outcome(self, run: _Run, trial: Trial) -> tuple[Outcome, str | None]:
         """What a trial comes to, and the key under which other trials may find it."""
         try:
+            run.check()
             subject = self._subjects.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
             replayed = subject.replayed(trial)
@@ -221,6 +245,15 @@ class _Run:
         self._simulator: Simulator | None = None
         self.abandoned = False
 
+    def check(self) -> None:
+        """Go on only while the evaluation is wanted.
+
+        Raises:
+            _Abandoned: It was ended before.
+        """
+        if self.abandoned:
+            raise _Abandoned
+
     def use(self, simulator: Simulator) -> None:
         """Remember what has to be closed to end the evaluation.
 
@@ -228,8 +261,7 @@ class _Run:
             _Abandoned: It was ended before.
         """
         with self._lock:
-            if self.abandoned:
-                raise _Abandoned
+            self.check()
             self._simulator = simulator
 
     def abandon(self) -> None:
@@ -238,6 +270,22 @@ class _Run:
             self.abandoned = True
             if self._simulator is not None:
                 self._simulator.close()
+
+
+def _tell(attempt_id: str, outcome: Outcome, *, settled: bool) -> None:
+    """Log and count what became of an attempt."""
+    if not settled:
+        log.info("attempt %s was given up before it ended; its outcome is dropped", attempt_id)
+        return
+    MEASURES.count(
+        "hamtune_evaluations", outcome=outcome.status, cached=str(outcome.cached).lower()
+    )
+    if not outcome.cached:
+        MEASURES.observe("hamtune_evaluation_seconds", outcome.wall_seconds)
+        MEASURES.count("hamtune_simulator_cpu_seconds", outcome.cpu_seconds)
+    known = " (known)" if outcome.cached else ""
+    cpu = outcome.cpu_seconds
+    log.info("%s%s: value %s, %.3g CPU seconds", outcome.status, known, outcome.value, cpu)
 
 
 def outcome_of(

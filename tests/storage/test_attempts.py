@@ -3,9 +3,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
+from storage.attempts import Finished
 from storage.errors import Conflict, LeaseLost, NotFound
 from storage.records import Outcome, Trial
 from storage.storage import Storage
@@ -35,6 +37,45 @@ def test_an_attempt_takes_its_trial_from_pending_to_its_outcome(
     assert finished.started_at is not None
     assert finished.finished_at is not None
     assert storage.open_attempts(job_id) == []
+
+
+def test_several_attempts_are_taken_and_finished_at_once(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    attempts = [storage.open_attempt(propose(number).id, token) for number in (1, 2, 3, 4)]
+
+    taken = storage.take_attempts(attempts[0].id, "worker-1", 3)
+    values = (1.5, 0.5, 2.5)
+    finished = [
+        Finished(one.attempt_id, replace(DONE, value=value), None)
+        for one, value in zip(taken, values, strict=True)
+    ]
+
+    assert [(one.attempt_id, one.trial.state) for one in taken] == [
+        (attempt.id, "running") for attempt in attempts[:3]
+    ]
+    assert storage.finish_attempts(finished) == [True, True, True]
+    assert [trial.value for trial in storage.finished_from(job_id, 1, 10)] == list(values)
+    job = storage.get_job(job_id)
+    assert (job.best_trial, job.best_value) == (2, 0.5)
+    assert (job.evaluations, job.cpu_seconds) == (3, 6.0)
+    assert [one.id for one in storage.open_attempts(job_id)] == [attempts[3].id]
+
+
+def test_of_several_outcomes_only_those_of_open_attempts_count(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    attempts = [storage.open_attempt(propose(number).id, token) for number in (1, 2)]
+    storage.take_attempts(attempts[0].id, "worker-1", 2)
+    storage.release_attempt(attempts[0].id)
+
+    settled = storage.finish_attempts([Finished(one.id, DONE, None) for one in attempts])
+
+    assert settled == [False, True]
+    assert storage.evaluations_spent(job_id) == 1
+    assert [trial.state for trial in storage.list_trials(job_id)] == ["pending", "completed"]
 
 
 def test_a_trial_has_one_open_attempt_at_most(

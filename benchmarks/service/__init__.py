@@ -1,0 +1,1 @@
+"""The service on real servers: trials a second, workers side by side, many clients, long jobs."""

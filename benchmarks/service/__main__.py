@@ -1,0 +1,58 @@
+"""The service on real servers, against its bars.
+
+    .venv/bin/python -m benchmarks.service [--only throughput|speedup|clients|courses] [--scale S]
+
+Starts PostgreSQL (which waits for the disk at every commit), Redis, an API, a coordinator and
+workers on free ports of loopback, and prints a table of bars, MET or MISSED; the exit status tells
+whether all are met. `--scale 0.1` tries it with fewer trials. It wants two cores to itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.service import clients, courses, speedup, throughput
+from benchmarks.service.bars import Bar
+from benchmarks.service.installation import Installation, installation
+
+ROWS: dict[str, Callable[[Installation, float], list[Bar]]] = {
+    "throughput": lambda running, scale: throughput.measure(running, scale)[0],
+    "speedup": speedup.measure,
+    "clients": clients.measure,
+    "courses": courses.measure,
+}
+
+
+def main() -> int:
+    """Measure and print a table; 1 where a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--only", choices=ROWS, action="append")
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    bars: list[Bar] = []
+    for name in options.only or ROWS:
+        print(f"{name}: load {os.getloadavg()[0]:.1f}", file=sys.stderr)
+        with (
+            tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch,
+            installation(Path(scratch)) as running,
+        ):
+            bars += ROWS[name](running, options.scale)
+    if options.json:
+        print(json.dumps([asdict(bar) for bar in bars], indent=2))
+    else:
+        for bar in bars:
+            verdict = "MET" if bar.met else "MISSED"
+            print(f"{bar.name:<44} {bar.bar:<30} {bar.measured}  {verdict}")
+    return 0 if all(bar.met for bar in bars) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

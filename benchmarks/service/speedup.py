@@ -1,0 +1,50 @@
+"""Two workers beside one: a job whose evaluations keep a core busy each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.service.bars import Bar, short_job
+from benchmarks.service.installation import Installation
+
+SPEEDUP_BAR = 1.9
+TRIALS = 60
+OUTCOME = ("number", "kind", "label", "configuration_sha256", "technique", "state", "value")
+
+
+def measure(installation: Installation, scale: float) -> list[Bar]:
+    """The same job by one worker and by two, each with an empty evaluation cache."""
+    job = short_job("busy", max(8, int(TRIALS * scale)), batch=16)
+    job["application"] = {"builtin": "mg", "class": "A", "ranks": 32}
+    job["machine"] |= {"nodes": 32}
+    coordinator = installation.start("coordinator")
+    # Its application is captured by one that is not measured.
+    workers = installation.workers(1)
+    installation.finish([installation.submit({**job, "seed": 2, "budget": {"trials": 4}})], 120.0)
+    seconds: list[float] = []
+    outcomes: list[list[Any]] = []
+    for count in (1, 2):
+        workers += installation.workers(count - len(workers))
+        installation.storage.expire(jobs=None, evaluations=float("inf"))
+        job_id = installation.submit(job)
+        installation.finish([job_id], 200.0)
+        trials = installation.storage.list_trials(job_id)
+        began = min(trial.started_at for trial in trials if trial.started_at is not None)
+        ended = max(trial.finished_at for trial in trials if trial.finished_at is not None)
+        seconds.append(ended - began)
+        outcomes.append([[getattr(trial, key) for key in OUTCOME] for trial in trials])
+        assert not any(trial.cached for trial in trials), "nothing was known"
+    for part in (coordinator, *workers):
+        part.stop()
+    gain = seconds[0] / seconds[1]
+    equal = outcomes[0] == outcomes[1]
+    shown = f"{seconds[0]:.1f} s and {seconds[1]:.1f} s"
+    return [
+        Bar(
+            "2 workers beside 1",
+            f">= {SPEEDUP_BAR} x",
+            f"{gain:.2f} x ({shown})",
+            gain >= SPEEDUP_BAR,
+        ),
+        Bar("their outcome", "identical", "identical" if equal else "differs", equal),
+    ]

@@ -1,0 +1,1 @@
+"""How the service is deployed: secrets, and its servers on one machine."""
