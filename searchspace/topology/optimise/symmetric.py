@@ -420,8 +420,10 @@ def _check(problem: Problem) -> None:
     if problem.diameter_first:
         raise InvalidInput("--diameter-first belongs to method sa", field="method")
     if problem.symmetry is not None and (problem.symmetry < 1 or problem.nodes % problem.symmetry):
+        divisors = [k for k in range(1, problem.nodes + 1) if problem.nodes % k == 0]
         raise InvalidInput(
-            f"a symmetry of {problem.symmetry} does not divide {problem.nodes} nodes",
+            f"a symmetry of {problem.symmetry} does not divide {problem.nodes} nodes; use one of "
+            + ", ".join(map(str, divisors)),
             field="symmetry",
         )
     if problem.start is not None:
