@@ -18,25 +18,32 @@ function useCanvas(draw: (ctx: CanvasRenderingContext2D) => void, width: number,
   return canvas;
 }
 
-export function HeatMap({ title, placement }: { title: string; placement: Placement }) {
+/** The least and the most that hosts exchange in some heat maps, which have their colours in common. */
+export function amounts(placements: Placement[]): [number, number] {
+  const cells = placements.flatMap((one) => one.traffic.bytes.flat()).filter((cell) => cell > 0);
+  return cells.reduce(([low, high], cell) => [Math.min(low, cell), Math.max(high, cell)], [Infinity, 1]);
+}
+
+export function HeatMap({ title, placement, range: [least, most] }: { title: string; placement: Placement; range: [number, number] }) {
   const { size, block, bytes: cells } = placement.traffic;
   const scheme = useScheme();
-  const most = Math.max(1, ...cells.flat());
   const canvas = useCanvas((ctx) => {
     ctx.fillStyle = css("panel-2");
     ctx.fillRect(0, 0, size, size);
     cells.forEach((row, y) => row.forEach((cell, x) => {
       if (!cell) return;
-      ctx.fillStyle = ramp(Math.log1p(cell) / Math.log1p(most), scheme);
+      // Logarithmic, and never as pale as what exchanges nothing.
+      const share = most > least ? Math.log(cell / least) / Math.log(most / least) : 1;
+      ctx.fillStyle = scheme === "dark" ? ramp(0.15 + 0.85 * share, "dark") : ramp(0.95 * (1 - share), "light");
       ctx.fillRect(x, y, 1, 1);
     }));
-  }, size, size, [placement, scheme]);
+  }, size, size, [placement, scheme, least, most]);
   const apart = placement.hops.reduce((sum, one) => sum + one.bytes * one.hops, 0) / Math.max(1, placement.hops.reduce((sum, one) => sum + one.bytes, 0));
   return (
     <figure>
       <figcaption>{title}</figcaption>
       <canvas class="matrix" ref={canvas} role="img" aria-label={`${title}: ${size} by ${size} cells of ${block} host${block > 1 ? "s" : ""}, at most ${bytes(most)} in one; a byte travels ${apart.toFixed(2)} hops on average`} />
-      <p class="small-text quiet">collectives as the messages of their algorithm's family; {block > 1 ? `${block} hosts a cell; ` : ""}at most {bytes(most)} (log colours); a byte travels {apart.toFixed(2)} hops on average</p>
+      <p class="small-text quiet">collectives as the messages of their algorithm's family; {block > 1 ? `${block} hosts a cell; ` : ""}from {bytes(Math.min(least, most))} (pale) to {bytes(most)} (strong), logarithmic; a byte travels {apart.toFixed(2)} hops on average</p>
     </figure>
   );
 }

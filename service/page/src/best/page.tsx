@@ -6,7 +6,7 @@ import { useResource } from "../lib/hooks.ts";
 import type { Course } from "../lib/table.ts";
 import type { Best, Catalogue, Job, Placement } from "../lib/types.ts";
 import { Action, Empty, Failure, Loading, Section } from "../ui/parts.tsx";
-import { HeatMap, HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
+import { amounts, HeatMap, HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
 import { Network } from "./network.tsx";
 import { Words } from "./words.tsx";
 
@@ -32,6 +32,7 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
   const other = theirs.data;
   const label = rival?.label ?? "baseline";
   const most = Math.max(1, ...[mine.data, ...(other ? [other] : [])].flatMap((one) => one.loads?.map(([a, b]) => a + b) ?? []));
+  const range = amounts([mine.data, ...(other ? [other] : [])]);
   return (
     <>
       <Section title="In words">
@@ -62,8 +63,8 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
       </Section>
       <Section title="Ranks and what hosts exchange">
         <div class="grid-2">
-          <HeatMap title="Traffic between hosts, best" placement={mine.data} />
-          {other && <HeatMap title={`Traffic between hosts, ${label}`} placement={other} />}
+          <HeatMap title="Traffic between hosts, best" placement={mine.data} range={range} />
+          {other && <HeatMap title={`Traffic between hosts, ${label}`} placement={other} range={range} />}
           <RankMatrix title="Host of each rank, best" placement={mine.data} />
           {other && <RankMatrix title={`Host of each rank, ${label}`} placement={other} />}
         </div>

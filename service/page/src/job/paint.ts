@@ -87,9 +87,10 @@ export function paintBaselines(u: uPlot, baselines: Baseline[]): void {
   ctx.save();
   ctx.font = `${11 * dot}px system-ui, sans-serif`;
   ctx.textAlign = "right";
-  let last = -Infinity;
-  const sorted = [...baselines].sort((a, b) => b.value - a.value);
-  const fastest = sorted.at(-1);
+  // The fastest is what counts most: it is named first, and others where there is room.
+  const named: number[] = [];
+  const sorted = [...baselines].sort((a, b) => a.value - b.value);
+  const fastest = sorted[0];
   for (const one of sorted) {
     const y = u.valToPos(one.value, "y", true);
     if (y < u.bbox.top - 1 || y > u.bbox.top + u.bbox.height + 1) continue;
@@ -100,9 +101,9 @@ export function paintBaselines(u: uPlot, baselines: Baseline[]): void {
     ctx.moveTo(u.bbox.left, y);
     ctx.lineTo(u.bbox.left + u.bbox.width, y);
     ctx.stroke();
-    // On a phone the names would cover the trials; the fastest, which is last, keeps its own.
-    if (y - last < 13 * dot || (u.width < 480 && one !== fastest)) continue;
-    last = y;
+    // On a phone the names would cover the trials.
+    if (named.some((other) => Math.abs(y - other) < 13 * dot) || (u.width < 480 && one !== fastest)) continue;
+    named.push(y);
     const text = `${one.label}  ${duration(one.value)}${one.gain === null ? "" : `  (${gain(one.gain)})`}`;
     ctx.setLineDash([]);
     const below = y - u.bbox.top < 16 * dot;
