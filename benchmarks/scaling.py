@@ -1,6 +1,7 @@
 """How far the service goes: a simulation of installations that are larger than any at hand.
 
-    .venv/bin/python -m benchmarks.scaling [--evaluation-ms 400] [--seed 1] [--json]
+    .venv/bin/python -m benchmarks.scaling [--evaluation-ms 400] [--cost ask=3.5]
+        [--seed 1] [--json]
 
 The model is a closed queueing network (docs/scaling.md). Each job has a window of trials; a trial
 goes through its coordinator (asking and telling), the database (its CPU, and the log of events,
@@ -208,11 +209,21 @@ def main() -> int:
     parser.add_argument("--coordinators", type=int, default=8)
     parser.add_argument("--database-cores", type=int, default=8)
     parser.add_argument("--commits", type=float, default=Coefficients.commits)
-    parser.add_argument("--commit-ms", type=float, default=1000 * Coefficients.commit)
+    names = [name for name in vars(Coefficients()) if name != "commits"]
+    parser.add_argument(
+        "--cost", action="append", default=[], help=f"NAME=MS a trial; names: {', '.join(names)}"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    cost = replace(Coefficients(), commit=options.commit_ms / 1000, commits=options.commits)
+    given = dict(cost.split("=", 1) for cost in options.cost if "=" in cost)
+    if len(given) < len(options.cost) or not set(given) <= set(names):
+        parser.error(f"--cost takes NAME=MS with one of {', '.join(names)}")
+    cost = replace(
+        Coefficients(),
+        commits=options.commits,
+        **{name: float(value) / 1000 for name, value in given.items()},
+    )
     rows = []
     for evaluation in options.evaluation_ms or [20.0, 400.0, 4000.0]:
         for workers in WORKERS:
