@@ -88,10 +88,11 @@ class Installation:
         self._stack.callback(part.stop)
         return part
 
-    def workers(self, count: int, *, concurrency: int = 1) -> list[Part]:
+    def workers(self, count: int, *, queues: str = "evaluate,prepare") -> list[Part]:
         """Start workers and wait until they are registered."""
         before = self._living("worker")
-        parts = [self.start("worker", "--concurrency", str(concurrency)) for _ in range(count)]
+        command = ("worker", "--concurrency", "1", "--queues", queues)
+        parts = [self.start(*command) for _ in range(count)]
         self.wait_for(lambda: self._living("worker") >= before + count, "the workers did not start")
         return parts
 

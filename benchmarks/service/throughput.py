@@ -22,7 +22,8 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
     """The bars, and the CPU milliseconds a trial by part, which `benchmarks.scaling` takes."""
     trials = max(50, int(TRIALS * scale))
     coordinator = installation.start("coordinator")
-    workers = installation.workers(WORKERS)
+    preparer = installation.workers(1, queues="prepare")
+    workers = installation.workers(WORKERS, queues="evaluate")
     installation.finish([installation.submit(short_job("known", trials, batch=trials))], 300.0)
     for worker in workers:
         worker.stop()
@@ -37,7 +38,7 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
     asked = coordinator.cpu_seconds
     servers = {"database": installation.postgresql.pid, "broker": installation.redis.pid}
     at_start = {name: cpu_seconds(pid) for name, pid in servers.items()}
-    workers = installation.workers(WORKERS)
+    workers = installation.workers(WORKERS, queues="evaluate")
     idle = sum(worker.cpu_seconds for worker in workers)
     installation.finish([queued], 300.0)
     told = coordinator.cpu_seconds
@@ -73,7 +74,7 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
             0.0 < coordinating < COORDINATOR_BAR,
         ),
     ]
-    for part in (coordinator, *workers):
+    for part in (coordinator, *workers, *preparer):
         part.stop()
     return bars, {**costs, "drained": drained, "sustained": sustained}
 
