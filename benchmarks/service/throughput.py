@@ -24,6 +24,7 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
     coordinator = installation.start("coordinator")
     preparer = installation.workers(1, queues="prepare")
     workers = installation.workers(WORKERS, queues="evaluate")
+    idle = sum(worker.cpu_seconds for worker in workers)  # what it takes to start them
     installation.finish([installation.submit(short_job("known", trials, batch=trials))], 300.0)
     for worker in workers:
         worker.stop()
@@ -39,7 +40,6 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
     servers = {"database": installation.postgresql.pid, "broker": installation.redis.pid}
     at_start = {name: cpu_seconds(pid) for name, pid in servers.items()}
     workers = installation.workers(WORKERS, queues="evaluate")
-    idle = sum(worker.cpu_seconds for worker in workers)
     installation.finish([queued], 300.0)
     told = coordinator.cpu_seconds
     costs = {
