@@ -18,7 +18,8 @@ def origin_lines(result: Result) -> list[str]:
     if trial.fidelity == "low":
         time += ", estimated by the truncated trace"
     if result.configuration.to_dict() != trial.configuration:
-        wanted = f"trial {trial.number} has {format_duration(trial.value or 0.0)}"
+        whose_time = "the best" if best == trial else f"trial {trial.number}"
+        wanted = f"{whose_time} has {format_duration(trial.value or 0.0)}"
         return [
             f"Hamtune: what comes nearest to {result.what} {whose}:",
             f"{time}, where {wanted}",
