@@ -184,9 +184,14 @@ class Attempts(Repository):
                 if rows and not is_sqlite:
                     session.info["now"] = rows[0].now
                 now = self._database.now(session)
+                locked = ""
                 for one in by_turn([contender(row, now) for row in rows]):
                     room = most
                     if one.concurrency is not None:
+                        # Locks of jobs are taken in the order of their ids, so that none deadlocks.
+                        if one.job < locked:
+                            continue
+                        locked = one.job
                         room = min(most, _room(session, one.job, one.concurrency))
                     if room < 1:
                         continue
