@@ -66,10 +66,12 @@ class Counting(Evaluators):
 
 def test_no_more_messages_are_out_than_a_job_may_use(storage: Storage) -> None:
     with Counting(storage, 4) as evaluators:
-        free = drive(storage, create_job(storage, batch=12), evaluators)
+        free = drive(storage, create_job(storage, batch=12, budget={"trials": 16}), evaluators)
         assert evaluators.most > 2
         evaluators.most = 0
-        narrow = drive(storage, create_job(storage, batch=12, concurrency=2), evaluators)
+        narrow = drive(
+            storage, create_job(storage, batch=12, concurrency=2, budget={"trials": 16}), evaluators
+        )
     assert evaluators.most <= 2
     assert (narrow.state, narrow.ended_because) == ("completed", "trials")
     assert essence(storage.list_trials(narrow.id)) == essence(storage.list_trials(free.id))
@@ -78,7 +80,7 @@ def test_no_more_messages_are_out_than_a_job_may_use(storage: Storage) -> None:
 def test_messages_are_a_few_for_each_worker_and_the_rest_wait(storage: Storage) -> None:
     storage.register_process("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
     with Counting(storage, 2) as evaluators:
-        job = drive(storage, create_job(storage, batch=48, budget={"trials": 50}), evaluators)
+        job = drive(storage, create_job(storage, batch=40, budget={"trials": 40}), evaluators)
     assert job.state == "completed"
     assert evaluators.most <= 32
 
@@ -95,10 +97,11 @@ def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
             quotas=Quotas(trials=trials),
         )
 
+    budget = {"trials": 16}
     with Evaluators(storage, 2, delay=0.02) as evaluators:
-        undisturbed = drive(storage, create_job(storage), evaluators)
+        undisturbed = drive(storage, create_job(storage, budget=budget), evaluators)
         spent = storage.project_use("default").trials
-        job = create_job(storage)
+        job = create_job(storage, budget=budget)
         allow(spent + 3)
         paused = drive(storage, job, evaluators)
         assert paused.state == "paused"
@@ -127,7 +130,11 @@ def test_a_missing_artifact_stops_a_job_that_is_to_stop_then(storage: Storage, c
         return missing if seen[0] == 5 else replace(simulated(configuration))
 
     with Evaluators(storage, 1, objective) as evaluators:
-        job = drive(storage, create_job(storage, on_artifact_failure=choice), evaluators)
+        job = drive(
+            storage,
+            create_job(storage, on_artifact_failure=choice, budget={"trials": 6}),
+            evaluators,
+        )
     if choice == "continue":
         assert job.state == "completed"
     else:
