@@ -235,6 +235,23 @@ def test_an_attempt_given_up_as_lost_is_dropped_and_its_simulation_ended(
     assert storage.open_attempt(job.trial().id, job.token).number == 2
 
 
+def test_a_trace_that_is_missing_is_the_reason_of_a_failure(
+    evaluator: Evaluator, run_job: RunJob, trace: Path, storage: Storage
+) -> None:
+    job = run_job(trace)
+    application = storage.get_job(job.id).application_id
+    assert application is not None
+    storage.artifact_path(storage.get_application(application).trace_sha256).unlink()
+
+    evaluator.evaluate(job.open())
+
+    trial = job.trial()
+    assert trial.state == "failed"
+    assert trial.reason is not None
+    assert trial.reason["kind"] == "artifact"
+    assert trial.reason["message"].startswith("there is no artifact")
+
+
 def test_a_stopped_worker_hands_its_attempts_back_and_takes_no_more(
     evaluator: Evaluator, run_job: RunJob, long_trace: Path
 ) -> None:
