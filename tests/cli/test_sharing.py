@@ -36,8 +36,8 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
             name=spec.name, spec=spec.canonical(), seed=seed, concurrency=spec.concurrency
         )
 
-    many = [submit("greedy", 40, seed, batch=16) for seed in (1, 2, 3)]
-    small = submit("modest", 12, 4, batch=4)
+    many = [submit("greedy", 30, seed, batch=16) for seed in (1, 2, 3)]
+    small = submit("modest", 8, 4, batch=4)
     with ExitStack() as processes:
         processes.enter_context(hamtune.running("coordinator"))
         processes.enter_context(hamtune.running("worker", "--concurrency", "1"))
