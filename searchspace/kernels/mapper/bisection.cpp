@@ -1,6 +1,7 @@
 #include "searchspace/kernels/mapper/bisection.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <numeric>
 
@@ -92,6 +93,17 @@ class GainHeap {
   std::vector<Vertex> place_;
 };
 
+/// The weight cut less the pulls followed.
+std::int64_t cost_of(const PartGraph& graph, const Parts& parts) {
+  std::int64_t cost = 0;
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    if (parts[vertex] == 0) cost -= 2 * static_cast<std::int64_t>(graph.pull[vertex]);
+    for (std::uint32_t at = graph.first[vertex]; at < graph.first[vertex + 1]; ++at)
+      if (parts[graph.arcs[at].to] != parts[vertex]) cost += graph.arcs[at].weight;
+  }
+  return cost / 2;
+}
+
 /// Fiduccia-Mattheyses refinement of a split.
 class Refinement {
  public:
@@ -111,17 +123,7 @@ class Refinement {
       if (parts[vertex] == 0) size_ += graph_.size[vertex];
     while (passes-- > 0 && pass(parts)) {
     }
-    return cost(parts);
-  }
-
-  std::int64_t cost(const Parts& parts) const {
-    std::int64_t cost = 0;
-    for (Vertex vertex = 0; vertex < graph_.vertices(); ++vertex) {
-      if (parts[vertex] == 0) cost -= 2 * static_cast<std::int64_t>(graph_.pull[vertex]);
-      for (std::uint32_t at = graph_.first[vertex]; at < graph_.first[vertex + 1]; ++at)
-        if (parts[graph_.arcs[at].to] != parts[vertex]) cost += graph_.arcs[at].weight;
-    }
-    return cost / 2;
+    return cost_of(graph_, parts);
   }
 
   /// How far the size of part 0 is out of bounds.
@@ -351,40 +353,53 @@ Parts split_coarse(const PartGraph& graph, std::int32_t least, std::int32_t most
   return best;
 }
 
-Parts split(PartGraph graph, std::int32_t least, std::int32_t most, Random& random) {
-  constexpr Vertex kCoarse = 30;
-  std::vector<PartGraph> graphs;
+Parts split(const PartGraph& whole, std::int32_t least, std::int32_t most, Random& random) {
+  constexpr Vertex kCoarse = 60;
+  std::deque<PartGraph> coarser;
   std::vector<std::vector<Vertex>> groups;
-  graphs.push_back(std::move(graph));
+  const auto level = [&](std::size_t at) -> const PartGraph& {
+    return at == 0 ? whole : coarser[at - 1];
+  };
   const std::int32_t total =
-      std::accumulate(graphs[0].size.begin(), graphs[0].size.end(), std::int32_t{0});
+      std::accumulate(whole.size.begin(), whole.size.end(), std::int32_t{0});
   const std::int32_t heaviest = std::max(2, total / 16);
-  while (graphs.back().vertices() > kCoarse) {
+  while (level(groups.size()).vertices() > kCoarse) {
+    const PartGraph& graph = level(groups.size());
     Vertex coarse = 0;
-    std::vector<Vertex> group = match(graphs.back(), heaviest, random, coarse);
-    if (coarse > graphs.back().vertices() * 9 / 10) break;
-    graphs.push_back(contract(graphs.back(), group, coarse));
+    std::vector<Vertex> group = match(graph, heaviest, random, coarse);
+    if (coarse > graph.vertices() * 9 / 10) break;
+    coarser.push_back(contract(graph, group, coarse));
     groups.push_back(std::move(group));
   }
-  Parts parts = split_coarse(graphs.back(), least, most, random);
-  for (std::size_t level = groups.size(); level-- > 0;) {
-    const std::vector<Vertex>& group = groups[level];
+  Parts parts = split_coarse(level(groups.size()), least, most, random);
+  for (std::size_t at = groups.size(); at-- > 0;) {
+    const std::vector<Vertex>& group = groups[at];
     Parts finer(group.size());
     for (Vertex vertex = 0; vertex < group.size(); ++vertex) finer[vertex] = parts[group[vertex]];
     parts = std::move(finer);
-    Refinement(graphs[level], least, most).run(parts, 4);
+    Refinement(level(at), least, most).run(parts, 4);
   }
   return parts;
 }
 
 }  // namespace
 
-std::vector<std::uint8_t> split_graph(PartGraph graph, std::int32_t least, std::int32_t most,
-                                      Random& random) {
+std::vector<std::uint8_t> split_graph(const PartGraph& graph, std::int32_t least, std::int32_t most,
+                                      std::size_t tries, Random& random) {
   const auto total = static_cast<std::int32_t>(graph.vertices());
   if (most <= 0 || total == 0) return Parts(graph.vertices(), 1);
   if (least >= total) return Parts(graph.vertices(), 0);
-  return split(std::move(graph), least, most, random);
+  Parts best = split(graph, least, most, random);
+  if (tries < 2) return best;
+  std::int64_t least_cost = cost_of(graph, best);
+  for (std::size_t more = 1; more < tries; ++more) {
+    Parts parts = split(graph, least, most, random);
+    const std::int64_t cost = cost_of(graph, parts);
+    if (cost >= least_cost) continue;
+    least_cost = cost;
+    best = std::move(parts);
+  }
+  return best;
 }
 
 }  // namespace hamtune::mapper

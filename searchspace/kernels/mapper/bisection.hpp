@@ -28,10 +28,10 @@ struct PartGraph {
 ///
 /// Heavy-edge matching, greedy growing of part 0 on the coarsest graph, and Fiduccia-Mattheyses
 /// passes on the way back (Karypis and Kumar 1998; Fiduccia and Mattheyses 1982). All vertices have
-/// size 1.
+/// size 1. The best of so many tries.
 ///
 /// Returns the part (0 or 1) of each vertex.
-std::vector<std::uint8_t> split_graph(PartGraph graph, std::int32_t least, std::int32_t most,
-                                      Random& random);
+std::vector<std::uint8_t> split_graph(const PartGraph& graph, std::int32_t least, std::int32_t most,
+                                      std::size_t tries, Random& random);
 
 }  // namespace hamtune::mapper

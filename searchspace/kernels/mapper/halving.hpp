@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <deque>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "searchspace/kernels/mapper/bisection.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
 #include "searchspace/kernels/mapper/metrics.hpp"
+#include "searchspace/kernels/mapper/siblings.hpp"
 #include "searchspace/kernels/random.hpp"
 
 namespace hamtune::mapper {
@@ -86,95 +88,230 @@ struct Middles<InsideMetric<Hosts>> {
   }
 };
 
+/// Where slots form families (children of a node of a tree): sets that are all equally far from
+/// each other and from everything else.
+template <typename Metric>
+struct Families {
+  static constexpr bool kKnown = false;
+};
+
+template <>
+struct Families<TreeMetric> {
+  static constexpr bool kKnown = true;
+  /// The most hops between slots that stand in the order of the leaves.
+  static int span(const TreeMetric& metric, const Slot* begin, const Slot* end) {
+    return metric.hops(metric.code(*begin), metric.code(end[-1]));
+  }
+};
+
+/// How often `halve_together` tries; the best is kept.
+struct Tries {
+  std::size_t split = 1;   ///< each bisection of a graph
+  std::size_t family = 1;  ///< each division of a set of ranks among the children of a node
+};
+
 /// Splits the ranks among both halves of the machine, and so on down to single slots, as Scotch
 /// does (Pellegrini and Roman 1996): what ranks exchange with ranks outside pulls them to the half
-/// that is closer. Where slots are to spare, halves take what suits the traffic.
-///
-/// Returns the slot of each rank.
+/// that is closer. Where slots are to spare, halves take what suits the traffic. In a tree, the
+/// children of a node exchange ranks before they are split themselves.
 template <typename Metric>
-std::vector<Slot> halve_together(const Flows& flows, const Metric& metric, Random& random) {
+class HalvingTogether {
+ public:
+  HalvingTogether(const Flows& flows, const Metric& metric, const Tries& tries, Random& random)
+      : flows_(flows),
+        metric_(metric),
+        tries_(tries),
+        random_(random),
+        order_(metric.slots()),
+        local_(flows.ranks(), 0),
+        owner_(flows.ranks(), 0) {
+    std::iota(order_.begin(), order_.end(), 0U);
+  }
+
+  /// The slot of each rank.
+  std::vector<Slot> run() {
+    std::vector<Slot> result(flows_.ranks());
+    std::deque<Region> queue(1);
+    queue.front().ranks.resize(flows_.ranks());
+    std::iota(queue.front().ranks.begin(), queue.front().ranks.end(), 0U);
+    queue.front().end = order_.size();
+    centre_.assign(flows_.ranks(), middle(queue.front()));
+    while (!queue.empty()) {
+      const Region region = std::move(queue.front());
+      queue.pop_front();
+      if (region.ranks.empty()) continue;
+      const std::size_t left = halve_region(region);
+      if (left == 0) {
+        for (std::size_t at = 0; at < region.ranks.size(); ++at)
+          result[region.ranks[at]] = order_[region.begin + at];
+        continue;
+      }
+      if constexpr (Families<Metric>::kKnown) {
+        for (Region& child : divide(region)) queue.push_back(std::move(child));
+      } else {
+        auto [low, high] = split(region, left);
+        queue.push_back(std::move(low));
+        queue.push_back(std::move(high));
+      }
+    }
+    return result;
+  }
+
+ private:
+  using Middle = typename Middles<Metric>::Middle;
   struct Region {
     std::vector<Rank> ranks;
-    std::size_t begin, end;
+    std::size_t begin = 0, end = 0;
   };
-  const std::size_t slots = metric.slots();
-  std::vector<Slot> order(slots), result(flows.ranks());
-  std::iota(order.begin(), order.end(), 0U);
-  using Middle = typename Middles<Metric>::Middle;
-  const auto middle = [&](std::size_t begin, std::size_t end) {
-    return Middles<Metric>::of(metric, order.data() + begin, order.data() + end);
-  };
-  const auto apart_of = [&](const Middle& a, const Middle& b) {
-    return Middles<Metric>::apart(metric, a, b);
-  };
-  std::vector<Middle> centre(flows.ranks(), middle(0, slots));
-  std::vector<std::uint32_t> local(flows.ranks(), 0), owner(flows.ranks(), 0);
-  std::uint32_t owners = 0;
 
-  std::deque<Region> queue(1);
-  queue.front().ranks.resize(flows.ranks());
-  std::iota(queue.front().ranks.begin(), queue.front().ranks.end(), 0U);
-  queue.front().begin = 0;
-  queue.front().end = slots;
-  while (!queue.empty()) {
-    Region region = std::move(queue.front());
-    queue.pop_front();
-    if (region.ranks.empty()) continue;
-    Slot* const from = order.data() + region.begin;
-    Slot* const to = order.data() + region.end;
-    const std::size_t left = to - from == 1 ? 0 : halve(metric, from, to);
-    if (left == 0) {
-      for (std::size_t at = 0; at < region.ranks.size(); ++at)
-        result[region.ranks[at]] = from[at];
-      continue;
-    }
-    const std::size_t half = region.begin + left;
-    const Middle sides[2] = {middle(region.begin, half), middle(half, region.end)};
+  Middle middle(const Region& region) const {
+    return Middles<Metric>::of(metric_, order_.data() + region.begin, order_.data() + region.end);
+  }
+  int apart(const Middle& a, const Middle& b) const { return Middles<Metric>::apart(metric_, a, b); }
 
-    ++owners;
+  std::size_t halve_region(const Region& region) {
+    if (region.end - region.begin == 1) return 0;
+    return halve(metric_, order_.data() + region.begin, order_.data() + region.end);
+  }
+
+  /// Numbers the ranks of a region; afterwards `inside` knows them.
+  void own(const Region& region) {
+    ++owners_;
     for (std::uint32_t at = 0; at < region.ranks.size(); ++at) {
-      local[region.ranks[at]] = at;
-      owner[region.ranks[at]] = owners;
+      local_[region.ranks[at]] = at;
+      owner_[region.ranks[at]] = owners_;
     }
-    const int apart = std::max(apart_of(sides[0], sides[1]), 1);
+  }
+  bool inside(Rank rank) const { return owner_[rank] == owners_; }
+
+  std::int64_t weight_of(const Region& region) const {
     std::int64_t sum = 1;
     for (const Rank rank : region.ranks)
-      for (const Arc* arc = flows.begin(rank); arc != flows.end(rank); ++arc) sum += arc->weight;
-    const double scale =
-        std::min(1.0, 0x1p29 / (static_cast<double>(sum) * std::max(metric.diameter() * Middles<Metric>::kPerHop, 1)));
+      for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) sum += arc->weight;
+    return sum;
+  }
+
+  /// The ranks of a region, which is owned, what they exchange times `factor`, and their pulls.
+  template <typename Pull>
+  PartGraph graph_of(const Region& region, double factor, const Pull& pull_of) const {
     PartGraph graph;
     graph.first.reserve(region.ranks.size() + 1);
     graph.first.push_back(0);
     graph.size.assign(region.ranks.size(), 1);
     graph.pull.reserve(region.ranks.size());
     for (const Rank rank : region.ranks) {
-      std::int64_t pull = 0;
-      for (const Arc* arc = flows.begin(rank); arc != flows.end(rank); ++arc) {
-        const std::int64_t weight = arc->weight;
-        if (owner[arc->to] == owners)
-          graph.arcs.push_back({local[arc->to], static_cast<std::int32_t>(
-                                                    static_cast<double>(weight * apart) * scale)});
+      double pull = 0;
+      for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
+        if (inside(arc->to))
+          graph.arcs.push_back({local_[arc->to], static_cast<std::int32_t>(
+                                                     static_cast<double>(arc->weight) * factor)});
         else
-          pull += weight * (apart_of(centre[arc->to], sides[1]) - apart_of(centre[arc->to], sides[0]));
+          pull += pull_of(*arc);
       }
-      graph.pull.push_back(static_cast<std::int32_t>(static_cast<double>(pull) * scale));
+      graph.pull.push_back(static_cast<std::int32_t>(pull));
       graph.first.push_back(static_cast<std::uint32_t>(graph.arcs.size()));
     }
-    const std::size_t count = region.ranks.size(), right = region.end - half;
-    const std::vector<std::uint8_t> parts =
-        split_graph(std::move(graph), static_cast<std::int32_t>(count > right ? count - right : 0),
-                    static_cast<std::int32_t>(std::min(left, count)), random);
+    return graph;
+  }
 
-    Region low{{}, region.begin, half}, high{{}, half, region.end};
+  /// Among the first `left` slots and the others.
+  std::pair<Region, Region> split(const Region& region, std::size_t left) {
+    Region low{{}, region.begin, region.begin + left}, high{{}, region.begin + left, region.end};
+    const Middle sides[2] = {middle(low), middle(high)};
+    own(region);
+    const int between = std::max(apart(sides[0], sides[1]), 1);
+    const double scale = std::min(
+        1.0, 0x1p29 / (static_cast<double>(weight_of(region)) *
+                       std::max(metric_.diameter() * Middles<Metric>::kPerHop, 1)));
+    const PartGraph graph = graph_of(region, between * scale, [&](const Arc& arc) {
+      return static_cast<double>(arc.weight) *
+             (apart(centre_[arc.to], sides[1]) - apart(centre_[arc.to], sides[0])) * scale;
+    });
+    const std::size_t count = region.ranks.size(), right = region.end - high.begin;
+    const std::vector<std::uint8_t> parts =
+        split_graph(graph, static_cast<std::int32_t>(count > right ? count - right : 0),
+                    static_cast<std::int32_t>(std::min(left, count)), tries_.split, random_);
     for (std::size_t at = 0; at < count; ++at) {
       const Rank rank = region.ranks[at];
       (parts[at] == 0 ? low : high).ranks.push_back(rank);
-      centre[rank] = sides[parts[at]];
+      centre_[rank] = sides[parts[at]];
     }
-    queue.push_back(std::move(low));
-    queue.push_back(std::move(high));
+    return {std::move(low), std::move(high)};
   }
-  return result;
+
+  /// Among the children of the node below which the slots are, which are in order.
+  std::vector<Region> divide(const Region& region) {
+    std::vector<Region> best;
+    std::int64_t least = 0;
+    PartGraph graph;
+    for (std::size_t attempt = 0; attempt < tries_.family; ++attempt) {
+      const Middle whole = middle(region);
+      for (const Rank rank : region.ranks) centre_[rank] = whole;
+      std::vector<Region> children;
+      gather(region, span(region), children);
+      own(region);
+      if (attempt == 0) {
+        const double scale = std::min(1.0, 0x1p29 / static_cast<double>(weight_of(region)));
+        graph = graph_of(region, scale, [](const Arc&) { return 0.0; });
+      }
+      const std::int64_t cut = exchange(region, graph, children);
+      if (!best.empty() && cut >= least) continue;
+      best = std::move(children);
+      least = cut;
+    }
+    for (const Region& child : best) {
+      const Middle here = middle(child);
+      for (const Rank rank : child.ranks) centre_[rank] = here;
+    }
+    return best;
+  }
+
+  int span(const Region& region) const {
+    return Families<Metric>::span(metric_, order_.data() + region.begin, order_.data() + region.end);
+  }
+
+  /// Halves a region until no part spans as many hops as all.
+  void gather(const Region& region, int most, std::vector<Region>& children) {
+    const std::size_t left = span(region) == most ? halve_region(region) : 0;
+    if (left == 0) {
+      children.push_back(region);
+      return;
+    }
+    const auto [low, high] = split(region, left);
+    gather(low, most, children);
+    gather(high, most, children);
+  }
+
+  /// Returns what is cut between the children in the end.
+  std::int64_t exchange(const Region& region, const PartGraph& graph,
+                        std::vector<Region>& children) const {
+    std::vector<std::size_t> room;
+    std::vector<std::uint32_t> part(region.ranks.size());
+    for (std::uint32_t child = 0; child < children.size(); ++child) {
+      room.push_back(children[child].end - children[child].begin);
+      for (const Rank rank : children[child].ranks) part[local_[rank]] = child;
+      children[child].ranks.clear();
+    }
+    const std::int64_t cut = exchange_siblings(graph, room, part);
+    for (std::size_t at = 0; at < part.size(); ++at)
+      children[part[at]].ranks.push_back(region.ranks[at]);
+    return cut;
+  }
+
+  const Flows& flows_;
+  const Metric& metric_;
+  const Tries tries_;
+  Random& random_;
+  std::vector<Slot> order_;
+  std::vector<Middle> centre_;
+  std::vector<std::uint32_t> local_, owner_;
+  std::uint32_t owners_ = 0;
+};
+
+template <typename Metric>
+std::vector<Slot> halve_together(const Flows& flows, const Metric& metric, const Tries& tries,
+                                 Random& random) {
+  return HalvingTogether<Metric>(flows, metric, tries, random).run();
 }
 
 }  // namespace hamtune::mapper

@@ -39,10 +39,10 @@ struct Effort<GridMetric> {
   static constexpr std::uint64_t kSteps = 0;
 };
 
-/// In a tree, bisection leaves little to the swaps.
+/// In a tree, exchanges between siblings leave little to the swaps.
 template <>
 struct Effort<TreeMetric> {
-  static constexpr std::uint64_t kVisits = 800;
+  static constexpr std::uint64_t kVisits = 200;
   static constexpr std::uint64_t kSteps = 0;
 };
 
@@ -110,12 +110,13 @@ class Search {
       start_from(*lattice);
       if (const std::optional<Lattice> ringed = with_rings_of_four(*lattice)) start_from(*ringed);
     }
-    // Where structure did not do, one bisection more: such traffic is sparse and soon split.
+    // Where structure did not do, twice the effort: such traffic is sparse and soon split.
     const std::int64_t structured = best_cost_;
     const bool tried = best_.start == kStructure;
-    if (!optimal()) refine(halve_together(flows_, metric_, random_), kBisection);
-    if (!optimal() && tried && best_cost_ < structured)
-      refine(halve_together(flows_, metric_, random_), kBisection);
+    const Tries tries{1, tried ? std::size_t{2} : std::size_t{1}};
+    if (!optimal()) refine(halve_together(flows_, metric_, tries, random_), kBisection);
+    if (!optimal() && tried && best_cost_ < structured && !Families<Metric>::kKnown)
+      refine(halve_together(flows_, metric_, tries, random_), kBisection);
     if (optimal() || Effort<Metric>::kSteps == 0 || limits_.seconds > 0 || limits_.steps > 0) return;
     board_.place(best_.slots);
     Budget budget = Budget::steps(Effort<Metric>::kSteps * flows_.ranks());
@@ -182,7 +183,7 @@ class Search {
   /// One annealing and the descent after it; returns the steps made.
   std::uint64_t run(const Phase& phase, bool anew, Budget& budget, Board<Metric>& board,
                     Random& random) const {
-    board.place(anew ? halve_together(flows_, metric_, random) : best_.slots);
+    board.place(anew ? halve_together(flows_, metric_, Tries{}, random) : best_.slots);
     cool(budget, phase.hot, board, random);
     return budget.done();
   }

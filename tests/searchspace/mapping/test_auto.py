@@ -99,6 +99,30 @@ def test_a_lattice_is_cut_into_blocks_for_a_tree() -> None:
     assert mapped(traffic, Tree((16, 16))) == 2 * inside + 4 * (traffic.total - inside)
 
 
+@pytest.mark.parametrize("arity", [(3, 5, 8), (5, 3, 12), (7, 6, 4), (3, 3, 3, 3)])
+def test_arities_that_are_no_powers_of_two_do_not_put_it_behind_scotch(
+    arity: tuple[int, ...],
+) -> None:
+    machine = HopMachine.uniform(Tree(arity))
+    for seed in range(3):
+        traffic = random_traffic(machine.places, seed)
+        theirs = hop_bytes(traffic, machine, map_ranks("scotch", traffic, machine))
+        assert hop_bytes(traffic, machine, map_ranks("auto", traffic, machine)) <= theirs
+
+
+@pytest.mark.parametrize("children", [3, 5, 7])
+def test_groups_of_ranks_are_found_whatever_the_number_of_children(children: int) -> None:
+    # Groups of 11 that exchange much, each rank also a little with another group: 2 hops inside.
+    each = 11
+    ranks = children * each
+    group = np.arange(ranks) // each
+    one, other = np.triu_indices(ranks, k=1)
+    size = np.where(group[one] == group[other], 100, (other - one) % ranks == each)
+    traffic = shuffled(Traffic.from_pairs(ranks, one, other, size))
+    inside = children * 100 * each * (each - 1) // 2
+    assert mapped(traffic, Tree((children, each))) == 2 * inside + 4 * (traffic.total - inside)
+
+
 def test_weak_corners_do_not_hide_a_lattice() -> None:
     traffic = stencil(8, 8, corners=10)
     straight, diagonal = 2 * 8 * 7 * 1000, 2 * 7 * 7 * 10
