@@ -31,9 +31,9 @@ NARROWED = (
 
 BY_JOB = (
     "add_measurement", "append_event", "baseline_points", "best_trial", "cpu_seconds_spent",
-    "count_open_attempts", "delete_job", "evaluations_spent", "get_trial", "initial_point",
-    "is_being_prepared", "list_measurements", "list_trials", "numbered_trials", "open_attempts",
-    "open_trials", "transition", "trial_points",
+    "count_finished", "count_open_attempts", "course_points", "delete_job", "evaluations_spent",
+    "get_trial", "initial_point", "is_being_prepared", "list_measurements", "list_trials",
+    "numbered_trials", "open_attempts", "open_trials", "transition", "trial_points",
 )  # fmt: skip
 """Methods whose first argument is a job, which must be the project's."""
 

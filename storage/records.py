@@ -19,6 +19,7 @@ __all__ = [
     "ApplicationState",
     "Attempt",
     "AuditEntry",
+    "CoursePoint",
     "Evaluation",
     "Event",
     "Fidelity",
@@ -283,6 +284,26 @@ class TrialPoint(NamedTuple):
     def fidelity(self) -> Fidelity:
         """Whether the whole trace was, or will be, replayed."""
         return _fidelity(self.kind, self.inside)
+
+
+class CoursePoint(NamedTuple):
+    """A trial with an outcome, and what had been reached when it and all before it had finished.
+
+    Attributes:
+        trial: The trial.
+        best: Lowest value so far of points of the search space; None before the first.
+        all_finished_at: When the last of them had finished.
+        cpu_seconds_spent: Of the simulator, summed.
+        searched_best: Lowest value so far of the search's own trials.
+        searched: How many of the search's own trials have an outcome.
+    """
+
+    trial: TrialPoint
+    best: float | None
+    all_finished_at: float | None
+    cpu_seconds_spent: float
+    searched_best: float | None
+    searched: int
 
 
 def _fidelity(kind: TrialKind, inside: bool) -> Fidelity:

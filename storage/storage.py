@@ -9,6 +9,7 @@ from storage.applications import Applications
 from storage.artifacts import Artifacts
 from storage.attempts import Attempts
 from storage.backup import BackupSummary
+from storage.courses import Courses
 from storage.database import Database
 from storage.errors import UnknownRevision
 from storage.evaluations import Evaluations
@@ -37,6 +38,7 @@ class Storage(
     Leases,
     Preparations,
     Trials,
+    Courses,
     Attempts,
     Evaluations,
     Networks,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 from collections.abc import Callable, Iterator
 
 import psycopg
@@ -16,6 +17,11 @@ from deploy import servers
 # on a new checkout includes building Hypothesis's tables of characters.
 settings.register_profile("hamtune", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hamtune")
+
+# In the background of a script Ctrl-C is ignored, and programs inherit that: those started here are
+# sent it on purpose.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _numbers = itertools.count(1)
 

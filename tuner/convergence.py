@@ -14,7 +14,16 @@ from typing import Any
 
 from storage.records import FINAL_TRIAL_STATES, TrialPoint
 
-__all__ = ["CLOSE", "best_point", "convergence", "proximity", "speedup", "trials_to_reach"]
+__all__ = [
+    "CLOSE",
+    "best_point",
+    "convergence",
+    "course_point",
+    "figures",
+    "proximity",
+    "speedup",
+    "trials_to_reach",
+]
 
 CLOSE = 0.9
 """The proximity that Hu et al. call near-optimal."""
@@ -38,17 +47,46 @@ def convergence(trials: Sequence[TrialPoint], *, started_at: float | None) -> di
     """
     finished = [trial for trial in trials if trial.state in FINAL_TRIAL_STATES]
     search = [trial for trial in finished if trial.kind == "search"]
-    initial = next(filter(_completed, search), None)
-    best = best_point(finished)
-    baselines = {
-        trial.label: trial.value
-        for trial in finished
-        if trial.kind == "baseline" and _completed(trial)
-    }
     course = proximity([_value(trial) for trial in search])
-    reached = trials_to_reach(course, CLOSE)
     return {
         "points": _points(finished, started_at),
+        "proximity": course,
+        **figures(
+            finished,
+            best=best_point(finished),
+            initial=next(filter(_completed, search), None),
+            lowest=_lowest(map(_value, search)),
+            reached=trials_to_reach(course, CLOSE),
+            searched=len(search),
+        ),
+    }
+
+
+def figures(
+    trials: Iterable[TrialPoint],
+    *,
+    best: TrialPoint | None,
+    initial: TrialPoint | None,
+    lowest: float | None,
+    reached: int | None,
+    searched: int,
+) -> dict[str, Any]:
+    """What `convergence` answers beside its courses.
+
+    Args:
+        trials: Among them all baselines.
+        best: The best point of the space.
+        initial: The first completed search trial.
+        lowest: Value of the best search trial.
+        reached: After how many search trials the proximity was `CLOSE`.
+        searched: How many search trials there are.
+    """
+    baselines = {
+        trial.label: trial.value
+        for trial in trials
+        if trial.kind == "baseline" and _completed(trial)
+    }
+    return {
         "best": _shown(best),
         "initial": _shown(initial),
         "baselines": baselines,
@@ -56,11 +94,10 @@ def convergence(trials: Sequence[TrialPoint], *, started_at: float | None) -> di
             label: speedup(value, best.value if best else None)
             for label, value in baselines.items()
         },
-        "speedup": speedup(_value(initial), _lowest(map(_value, search))),
-        "proximity": course,
+        "speedup": speedup(_value(initial), lowest),
         "close": CLOSE,
         "trials_to_reach": reached,
-        "share": None if reached is None else reached / len(search),
+        "share": None if reached is None else reached / searched,
     }
 
 
@@ -121,21 +158,26 @@ def _points(finished: Sequence[TrialPoint], started_at: float | None) -> list[di
             wall_seconds = max(wall_seconds, trial.finished_at - started_at)
         if not trial.cached:
             cpu_seconds += trial.cpu_seconds or 0.0
-        points.append(
-            {
-                "trial": trial.number,
-                "kind": trial.kind,
-                "fidelity": trial.fidelity,
-                "label": trial.label,
-                "state": trial.state,
-                "cached": trial.cached,
-                "value": trial.value,
-                "best": best,
-                "wall_seconds": wall_seconds,
-                "cpu_seconds": cpu_seconds,
-            }
-        )
+        points.append(course_point(trial, best, wall_seconds, cpu_seconds))
     return points
+
+
+def course_point(
+    trial: TrialPoint, best: float | None, wall_seconds: float, cpu_seconds: float
+) -> dict[str, Any]:
+    """A point of a course; all but the trial is what had been reached by then."""
+    return {
+        "trial": trial.number,
+        "kind": trial.kind,
+        "fidelity": trial.fidelity,
+        "label": trial.label,
+        "state": trial.state,
+        "cached": trial.cached,
+        "value": trial.value,
+        "best": best,
+        "wall_seconds": wall_seconds,
+        "cpu_seconds": cpu_seconds,
+    }
 
 
 def _completed(trial: TrialPoint) -> bool:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from searchspace.builtins import BUILTINS, MORE_CLASSES, Builtin
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import InvalidInput
 from searchspace.mapping import MAPPERS
 from searchspace.ordering import ORDERINGS
@@ -66,6 +67,12 @@ class Collective(Named):
     algorithms: list[Named]
 
 
+class TargetLibrary(Named):
+    """An MPI library that a configuration can be exported to."""
+
+    format: str = Field(description="The export format that writes its files.")
+
+
 class Catalogue(BaseModel):
     """All names that a job file may use, with what they stand for."""
 
@@ -76,6 +83,7 @@ class Catalogue(BaseModel):
     mpi: list[Named]
     collectives: list[Collective]
     exports: list[Named] = Field(description="Formats of `/jobs/{job_id}/exports/{format_name}`.")
+    targets: list[TargetLibrary] = Field(description="What `target` of an export may be.")
     tables: list[Named] = Field(description="Formats of `/jobs/{job_id}/table/{format_name}`.")
     example: dict[str, Any] = Field(description="A job file to begin with.")
 
@@ -108,6 +116,7 @@ _EXAMPLE: dict[str, Any] = {
         }
     ],
     "exports": [{"name": "json", "description": "one JSON file"}],
+    "targets": [{"name": "openmpi-4.1", "description": "Open MPI 4.1", "format": "openmpi"}],
     "tables": [{"name": "csv", "description": "a row for each trial"}],
     "example": SPEC_EXAMPLE,
 }
@@ -157,6 +166,10 @@ def _catalogue() -> Catalogue:
             for one in COLLECTIVES.values()
         ],
         exports=[Named(name=e.name, description=e.description) for e in EXPORTERS.values()],
+        targets=[
+            TargetLibrary(name=t.name, description=t.title, format=t.format)
+            for t in TARGETS.values()
+        ],
         tables=[Named(name=name, description=f.description) for name, f in FILES.items()],
         example=SPEC_EXAMPLE,
     )

@@ -11,13 +11,18 @@ from service.dependencies import StorageDependency
 from service.openapi import answers
 from storage.errors import NotFound
 from storage.storage import Storage
-from tuner.convergence import convergence
+from tuner.thinning import thinned_course
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/curves", tags=["jobs"])
 
 MOST_JOBS = 50
+_STEPS_ALONE = 2**31 - 1  # no trial lies between so many
+_NOTHING: dict[str, Any] = {
+    **{name: [] for name in ("trial", "best", "wall_seconds", "cpu_seconds")},
+    **dict.fromkeys(("baseline", "baseline_label", "gain")),
+}
 
 _EXAMPLE: dict[str, Any] = {
     "items": [
@@ -80,7 +85,10 @@ def _curve(storage: Storage, job_id: str) -> Curve | None:
         job = storage.get_job(job_id)
     except NotFound:
         return None
-    course = convergence(storage.trial_points(job_id), started_at=job.started_at)
+    reached = storage.course_points(job_id, _STEPS_ALONE)
+    if not reached:
+        return Curve(job_id=job_id, **_NOTHING)
+    course = thinned_course(reached, 2, started_at=job.started_at)
     points = [point for point in course["points"] if point["best"] is not None]
     last = len(points) - 1
     shown = [

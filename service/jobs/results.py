@@ -7,7 +7,7 @@ from storage.errors import Conflict
 from storage.records import Fidelity
 from storage.storage import Storage
 from tuner.convergence import convergence
-from tuner.thinning import thinned
+from tuner.thinning import stride, thinned_course
 
 __all__ = ["best", "course"]
 
@@ -44,11 +44,17 @@ def best(storage: Storage, job_id: str) -> BestView:
 
 
 def course(storage: Storage, job_id: str, points: int | None = None) -> ConvergenceView:
-    """How a job converged; with `points`, thinned to about so many (see `tuner.thinning`).
+    """How a job converged; with `points`, thinned to about so many (see `storage.courses`).
 
     Raises:
         NotFound: There is no such job.
     """
     job = storage.get_job(job_id)
+    finished = storage.count_finished(job_id)
+    if points is not None and finished > points:
+        shown = storage.course_points(job_id, stride(finished, points))
+        return ConvergenceView.model_validate(
+            thinned_course(shown, points, started_at=job.started_at)
+        )
     whole = convergence(storage.trial_points(job_id), started_at=job.started_at)
-    return ConvergenceView.model_validate(whole if points is None else thinned(whole, points))
+    return ConvergenceView.model_validate(whole)

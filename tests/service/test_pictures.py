@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from searchspace.collectives.equivalents import TARGETS
 from searchspace.topology import FAMILIES
 from service.exports.registry import EXPORTERS
 from service.importance.model import importance
@@ -51,6 +52,8 @@ def test_the_catalogue_names_what_job_files_may_use(
     found = client.get("/api/v1/catalogue").json()
     assert [family["name"] for family in found["topologies"]] == list(FAMILIES)
     assert [one["name"] for one in found["exports"]] == list(EXPORTERS)
+    assert [one["name"] for one in found["targets"]] == list(TARGETS)
+    assert {one["format"] for one in found["targets"]} <= set(EXPORTERS)
     programs = {program["name"]: program["fields"] for program in found["programs"]}
     assert programs["cg"][0]["choices"] == ["S", "W", "A", "B"]
     assert {field["name"]: field["default"] for field in programs["collective"]} == {

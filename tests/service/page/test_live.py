@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,30 @@ def test_files_are_downloaded(
     with page.expect_download() as archive:
         page.get_by_role("button", name="json", exact=True).click()
     assert archive.value.path().read_bytes().startswith(b"PK")
+
+
+def test_an_export_is_made_for_named_hosts_and_a_library(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    window = open_page(f"{service.url}/#/jobs/{ended['id']}/best")
+    page = window.page
+    page.get_by_label("MPI library").select_option("openmpi-4.1")
+    page.get_by_label("the nearest that it can express").check()
+    expect(page.get_by_role("button", name="mpich", exact=True)).to_be_disabled()
+    export = page.get_by_role("button", name="openmpi", exact=True)
+
+    page.get_by_label("Names of the hosts").fill("only-one")
+    export.click()
+    expect(page.locator(".exports").get_by_role("alert")).to_contain_text("hosts")
+    nodes = ended["spec"]["machine"]["nodes"]
+    page.get_by_label("Names of the hosts").fill(f"n[01-{nodes}]")
+    with page.expect_download() as archive:
+        export.click()
+    with zipfile.ZipFile(archive.value.path()) as files:
+        hostfile = next(name for name in files.namelist() if name.endswith("hostfile"))
+        assert "n01" in files.read(hostfile).decode()
+    assert violations(page) == []
+    window.errors = [error for error in window.errors if "422" not in error]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,12 +1,12 @@
 // The best configuration beside the best baseline: networks with their loads, ranks, traffic.
 import { useMemo, useState } from "preact/hooks";
-import { download } from "../lib/api.ts";
 import { duration, gain, speedup } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
 import type { Course } from "../lib/table.ts";
-import type { Best, Catalogue, Job, Placement } from "../lib/types.ts";
-import { Action, Empty, Failure, Loading, Section } from "../ui/parts.tsx";
+import type { Best, Job, Placement } from "../lib/types.ts";
+import { Empty, Failure, Loading, Section } from "../ui/parts.tsx";
 import { amounts, HeatMap, HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
+import { Exports } from "./exports.tsx";
 import { Network } from "./network.tsx";
 import { Words } from "./words.tsx";
 
@@ -22,7 +22,6 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
   const best = useResource<Best>(number === null ? null : `/jobs/${job.id}/best`);
   const mine = useResource<Placement>(number === null ? null : `/jobs/${job.id}/trials/${number}/placement`);
   const theirs = useResource<Placement>(rival === null ? null : `/jobs/${job.id}/trials/${rival.number}/placement`);
-  const catalogue = useResource<Catalogue>("/catalogue");
   if (number === null) {
     return <Empty title="There is no best configuration yet."><p>It is there, with its exports, once a trial of the search space has completed.</p></Empty>;
   }
@@ -44,17 +43,7 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
           </select></label></p>
         )}
       </Section>
-      <Section title="Export">
-        <p class="quiet">Files that install the best configuration, or run it again; each archive says how.</p>
-        <div class="exports">
-          {catalogue.data?.exports.map((format) => (
-            <div key={format.name} class="export">
-              <Action label={format.name} work={() => download(`/jobs/${job.id}/exports/${format.name}`, `${job.id}-${format.name}.zip`)} />
-              <span class="quiet">{format.description}</span>
-            </div>
-          ))}
-        </div>
-      </Section>
+      <Exports job={job} />
       <Section title="Network and load of its cables">
         <div class="grid-2">
           <Network title={`Best: trial ${number}`} placement={mine.data} most={most} />

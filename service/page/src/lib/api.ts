@@ -55,6 +55,10 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 export async function post<T>(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+  return (await (await request(path, posting(body, headers))).json()) as T;
+}
+
+function posting(body: unknown, headers: Record<string, string> = {}): RequestInit {
   const init: RequestInit = { method: "POST", headers: { ...headers } };
   if (typeof body === "string") {
     init.body = body;
@@ -63,12 +67,20 @@ export async function post<T>(path: string, body?: unknown, headers: Record<stri
     init.body = JSON.stringify(body);
     init.headers = { "Content-Type": "application/json", ...headers };
   }
-  return (await (await request(path, init)).json()) as T;
+  return init;
 }
 
 /** Fetch a file with the key and hand it to the browser's downloads. */
 export async function download(path: string, fallbackName: string): Promise<void> {
-  const response = await request(path);
+  await keep(await request(path), fallbackName);
+}
+
+/** The same of a file that is made to order. */
+export async function downloadFor(path: string, wishes: unknown, fallbackName: string): Promise<void> {
+  await keep(await request(path, posting(wishes)), fallbackName);
+}
+
+async function keep(response: Response, fallbackName: string): Promise<void> {
   const named = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "");
   save(await response.blob(), named?.[1] ?? fallbackName);
 }

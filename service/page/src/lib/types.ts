@@ -208,6 +208,7 @@ export interface Catalogue {
   mpi: Named[];
   collectives: (Named & { algorithms: Named[] })[];
   exports: Named[];
+  targets: (Named & { format: string })[];
   tables: Named[];
   example: { [name: string]: Json };
 }

@@ -1,0 +1,46 @@
+// The best configuration as files, for the hosts and the MPI library of whoever installs them.
+import { useState } from "preact/hooks";
+import { downloadFor } from "../lib/api.ts";
+import { useResource } from "../lib/hooks.ts";
+import type { Catalogue, Job } from "../lib/types.ts";
+import { Action, Section } from "../ui/parts.tsx";
+
+export function Exports({ job }: { job: Job }) {
+  const { data } = useResource<Catalogue>("/catalogue");
+  const [hosts, setHosts] = useState("");
+  const [target, setTarget] = useState("");
+  const [nearest, setNearest] = useState(false);
+  const library = data?.targets.find((one) => one.name === target);
+  const wishes = {
+    ...(hosts.trim() ? { hosts } : {}),
+    ...(library ? { target, nearest } : {}),
+  };
+  return (
+    <Section title="Export">
+      <p class="quiet">Files that install the best configuration, or run it again; each archive says how.</p>
+      <div class="form-grid">
+        <div class="field">
+          <label for="export-hosts">Names of the hosts, in the machine's order: one a line, or lists such as n[01-64]</label>
+          <textarea id="export-hosts" rows={2} spellcheck={false} value={hosts} placeholder="placeholders, if left empty" onInput={(event) => setHosts(event.currentTarget.value)} />
+        </div>
+        <div class="field">
+          <label for="export-target">MPI library that has to express it</label>
+          <select id="export-target" value={target} onChange={(event) => setTarget(event.currentTarget.value)}>
+            <option value="">any: choices without an equivalent are named in the files</option>
+            {data?.targets.map((one) => <option key={one.name} value={one.name}>{one.description}</option>)}
+          </select>
+          {library && <label><input type="checkbox" checked={nearest} onChange={(event) => setNearest(event.currentTarget.checked)} /> the nearest that it can express, where it is not the best</label>}
+        </div>
+      </div>
+      <div class="exports">
+        {data?.exports.map((format) => (
+          <div key={format.name} class="export">
+            <Action label={format.name} disabled={library !== undefined && library.format !== format.name}
+              work={() => downloadFor(`/jobs/${job.id}/exports/${format.name}`, wishes, `${job.id}-${format.name}.zip`)} />
+            <span class="quiet">{format.description}</span>
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
