@@ -213,8 +213,7 @@ class Evaluator:
         request = subject.request(resolved)
         for left in range(_TRIES - 1, -1, -1):
             try:
-                with self._simulators.lend(replayed.paths) as simulator:
-                    run.use(simulator)
+                with self._simulators.lend(replayed.paths) as simulator, run.using(simulator):
                     answer = simulator.evaluate(
                         request,
                         cutoff=cutoff,
@@ -254,8 +253,9 @@ class _Run:
         if self.abandoned:
             raise _Abandoned
 
-    def use(self, simulator: Simulator) -> None:
-        """Remember what has to be closed to end the evaluation.
+    @contextmanager
+    def using(self, simulator: Simulator) -> Iterator[None]:
+        """Remember what has to be closed to end the evaluation, for as long as it goes on.
 
         Raises:
             _Abandoned: It was ended before.
@@ -263,6 +263,12 @@ class _Run:
         with self._lock:
             self.check()
             self._simulator = simulator
+        try:
+            yield
+        finally:
+            # Others may be lent it from now on, and this run may still be given up.
+            with self._lock:
+                self._simulator = None
 
     def abandon(self) -> None:
         """End the evaluation: closing its simulator makes it raise."""

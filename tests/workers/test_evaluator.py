@@ -14,8 +14,9 @@ from searchspace.graph import Graph
 from searchspace.topology import FAMILIES, generate
 from searchspace.topology.family import Wanted
 from storage.storage import Storage
-from tests.workers.conftest import RANKS, RunningJob
+from tests.workers.conftest import RANKS, RunningJob, write_program
 from workers.evaluator import Evaluator, Stopped, outcome_of
+from workers.simulator_client import Simulator
 
 RunJob = Callable[..., RunningJob]
 
@@ -286,6 +287,29 @@ def test_simulators_outlive_failures_and_cancellations(
 def children(process: int) -> list[int]:
     tasks = Path(f"/proc/{process}/task")
     return [int(c) for task in tasks.iterdir() for c in (task / "children").read_text().split()]
+
+
+def test_what_is_stored_already_does_not_end_the_simulation_of_another(
+    evaluator: Evaluator, run_job: RunJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Simulator] = []
+
+    def start(traces: tuple[Path, ...]) -> Simulator:
+        started.append(Simulator(traces))
+        return started[-1]
+
+    monkeypatch.setattr("workers.warm_simulators.Simulator", start)
+    job = run_job(write_program(tmp_path / "medium.ht", iterations=300))
+    evaluator.evaluate(job.open(1, cutoff=1e-6))
+    # Quick ones are taken together with those behind, and are stored before the last of these.
+    messages = [job.open(number, cutoff=1e-6, ordering="hamorder") for number in (2, 3, 4)]
+    messages += [job.open(n, topology="random", topology_seed=n) for n in range(5, 9)]
+
+    for message in messages:
+        evaluator.evaluate(message)
+
+    assert [job.trial(number).state for number in (1, 5)] == ["censored", "completed"]
+    assert len(started) == 1
 
 
 def test_a_simulation_killed_from_outside_is_made_again_a_few_times(
