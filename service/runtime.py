@@ -94,7 +94,11 @@ class Runtime:
             storage.void_preparations()  # of earlier processes, which are dead
         app = make_app("memory://")
         pool = EmbeddedPool(
-            app, self.settings.concurrency, storage=storage, policy=self.settings.captures
+            app,
+            self.settings.concurrency,
+            storage=storage,
+            policy=self.settings.captures,
+            only_named=self._only_asked,
         )
         pool.start()
         started.callback(pool.stop)

@@ -160,7 +160,9 @@ class Attempts(Repository):
         """Take one attempt: see `take_attempts`."""
         return next(iter(self.take_attempts(message, worker, 1)), None)
 
-    def take_attempts(self, message: str, worker: str, most: int) -> list[Taken]:
+    def take_attempts(
+        self, message: str, worker: str, most: int, *, only_named: bool = False
+    ) -> list[Taken]:
         """Take attempts of the job whose turn it is, for a worker that got a message and is free.
 
         Args:
@@ -168,6 +170,7 @@ class Attempts(Repository):
                 work do.
             worker: Who takes them.
             most: How many at most.
+            only_named: Take none of any other job than that of the message.
 
         Returns:
             What to evaluate; empty where nothing waits, or nothing that may run now.
@@ -185,6 +188,8 @@ class Attempts(Repository):
                     session.info["now"] = rows[0].now
                 now = self._database.now(session)
                 locked = ""
+                if only_named:
+                    rows = [row for row in rows if row.id == parts[0]]
                 for one in by_turn([contender(row, now) for row in rows]):
                     room = most
                     if one.concurrency is not None:

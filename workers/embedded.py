@@ -37,6 +37,7 @@ class EmbeddedPool:
         storage: Where attempts and jobs are read and outcomes are written.
         policy: What captures may do.
         queues: Which queues it listens to (`storage.messages.QUEUES`); None for all.
+        only_named: Evaluate only trials of the jobs that messages name, and of no others that wait.
 
     Example:
         >>> with EmbeddedPool(make_app("memory://"), storage=storage):
@@ -51,6 +52,7 @@ class EmbeddedPool:
         storage: Storage,
         policy: CapturePolicy | None = None,
         queues: Sequence[str] | None = None,
+        only_named: bool = False,
     ) -> None:
         self._app = app
         self._queues = None if queues is None else list(queues)
@@ -58,6 +60,7 @@ class EmbeddedPool:
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._storage = storage
         self._policy = policy
+        self._only_named = only_named
         self._work: Work | None = None
         self._worker: WorkController | None = None
         self._thread: threading.Thread | None = None
@@ -67,7 +70,14 @@ class EmbeddedPool:
         """Begin to listen; returns at once, also while the broker cannot be reached yet."""
         assert self._thread is None, "the pool has been started"
         self._stopping.clear()
-        self._work = register(self._app, self._storage, self._name, self._concurrency, self._policy)
+        self._work = register(
+            self._app,
+            self._storage,
+            self._name,
+            self._concurrency,
+            self._policy,
+            only_named=self._only_named,
+        )
         self._worker = WorkController(
             app=self._app,
             hostname=f"{self._name}@{socket.gethostname()}",

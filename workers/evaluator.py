@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from searchspace.configuration import Configuration
@@ -56,6 +57,7 @@ class Evaluator:
         worker: The worker's name in attempts and trials.
         heartbeat_seconds: Time between two heartbeats of a running attempt.
         warm_simulators: How many idle simulators are kept, each with its trace in memory.
+        only_named: Take only trials of the jobs that messages name.
 
     Raises:
         SimulatorError: The simulator was not built; a worker without one takes no work.
@@ -68,9 +70,10 @@ class Evaluator:
         *,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
         warm_simulators: int = _WARM_SIMULATORS,
+        only_named: bool = False,
     ) -> None:
         self._storage = storage
-        self._worker = worker
+        self._take = partial(storage.take_attempts, worker=worker, only_named=only_named)
         self._version = simulator_version()
         self._subjects = Subjects(storage)
         self._simulators = WarmSimulators(warm_simulators)
@@ -96,7 +99,7 @@ class Evaluator:
         if self._stopping.is_set():
             raise Stopped
         most, until = 1, time.monotonic() + _TURN_SECONDS
-        while taken := self._storage.take_attempts(message, self._worker, most):
+        while taken := self._take(message, most=most):
             began = time.monotonic()
             self._evaluate(taken)
             now = time.monotonic()

@@ -19,11 +19,19 @@ class Work:
     """What the tasks of one worker share, and how it comes to its end."""
 
     def __init__(
-        self, storage: Storage, worker: str, concurrency: int, policy: CapturePolicy
+        self,
+        storage: Storage,
+        worker: str,
+        concurrency: int,
+        policy: CapturePolicy,
+        *,
+        only_named: bool,
     ) -> None:
         self._preparer = Preparer(storage, worker, policy)
         # Some more than can be at work, for several jobs whose trials take turns.
-        self._evaluator = Evaluator(storage, worker, warm_simulators=concurrency + 2)
+        self._evaluator = Evaluator(
+            storage, worker, warm_simulators=concurrency + 2, only_named=only_named
+        )
 
     def evaluate(self, message: str) -> None:
         """Evaluate a trial; a worker that is stopping gives the message back."""
@@ -58,6 +66,8 @@ def register(
     worker: str,
     concurrency: int,
     policy: CapturePolicy | None = None,
+    *,
+    only_named: bool = False,
 ) -> Work:
     """Give an application its tasks.
 
@@ -67,11 +77,12 @@ def register(
         worker: The worker's name in attempts and trials.
         concurrency: How many tasks run at once.
         policy: What captures may do.
+        only_named: Evaluate only trials of the jobs that messages name.
 
     Returns:
         The handle by which the worker is stopped.
     """
-    work = Work(storage, worker, concurrency, policy or CapturePolicy())
+    work = Work(storage, worker, concurrency, policy or CapturePolicy(), only_named=only_named)
     for name, function in ((EVALUATE, work.evaluate), (PREPARE, work.prepare)):
         app.tasks.pop(name, None)  # of an earlier worker of this process
         app.task(function, name=name, lazy=False, shared=False)
