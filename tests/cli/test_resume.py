@@ -131,6 +131,8 @@ def test_two_services_do_not_share_a_data_directory(hamtune: Hamtune) -> None:
 
 
 def _long_job() -> dict[str, Any]:
-    # A trial of CG takes half a second: nobody comes too late for the middle of the job.
-    application = {"builtin": "cg", "class": "S", "ranks": 8}
-    return tiny_job() | {"application": application, "budget": {"trials": 24}}
+    # A trial takes half a second: no command comes too late for the middle of the job.
+    changed = tiny_job() | {"budget": {"trials": 24}}
+    changed["application"] = {"builtin": "cg", "class": "S", "ranks": 32}
+    changed["machine"]["nodes"] = 32
+    return changed
