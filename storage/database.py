@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -45,6 +46,7 @@ __all__ = ["CLOCK", "Database", "Repository", "plainly"]
 Row = TypeVar("Row")
 
 _BUSY_MILLISECONDS = 30_000
+_BUSY_PAUSE_SECONDS = 0.05
 _EVENT_LOCK = 0x48544556  # advisory lock of the event log: "HTEV"
 _LONGEST_NOTIFICATION = 7_900  # bytes; PostgreSQL allows 8,000
 
@@ -285,7 +287,21 @@ def _sqlite_engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("hamtune_writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if not connection.get_execution_options().get("hamtune_writes"):
+            connection.exec_driver_sql("BEGIN")
+            return
+        driver = connection.connection.driver_connection
+        assert driver is not None, "it has begun"
+        # Seldom SQLite says at once that somebody else writes, in spite of the time to wait.
+        until = time.monotonic() + _BUSY_MILLISECONDS / 1000
+        while time.monotonic() < until:
+            try:
+                driver.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname.partition("_")[2].partition("_")[0] != "BUSY":
+                    break
+                time.sleep(_BUSY_PAUSE_SECONDS)
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
