@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic import BaseModel
 
 from service.bodies import JSON_TYPES, YAML_TYPES
 from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX, Problem
@@ -14,6 +15,8 @@ from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX, Problem
 __all__ = ["answers", "body", "describe"]
 
 _KEPT = "x-example"
+_MODEL = "x-model"
+_MODELS: dict[str, type[BaseModel]] = {}  # of bodies; their schemas are made with the document
 _GUARDED = ("/api/", "/metrics")
 
 _DETAILS = {
@@ -63,12 +66,15 @@ def answers(
 
 
 def body(
-    schema: Mapping[str, Any], examples: Mapping[str, Any], *, required: bool = True
+    document: type[BaseModel] | Mapping[str, Any],
+    examples: Mapping[str, Any],
+    *,
+    required: bool = True,
 ) -> dict[str, Any]:
     """The `openapi_extra` of a route that reads JSON or YAML by itself.
 
     Args:
-        schema: JSON schema of the document.
+        document: Model or JSON schema of the document.
         examples: Documents by what they show.
         required: Whether there must be a body.
     """
@@ -76,11 +82,14 @@ def body(
         name.lower().replace(" ", "-"): _kept(value, summary=name)
         for name, value in examples.items()
     }
+    if isinstance(document, type):
+        _MODELS[document.__name__] = document
+        document = {_MODEL: document.__name__}
     return {
         "requestBody": {
             "required": required,
             "content": {
-                media: {"schema": dict(schema), "examples": shown}
+                media: {"schema": dict(document), "examples": shown}
                 for media in (JSON_TYPES[0], YAML_TYPES[0])
             },
         }
@@ -95,7 +104,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
         # FastAPI describes its own form of validation errors, which this service never sends.
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
-        problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        problem = _schema(Problem)
         schemas.update(problem.pop("$defs"), Problem=problem)
         document["components"]["securitySchemes"] = {
             "key": {
@@ -113,12 +122,18 @@ def describe(app: FastAPI) -> dict[str, Any]:
                         operation["responses"][str(status)] = _problem(status)
                 for part in (operation.get("requestBody", {}), *operation["responses"].values()):
                     for content in part.get("content", {}).values():
+                        if _MODEL in content.get("schema", {}):
+                            content["schema"] = _schema(_MODELS[content["schema"][_MODEL]])
                         schemas.update(content.get("schema", {}).pop("$defs", {}))
                         _restore(content, "example")
                         for example in content.get("examples", {}).values():
                             _restore(example, "value")
         app.openapi_schema = document
     return app.openapi_schema
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(ref_template="#/components/schemas/{model}")
 
 
 def _kept(example: Any, **beside: Any) -> dict[str, Any]:

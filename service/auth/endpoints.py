@@ -81,7 +81,7 @@ def get_session(request: Request, principal: PrincipalDependency) -> SessionView
         headers={"Location": "Where the key is."},
     ),
     openapi_extra=body(
-        NewKey.model_json_schema(ref_template="#/components/schemas/{model}"),
+        NewKey,
         {
             "A key for nightly jobs": {
                 "name": "nightly",
@@ -152,7 +152,7 @@ def get_key(key_id: KeyId, storage: StorageDependency) -> KeyView:
         description="The key with its new secret, which is never told again.",
     ),
     openapi_extra=body(
-        Rotation.model_json_schema(ref_template="#/components/schemas/{model}"),
+        Rotation,
         {"Leave an hour to change over": {"grace": 3600.0}},
         required=False,
     ),

@@ -94,7 +94,7 @@ def export(
     response_class=Response,
     responses=_archive(400, 404, 409, 413, 415, 422),
     openapi_extra=body(
-        ExportRequest.model_json_schema(ref_template="#/components/schemas/{model}"),
+        ExportRequest,
         {"Four hosts, for Open MPI 4.1": REQUEST_EXAMPLE},
     ),
 )

@@ -78,7 +78,7 @@ _QUEUED = {
         headers={"Location": "Where the job is."},
     ),
     openapi_extra=body(
-        JobSpec.model_json_schema(ref_template="#/components/schemas/{model}"),
+        JobSpec,
         {
             "Tune a built-in program": SPEC_EXAMPLE,
             "Tune an uploaded trace on a stored machine": {
@@ -119,7 +119,7 @@ async def create_job(
         CHECK_EXAMPLE, 400, 413, 415, 422, description="What the job would be; none is created."
     ),
     openapi_extra=body(
-        JobSpec.model_json_schema(ref_template="#/components/schemas/{model}"),
+        JobSpec,
         {"Tune a built-in program": SPEC_EXAMPLE},
     ),
 )

@@ -34,7 +34,7 @@ router = APIRouter(prefix="/machines", tags=["machines"])
         headers={"Location": "Where the machine is."},
     ),
     openapi_extra=body(
-        service.NewMachine.model_json_schema(ref_template="#/components/schemas/{model}"),
+        service.NewMachine,
         {"A network of 64 nodes": REQUEST_EXAMPLE},
     ),
 )

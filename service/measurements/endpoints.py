@@ -33,7 +33,7 @@ router = APIRouter(prefix="/jobs/{job_id}/measurements", tags=["exports"])
         EXAMPLE, 400, 404, 413, 415, 422, status=201, description="The measurement as it is kept."
     ),
     openapi_extra=body(
-        NewMeasurement.model_json_schema(ref_template="#/components/schemas/{model}"),
+        NewMeasurement,
         {"Three pairs of runs": REQUEST_EXAMPLE},
     ),
 )

@@ -62,7 +62,7 @@ def get_project(project: ProjectName, storage: StorageDependency) -> ProjectView
     response_model=ProjectView,
     responses=answers(EXAMPLE, 400, 404, 413, 415, 422, description="The project, changed."),
     openapi_extra=body(
-        Change.model_json_schema(ref_template="#/components/schemas/{model}"),
+        Change,
         {
             "Twice the share of others": {"weight": 2.0},
             "A million CPU seconds and any number of jobs": {
