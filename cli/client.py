@@ -169,15 +169,20 @@ def connect(server: str | None, settings: Settings) -> Iterator[Client]:
         client.close()
 
 
-def in_process(runtime: Runtime) -> Client:
-    """A client of a service of its own in this process, which ends with it."""
+def in_process(runtime: Runtime, **options: Any) -> Client:
+    """A client of a service of its own in this process, which ends with it.
+
+    Args:
+        runtime: What the service is over.
+        options: Further ones of `service.app.create_app`.
+    """
     # The service takes a second to load, which other commands should not pay for.
     from cli.in_process import InProcess
     from service.app import create_app
 
     # What goes wrong reaches the user in answers, jobs and trials; the log would say it again.
     log_to_stderr(logging.CRITICAL)
-    transport = InProcess(create_app(runtime, operator=True))
+    transport = InProcess(create_app(runtime, operator=True, **options))
     return Client(httpx.Client(transport=transport, base_url="http://localhost"))
 
 

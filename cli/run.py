@@ -23,6 +23,8 @@ from service.settings import Settings
 
 __all__ = ["COMMANDS"]
 
+_PARTS = ("applications", "jobs", "trials")  # of the service that this command speaks to
+
 
 @click.command(
     epilog=example(
@@ -94,7 +96,7 @@ def _service(
             yield client, lambda _job_id: None, time.sleep
         return
     runtime = Runtime(settings, run=True, only_asked=True)
-    client = in_process(runtime)
+    client = in_process(runtime, parts=_PARTS)
     bell = Bell(lambda notice: notice.kind == "job")
     try:
         with runtime.storage.news.subscribed(bell.hear):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI
@@ -12,37 +13,28 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 
 from service import problems
-from service.applications.endpoints import router as applications
 from service.auth.access import Access, admitted
 from service.auth.audit import Audit
-from service.auth.endpoints import router as auth
-from service.catalogue.endpoints import router as catalogue
-from service.curves.endpoints import router as curves
-from service.drawings.endpoints import router as drawings
-from service.events.endpoints import router as events
 from service.events.feed import EventFeed
-from service.exports.endpoints import router as exports
 from service.headers import SecurityHeaders
-from service.importance.endpoints import router as importance
-from service.jobs.endpoints import router as jobs
-from service.machines.endpoints import router as machines
-from service.measurements.endpoints import router as measurements
 from service.openapi import answers, describe
-from service.operations.endpoints import router as operations
 from service.operations.measured import Measured
 from service.origin import SameOrigin
-from service.page.site import router as page
 from service.parameters import only_known_parameters
-from service.projects.endpoints import router as projects
 from service.reference import reference_page
 from service.runtime import Runtime
-from service.tables.endpoints import router as tables
-from service.trials.endpoints import router as trials
 from service.version import VERSION
 
 __all__ = ["create_app"]
 
 PREFIX = "/api/v1"
+PARTS = (
+    "applications", "machines", "jobs", "trials", "tables", "drawings", "importance", "curves",
+    "events", "exports", "measurements", "catalogue", "auth", "projects",
+)  # fmt: skip
+"""What is served under the prefix, each by `service.PART.endpoints`, in the order of the document.
+
+A path goes to the first part that has it."""
 DESCRIPTION = """\
 Tunes MPI applications and the networks they run on, in simulation.
 
@@ -76,7 +68,11 @@ class Health(BaseModel):
 
 
 def create_app(
-    runtime: Runtime, *, hosts: Sequence[str] | None = None, operator: bool = False
+    runtime: Runtime,
+    *,
+    hosts: Sequence[str] | None = None,
+    operator: bool = False,
+    parts: Sequence[str] = PARTS,
 ) -> FastAPI:
     """The application over a runtime.
 
@@ -84,6 +80,8 @@ def create_app(
         runtime: If it is not started, the application's lifespan starts and stops it.
         hosts: Host names under which it may be addressed; None for any.
         operator: It is called from this process alone, whose user needs no key.
+        parts: What it serves beside the page and the service's own state; what it does not serve is
+            not loaded, which takes a tenth of a second.
     """
 
     @asynccontextmanager
@@ -118,16 +116,19 @@ def create_app(
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured)
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(admitted), Depends(only_known_parameters)])
-    for router in (
-        applications, machines, jobs, trials, tables, drawings, importance, curves, events,
-        exports, measurements, catalogue, auth, projects,
-    ):  # fmt: skip
-        api.include_router(router)
+    for part in parts:
+        api.include_router(_router(f"service.{part}.endpoints"))
     app.include_router(api)
-    app.include_router(operations)
-    app.include_router(page)
+    app.include_router(_router("service.operations.endpoints"))
+    app.include_router(_router("service.page.site"))
     _add_own_routes(app, runtime)
     return app
+
+
+def _router(module: str) -> APIRouter:
+    router = import_module(module).router
+    assert isinstance(router, APIRouter)
+    return router
 
 
 class _Described(FastAPI):
