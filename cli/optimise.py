@@ -183,7 +183,7 @@ def _problem(start: Graph | None, options: dict[str, Any]) -> Problem:
 def _resumed(path: Path, method: str, problem: Problem, state: dict[str, Any]) -> Search:
     try:
         return OPTIMISERS[method].resume(problem, state)
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         raise InvalidInput(
             f"{path}: method {method} cannot go on from this state, since another version of "
             "Hamtune wrote it or it was edited; begin a new search"

@@ -1,6 +1,10 @@
 // Searches for networks of wide bisection, for Python.
 #include "searchspace/kernels/widening.hpp"
 
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
 #include "searchspace/kernels/bindings.hpp"
 #include "searchspace/kernels/covers.hpp"
 #include "searchspace/kernels/orbit_arrays.hpp"
@@ -9,17 +13,48 @@ namespace nb = nanobind;
 
 namespace {
 
-/// (width, base nodes, group, symmetry, orbits) of the best network, or None.
-nb::object survey(const hamtune::CoverSurvey& networks, std::uint64_t searches, std::size_t aim,
-                  std::uint32_t bases, std::uint64_t group, std::uint64_t seed) {
+/// (width, symmetry, orbits) of the best network, or None.
+nb::object survey(hamtune::CoverSurvey& networks, std::uint64_t searches, std::size_t aim,
+                  std::uint64_t seed) {
   hamtune::Cover found;
   {
     const nb::gil_scoped_release released;
-    found = networks.run(searches, aim, {bases, group}, seed);
+    found = networks.run(searches, aim, seed);
   }
   if (found.orbits.empty()) return nb::none();
-  return nb::make_tuple(found.width, found.source.bases, found.source.group, found.symmetry,
-                        hamtune::from_orbits(found.orbits));
+  return nb::make_tuple(found.width, found.symmetry, hamtune::from_orbits(found.orbits));
+}
+
+/// (base nodes, group, hops, width, idle, lifts as rows (i, j, element)) of each walker.
+nb::list walkers(const hamtune::CoverSurvey& networks) {
+  nb::list all;
+  for (const hamtune::Walker& walker : networks.walkers()) {
+    std::vector<hamtune::Orbit> rows;
+    for (const hamtune::Lift& lift : walker.lifts) rows.push_back({lift.i, lift.j, lift.element});
+    all.append(nb::make_tuple(walker.bases, walker.group, walker.hops, walker.width, walker.idle,
+                              hamtune::from_orbits(rows)));
+  }
+  return all;
+}
+
+void restore(hamtune::CoverSurvey& networks, const nb::list& all) {
+  std::vector<hamtune::Walker> walkers;
+  for (const nb::handle& one : all) {
+    hamtune::Walker walker;
+    walker.bases = nb::cast<std::uint32_t>(one[0]);
+    walker.group = nb::cast<std::uint64_t>(one[1]);
+    walker.hops = nb::cast<std::size_t>(one[2]);
+    walker.width = nb::cast<std::size_t>(one[3]);
+    walker.idle = nb::cast<std::uint32_t>(one[4]);
+    for (const hamtune::Orbit& row : hamtune::to_orbits(nb::cast<hamtune::OrbitArray>(one[5]))) {
+      if (row.turn >= hamtune::SolvableGroup::kLargestOrder)
+        throw std::invalid_argument("a walker names an element that no group has");
+      walker.lifts.push_back(
+          {row.i, row.j, static_cast<hamtune::SolvableGroup::Element>(row.turn)});
+    }
+    walkers.push_back(std::move(walker));
+  }
+  networks.restore(walkers);
 }
 
 }  // namespace
@@ -48,6 +83,7 @@ void bind_widening(nb::module_& module) {
   nb::class_<CoverSurvey>(module, "CoverSurvey")
       .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t>(), nb::arg("nodes"),
            nb::arg("degree"), nb::arg("unit"))
-      .def("run", &survey, nb::arg("searches"), nb::arg("aim"), nb::arg("bases"),
-           nb::arg("group"), nb::arg("seed"));
+      .def("run", &survey, nb::arg("searches"), nb::arg("aim"), nb::arg("seed"))
+      .def("walkers", &walkers)
+      .def("restore", &restore, nb::arg("walkers"));
 }

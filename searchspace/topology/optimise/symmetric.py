@@ -1,11 +1,11 @@
 """Wide bisections: symmetric networks whose narrow cuts are removed one after the other.
 
-Two sources of networks take turns, and the one that holds the best network has most of them.
-Regular covers of small multigraphs, Cayley networks among them, are drawn at random from random
-solvable groups (`searchspace/kernels/covers.hpp`): some have bisections that are very hard
-to beat. And networks with a rotation are widened (`widening.hpp`): orbits of cables are exchanged
-such that no cut of a growing pool of narrow ones becomes narrower, beginning with a network
-annealed for a low ASPL (Deng et al. 2019, section 3.1), with a cover or with the best one so far.
+Two sources of networks take turns. Regular covers of small multigraphs, Cayley networks among them,
+are drawn from random solvable groups, and their base edges changed one or two at a time
+(`searchspace/kernels/covers.hpp`): some have bisections that are very hard to beat. And networks
+with a rotation are widened (`widening.hpp`): orbits of cables are exchanged such that no cut of a
+growing pool of narrow ones becomes narrower, beginning with a network annealed for a low ASPL (Deng
+et al. 2019, section 3.1), with a cover or with the best one so far.
 Each such run has a symmetry: at first each one in turn, then by turns the one that has gone
 farthest and one of the better half. The lengths of those of a symmetry follow the sequence of Luby,
 Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993).
@@ -41,9 +41,6 @@ _SLICE_WORK = 1_000_000
 
 _UNIT_SLICES = 6
 """The shortest run, and after how many slices its best network is verified."""
-
-_LAG = 4
-"""The source of networks that does not hold the best one has every so manieth step."""
 
 _FIRST_SURVEY = 8
 """Slices that the first step takes, so that no time goes to verifying poor networks."""
@@ -88,11 +85,9 @@ class _Score:
 
 @dataclass
 class _Record:
-    """A cover that was the best one drawn at its time: of so many base nodes, by a seeded group."""
+    """A cover that was the widest one at its time."""
 
     width: int
-    bases: int
-    group: int
     symmetry: int
     orbits: list[Orbit] = field(default_factory=list)
 
@@ -155,15 +150,14 @@ class SymmetricSearch:
         _check(problem)
         self._problem = problem
         self._symmetries = _symmetries(problem)
-        self._survey = (
+        draws = problem.ring == "free" and problem.start is None
+        self._surveys = [
             _native.CoverSurvey(problem.nodes, problem.degree, problem.symmetry or 1)
-            if problem.ring == "free" and problem.start is None
-            else None
-        )
+            for _ in range(problem.threads if draws else 0)
+        ]
         self._steps = 0
         self._begun = 0
-        self._covers_lead = True
-        self._moves = 0  # of runs that are over, and networks drawn
+        self._moves = 0  # of runs that are over, and searches for cuts of covers
         self._scores = {symmetry: _Score() for symmetry in self._symmetries}
         self._records: list[_Record] = []
         self._widenings: list[_Widening] = []
@@ -187,14 +181,13 @@ class SymmetricSearch:
 
     @property
     def moves(self) -> int:
-        """Changes proposed and networks drawn so far."""
+        """Changes proposed, and searches for cuts of covers, so far."""
         return self._moves + sum(widening.proposals for widening in self._widenings)
 
     def step(self) -> None:
         """Draw covers, or go on with a widening, in every thread."""
-        lags = self._steps % _LAG == _LAG - 1
-        if self._survey is not None and self._covers_lead != lags:
-            self._draw(self._survey)
+        if self._surveys and self._steps % 2 == 0:
+            self._survey()
         else:
             self._widen()
         self._steps += 1
@@ -204,19 +197,22 @@ class SymmetricSearch:
         return {
             "steps": self._steps,
             "begun": self._begun,
-            "covers_lead": self._covers_lead,
             "moves": self._moves,
             "best": [list(edge) for edge in self._best.graph.edges],
             "width": self._width,
             "symmetry": self._best.symmetry,
             "scores": [[k, score.runs, score.width] for k, score in self._scores.items()],
             "records": [asdict(record) for record in self._records],
+            "walkers": [
+                [[*numbers, lifts.tolist()] for *numbers, lifts in survey.walkers()]
+                for survey in self._surveys
+            ],
             "runs": [asdict(widening.run) for widening in self._widenings],
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._steps, self._begun = state["steps"], state["begun"]
-        self._covers_lead, self._moves = state["covers_lead"], state["moves"]
+        self._moves = state["moves"]
         graph = Graph.from_edges(self._problem.nodes, [(u, v) for u, v in state["best"]])
         self._set_best(graph, state["width"], state["symmetry"])
         self._scores = {k: _Score(runs, width) for k, runs, width in state["scores"]}
@@ -224,6 +220,13 @@ class SymmetricSearch:
             _Record(**record | {"orbits": [(*orbit,) for orbit in record["orbits"]]})
             for record in state["records"]
         ]
+        for survey, walkers in zip(self._surveys, state["walkers"], strict=True):
+            survey.restore(
+                [
+                    (bases, group, hops, width, idle, np.asarray(lifts, dtype=np.uint32))
+                    for bases, group, hops, width, idle, lifts in walkers
+                ]
+            )
         for saved in state["runs"]:
             done = saved["done"]
             orbits = [(*orbit,) for orbit in saved["orbits"]]
@@ -237,28 +240,26 @@ class SymmetricSearch:
         self._width = width
         self._best = Point(graph, aspl, diameter, width, symmetry)
 
-    def _draw(self, survey: _native.CoverSurvey) -> None:
+    def _survey(self) -> None:
         problem = self._problem
         aim = self._records[-1].width if self._records else 0
-        favourite = self._records[-1] if self._records else _Record(0, 0, 0, 1)
         searches = _slice_searches(problem) * (1 if self._steps else _FIRST_SURVEY)
 
-        def draw(thread: int) -> tuple[int, int, int, int, Any] | None:
+        def survey(thread: int) -> tuple[int, int, Any] | None:
             seed = _seed(problem.seed, 0, self._steps, thread)
-            return survey.run(searches, aim, favourite.bases, favourite.group, seed)
+            return self._surveys[thread].run(searches, aim, seed)
 
-        found = [one for one in _in_threads(draw, range(problem.threads)) if one is not None]
+        found = [one for one in _in_threads(survey, range(problem.threads)) if one is not None]
         self._moves += searches * problem.threads
         if not found:
             return
-        width, bases, group, symmetry, array = max(found, key=lambda one: one[0])
+        width, symmetry, array = max(found, key=lambda one: one[0])
         orbits = _orbit_list(array)
         if width > self._width:
             graph = unroll(problem.nodes, symmetry, orbits)
             width = min(width, self._take(graph, symmetry, self._steps))
-            self._covers_lead |= width == self._width
         if width > aim:
-            record = _Record(width, bases, group, symmetry, orbits)
+            record = _Record(width, symmetry, orbits)
             self._records = [*self._records, record][-_RECORDS:]
 
     def _widen(self) -> None:
@@ -272,9 +273,7 @@ class SymmetricSearch:
                 graph = widening.best()
                 if graph is None:
                     continue
-                before = self._width
                 self._take(graph, widening.run.symmetry, widening.run.seed)
-                self._covers_lead &= self._width == before
         self._moves += sum(widening.proposals for widening in self._widenings if widening.over)
         self._widenings = [widening for widening in self._widenings if not widening.over]
 

@@ -1,0 +1,254 @@
+// Small multigraphs with group elements on their edges, and the networks they stand for. C++17.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "searchspace/kernels/graph.hpp"
+#include "searchspace/kernels/random.hpp"
+#include "searchspace/kernels/rotation_graph.hpp"
+#include "searchspace/kernels/solvable_group.hpp"
+
+namespace hamtune {
+
+/// A base edge with its element: it joins (x, i) with (x element, j) for all x of the group.
+struct Lift {
+  std::uint32_t i;
+  std::uint32_t j;
+  SolvableGroup::Element element;
+};
+
+/// Draws and changes base graphs of one group: a group element for each of a few base nodes is a
+/// node of the network (Gross and Tucker, "Topological graph theory", 1987, chapter 2). Element x
+/// of base node i is node x * bases + i.
+class Lifting {
+ public:
+  static constexpr std::size_t kFar = std::numeric_limits<std::size_t>::max();
+
+  Lifting(SolvableGroup group, std::uint32_t bases, std::uint32_t degree)
+      : group_(std::move(group)),
+        bases_(bases),
+        degree_(degree),
+        target_(std::size_t{group_.order()} * bases * degree),
+        level_(std::size_t{group_.order()} * bases) {
+    for (std::uint32_t element = 1; element < group_.order(); ++element)
+      if (group_.inverse(element) == element)
+        involutions_.push_back(static_cast<Element>(element));
+  }
+
+  const SolvableGroup& group() const { return group_; }
+  std::uint32_t bases() const { return bases_; }
+  std::uint32_t degree() const { return degree_; }
+
+  /// A random base graph with random elements that give a simple network; none if not found.
+  std::vector<Lift> draw(Random& random) const {
+    std::vector<std::uint32_t> ends;
+    for (std::uint32_t base = 0; base < bases_; ++base) ends.insert(ends.end(), degree_, base);
+    std::vector<Lift> lifts;
+    for (unsigned tried = 0; tried < kDraws; ++tried, lifts.clear())
+      if (join(ends, random, lifts)) return lifts;
+    return {};
+  }
+
+  /// The same with one or two base edges drawn anew; none if not found.
+  std::vector<Lift> change(std::vector<Lift> lifts, Random& random) const {
+    std::vector<std::uint32_t> ends;
+    for (std::uint32_t removed = random.below(2) + 1; removed > 0 && !lifts.empty(); --removed) {
+      std::swap(lifts[random.below(static_cast<std::uint32_t>(lifts.size()))], lifts.back());
+      const Lift gone = lifts.back();
+      lifts.pop_back();
+      ends.push_back(gone.i);
+      if (!self_paired(gone)) ends.push_back(gone.j);
+    }
+    if (!join(ends, random, lifts)) lifts.clear();
+    return lifts;
+  }
+
+  /// Hops from an element of each base node to all nodes, scaled to the same number of sources;
+  /// kFar when some node is out of reach, or as soon as they are sure to be `limit` or more.
+  std::size_t hops(const std::vector<Lift>& lifts, std::size_t limit) {
+    lay_out(lifts);
+    std::size_t sum = 0;
+    const std::size_t scale = kSources / bases_;
+    for (Node source = 0; source < bases_; ++source) {
+      sum += hops_from(source);
+      if (reached_.size() < level_.size() || sum * scale >= limit) return kFar;
+    }
+    return sum * scale;
+  }
+
+  /// The neighbours of all nodes, node by node.
+  const std::vector<Node>& targets(const std::vector<Lift>& lifts) {
+    lay_out(lifts);
+    return target_;
+  }
+
+  /// The largest order of an element that the unit divides, and the orbits of edges under it; an
+  /// order of 0 if there is none.
+  std::pair<std::uint32_t, std::vector<Orbit>> orbits(const std::vector<Lift>& lifts,
+                                                      std::uint32_t unit) const {
+    const auto [order, turner] = widest_turn(unit);
+    if (order == 0) return {0, {}};
+    // Every element as a power of that one, its turn, times the first one of its coset.
+    std::vector<Element> first;
+    std::vector<std::uint32_t> coset(group_.order());
+    std::vector<std::uint32_t> turn(group_.order());
+    std::vector<bool> placed(group_.order(), false);
+    for (std::uint32_t begin = 0; begin < group_.order(); ++begin) {
+      if (placed[begin]) continue;
+      auto element = static_cast<Element>(begin);
+      for (std::uint32_t turns = 0; turns < order; ++turns) {
+        placed[element] = true;
+        coset[element] = static_cast<std::uint32_t>(first.size());
+        turn[element] = turns;
+        element = group_.product(turner, element);
+      }
+      first.push_back(static_cast<Element>(begin));
+    }
+    std::vector<Orbit> orbits;
+    for (const Lift& lift : lifts)
+      for (std::uint32_t from = 0; from < first.size(); ++from) {
+        const Element target = group_.product(first[from], lift.element);
+        if (self_paired(lift) && coset[target] < from) continue;  // seen from the other end
+        orbits.push_back(
+            {from * bases_ + lift.i, coset[target] * bases_ + lift.j, turn[target]});
+      }
+    return {order, std::move(orbits)};
+  }
+
+  /// Whether these stand for a network without loops and double edges that has the degree.
+  bool fits(const std::vector<Lift>& lifts) const {
+    std::vector<std::uint32_t> used(bases_, 0);
+    std::vector<Lift> checked;
+    for (const Lift& lift : lifts) {
+      if (lift.i >= bases_ || lift.j >= bases_ || lift.element >= group_.order() ||
+          !add(lift, checked))
+        return false;
+      ++used[lift.i];
+      if (!self_paired(lift)) ++used[lift.j];
+    }
+    return std::all_of(used.begin(), used.end(),
+                       [this](std::uint32_t ends) { return ends == degree_; });
+  }
+
+  /// Whether some element has an order that the unit divides.
+  bool turns(std::uint32_t unit) const { return widest_turn(unit).first != 0; }
+
+ private:
+  using Element = SolvableGroup::Element;
+
+  static constexpr std::size_t kSources = 12;  // divisible by all numbers of base nodes
+  static constexpr std::uint16_t kUnreached = 0xFFFF;
+  static constexpr unsigned kDraws = 20;  // of an element, and of a base graph
+  static constexpr unsigned kLoopsEvery = 8;
+
+  bool self_paired(const Lift& lift) const {
+    return lift.i == lift.j && group_.inverse(lift.element) == lift.element;
+  }
+
+  std::pair<std::uint32_t, Element> widest_turn(std::uint32_t unit) const {
+    std::pair<std::uint32_t, Element> widest{0, 0};
+    for (std::uint32_t element = 0; element < group_.order(); ++element) {
+      const std::uint32_t order = group_.order_of(static_cast<Element>(element));
+      if (order % unit == 0 && order > widest.first)
+        widest = {order, static_cast<Element>(element)};
+    }
+    return widest;
+  }
+
+  /// Joins ends of base nodes in pairs at random; false when no fitting element was found.
+  bool join(std::vector<std::uint32_t>& ends, Random& random, std::vector<Lift>& lifts) const {
+    for (std::size_t left = ends.size(); left > 1; --left)
+      std::swap(ends[left - 1], ends[random.below(static_cast<std::uint32_t>(left))]);
+    for (std::size_t end = 0; end < ends.size(); end += 2) {
+      const bool single = end + 1 == ends.size();
+      const bool joined =
+          single || random.below(kLoopsEvery) == 0
+              ? add_involution(ends[end], random, lifts) &&
+                    (single || add_involution(ends[end + 1], random, lifts))
+              : add_edge(ends[end], ends[end + 1], random, lifts);
+      if (!joined) return false;
+    }
+    return true;
+  }
+
+  /// Gives the nodes of a base node one more edge each.
+  bool add_involution(std::uint32_t base, Random& random, std::vector<Lift>& lifts) const {
+    const auto count = static_cast<std::uint32_t>(involutions_.size());
+    for (unsigned drawn = 0; drawn < kDraws && count > 0; ++drawn)
+      if (add({base, base, involutions_[random.below(count)]}, lifts)) return true;
+    return false;
+  }
+
+  bool add_edge(std::uint32_t i, std::uint32_t j, Random& random, std::vector<Lift>& lifts) const {
+    for (unsigned drawn = 0; drawn < kDraws; ++drawn) {
+      const Lift lift{i, j, static_cast<Element>(random.below(group_.order()))};
+      const std::size_t before = lifts.size();
+      // An involution gives one edge a node, so another one like it is needed.
+      if (add(lift, lifts) && (!self_paired(lift) || add_involution(i, random, lifts)))
+        return true;
+      lifts.resize(before);
+    }
+    return false;
+  }
+
+  /// False, and nothing is added, when it would join what is joined or a node with itself.
+  bool add(const Lift& lift, std::vector<Lift>& lifts) const {
+    if (lift.i == lift.j && lift.element == 0) return false;
+    const Element back = group_.inverse(lift.element);
+    for (const Lift& other : lifts)
+      if ((other.i == lift.i && other.j == lift.j && other.element == lift.element) ||
+          (other.i == lift.j && other.j == lift.i && other.element == back))
+        return false;
+    lifts.push_back(lift);
+    return true;
+  }
+
+  void lay_out(const std::vector<Lift>& lifts) {
+    used_.assign(bases_, 0);
+    for (const Lift& lift : lifts) {
+      lay_out(lift.i, lift.j, lift.element);
+      if (!self_paired(lift)) lay_out(lift.j, lift.i, group_.inverse(lift.element));
+    }
+  }
+
+  void lay_out(std::uint32_t i, std::uint32_t j, Element element) {
+    const std::size_t arm = used_[i]++;
+    for (std::size_t x = 0; x < group_.order(); ++x)
+      target_[(x * bases_ + i) * degree_ + arm] = group_.product(x, element) * bases_ + j;
+  }
+
+  std::size_t hops_from(Node source) {
+    std::fill(level_.begin(), level_.end(), kUnreached);
+    reached_.assign(1, source);
+    level_[source] = 0;
+    std::size_t sum = 0;
+    for (std::size_t at = 0; at < reached_.size(); ++at) {
+      const Node* const arms = target_.data() + std::size_t{reached_[at]} * degree_;
+      const auto next = static_cast<std::uint16_t>(level_[reached_[at]] + 1);
+      for (const Node* other = arms; other != arms + degree_; ++other) {
+        if (level_[*other] != kUnreached) continue;
+        level_[*other] = next;
+        reached_.push_back(*other);
+        sum += next;
+      }
+    }
+    return sum;
+  }
+
+  SolvableGroup group_;
+  std::uint32_t bases_;
+  std::uint32_t degree_;
+  std::vector<Element> involutions_;
+  std::vector<Node> target_;
+  std::vector<std::size_t> used_;
+  std::vector<std::uint16_t> level_;
+  std::vector<Node> reached_;
+};
+
+}  // namespace hamtune
