@@ -59,10 +59,16 @@ class Client:
         return self._request("POST", path, json=document).content
 
     def post(
-        self, path: str, document: Any = None, *, headers: Mapping[str, str] | None = None
+        self,
+        path: str,
+        document: Any = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> Any:
-        """POST a JSON document (or nothing) and return the answer."""
-        return self._request("POST", path, json=document, headers=headers).json()
+        """POST a JSON document (or nothing) and return the answer; `timeout` in seconds."""
+        patience = {} if timeout is None else {"timeout": timeout}
+        return self._request("POST", path, json=document, headers=headers, **patience).json()
 
     def patch(self, path: str, document: Any) -> Any:
         """PATCH a path; the answer as plain values."""

@@ -61,6 +61,7 @@ TABLE = {
     ),
     "projects": ("projects", "Show projects; set their shares, priorities and quotas."),
     "recorder": ("recorder", "Record programs on a cluster, under its own MPI."),
+    "replay": ("replay", "Simulate a trial of a job again and tell whether the same comes out."),
     "restore": (
         "keeping",
         "Fill an empty database and artifact store from a backup, and bring the tables up to date.",

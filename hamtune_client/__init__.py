@@ -11,7 +11,7 @@ Example:
 
 from hamtune_client.asynchronous import AsyncClient, AsyncJob
 from hamtune_client.calls import HamtuneClientError, Refused, Unreachable
-from hamtune_client.models import Best, BestSoFar, Event, JobRecord, Progress, Trial
+from hamtune_client.models import Best, BestSoFar, Event, JobRecord, Progress, Replay, Trial
 from hamtune_client.synchronous import Client, Job
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "JobRecord",
     "Progress",
     "Refused",
+    "Replay",
     "Trial",
     "Unreachable",
 ]

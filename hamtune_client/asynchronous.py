@@ -13,7 +13,7 @@ import httpx
 
 from hamtune_client import calls
 from hamtune_client.calls import Call, HamtuneClientError, Unreachable, refuse
-from hamtune_client.models import ENDED, Best, Event, JobRecord, Trial
+from hamtune_client.models import ENDED, Best, Event, JobRecord, Replay, Trial
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -227,9 +227,19 @@ class AsyncJob:
         """All trials as a file: csv, parquet, or optuna."""
         return await self._client.call(calls.table(self.id, form))
 
-    async def export(self, form: str, **query: Any) -> bytes:
-        """The best configuration as a zip archive, or one file of it with `name`."""
-        return await self._client.call(calls.export(self.id, form, query))
+    async def export(self, form: str, **wishes: Any) -> bytes:
+        """The best configuration as a zip archive.
+
+        Args:
+            form: `openmpi`, `slurm`, `cabling`, ... or `all`.
+            wishes: `hosts` (their names in the machine's order), `target` (`openmpi-4.1`) with
+                `nearest`, `fabric`, `trial` for another than the best; `name` for one file alone.
+        """
+        return await self._client.call(calls.export(self.id, form, wishes))
+
+    async def replay(self, number: int) -> Replay:
+        """Simulate a trial again, without cache and cutoff, and compare with what was stored."""
+        return await self._client.call(calls.replay(self.id, number))
 
     async def to_dataframe(self) -> DataFrame:
         """All trials as a data frame of pandas, one row each, by number."""

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import httpx
 
-from hamtune_client.models import Best, Event, JobRecord, Trial
+from hamtune_client.models import Best, Event, JobRecord, Replay, Trial
 
 __all__ = [
     "Call",
@@ -33,6 +33,7 @@ __all__ = [
     "list_trials",
     "read_event",
     "refuse",
+    "replay",
     "settings",
     "steer",
     "table",
@@ -44,6 +45,7 @@ PREFIX = "/api/v1"
 DEFAULT_URL = "http://127.0.0.1:8080"
 PAGE = 200
 TRIAL_PAGE = 500
+REPLAY_SECONDS = 180.0
 
 
 class HamtuneClientError(Exception):
@@ -74,6 +76,7 @@ class Call(Generic[T]):
 
     Attributes:
         safe: Whether it may be sent again after a broken connection.
+        patience: Seconds until it must have been answered, where that may take long.
     """
 
     method: str
@@ -83,11 +86,13 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
     safe: bool = True
+    patience: float | None = None
 
     def arguments(self) -> dict[str, Any]:
         """What httpx wants to know."""
         given = {name: value for name, value in self.params.items() if value is not None}
         return {
+            **({} if self.patience is None else {"timeout": self.patience}),
             "method": self.method,
             "url": PREFIX + self.path,
             "params": given,
@@ -181,15 +186,32 @@ def list_trials(job_id: str, state: str | None, after: int) -> Call[tuple[list[T
     return Call("GET", f"/jobs/{job_id}/trials", read, params)
 
 
+def replay(job_id: str, number: int) -> Call[Replay]:
+    """A trial simulated anew, beside what was stored; one at a time, it may take two minutes."""
+    path = f"/jobs/{job_id}/trials/{number}/replay"
+    return Call("POST", path, lambda r: Replay.model_validate(r.json()), patience=REPLAY_SECONDS)
+
+
 def table(job_id: str, form: str) -> Call[bytes]:
     """All trials as a file: csv, parquet, optuna."""
     return Call("GET", f"/jobs/{job_id}/table/{quote(form, safe='')}", lambda r: r.content)
 
 
-def export(job_id: str, form: str, query: Mapping[str, Any]) -> Call[bytes]:
-    """The best configuration as a zip archive of files, or one of them with `name`."""
+def export(job_id: str, form: str, wishes: Mapping[str, Any]) -> Call[bytes]:
+    """A configuration as a zip archive of files, or one of them with `name`.
+
+    Args:
+        job_id: The job.
+        form: The format.
+        wishes: `name`, and what `POST /jobs/{job_id}/exports/{format}` takes: `hosts`, `fabric`,
+            `target`, `nearest`, `trial`.
+    """
     path = f"/jobs/{job_id}/exports/{quote(form, safe='')}"
-    return Call("GET", path, lambda r: r.content, query)
+    asked = {name: value for name, value in wishes.items() if name != "name" and value is not None}
+    headers = {"Content-Type": "application/json"}
+    content = json.dumps(asked).encode()
+    query = {"name": wishes.get("name")}
+    return Call("POST", path, lambda r: r.content, query, headers=headers, content=content)
 
 
 def events_path(job_id: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["ENDED", "Best", "BestSoFar", "Event", "JobRecord", "Progress", "Trial"]
+__all__ = ["ENDED", "Best", "BestSoFar", "Event", "JobRecord", "Progress", "Replay", "Trial"]
 
 ENDED = ("completed", "failed", "cancelled")
 """The states in which a job does nothing any more."""
@@ -46,6 +46,10 @@ class JobRecord(_Answer):
     space: dict[str, Any] | None
     error: str | None
     ended_because: str | None
+    priority: str
+    paused_because: str | None
+    queue_position: int | None
+    estimated_end: float | None
     created_at: float
     started_at: float | None
     finished_at: float | None
@@ -88,6 +92,22 @@ class Trial(_Answer):
     started_at: float | None
     finished_at: float | None
     result: dict[str, Any] | None = None
+
+
+class Replay(_Answer):
+    """What a trial comes to when it is simulated anew; `verdict`: same, consistent, differs."""
+
+    trial: int
+    state: str
+    value: float | None
+    stored_state: str
+    stored_value: float | None
+    verdict: str
+    difference: float | None
+    ranks_that_differ: int | None
+    cables_that_differ: int | None
+    reason: dict[str, Any] | None
+    simulator: str
 
 
 class Event(_Answer):

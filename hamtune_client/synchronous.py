@@ -12,7 +12,7 @@ import httpx
 
 from hamtune_client import calls
 from hamtune_client.calls import Call, HamtuneClientError, Unreachable, refuse
-from hamtune_client.models import ENDED, Best, Event, JobRecord, Trial
+from hamtune_client.models import ENDED, Best, Event, JobRecord, Replay, Trial
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -220,9 +220,19 @@ class Job:
         """All trials as a file: csv, parquet, or optuna."""
         return self._client.call(calls.table(self.id, form))
 
-    def export(self, form: str, **query: Any) -> bytes:
-        """The best configuration as a zip archive, or one file of it with `name`."""
-        return self._client.call(calls.export(self.id, form, query))
+    def export(self, form: str, **wishes: Any) -> bytes:
+        """The best configuration as a zip archive.
+
+        Args:
+            form: `openmpi`, `slurm`, `cabling`, ... or `all`.
+            wishes: `hosts` (their names in the machine's order), `target` (`openmpi-4.1`) with
+                `nearest`, `fabric`, `trial` for another than the best; `name` for one file alone.
+        """
+        return self._client.call(calls.export(self.id, form, wishes))
+
+    def replay(self, number: int) -> Replay:
+        """Simulate a trial again, without cache and cutoff, and compare with what was stored."""
+        return self._client.call(calls.replay(self.id, number))
 
     def to_dataframe(self) -> DataFrame:
         """All trials as a data frame of pandas, one row each, by number."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchspace.choices import MappingChoice, TopologyChoice
-from searchspace.collectives import COLLECTIVES, DEFAULT, WORLD, Groups
+from searchspace.collectives import COLLECTIVES, DECIDED_BY_ANOTHER, DEFAULT, WORLD, Groups
 from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
@@ -242,7 +242,15 @@ class _CollectiveChoices:
         """
         groups = self._called.get(collective, WORLD)
         sizes = [len(group) or self._ranks for group in groups]
-        known = target.expressible(collective, sizes)
+        known = [
+            name
+            for name in target.expressible(collective, sizes)
+            if all(
+                target.equivalent(other, name, sizes).kind == "same"
+                for other, decider in DECIDED_BY_ANOTHER.items()
+                if decider == collective and other in self._called
+            )
+        ]
         missing = [name for name in explicit if name not in (*known, DEFAULT)]
         if missing:
             found = target.equivalent(collective, missing[0], sizes)

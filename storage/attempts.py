@@ -50,12 +50,12 @@ _BEAT = _CHANGE.where(ATTEMPTS.c.state == "running")
 _TRIAL_STATE = select(TRIALS.c.state).where(
     TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number == bindparam("number")
 )
-_LAST = (
+_OF_TRIAL = (
     select(ATTEMPTS)
     .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.trial_number == bindparam("number"))
-    .order_by(ATTEMPTS.c.number.desc())
-    .limit(1)
+    .order_by(ATTEMPTS.c.number)
 )
+_LAST = _OF_TRIAL.order_by(None).order_by(ATTEMPTS.c.number.desc()).limit(1)
 _OPEN = (
     select(ATTEMPTS)
     .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
@@ -314,6 +314,12 @@ class Attempts(Repository):
         """The attempts of a job that are dispatched or running."""
         with self._database.reading() as session:
             rows = session.connection().execute(_OPEN, {"job_id": job_id})
+            return [_record(row) for row in rows]
+
+    def trial_attempts(self, job_id: str, number: int) -> list[Attempt]:
+        """All attempts at a trial, the first one first."""
+        with self._database.reading() as session:
+            rows = session.connection().execute(_OF_TRIAL, {"job_id": job_id, "number": number})
             return [_record(row) for row in rows]
 
     def expire_attempts(

@@ -21,6 +21,7 @@ from searchspace.collectives.tables import SELECTORS
 
 __all__ = [
     "COLLECTIVES",
+    "DECIDED_BY_ANOTHER",
     "DEFAULT",
     "SELECTORS",
     "WORLD",
@@ -50,7 +51,8 @@ COLLECTIVES: dict[str, Collective] = {
     )
 }
 
-_DECIDED_BY_ANOTHER = {"reduce_scatter_block": "reduce_scatter"}
+DECIDED_BY_ANOTHER = {"reduce_scatter_block": "reduce_scatter"}
+"""Collectives without a choice of their own in SMPI, and whose algorithm they run by."""
 
 
 Groups = tuple[tuple[int, ...], ...]
@@ -62,8 +64,8 @@ WORLD: Groups = ((),)
 def called_collectives(summary: Mapping[str, Any]) -> dict[str, Groups]:
     """Returns on which communicators a program calls the collectives whose algorithms matter.
 
-    SMPI runs a blocking `reduce_scatter_block` by the algorithm of `reduce_scatter`. Non-blocking
-    collectives have fixed algorithms.
+    SMPI runs a blocking `reduce_scatter_block` by the algorithm of `reduce_scatter`, which is then
+    listed too; libraries decide the two apart. Non-blocking collectives have fixed algorithms.
 
     Args:
         summary: Of its trace; one that was stored before communicators were listed is taken to use
@@ -72,8 +74,8 @@ def called_collectives(summary: Mapping[str, Any]) -> dict[str, Groups]:
     listed: Mapping[str, Any] = summary.get("communicators", {})
     called: dict[str, set[tuple[int, ...]]] = {}
     for call in summary["calls"]:
-        name = _DECIDED_BY_ANOTHER.get(call, call)
-        if name in COLLECTIVES:
+        for name in {call, DECIDED_BY_ANOTHER.get(call, call)}:
             groups = {tuple(group) for group in listed.get(call, WORLD)}
             called.setdefault(name, set()).update(groups)
-    return {name: tuple(sorted(called[name])) for name in COLLECTIVES if name in called}
+    known = (*COLLECTIVES, *DECIDED_BY_ANOTHER)
+    return {name: tuple(sorted(called[name])) for name in known if name in called}

@@ -42,6 +42,7 @@ EXAMPLE: dict[str, Any] = {
     "hop_bytes": 3072,
     "traffic": {"size": 3, "block": 1, "bytes": [[0, 0, 3072], [0, 0, 0], [3072, 0, 0]]},
     "before": {"size": 3, "block": 1, "bytes": [[0, 3072, 0], [3072, 0, 0], [0, 0, 0]]},
+    "before_hop_bytes": 3072,
     "options": {"smpi/allreduce": "rdb"},
     "choices": [
         {"name": "allreduce", "algorithm": "rdb", "words": "recursive doubling"},
@@ -89,6 +90,7 @@ class Placement(BaseModel):
     hop_bytes: int = Field(description="Bytes x hops over all pairs of ranks.")
     traffic: HeatMap
     before: HeatMap = Field(description="The same with the ranks in order (`by-order`).")
+    before_hop_bytes: int = Field(description="`hop_bytes` with the ranks in order.")
     options: dict[str, str] = Field(description="What SMPI is told.")
     choices: list[Choice]
 
@@ -119,7 +121,9 @@ def placement(storage: Storage, job_id: str, number: int) -> Placement:
             if f"collectives.{name}" in configuration
         }
     )
-    hops, hop_bytes = _hops(resolved, traffic)
+    places = np.asarray(resolved.rank_hosts)
+    in_order = _in_order(resolved)
+    hops, hop_bytes = _hops(resolved, places, traffic)
     loads = (trial.result or {}).get("link_loads") or None
     return Placement(
         trial=number,
@@ -133,8 +137,9 @@ def placement(storage: Storage, job_id: str, number: int) -> Placement:
         rank_times=_rank_times(trial),
         hops=hops,
         hop_bytes=hop_bytes,
-        traffic=_heat_map(resolved.hosts, np.asarray(resolved.rank_hosts), traffic),
-        before=_heat_map(resolved.hosts, _in_order(resolved), traffic),
+        traffic=_heat_map(resolved.hosts, places, traffic),
+        before=_heat_map(resolved.hosts, in_order, traffic),
+        before_hop_bytes=_hops(resolved, in_order, traffic)[1],
         options=dict(resolved.options),
         choices=_choices(configuration),
     )
@@ -145,14 +150,13 @@ def _rank_times(trial: Trial) -> list[float | None]:
     return [time for application in times for time in application]
 
 
-def _hops(resolved: Resolved, traffic: Traffic) -> tuple[list[Hops], int]:
+def _hops(resolved: Resolved, rank_hosts: NDArray[Any], traffic: Traffic) -> tuple[list[Hops], int]:
     """How far apart those are who exchange something; empty for too large a network."""
     if resolved.network.nodes > MOST_NODES:
         return [], 0
     distances = hop_distances(resolved.network.nodes, resolved.edges)
-    hosts = np.asarray(resolved.rank_hosts)
     one, other, size = traffic.pairs
-    far = distances[hosts[one], hosts[other]].astype(np.int64)
+    far = distances[rank_hosts[one], rank_hosts[other]].astype(np.int64)
     counts = np.bincount(far, minlength=1)
     sums = np.zeros(len(counts), dtype=np.int64)
     np.add.at(sums, far, size)

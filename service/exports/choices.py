@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from searchspace.collectives import DEFAULT, Groups
+from searchspace.collectives import DECIDED_BY_ANOTHER, DEFAULT, Groups
 from searchspace.collectives.equivalents import Equivalent, Target
 from searchspace.configuration import Configuration
 from service.exports.result import Result
@@ -22,8 +22,6 @@ __all__ = [
 
 _SMPI_DEFAULTS = {"alltoall": "ompi", "bcast": "binomial_tree", "barrier": "ompi_basic_linear"}
 """What SMPI's own choice is, where that is one algorithm or table (SimGrid 3.32)."""
-
-_BLOCK = "reduce_scatter_block"
 
 
 @dataclass(frozen=True)
@@ -57,18 +55,10 @@ def communicator_sizes(groups: Groups, ranks: int) -> tuple[int, ...]:
 
 
 def choices(result: Result, target: Target) -> list[Choice]:
-    """What a library offers for each collective that the application calls."""
+    """What a library offers for each collective that the application calls itself."""
     found = choices_of(result.configuration, target, result.calls, result.application.ranks)
     called = result.application.summary["calls"]
-    if _BLOCK not in called or "reduce_scatter" in called:
-        return found
-    unlike = Equivalent("none", note=f"called as {_BLOCK}, which the library decides by itself")
-    return [
-        Choice(choice.collective, choice.simulated, choice.chosen, unlike)
-        if choice.collective == "reduce_scatter"
-        else choice
-        for choice in found
-    ]
+    return [choice for choice in found if choice.collective in called]
 
 
 def choices_of(
@@ -77,7 +67,7 @@ def choices_of(
     """The same of a configuration, for an application that calls these."""
     found = []
     for collective, groups in calls.items():
-        algorithm = str(configuration.get(f"collectives.{collective}", DEFAULT))
+        algorithm = str(configuration.get(_parameter(collective), DEFAULT))
         simulated = algorithm
         if algorithm == DEFAULT:
             simulated = str(configuration.get("mpi", DEFAULT))
@@ -87,6 +77,11 @@ def choices_of(
             offered = Equivalent("none", note="simulated was SMPI's own; left to the library")
         found.append(Choice(collective, simulated, algorithm != DEFAULT, offered))
     return found
+
+
+def _parameter(collective: str) -> str:
+    """The parameter that decides a collective in SMPI."""
+    return f"collectives.{DECIDED_BY_ANOTHER.get(collective, collective)}"
 
 
 def forced(found: Iterable[Choice], target: Target) -> dict[str, str]:
@@ -107,7 +102,7 @@ def nearest_configuration(result: Result, target: Target) -> Configuration:
     ranks = result.application.ranks
     values["mpi"] = target.selector
     for choice in choices(result, target):
-        name = f"collectives.{choice.collective}"
+        name = _parameter(choice.collective)
         sizes = communicator_sizes(result.calls[choice.collective], ranks)
         if choice.offered.kind == "same":
             if choice.simulated == DEFAULT:

@@ -60,7 +60,9 @@ def verification_files(
         "job": result.job.id,
         "trial": result.trial.number,
         "ranks": ranks,
-        "collectives": list(result.calls),
+        "collectives": [
+            name for name in result.calls if name in result.application.summary["calls"]
+        ],
         "simulated": {"exported": result.value, "default": _simulated_default(result, target)},
         "exported": {"command": [f"./{script}"], "environment": dict(environment)},
         "default": {"command": default, "environment": dict(undone), "unset": list(unset)},

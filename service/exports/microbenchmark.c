@@ -24,6 +24,8 @@ static int call(const char *name, int n) {
   if (!strcmp(name, "reduce")) return MPI_Reduce(out, in, n, MPI_INT, MPI_SUM, 0, world);
   if (!strcmp(name, "reduce_scatter"))
     return MPI_Reduce_scatter(out, in, counts, MPI_INT, MPI_SUM, world);
+  if (!strcmp(name, "reduce_scatter_block"))
+    return MPI_Reduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, world);
   if (!strcmp(name, "bcast")) return MPI_Bcast(out, n, MPI_INT, 0, world);
   if (!strcmp(name, "gather")) return MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, 0, world);
   if (!strcmp(name, "scatter")) return MPI_Scatter(out, n, MPI_INT, in, n, MPI_INT, 0, world);

@@ -23,6 +23,7 @@ _COLLECTIVE_IDS = {
     "gather": 9,
     "reduce": 11,
     "reduce_scatter": 12,
+    "reduce_scatter_block": 13,
     "scatter": 15,
 }
 """The numbers of collectives in dynamic rules files (4.1)."""

@@ -1,5 +1,5 @@
 // Builds the page into dist/: a script, parts of it that are loaded when they are looked at, one
-// style sheet, and the document that names them.
+// style sheet, and the document that names them and holds a script that asks for data at once.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -10,24 +10,28 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, "dist");
 
-const result = await build({
+const common = {
   absWorkingDir: here,
+  outdir: dist,
+  bundle: true,
+  minify: true,
+  write: false,
+  target: "es2022",
+  legalComments: "none",
+  logLevel: "warning",
+};
+const result = await build({
+  ...common,
   entryPoints: { app: "src/main.tsx", style: "src/style.css" },
   entryNames: "[name]-[hash]",
   chunkNames: "part-[hash]",
-  outdir: dist,
-  bundle: true,
   splitting: true,
-  minify: true,
   metafile: true,
-  write: false,
   format: "esm",
-  target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",
-  legalComments: "none",
-  logLevel: "warning",
 });
+const early = await build({ ...common, entryPoints: ["src/early.ts"], format: "iife" });
 
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
@@ -51,4 +55,7 @@ for (const plain of ["app.js", "style.css", "icon.svg"]) {
 const [app] = Object.entries(result.metafile.outputs).filter(([path]) => basename(path) === names["app.js"]).map(([, output]) => output);
 const needed = app.imports.filter((one) => one.kind === "import-statement").map((one) => basename(one.path));
 const links = needed.map((name) => `    <link rel="modulepreload" href="/assets/${name}" />\n`).join("");
-await writeFile(join(dist, "index.html"), document.replace(/^ {4}<script /m, `${links}    <script `));
+document = document.replace(/^ {4}<script type/m, () => `${links}    <script type`);
+// A script in the document: `site.py` allows it by its digest.
+document = document.replace("<script></script>", () => `<script>${early.outputFiles[0].text.trim()}</script>`);
+await writeFile(join(dist, "index.html"), document);

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -43,6 +45,7 @@ _TYPES = {
 }
 # Names hold the hash of their content, so an asset never changes.
 _ASSET = re.compile(r"[a-z]+-[0-9A-Z]{8}\.(js|css|svg)")
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _FOREVER = "public, max-age=31536000, immutable"
 _NOT_BUILT = (
     "<!doctype html><html lang='en'><title>Hamtune</title><p>The page is not built yet; run "
@@ -58,9 +61,19 @@ def page() -> HTMLResponse:
     """The page, looked for anew each time: a new build is seen at once."""
     headers = {**_HEADERS, "Cache-Control": "no-cache"}
     try:
-        return HTMLResponse((BUILT / "index.html").read_text(), headers=headers)
+        document = (BUILT / "index.html").read_text()
     except FileNotFoundError:
         return HTMLResponse(_NOT_BUILT, 503, headers={**headers, "Retry-After": "60"})
+    return HTMLResponse(document, headers={**headers, "Content-Security-Policy": _policy(document)})
+
+
+def _policy(document: str) -> str:
+    """The policy that also allows the scripts in the document itself, by their digests."""
+    digests = [sha256(script.encode()).digest() for script in _INLINE.findall(document)]
+    allowed = " ".join(
+        ["script-src 'self'", *(f"'sha256-{b64encode(d).decode()}'" for d in digests)]
+    )
+    return POLICY.replace("script-src 'self'", allowed)
 
 
 @router.get("/assets/{name}")

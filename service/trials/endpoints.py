@@ -68,8 +68,9 @@ def get_trial(
     number: Annotated[int, Path(ge=1, le=_LARGEST_NUMBER, description="The trial's number.")],
     storage: StorageDependency,
 ) -> TrialDetail:
-    """One trial with the finish time of every rank and the load of every link."""
-    return TrialDetail.model_validate(storage.get_trial(job_id, number), from_attributes=True)
+    """One trial with the finish time of every rank, the load of every link, and all attempts."""
+    trial = storage.get_trial(job_id, number)
+    return TrialDetail.of_attempts(trial, storage.trial_attempts(job_id, number))
 
 
 @router.post(

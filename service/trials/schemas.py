@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from storage.records import Fidelity, Trial, TrialKind, TrialState
+from storage.records import Attempt, Fidelity, Trial, TrialKind, TrialState
 
 __all__ = ["CONFIGURATION", "DETAIL_EXAMPLE", "EXAMPLE", "TrialDetail", "TrialPage", "TrialView"]
 
@@ -43,6 +44,16 @@ EXAMPLE: dict[str, Any] = {
 DETAIL_EXAMPLE: dict[str, Any] = {
     **EXAMPLE,
     "result": {"rank_finish_times": [[0.0711, 0.0712]], "link_loads": [[1048576, 1048576]]},
+    "attempts": [
+        {
+            "number": 1,
+            "state": "finished",
+            "worker": "node7-4121",
+            "dispatched_at": 1790000010.0,
+            "heartbeat_at": 1790000010.1,
+            "finished_at": 1790000011.4,
+        }
+    ],
 }
 
 
@@ -85,6 +96,17 @@ class TrialView(BaseModel):
         return cls.model_validate(trial, from_attributes=True)
 
 
+class AttemptView(BaseModel):
+    """A try at evaluating a trial."""
+
+    number: int = Field(description="1, 2, ...: another one follows a lost worker's.")
+    state: Literal["dispatched", "running", "finished", "lost"]
+    worker: str | None
+    dispatched_at: float = Field(description="When it was offered to workers.")
+    heartbeat_at: float | None = Field(description="When its worker was last heard of.")
+    finished_at: float | None
+
+
 class TrialDetail(TrialView):
     """A trial with what the simulator measured beside the simulated time."""
 
@@ -93,6 +115,14 @@ class TrialDetail(TrialView):
         "estimate, these are of the truncated trace, with `estimate`: `played` (its own simulated "
         "seconds) and `error` (how far other estimates lie from the value, relative)."
     )
+    attempts: list[AttemptView] = Field(
+        description="How it was evaluated; none where the cache answered."
+    )
+
+    @classmethod
+    def of_attempts(cls, trial: Trial, attempts: Sequence[Attempt]) -> Self:
+        """The view of a stored trial and the attempts at it."""
+        return cls.model_validate({**vars(trial), "attempts": [vars(one) for one in attempts]})
 
 
 class TrialPage(BaseModel):

@@ -23,6 +23,7 @@ from hamtune_client import (
     JobRecord,
     Progress,
     Refused,
+    Replay,
     Trial,
     Unreachable,
 )
@@ -60,6 +61,7 @@ def job(hamtune: Client, create_job: Callable[..., str], add_trials: Callable[..
         (BestSoFar, "BestSoFar"),
         (Best, "BestView"),
         (Trial, "TrialDetail"),
+        (Replay, "Replay"),
     ],
 )
 def test_models_are_those_of_the_interface(
@@ -79,8 +81,9 @@ def test_models_read_the_examples_of_the_interface(client: TestClient) -> None:
         "/api/v1/jobs/{job_id}": JobRecord,
         "/api/v1/jobs/{job_id}/best": Best,
         "/api/v1/jobs/{job_id}/trials/{number}": Trial,
+        "/api/v1/jobs/{job_id}/trials/{number}/replay": Replay,
     }.items():
-        answer = paths[path]["get"]["responses"]["200"]["content"]["application/json"]
+        answer = next(iter(paths[path].values()))["responses"]["200"]["content"]["application/json"]
         model.model_validate(answer["example"])
 
 
@@ -116,6 +119,18 @@ def test_results_are_read(hamtune: Client, job: Job) -> None:
     assert job.trial(1).label == "torus-2d"
     assert job.table("csv").startswith(b"number,")
     assert repr(job.refresh()).endswith("running, best 1 s>")
+
+
+def test_exports_and_replays_are_asked_for_with_all_that_they_take(job: Job) -> None:
+    # Nothing of the job was captured, which both are refused for.
+    with pytest.raises(Refused, match="nothing to export"):
+        job.export(
+            "openmpi", hosts="n[01-16]", target="openmpi-4.1", nearest=True, name="README.txt"
+        )
+    with pytest.raises(Refused, match="unknown target"):
+        job.export("openmpi", target="lam")
+    with pytest.raises(Refused, match="no application to replay"):
+        job.replay(3)
 
 
 def test_trials_become_a_data_frame_and_a_figure(job: Job) -> None:

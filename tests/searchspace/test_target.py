@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from searchspace.collectives import COLLECTIVES
+from searchspace.collectives import COLLECTIVES, called_collectives
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import InvalidInput
 from searchspace.job import build_space, load_job
@@ -60,6 +60,21 @@ def test_every_configuration_can_be_exported() -> None:
         for collective, sizes in called.items():
             algorithm = str(configuration[f"collectives.{collective}"])
             assert target.equivalent(collective, algorithm, sizes).kind == "same"
+
+
+def test_what_is_decided_by_another_collective_limits_that_one() -> None:
+    spec = load_job(job(target="openmpi-4.1"))
+
+    def algorithms(*calls: str) -> list[str]:
+        summary = {"calls": dict.fromkeys(calls, 1)}
+        space = build_space(spec, 16, called_collectives(summary)).space
+        return [str(one) for one in values(space)["collectives.reduce_scatter"]]
+
+    assert "ompi_ring" in algorithms("reduce_scatter")
+    # Open MPI runs it by other algorithms, of which none goes around a ring.
+    limited = algorithms("reduce_scatter", "reduce_scatter_block")
+    assert limited == ["ompi_basic_recursivehalving", "ompi_butterfly"]
+    assert algorithms("reduce_scatter_block") == limited
 
 
 def test_some_collectives_may_be_named() -> None:

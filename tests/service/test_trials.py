@@ -4,6 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from storage.records import Outcome
+from storage.storage import Storage
 
 URL = "/api/v1/jobs"
 DONE = Outcome(
@@ -76,3 +77,35 @@ def test_one_trial_shows_what_was_measured(
     assert trial["kind"] == "baseline"
     assert trial["label"] == "random original default"
     assert trial["configuration"] == {"topology": "random", "topology_seed": 1}
+
+
+def test_one_trial_shows_how_it_was_evaluated(
+    client: TestClient, storage: Storage, create_job: Callable[..., str]
+) -> None:
+    job_id = create_job()
+    job = storage.acquire_lease("test", 600.0, job_id)
+    assert job is not None
+    storage.transition(job_id, "running", token=job.lease_token)
+    trial = storage.propose_trial(
+        job_id,
+        job.lease_token,
+        number=1,
+        kind="search",
+        label=None,
+        configuration={"topology": "torus-2d"},
+        configuration_sha256="0" * 64,
+        technique="PureRandom",
+        cutoff=None,
+    )
+    lost = storage.open_attempt(trial.id, job.lease_token)
+    storage.begin_attempt(lost.id, "dead")
+    storage.expire_attempts(job_id, job.lease_token, 0.0)
+    again = storage.open_attempt(trial.id, job.lease_token)
+    storage.begin_attempt(again.id, "alive")
+    storage.finish_attempt(again.id, DONE)
+
+    shown = client.get(f"{URL}/{job_id}/trials/1").json()
+
+    told = [(one["number"], one["state"], one["worker"]) for one in shown["attempts"]]
+    assert told == [(1, "lost", "dead"), (2, "finished", "alive")]
+    assert shown["worker"] == "alive"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from searchspace.collectives import DECIDED_BY_ANOTHER
 from searchspace.collectives.tables import IMPLEMENTATIONS
 
 __all__ = ["Entry", "Equivalent", "Kind", "Target", "near", "not_power_of_two", "power_of_two"]
@@ -80,6 +81,8 @@ class Target:
         entries: Its lines by collective and SMPI's algorithm.
         settings_of: Returns the settings that force an algorithm: collective, name -> settings.
         always: Settings without which those have no effect.
+        apart: Lines of the collectives that SMPI runs by the algorithm of another, and the library
+            by a setting of their own (`DECIDED_BY_ANOTHER`); SMPI's algorithms are the other's.
     """
 
     name: str
@@ -90,12 +93,13 @@ class Target:
     entries: Mapping[str, Mapping[str, Entry]]
     settings_of: Callable[[str, str], Mapping[str, str]]
     always: tuple[tuple[str, str], ...] = ()
+    apart: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
 
     def equivalent(self, collective: str, algorithm: str, sizes: Sizes) -> Equivalent:
         """What the library offers for an algorithm, or for the choice of a decision table.
 
         Args:
-            collective: A key of `COLLECTIVES`.
+            collective: A key of `COLLECTIVES` or of `DECIDED_BY_ANOTHER`.
             algorithm: SMPI's name of an algorithm or of a decision table, or `default`.
             sizes: Of the communicators that the collective is called on.
         """
@@ -108,7 +112,10 @@ class Target:
         if algorithm in IMPLEMENTATIONS:
             note = f"simulated was what {IMPLEMENTATIONS[algorithm]} would choose"
             return Equivalent("none", note=f"{note}; left to the library")
-        entry = self.entries.get(collective, {}).get(algorithm)
+        if collective in DECIDED_BY_ANOTHER and collective not in self.apart:
+            note = "whether the library has it was not looked at; left to the library"
+            return Equivalent("none", note=note)
+        entry = self._lines(collective).get(algorithm)
         if entry is None:
             return Equivalent("none", note="the library has nothing like it; left to the library")
         kind, note = entry.kind, entry.note
@@ -126,9 +133,12 @@ class Target:
         """The algorithms of SMPI that the library has too, on communicators of these sizes."""
         return tuple(
             algorithm
-            for algorithm in self.entries.get(collective, {})
+            for algorithm in self._lines(collective)
             if self.equivalent(collective, algorithm, sizes).kind == "same"
         )
+
+    def _lines(self, collective: str) -> Mapping[str, Entry]:
+        return {**self.entries, **self.apart}.get(collective, {})
 
     def stand_in(self, collective: str, algorithm: str, sizes: Sizes) -> str | None:
         """SMPI's name of the library's nearest algorithm; None where the library is left to choose.

@@ -111,6 +111,10 @@ _LATER: dict[str, dict[str, Entry]] = {
     },
 }
 
+_APART: dict[str, dict[str, Entry]] = {
+    "reduce_scatter_block": MPICH_ENTRIES["reduce_scatter"],
+}
+
 _FORCED = (
     ("MPIR_CVAR_COLLECTIVE_FALLBACK", "print"),
     ("MPIR_CVAR_DEVICE_COLLECTIVES", "none"),
@@ -125,6 +129,7 @@ MPICH_4_0 = Target(
     entries=MPICH_ENTRIES,
     settings_of=_settings,
     always=_FORCED,
+    apart=_APART,
 )
 
 MPICH_4_1 = Target(
@@ -136,4 +141,5 @@ MPICH_4_1 = Target(
     entries={name: {**lines, **_LATER.get(name, {})} for name, lines in MPICH_ENTRIES.items()},
     settings_of=_settings,
     always=_FORCED,
+    apart=_APART,
 )

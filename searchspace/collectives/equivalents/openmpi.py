@@ -37,6 +37,9 @@ ALGORITHM_IDS: dict[str, tuple[str, ...]] = {
         "rabenseifner",
     ),
     "reduce_scatter": ("ignore", "non-overlapping", "recursive_halving", "ring", "butterfly"),
+    "reduce_scatter_block": (
+        "ignore", "basic_linear", "recursive_doubling", "recursive_halving", "butterfly",
+    ),
     "scatter": ("ignore", "basic_linear", "binomial", "linear_nb"),
 }  # fmt: skip
 """The names of the algorithms of each collective; the index is the id in dynamic rules files."""
@@ -167,6 +170,14 @@ _ENTRIES: dict[str, dict[str, Entry]] = {
     },
 }
 
+_APART: dict[str, dict[str, Entry]] = {
+    "reduce_scatter_block": {
+        "ompi_basic_recursivehalving": Entry("recursive_halving"),
+        "ompi_butterfly": Entry("butterfly"),
+        "mpich_rdb": Entry("recursive_doubling"),
+    },
+}
+
 _FORCED = (("coll_tuned_use_dynamic_rules", "1"),)
 
 OPENMPI_4 = Target(
@@ -178,6 +189,7 @@ OPENMPI_4 = Target(
     entries=_ENTRIES,
     settings_of=_settings,
     always=_FORCED,
+    apart=_APART,
 )
 
 OPENMPI_5 = Target(
@@ -190,4 +202,5 @@ OPENMPI_5 = Target(
     settings_of=_settings,
     # In this release han takes communicators over several hosts before tuned can.
     always=(*_FORCED, ("coll_han_priority", "0")),
+    apart=_APART,
 )

@@ -2,6 +2,8 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { JobsPage } from "./jobs/list.tsx";
 import { JobPage } from "./job/page.tsx";
+import { forgetEarly } from "./lib/api.ts";
+import { whenIdle } from "./lib/idle.ts";
 import { href, useRoute } from "./lib/router.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { Empty } from "./ui/parts.tsx";
@@ -32,8 +34,10 @@ function App() {
   );
 }
 
-// Once there is time, so that the rest opens at once, and also while the service is away.
-setTimeout(() => void import("./later.ts").catch(() => undefined), 1500);
-
 const root = document.getElementById("app");
 if (root) render(<App />, root);
+setTimeout(() => {
+  forgetEarly();
+  // So that the rest opens at once, and also while the service is away.
+  whenIdle(() => void import("./later.ts").catch(() => undefined));
+}, 1500);

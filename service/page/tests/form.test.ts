@@ -25,6 +25,15 @@ test("a job file fills the form, and the form gives it again", () => {
   assert.deepEqual(documentOf(form, catalogue), FILE);
 });
 
+test("a library that has to run what is found and a priority have fields", () => {
+  const { mpi: _mpi, collectives: _collectives, ...search } = FILE.search;
+  const file = { ...FILE, search: { ...search, target: "openmpi-4.1" }, priority: "high" };
+  const form = formOf(file, catalogue);
+  assert.deepEqual([form.target, form.priority, form.mpi, form.rest], ["openmpi-4.1", "high", [], {}]);
+  assert.deepEqual(documentOf(form, catalogue), file);
+  assert.deepEqual(documentOf(formOf({ ...FILE, priority: "urgent" }, catalogue), catalogue), { ...FILE, priority: "urgent" });
+});
+
 test("what has no field stays as it is", () => {
   const file = {
     ...FILE, machine: { ...FILE.machine, interface_bandwidth: "10Gbps" }, limits: { wall_seconds: 60 },

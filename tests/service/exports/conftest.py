@@ -51,6 +51,7 @@ def operations(collective: str, count: int, ranks: int) -> bytes:
             "recv_counts": [count] * ranks,
         },
         "reduce_scatter": {"size": 4, "counts": [count] * ranks},
+        "reduce_scatter_block": {"count": count, "size": 4},
     }[collective]
     return encode(collective, **fields)
 

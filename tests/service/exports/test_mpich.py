@@ -13,7 +13,7 @@ from tests.service.exports.conftest import Exported, Ran, Solve, run
 
 HOSTS = "n[3,1,0,2]"
 PLACES = ["n3", "n1", "n0", "n2"]
-ENTRIES = TARGETS["mpich-4.0"].entries
+ENTRIES = {**TARGETS["mpich-4.0"].entries, **TARGETS["mpich-4.0"].apart}
 
 
 def mpich(

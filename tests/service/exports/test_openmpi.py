@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from searchspace.collectives.equivalents import TARGETS
 from tests.service.exports.conftest import Exported, Solve, run
 from tests.service.exports.traffic import equal, monitored, simulated
 
@@ -188,3 +190,26 @@ def test_what_the_library_has_not_is_said(solve: Solve, exported: Callable[..., 
         "coll_tuned_allgather_algorithm = linear",
     ]
     assert "node-0 to node-15 are placeholders" in export.text("README.txt")
+
+
+@pytest.mark.parametrize(
+    ("called", "forced"),
+    [
+        (("reduce_scatter_block",), ["reduce_scatter_block"]),
+        (("reduce_scatter",), ["reduce_scatter"]),
+        (("reduce_scatter", "reduce_scatter_block"), ["reduce_scatter", "reduce_scatter_block"]),
+    ],
+)
+def test_what_simulation_decides_by_another_collective_has_a_setting_of_its_own(
+    solve: Solve, exported: Callable[..., Exported], called: tuple[str, ...], forced: list[str]
+) -> None:
+    job_id = solve({"collectives": {"reduce_scatter": "ompi_butterfly"}}, collectives=called)
+
+    export = exported(job_id, "openmpi", target=TARGETS["openmpi-4.1"])
+
+    assert export.settings("mca-params.conf")[1:] == [
+        f"coll_tuned_{name}_algorithm = butterfly" for name in forced
+    ]
+    for name in forced:
+        assert f"{name} = ompi_butterfly: same butterfly" in export.text("README.txt")
+    assert json.loads(export.text("export.json"))["collectives"] == forced

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from searchspace.collectives import COLLECTIVES
+from searchspace.collectives import COLLECTIVES, DECIDED_BY_ANOTHER
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS, algorithm_parameter
 from tests.service.exports.traffic import Bytes, equal, monitored, simulated
@@ -20,7 +20,7 @@ TARGET = TARGETS["openmpi-4.1"]
 
 def rounds(ranks: int) -> list[dict[str, str]]:
     """All algorithms that are the same, one of each collective at a time."""
-    columns = []
+    columns: list[list[tuple[str, str] | None]] = []
     for collective in TARGET.entries:
         if collective != "barrier":  # moves no bytes
             algorithms = COLLECTIVES[collective].algorithms
@@ -31,6 +31,11 @@ def rounds(ranks: int) -> list[dict[str, str]]:
                     if algorithms[name].invalid(ranks, range(ranks)) is None
                 ]
             )
+    # SMPI runs these by the algorithm of another, which is not called in the same round.
+    for collective, decider in DECIDED_BY_ANOTHER.items():
+        later = len(TARGET.expressible(decider, (ranks,)))
+        names = TARGET.expressible(collective, (ranks,))
+        columns.append([None] * later + [(collective, name) for name in names])
     return [
         dict(pair for pair in row if pair is not None) for row in itertools.zip_longest(*columns)
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from searchspace.collectives import DECIDED_BY_ANOTHER
 from searchspace.configuration import Configuration
 from searchspace.machine import parse_machine
 from searchspace.platform import resolve
@@ -53,7 +54,12 @@ def simulated(algorithms: Mapping[str, str], ranks: int, folder: Path) -> Bytes:
             "topology": {"edges": pairs},
         }
     )
-    chosen = Configuration({f"collectives.{name}": value for name, value in algorithms.items()})
+    chosen = Configuration(
+        {
+            f"collectives.{DECIDED_BY_ANOTHER.get(name, name)}": value
+            for name, value in algorithms.items()
+        }
+    )
     with Simulator([trace]) as simulator:
         answer = simulator.evaluate(resolve(chosen, machine, ranks).simulator_request())
     assert answer["status"] == "completed", answer["reason"]

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { css, ramp } from "../lib/colours.ts";
 import { bytes, count, duration } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
-import type { Placement } from "../lib/types.ts";
+import type { Heat, Placement } from "../lib/types.ts";
 
 function useCanvas(draw: (ctx: CanvasRenderingContext2D) => void, width: number, height: number, when: unknown[]) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -19,13 +19,14 @@ function useCanvas(draw: (ctx: CanvasRenderingContext2D) => void, width: number,
 }
 
 /** The least and the most that hosts exchange in some heat maps, which have their colours in common. */
-export function amounts(placements: Placement[]): [number, number] {
-  const cells = placements.flatMap((one) => one.traffic.bytes.flat()).filter((cell) => cell > 0);
+export function amounts(maps: Heat[]): [number, number] {
+  const cells = maps.flatMap((one) => one.bytes.flat()).filter((cell) => cell > 0);
   return cells.reduce(([low, high], cell) => [Math.min(low, cell), Math.max(high, cell)], [Infinity, 1]);
 }
 
-export function HeatMap({ title, placement, range: [least, most] }: { title: string; placement: Placement; range: [number, number] }) {
-  const { size, block, bytes: cells } = placement.traffic;
+export function HeatMap({ title, heat: { size, block, bytes: cells }, hops, range: [least, most] }: {
+  title: string; heat: Heat; hops: number | null; range: [number, number];
+}) {
   const scheme = useScheme();
   const canvas = useCanvas((ctx) => {
     ctx.fillStyle = css("panel-2");
@@ -37,13 +38,13 @@ export function HeatMap({ title, placement, range: [least, most] }: { title: str
       ctx.fillStyle = scheme === "dark" ? ramp(0.15 + 0.85 * share, "dark") : ramp(0.95 * (1 - share), "light");
       ctx.fillRect(x, y, 1, 1);
     }));
-  }, size, size, [placement, scheme, least, most]);
-  const apart = placement.hops.reduce((sum, one) => sum + one.bytes * one.hops, 0) / Math.max(1, placement.hops.reduce((sum, one) => sum + one.bytes, 0));
+  }, size, size, [cells, scheme, least, most]);
+  const far = hops === null ? "" : `a byte travels ${hops.toFixed(2)} hops on average`;
   return (
     <figure>
       <figcaption>{title}</figcaption>
-      <canvas class="matrix" ref={canvas} role="img" aria-label={`${title}: ${size} by ${size} cells of ${block} host${block > 1 ? "s" : ""}, at most ${bytes(most)} in one; a byte travels ${apart.toFixed(2)} hops on average`} />
-      <p class="small-text quiet">collectives as the messages of their algorithm's family; {block > 1 ? `${block} hosts a cell; ` : ""}from {bytes(Math.min(least, most))} (pale) to {bytes(most)} (strong), logarithmic; a byte travels {apart.toFixed(2)} hops on average</p>
+      <canvas class="matrix" ref={canvas} role="img" aria-label={`${title}: ${size} by ${size} cells of ${block} host${block > 1 ? "s" : ""}, at most ${bytes(most)} in one${far && `; ${far}`}`} />
+      {far && <p class="small-text">{far[0]?.toUpperCase()}{far.slice(1)}.</p>}
     </figure>
   );
 }

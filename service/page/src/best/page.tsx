@@ -5,9 +5,10 @@ import { useResource } from "../lib/hooks.ts";
 import type { Course } from "../lib/table.ts";
 import type { Best, Job, Placement } from "../lib/types.ts";
 import { Empty, Failure, Loading, Section } from "../ui/parts.tsx";
-import { amounts, HeatMap, HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
+import { HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
 import { Exports } from "./exports.tsx";
 import { Network } from "./network.tsx";
+import { TrafficMaps } from "./traffic.tsx";
 import { Words } from "./words.tsx";
 
 export function BestTab({ job, course }: { job: Job; course: Course }) {
@@ -31,7 +32,6 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
   const other = theirs.data;
   const label = rival?.label ?? "baseline";
   const most = Math.max(1, ...[mine.data, ...(other ? [other] : [])].flatMap((one) => one.loads?.map(([a, b]) => a + b) ?? []));
-  const range = amounts([mine.data, ...(other ? [other] : [])]);
   return (
     <>
       <Section title="In words">
@@ -50,10 +50,11 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
           {other ? <Network title={label} placement={other} most={most} /> : theirs.error ? <Failure problem={theirs.error} /> : null}
         </div>
       </Section>
-      <Section title="Ranks and what hosts exchange">
+      <Section title="Traffic between hosts, before and after">
+        <TrafficMaps mine={mine.data} other={other} label={label} mapping={String(best.data.configuration["mapping"] ?? "by-order")} />
+      </Section>
+      <Section title="Where the ranks are">
         <div class="grid-2">
-          <HeatMap title="Traffic between hosts, best" placement={mine.data} range={range} />
-          {other && <HeatMap title={`Traffic between hosts, ${label}`} placement={other} range={range} />}
           <RankMatrix title="Host of each rank, best" placement={mine.data} />
           {other && <RankMatrix title={`Host of each rank, ${label}`} placement={other} />}
         </div>

@@ -4,7 +4,7 @@ import type { FieldProblem } from "../lib/api.ts";
 import { useResource } from "../lib/hooks.ts";
 import type { Catalogue, Page } from "../lib/types.ts";
 import { Section } from "../ui/parts.tsx";
-import type { Form } from "./form.ts";
+import { PRIORITIES, type Form } from "./form.ts";
 
 interface Stored { id: string; name: string; ranks?: number }
 
@@ -84,16 +84,32 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
         <div class="form-grid">{text("instances", "Instances of each random network", "search.topology.instances")}</div>
         <Picks label="Orderings of hosts" names={catalogue.orderings} chosen={form.ordering} errors={at("search.ordering")} change={(ordering) => change({ ordering })} />
         <Picks label="Mappings of ranks" names={catalogue.mappings} chosen={form.mapping} errors={at("search.mapping")} change={(mapping) => change({ mapping })} />
-        <Picks label="MPI implementations" names={catalogue.mpi} chosen={form.mpi} errors={at("search.mpi")} change={(mpi) => change({ mpi })} />
-        <Picks label="Collectives whose every algorithm is tried" names={catalogue.collectives} chosen={form.collectives} errors={at("search.collectives")} change={(collectives) => change({ collectives })} />
+        <div class="form-grid">
+          <Field label="MPI library that has to run what is found" errors={at("search.target")}
+            hint={form.target ? "every choice can be exported to it; its own tables are imitated where it is left to choose" : "limits the search to what can be installed"}>
+            <select value={form.target} onChange={(event) => {
+              const target = (event.currentTarget as HTMLSelectElement).value;
+              // What a library means for the rest is the service's to say: all that it has.
+              change(target ? { target, mpi: [], collectives: [] } : { target });
+            }}>
+              <option value="">any</option>
+              {catalogue.targets.map((one) => <option key={one.name} value={one.name}>{one.description}</option>)}
+              {form.target && !catalogue.targets.some((one) => one.name === form.target) && <option value={form.target}>{form.target}</option>}
+            </select>
+          </Field>
+        </div>
+        {(!form.target || form.mpi.length > 0) && <Picks label="MPI implementations" names={catalogue.mpi} chosen={form.mpi} errors={at("search.mpi")} change={(mpi) => change({ mpi })} />}
+        <Picks label="Collectives whose every algorithm is tried" otherwise={form.target ? "all that the application calls" : "left to the service"}
+          names={catalogue.collectives} chosen={form.collectives} errors={at("search.collectives")} change={(collectives) => change({ collectives })} />
       </Section>
-      <Section title="Budget">
+      <Section title="Budget and turn">
         <div class="form-grid">
           {text("trials", "Trials", "budget.trials")}
           {text("wall", "Time of the clock", "budget.wall_seconds", "10min; empty for no limit")}
           {text("patience", "Patience", "budget.patience", "trials without a new best")}
           {text("seed", "Seed", "seed")}
           {select("fidelity", "Search on", "fidelity", [["full", "the whole trace"], ["auto", "a truncated trace, then verify"]])}
+          {select("priority", "Priority", "priority", PRIORITIES.map((one): [string, string] => [one, one]))}
         </div>
         {at("budget").filter((one) => one.field === "budget").map((one) => <p key={one.message} class="problem">{one.message}</p>)}
       </Section>
@@ -117,12 +133,12 @@ function Field({ label, errors, hint, children }: {
   );
 }
 
-function Picks({ label, names, chosen, errors, change }: {
-  label: string; names: { name: string; description: string }[]; chosen: string[]; errors: FieldProblem[]; change: (chosen: string[]) => void;
+function Picks({ label, names, chosen, errors, change, otherwise = "left to the service" }: {
+  label: string; otherwise?: string; names: { name: string; description: string }[]; chosen: string[]; errors: FieldProblem[]; change: (chosen: string[]) => void;
 }) {
   return (
     <fieldset class="picks">
-      <legend>{label} ({chosen.length || "left to the service"})</legend>
+      <legend>{label} ({chosen.length || otherwise})</legend>
       <div class="picks-list">
         {names.map((one) => (
           <label key={one.name} title={one.description}>

@@ -25,11 +25,14 @@ export interface Form {
   mapping: string[];
   mpi: string[];
   collectives: string[];
+  /** The MPI library that has to run what is found; empty for any. */
+  target: string;
   trials: string;
   wall: string;
   patience: string;
   seed: string;
   fidelity: string;
+  priority: string;
   /** What a job file says beside all that has a field: it stays as it is. */
   rest: Document;
 }
@@ -42,8 +45,8 @@ export const INITIAL: Form = {
   machineSource: "described", machine: "", nodes: "16", degree: "4", cores: "1",
   hostSpeed: "100Gf", bandwidth: "40Gbps", linkLatency: "0s", switchLatency: "60ns", model: "smpi-default",
   topology: ["random", "torus-2d"], instances: "4", ordering: ["original", "hamorder"], mapping: ["by-order"],
-  mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"],
-  trials: "100", wall: "", patience: "", seed: "1", fidelity: "full",
+  mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"], target: "",
+  trials: "100", wall: "", patience: "", seed: "1", fidelity: "full", priority: "normal",
   rest: {},
 };
 
@@ -88,10 +91,12 @@ export function documentOf(form: Form, catalogue: Pick<Catalogue, "topologies" |
       ...listed("mapping", form.mapping),
       ...listed("mpi", form.mpi),
       ...(form.collectives.length ? { collectives: Object.fromEntries(form.collectives.map((name) => [name, "all"])) } : {}),
+      ...given("target", form.target),
     },
     budget: { ...given("trials", form.trials), ...given("wall_seconds", form.wall), ...given("patience", form.patience) },
     ...given("seed", form.seed),
     ...(form.fidelity === "full" ? {} : { fidelity: form.fidelity }),
+    ...(form.priority === "normal" ? {} : { priority: form.priority }),
   };
   return merged(form.rest, own);
 }
@@ -119,6 +124,7 @@ const FIELDS = {
   link_latency: "linkLatency", switch_latency: "switchLatency", model: "model",
 } as const;
 const LIMITS = { trials: "trials", wall_seconds: "wall", patience: "patience" } as const;
+export const PRIORITIES: readonly string[] = ["low", "normal", "high"];
 const LISTS = ["ordering", "mapping", "mpi"] as const;
 
 /** The form that stands for a job file; what has no field, or not in this form, goes into `rest`. */
@@ -129,7 +135,7 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
     ...INITIAL, name: "", source: "file", builtin: "", fields: {}, ranks: "", machineSource: "file",
     nodes: "", degree: "", cores: "", hostSpeed: "", bandwidth: "", linkLatency: "", switchLatency: "", model: "",
     topology: [], instances: "1", ordering: [], mapping: [], mpi: [], collectives: [],
-    trials: "", wall: "", patience: "", seed: "", fidelity: "full", rest,
+    trials: "", wall: "", patience: "", seed: "", fidelity: "full", priority: "normal", target: "", rest,
   };
   /** A scalar as text for its field; anything else stays where it is. */
   const text = (from: Document, name: string): string | null => {
@@ -141,6 +147,7 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
   form.name = text(rest, "name") ?? "";
   form.seed = text(rest, "seed") ?? "";
   if (rest["fidelity"] === "auto" || rest["fidelity"] === "full") form.fidelity = text(rest, "fidelity") ?? "full";
+  if (PRIORITIES.includes(String(rest["priority"]))) form.priority = text(rest, "priority") ?? "normal";
 
   const { application, machine, search, budget } = rest;
   if (isDocument(application)) {
@@ -174,6 +181,7 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
       form[name] = value;
       delete search[name];
     }
+    form.target = text(search, "target") ?? "";
     takeTopology(form, search, catalogue);
     const { collectives } = search;
     if (isDocument(collectives)) {

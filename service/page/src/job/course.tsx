@@ -7,7 +7,7 @@ import { duration, gain } from "../lib/format.ts";
 import { href } from "../lib/router.ts";
 import type { Course, Row } from "../lib/table.ts";
 import type { Catalogue, Job } from "../lib/types.ts";
-import { useResource } from "../lib/hooks.ts";
+import { useIdle, useResource } from "../lib/hooks.ts";
 
 const PAGE = 50;
 
@@ -27,7 +27,8 @@ export function CourseTab({ job, course, pick, picked }: {
 }
 
 function Downloads({ job }: { job: Job }) {
-  const { data } = useResource<Catalogue>("/catalogue");
+  const idle = useIdle();
+  const { data } = useResource<Catalogue>(idle ? "/catalogue" : null);
   return <>{data?.tables.map(({ name }) => <Action key={name} label={name} kind="small" work={() => download(`/jobs/${job.id}/table/${name}`, `${job.id}-trials`)} />)}</>;
 }
 

@@ -2,11 +2,11 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { get, Problem, request } from "../lib/api.ts";
 import { asProblem } from "../lib/hooks.ts";
+import { jobPath, POINTS, tablePath } from "../lib/paths.ts";
 import { follow, type Connection } from "../lib/sse.ts";
 import { merge, settledUpTo, thin, type Course } from "../lib/table.ts";
 import { ENDED, type Job, type LogEvent, type Table } from "../lib/types.ts";
 
-const POINTS = 2500;
 const MOST_ROWS = 4000;
 const SOON = 200; // milliseconds in which events are gathered before the service is asked
 
@@ -49,8 +49,8 @@ export function useJob(id: string): Followed {
       try {
         const after = settledUpTo(known);
         const [table, found] = await Promise.all([
-          get<Table>(`/jobs/${id}/table?after=${after}${after ? "" : `&points=${POINTS}`}`, signal),
-          get<Job>(`/jobs/${id}`, signal),
+          get<Table>(tablePath(id, after), signal),
+          get<Job>(jobPath(id), signal),
         ]);
         known = merge(known, table, after);
         if (known.rows.length > MOST_ROWS) known = { ...known, rows: thin(known.rows, POINTS) };

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { download, post, request, save } from "../lib/api.ts";
 import { bytes, clock, duration, gain, moment } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
+import { logOf } from "../lib/log.ts";
 import { flatten, replayOf } from "../lib/replay.ts";
 import type { BestSoFar, Catalogue, Job, Json, Replay, Trial } from "../lib/types.ts";
 import { useState } from "preact/hooks";
@@ -68,6 +69,8 @@ function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: Be
           <button key={file.name} type="button" class="small" onClick={() => save(new Blob([file.text], { type: "application/json" }), file.name)}>{file.name}</button>
         ))}
       </p>
+      <h3>Log</h3>
+      <pre class="log" tabIndex={0} aria-label="Log of the trial">{logOf(trial).join("\n")}</pre>
       <Log job={job} />
     </>
   );

@@ -3,25 +3,16 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, Problem } from "../lib/api.ts";
 import { clock, duration, hour, moment } from "../lib/format.ts";
 import { asProblem, useInterval, useResource } from "../lib/hooks.ts";
+import { jobsPath, LIMIT } from "../lib/paths.ts";
 import { go, href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Curve, type Job, type Page } from "../lib/types.ts";
 import { Trials } from "../job/page.tsx";
 import { Empty, Failure, Gain, Loading, State, Waiting } from "../ui/parts.tsx";
 import { Sparkline } from "./sparkline.tsx";
 
-const LIMIT = 50;
 const FILTERS = [
   ["", "all"], ["active", "active"], ["paused", "paused"], ["completed", "completed"], ["failed", "failed"], ["cancelled", "cancelled"],
 ] as const;
-
-function pathOf(filter: string, search: string, cursor: string | null): string {
-  const query = new URLSearchParams({ limit: String(LIMIT) });
-  const states = filter === "active" ? ACTIVE : filter ? [filter] : [];
-  states.forEach((state) => query.append("state", state));
-  if (search) query.set("search", search);
-  if (cursor) query.set("cursor", cursor);
-  return `/jobs?${query}`;
-}
 
 export function JobsPage({ route }: { route: Route }) {
   const filter = route.query.get("state") ?? "";
@@ -30,7 +21,7 @@ export function JobsPage({ route }: { route: Route }) {
   const [more, setMore] = useState<{ items: Job[]; cursor: string | null } | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [chosen, setChosen] = useState<string[]>([]);
-  const first = useResource<Page<Job>>(pathOf(filter, search, null));
+  const first = useResource<Page<Job>>(jobsPath(filter, search, null));
   useEffect(() => { setMore(null); setProblem(null); }, [filter, search]);
   const jobs = useMemo(() => {
     const seen = new Set(first.data?.items.map((job) => job.id));
@@ -51,7 +42,7 @@ export function JobsPage({ route }: { route: Route }) {
 
   async function fetchMore() {
     try {
-      const page = await get<Page<Job>>(pathOf(filter, search, cursor));
+      const page = await get<Page<Job>>(jobsPath(filter, search, cursor));
       setMore((old) => ({ items: [...(old?.items ?? []), ...page.items], cursor: page.cursor }));
     } catch (error) {
       setProblem(asProblem(error));

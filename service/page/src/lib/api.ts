@@ -1,7 +1,12 @@
 // Requests to the service: problems (RFC 9457) become errors, the key goes along where there is one.
+import { authorisation, PREFIX } from "./key.ts";
 
-export const PREFIX = "/api/v1";
-const KEY = "hamtune-key";
+declare global {
+  interface Window {
+    /** What the document has asked for already (`early.ts`), by path; each is taken once. */
+    early?: Map<string, Promise<Response>>;
+  }
+}
 
 export interface FieldProblem { field: string; message: string }
 
@@ -19,26 +24,31 @@ export class Problem extends Error {
   get refused(): boolean { return this.status === 401 || this.status === 403; }
 }
 
-export function apiKey(): string { return sessionStorage.getItem(KEY) ?? ""; }
-
-export function setApiKey(key: string): void {
-  if (key) sessionStorage.setItem(KEY, key);
-  else sessionStorage.removeItem(KEY);
-}
-
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  const key = apiKey();
-  if (key) headers.set("Authorization", `Bearer ${key}`);
+  for (const [name, value] of Object.entries(authorisation())) headers.set(name, value);
   let response: Response;
   try {
-    response = await fetch(PREFIX + path, { ...init, headers });
+    response = await (takeEarly(path, init) ?? fetch(PREFIX + path, { ...init, headers }));
+    init.signal?.throwIfAborted();
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new Problem(0, "The service does not answer. Is it running?");
   }
   if (!response.ok) throw await problemOf(response);
   return response;
+}
+
+function takeEarly(path: string, init: RequestInit): Promise<Response> | undefined {
+  if (init.method !== undefined) return undefined;
+  const answer = window.early?.get(path);
+  window.early?.delete(path);
+  return answer;
+}
+
+/** What was asked for early and not taken at once is out of date. */
+export function forgetEarly(): void {
+  delete window.early;
 }
 
 async function problemOf(response: Response): Promise<Problem> {

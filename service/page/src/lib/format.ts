@@ -60,6 +60,12 @@ export function moment(epoch: number | null | undefined): string {
   return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
 }
 
+/** A moment to the millisecond, of which an evaluation may be a few. */
+export function instant(epoch: number): string {
+  const then = new Date(epoch * 1000);
+  return `${moment(epoch)}:${String(then.getSeconds()).padStart(2, "0")}.${String(then.getMilliseconds()).padStart(3, "0")}`;
+}
+
 /** The time of the day, with the day where it is not today. */
 export function hour(epoch: number): string {
   const text = moment(epoch);

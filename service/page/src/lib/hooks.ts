@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { get, Problem } from "./api.ts";
+import { whenIdle } from "./idle.ts";
 
 export interface Resource<T> {
   data: T | null;
@@ -50,6 +51,13 @@ export function useInterval(call: () => void, milliseconds: number | null): void
     const timer = setInterval(() => { if (!document.hidden) latest.current(); }, milliseconds);
     return () => clearInterval(timer);
   }, [milliseconds]);
+}
+
+/** False until there was time for what need not be there at first. */
+export function useIdle(): boolean {
+  const [idle, setIdle] = useState(false);
+  useEffect(() => whenIdle(() => setIdle(true)), []);
+  return idle;
 }
 
 /** The width of an element, followed as it changes. */

@@ -1,12 +1,8 @@
-// Addresses of the page: everything after the hash, so that each view can be linked and reloaded.
+// Where the page is: its address as a value that is followed, and ways to another.
 import { useEffect, useState } from "preact/hooks";
+import { parse, type Route } from "./address.ts";
 
-export interface Route { parts: string[]; query: URLSearchParams }
-
-export function parse(hash: string): Route {
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  return { parts: path.split("/").filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) };
-}
+export type { Route };
 
 export function href(parts: string[], query: Record<string, string | null | undefined> = {}): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]));

@@ -112,6 +112,15 @@ export interface Curve {
   gain: number | null;
 }
 
+export interface Attempt {
+  number: number;
+  state: "dispatched" | "running" | "finished" | "lost";
+  worker: string | null;
+  dispatched_at: number;
+  heartbeat_at: number | null;
+  finished_at: number | null;
+}
+
 export interface Trial {
   number: number;
   kind: string;
@@ -132,6 +141,7 @@ export interface Trial {
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
+  attempts: Attempt[];
   result?: { rank_finish_times?: (number | null)[][]; link_loads?: number[][]; [k: string]: unknown } | null;
 }
 
@@ -182,6 +192,9 @@ export interface Drawing {
   layout: string;
 }
 
+/** Bytes between hosts, some of them to a cell. */
+export interface Heat { size: number; block: number; bytes: number[][] }
+
 export interface Placement {
   trial: number;
   value: number | null;
@@ -193,7 +206,10 @@ export interface Placement {
   rank_times: (number | null)[];
   hops: { hops: number; pairs: number; bytes: number }[];
   hop_bytes: number;
-  traffic: { size: number; block: number; bytes: number[][] };
+  traffic: Heat;
+  /** The same with the ranks in order. */
+  before: Heat;
+  before_hop_bytes: number;
   options: Record<string, string>;
   choices: { name: string; algorithm: string; words: string }[];
 }

@@ -1,7 +1,7 @@
 // What is around every view: the way between them, the theme, the key.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { apiKey, setApiKey } from "../lib/api.ts";
+import { apiKey, setApiKey } from "../lib/key.ts";
 import { href, type Route } from "../lib/router.ts";
 
 export function Shell({ route, children, onKey }: { route: Route; children: ComponentChildren; onKey: () => void }) {

@@ -35,8 +35,9 @@ static void run(const char *name, int n) {
     if (name[0] == 'r') MPI_Reduce(out, in, n, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     else MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < n && (name[0] == 'a' || !rank); i++) expect(name, in[i], all + size * (i % 7));
-  } else if (!strcmp(name, "reduce_scatter")) {
-    MPI_Reduce_scatter(out, in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  } else if (!strcmp(name, "reduce_scatter") || !strcmp(name, "reduce_scatter_block")) {
+    if (name[14]) MPI_Reduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else MPI_Reduce_scatter(out, in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++) expect(name, in[i], all + size * (10 * rank + i % 7));
   } else if (!strcmp(name, "bcast")) {
     MPI_Bcast(out, n, MPI_INT, 0, MPI_COMM_WORLD);

@@ -1,0 +1,181 @@
+"""The pictures of the page in `docs/page`, of a real service in Debian's Chromium.
+
+    .venv/bin/python -m benchmarks.page_pictures [--output docs/page] [NAME]...
+
+Runs two jobs in a data directory of its own, leaves others at work and waiting, and takes a picture
+of each view; of some in dark colours and on a phone as well. It takes about two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.page import SPEC, service
+
+DOCS = Path(__file__).resolve().parent.parent / "docs/page"
+DESK = {"width": 1200, "height": 800}
+PHONE = {"width": 375, "height": 780}
+COLOURS = 128
+"""Of a picture: enough for flat surfaces and text, and a third of the bytes."""
+
+SEARCH: dict[str, Any] = {
+    "topology": [{"family": "random", "instances": 4}, "torus-2d", "circulant"],
+    "ordering": ["original", "hamorder"],
+    "mapping": ["by-order", "treematch", "greedy"],
+    "mpi": ["mpich", "ompi"],
+    "collectives": {"alltoall": "all", "allreduce": "all", "alltoallv": "all"},
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A view, what shows that it is there, and what is done with it before.
+
+    Attributes:
+        view: Its address, with `{first}`, `{second}`, `{failed}` for the jobs.
+        sign: A text that is visible when it is complete.
+        act: What is done then.
+        whole: Whether all of the page is shown, not only what fits the window.
+    """
+
+    view: str
+    sign: str
+    size: Mapping[str, int] | None = None
+    scheme: str = "light"
+    act: Callable[[Page], None] | None = None
+    whole: bool = True
+
+
+def _replayed(page: Page) -> None:
+    page.get_by_role("button", name="Simulate it again").click()
+    page.get_by_text("The same again").wait_for()
+
+
+def _brushed(page: Page) -> None:
+    page.get_by_label("mpi", exact=True).select_option("ompi")
+
+
+def _refused(page: Page) -> None:
+    page.get_by_label("Ranks", exact=True).fill("17")
+    page.get_by_text("not 17").first.wait_for()
+
+
+PICTURES = {
+    "jobs": Picture("jobs", "before it"),
+    "new": Picture("new", "32 cables"),
+    "new-refused": Picture("new", "32 cables", act=_refused, whole=False),
+    "course": Picture("jobs/{first}/course", "csv", whole=False),
+    "running": Picture("jobs/{running}/course", "until about", whole=False),
+    "trial": Picture("jobs/{first}/course?trial=9", "Simulate", act=_replayed, whole=False),
+    "best": Picture("jobs/{first}/best", "Distances"),
+    "parameters": Picture("jobs/{first}/space", "R² on", act=_brushed),
+    "workers": Picture("jobs/{first}/workers", "Longest", whole=False),
+    "job": Picture("jobs/{first}/about", "Identity"),
+    "compare": Picture("compare?jobs={first},{second}", "Remove", whole=False),
+    "empty": Picture("jobs?state=failed", "No job fits", whole=False),
+    "course-dark": Picture("jobs/{first}/course", "csv", scheme="dark", whole=False),
+    "best-dark": Picture("jobs/{first}/best", "Distances", scheme="dark"),
+    "parameters-dark": Picture("jobs/{first}/space", "R² on", scheme="dark", act=_brushed),
+    "jobs-phone": Picture("jobs", "before it", PHONE),
+    "course-phone": Picture("jobs/{first}/course", "csv", PHONE, whole=False),
+    "best-phone": Picture("jobs/{first}/best", "Distances", PHONE),
+    "new-phone": Picture("new", "32 cables", PHONE),
+}
+
+
+def _submit(url: str, **changes: Any) -> str:
+    answer = httpx.post(f"{url}/api/v1/jobs", json={**SPEC, "search": SEARCH, **changes})
+    answer.raise_for_status()
+    return str(answer.json()["id"])
+
+
+@contextmanager
+def jobs(url: str) -> Iterator[dict[str, str]]:
+    """Two jobs that have ended, one at work, and others that wait for their turn."""
+    ended = {
+        "first": _submit(url, name="is-16 on random networks", seed=1, budget={"trials": 60}),
+        "second": _submit(url, name="is-16, another seed", seed=2, budget={"trials": 25}),
+    }
+    for job in ended.values():
+        # The stream of its events ends with the job.
+        httpx.get(f"{url}/api/v1/jobs/{job}/events", timeout=600.0)
+    cg = {"builtin": "cg", "class": "S", "ranks": 16}
+    long = {"application": cg, "budget": {"trials": 20_000}, "cutoff_factor": None}
+    open_ones = [
+        _submit(url, name=f"cg-16, {priority} priority", priority=priority, seed=seed, **long)
+        for seed, priority in enumerate(("normal", "high", "low"), start=3)
+    ]
+    try:
+        yield {**ended, "running": open_ones[0]}
+    finally:
+        for job in open_ones:
+            httpx.post(f"{url}/api/v1/jobs/{job}/cancel", timeout=60.0)
+
+
+def take(browser: Browser, url: str, picture: Picture, known: Mapping[str, str]) -> bytes:
+    """The picture as PNG."""
+    context = browser.new_context(
+        viewport=dict(picture.size or DESK),  # type: ignore[arg-type]
+        color_scheme=picture.scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+    )
+    try:
+        page = context.new_page()
+        page.goto(f"{url}/#/{picture.view.format(**known)}")
+        page.get_by_text(picture.sign).first.wait_for(timeout=60_000)
+        page.wait_for_timeout(1500)
+        if picture.act is not None:
+            picture.act(page)
+            page.wait_for_timeout(800)
+        taken = Image.open(io.BytesIO(page.screenshot(full_page=picture.whole)))
+    finally:
+        context.close()
+    packed = io.BytesIO()
+    taken.convert("RGB").quantize(COLOURS).save(packed, "PNG", optimize=True)
+    return packed.getvalue()
+
+
+def main() -> int:
+    """Take all pictures, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PICTURES))
+    parser.add_argument("--output", type=Path, default=DOCS)
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in PICTURES]
+    if unknown:
+        parser.error(f"no picture {unknown[0]!r}; there are: {', '.join(PICTURES)}")
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        sys.exit("chromium is missing; run ./setup.sh --test")
+    options.output.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="hamtune-pictures-") as scratch,
+        service(Path(scratch) / "data") as url,
+        sync_playwright() as playwright,
+        jobs(url) as known,
+    ):
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        for name in options.names or PICTURES:
+            content = take(browser, url, PICTURES[name], known)
+            (options.output / f"{name}.png").write_bytes(content)
+            print(f"{name}.png  {len(content) / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

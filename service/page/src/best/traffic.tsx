@@ -1,0 +1,37 @@
+// What hosts exchange before and after the ranks were placed.
+import { bytes } from "../lib/format.ts";
+import { useStored } from "../lib/hooks.ts";
+import type { Placement } from "../lib/types.ts";
+import { Choice } from "../ui/choice.tsx";
+import { amounts, HeatMap } from "./charts.tsx";
+
+type Before = "order" | "baseline";
+
+/** Hops of a byte, on average; null where nothing is exchanged or the network is too large. */
+function apart(placement: Placement, hopBytes: number): number | null {
+  const all = placement.hops.reduce((sum, one) => sum + one.bytes, 0);
+  return all ? hopBytes / all : null;
+}
+
+export function TrafficMaps({ mine, other, label, mapping }: {
+  mine: Placement; other: Placement | null; label: string; mapping: string;
+}) {
+  const [wanted, setBefore] = useStored<Before>("hamtune-before", "order");
+  const before = other ? wanted : "order";
+  const rival = before === "baseline" ? other : null;
+  const was = rival ? rival.traffic : mine.before;
+  const range = amounts([was, mine.traffic]);
+  const { block } = mine.traffic;
+  return (
+    <>
+      {other && <div class="controls"><Choice label="Before" options={[["order", "the same with ranks in order"], ["baseline", label]] as const} value={before} change={setBefore} /></div>}
+      {!rival && mapping === "by-order" && <p class="quiet">The best has its ranks in order, so both are the same.</p>}
+      <div class="grid-2">
+        <HeatMap title={`Before: ${rival ? label : "ranks in order"}`} heat={was} range={range}
+          hops={rival ? apart(rival, rival.hop_bytes) : apart(mine, mine.before_hop_bytes)} />
+        <HeatMap title={`After: ranks by ${mapping}`} heat={mine.traffic} range={range} hops={apart(mine, mine.hop_bytes)} />
+      </div>
+      <p class="small-text quiet">Bytes between hosts, {block > 1 ? `${block} hosts a cell, ` : ""}from {bytes(Math.min(...range))} (pale) to {bytes(range[1])} (strong), logarithmic; collectives as the messages of their algorithm's family.</p>
+    </>
+  );
+}

@@ -1,0 +1,28 @@
+// What the first look at a view asks for: told by the script and by `early.ts`, which is there first.
+import type { Route } from "./address.ts";
+import { ACTIVE } from "./types.ts";
+
+export const POINTS = 2500;
+export const LIMIT = 50;
+
+export function jobPath(id: string): string { return `/jobs/${encodeURIComponent(id)}`; }
+
+/** The trials after a number; from the start a long course is thinned. */
+export function tablePath(id: string, after = 0): string {
+  return `${jobPath(id)}/table?after=${after}${after ? "" : `&points=${POINTS}`}`;
+}
+
+export function jobsPath(filter: string, search: string, cursor: string | null): string {
+  const query = new URLSearchParams({ limit: String(LIMIT) });
+  const states = filter === "active" ? ACTIVE : filter ? [filter] : [];
+  states.forEach((state) => query.append("state", state));
+  if (search) query.set("search", search);
+  if (cursor) query.set("cursor", cursor);
+  return `/jobs?${query}`;
+}
+
+/** The paths that a view begins with. */
+export function firstPaths({ parts: [view = "jobs", id], query }: Route): string[] {
+  if (view !== "jobs") return [];
+  return id ? [tablePath(id), jobPath(id)] : [jobsPath(query.get("state") ?? "", query.get("search") ?? "", null)];
+}
