@@ -2,8 +2,8 @@
 
     .venv/bin/python -m benchmarks.page_pictures [--output docs/page] [NAME]...
 
-Runs two jobs in a data directory of its own, leaves others at work and waiting, and takes a picture
-of each view; of some in dark colours and on a phone as well. It takes about two minutes.
+Runs two jobs in a data directory of its own and takes a picture of each view, of some while other
+jobs are at work and wait, in dark colours, or on a phone. It takes about three minutes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from benchmarks.page import SPEC, service
 DOCS = Path(__file__).resolve().parent.parent / "docs/page"
 DESK = {"width": 1200, "height": 800}
 PHONE = {"width": 375, "height": 780}
+CROWD = 10
+"""Jobs at once, two more than a service drives."""
 COLOURS = 128
 """Of a picture: enough for flat surfaces and text, and a third of the bytes."""
 
@@ -45,10 +47,11 @@ class Picture:
     """A view, what shows that it is there, and what is done with it before.
 
     Attributes:
-        view: Its address, with `{first}`, `{second}`, `{failed}` for the jobs.
+        view: Its address, with `{first}`, `{second}` and `{running}` for jobs.
         sign: A text that is visible when it is complete.
         act: What is done then.
         whole: Whether all of the page is shown, not only what fits the window.
+        others: How many jobs are at work or wait meanwhile.
     """
 
     view: str
@@ -57,6 +60,7 @@ class Picture:
     scheme: str = "light"
     act: Callable[[Page], None] | None = None
     whole: bool = True
+    others: int = 0
 
 
 def _replayed(page: Page) -> None:
@@ -74,11 +78,11 @@ def _refused(page: Page) -> None:
 
 
 PICTURES = {
-    "jobs": Picture("jobs", "before it"),
+    "jobs": Picture("jobs", "before it", others=CROWD),
     "new": Picture("new", "32 cables"),
     "new-refused": Picture("new", "32 cables", act=_refused, whole=False),
     "course": Picture("jobs/{first}/course", "csv", whole=False),
-    "running": Picture("jobs/{running}/course", "until about", whole=False),
+    "running": Picture("jobs/{running}/course", "until about", whole=False, others=1),
     "trial": Picture("jobs/{first}/course?trial=9", "Simulate", act=_replayed, whole=False),
     "best": Picture("jobs/{first}/best", "Distances"),
     "parameters": Picture("jobs/{first}/space", "R² on", act=_brushed),
@@ -89,7 +93,7 @@ PICTURES = {
     "course-dark": Picture("jobs/{first}/course", "csv", scheme="dark", whole=False),
     "best-dark": Picture("jobs/{first}/best", "Distances", scheme="dark"),
     "parameters-dark": Picture("jobs/{first}/space", "R² on", scheme="dark", act=_brushed),
-    "jobs-phone": Picture("jobs", "before it", PHONE),
+    "jobs-phone": Picture("jobs", "before it", PHONE, others=CROWD, whole=False),
     "course-phone": Picture("jobs/{first}/course", "csv", PHONE, whole=False),
     "best-phone": Picture("jobs/{first}/best", "Distances", PHONE),
     "new-phone": Picture("new", "32 cables", PHONE),
@@ -102,9 +106,8 @@ def _submit(url: str, **changes: Any) -> str:
     return str(answer.json()["id"])
 
 
-@contextmanager
-def jobs(url: str) -> Iterator[dict[str, str]]:
-    """Two jobs that have ended, one at work, and others that wait for their turn."""
+def finished(url: str) -> dict[str, str]:
+    """Two jobs that have ended."""
     ended = {
         "first": _submit(url, name="is-16 on random networks", seed=1, budget={"trials": 60}),
         "second": _submit(url, name="is-16, another seed", seed=2, budget={"trials": 25}),
@@ -112,16 +115,24 @@ def jobs(url: str) -> Iterator[dict[str, str]]:
     for job in ended.values():
         # The stream of its events ends with the job.
         httpx.get(f"{url}/api/v1/jobs/{job}/events", timeout=600.0)
+    return ended
+
+
+@contextmanager
+def at_work(url: str, count: int) -> Iterator[str]:
+    """So many jobs that do not end: more than are driven at once wait; yields the first of them."""
     cg = {"builtin": "cg", "class": "S", "ranks": 16}
-    long = {"application": cg, "budget": {"trials": 20_000}, "cutoff_factor": None}
-    open_ones = [
-        _submit(url, name=f"cg-16, {priority} priority", priority=priority, seed=seed, **long)
-        for seed, priority in enumerate(("normal", "high", "low"), start=3)
-    ]
+    made = []
     try:
-        yield {**ended, "running": open_ones[0]}
+        for number in range(count):
+            priority = ("normal", "high", "low")[number % 3]
+            name = f"cg-16 in the wave {number + 1}"
+            budget = {"trials": 2_000}
+            long = {"application": cg, "budget": budget, "seed": number, "cutoff_factor": None}
+            made.append(_submit(url, name=name, priority=priority, **long))
+        yield made[0]
     finally:
-        for job in open_ones:
+        for job in made:
             httpx.post(f"{url}/api/v1/jobs/{job}/cancel", timeout=60.0)
 
 
@@ -165,13 +176,15 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="hamtune-pictures-") as scratch,
         service(Path(scratch) / "data") as url,
         sync_playwright() as playwright,
-        jobs(url) as known,
     ):
+        known = finished(url)
         browser = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
         for name in options.names or PICTURES:
-            content = take(browser, url, PICTURES[name], known)
+            picture = PICTURES[name]
+            with at_work(url, picture.others) if picture.others else nullcontext("") as running:
+                content = take(browser, url, picture, {**known, "running": running})
             (options.output / f"{name}.png").write_bytes(content)
             print(f"{name}.png  {len(content) / 1000:.0f} kB")
     return 0

@@ -171,6 +171,56 @@ budget: {trials: 7, cpu_seconds: 100}
     window.errors = [error for error in window.errors if "422" not in error]
 
 
+def test_the_document_asks_for_what_is_shown_first_and_that_is_asked_for_once(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    window = open_page(f"{service.url}/#/jobs/{ended['id']}")
+    page, window.away = window.page, True
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.removeprefix(service.url)))
+    # Nothing but the document: its own script asks.
+    page.route("**/assets/app-*.js", lambda route: route.abort())
+    page.reload(wait_until="commit")
+    table = f"/api/v1/jobs/{ended['id']}/table?after=0&points=2500"
+    page.wait_for_function("window.early?.size === 2")
+    assert {table, f"/api/v1/jobs/{ended['id']}"} <= set(asked)
+
+    page.unroute("**/assets/app-*.js")
+    asked.clear()
+    page.reload()
+    expect(page.locator("table.trials tbody tr").first).to_be_visible()
+    assert asked.count(table) == 1
+
+
+def test_traffic_is_shown_before_and_after(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}/best").page
+    expect(page.get_by_role("img", name="Before: ranks in order")).to_be_visible()
+    expect(page.get_by_role("img", name="After: mapped by by-order")).to_be_visible()
+    expect(page.get_by_text("so both are the same")).to_be_visible()
+    baseline = page.locator(".choice label").nth(1)
+    baseline.click()
+    expect(page.get_by_role("img", name=f"Before: {baseline.inner_text()}")).to_be_visible()
+    expect(page.get_by_text("so both are the same")).to_have_count(0)
+
+
+def test_a_library_limits_the_search_to_what_it_can_run(
+    service: Service, open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/new").page
+    expect(page.get_by_text("32 cables")).to_be_visible()
+    page.get_by_label("MPI library that has to run").select_option("openmpi-4.1")
+    expect(page.get_by_text("MPI implementations")).to_have_count(0)
+    expect(page.get_by_text("(all that the application calls)")).to_be_visible()
+    page.get_by_label("Priority").select_option("high")
+    page.locator(".choice label", has_text="YAML").click()
+    text = page.get_by_label("Job file as YAML")
+    expect(text).to_have_value(re.compile("target: openmpi-4.1\n(.*\n)*priority: high"))
+    expect(page.locator("#job-problems .bad")).to_have_count(0)
+    assert violations(page) == []
+
+
 def test_a_trial_is_exported_and_simulated_again(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
@@ -188,6 +238,7 @@ def test_a_trial_is_exported_and_simulated_again(
     drawer.get_by_role("button", name="Simulate it again").click()
     expect(drawer.get_by_text("The same again")).to_be_visible()
     expect(drawer.get_by_text("(all as before)")).to_have_count(2)
+    expect(drawer.get_by_label("Log of the trial")).to_contain_text("attempt 1: finished on")
     assert violations(page) == []
 
 

@@ -29,7 +29,7 @@ export function TrafficMaps({ mine, other, label, mapping }: {
       <div class="grid-2">
         <HeatMap title={`Before: ${rival ? label : "ranks in order"}`} heat={was} range={range}
           hops={rival ? apart(rival, rival.hop_bytes) : apart(mine, mine.before_hop_bytes)} />
-        <HeatMap title={`After: ranks by ${mapping}`} heat={mine.traffic} range={range} hops={apart(mine, mine.hop_bytes)} />
+        <HeatMap title={`After: mapped by ${mapping}`} heat={mine.traffic} range={range} hops={apart(mine, mine.hop_bytes)} />
       </div>
       <p class="small-text quiet">Bytes between hosts, {block > 1 ? `${block} hosts a cell, ` : ""}from {bytes(Math.min(...range))} (pale) to {bytes(range[1])} (strong), logarithmic; collectives as the messages of their algorithm's family.</p>
     </>
