@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.service.conftest import write_pair
 from tests.service.page.conftest import PATIENCE, Service, Window, violations
 
 expect.set_options(timeout=PATIENCE)
@@ -219,6 +220,30 @@ def test_a_library_limits_the_search_to_what_it_can_run(
     expect(text).to_have_value(re.compile("target: openmpi-4.1\n(.*\n)*priority: high"))
     expect(page.locator("#job-problems .bad")).to_have_count(0)
     assert violations(page) == []
+
+
+def test_a_trace_is_uploaded_for_a_job(
+    service: Service, tmp_path: Path, open_page: Callable[..., Window]
+) -> None:
+    write_pair(tmp_path / "pair.ht")
+    (tmp_path / "bad.ht").write_bytes(b"no trace")
+    window = open_page(f"{service.url}/#/new")
+    page = window.page
+    page.get_by_role("combobox", name="Application", exact=True).select_option("stored")
+    page.get_by_text("Upload another").click()
+    upload = page.get_by_role("button", name="Upload", exact=True)
+    upload.click()
+    expect(page.get_by_text("Choose the trace first.")).to_be_visible()
+    page.get_by_label("Trace, as hamtune").set_input_files(tmp_path / "bad.ht")
+    upload.click()
+    expect(page.get_by_role("alert").filter(has_text="trace")).to_be_visible()
+    page.get_by_label("Trace, as hamtune").set_input_files(tmp_path / "pair.ht")
+    upload.click()
+    expect(page.get_by_text("pair with 2 ranks is chosen.")).to_be_visible()
+    chosen = page.get_by_label("Uploaded").locator("option:checked")
+    expect(chosen).to_have_text("pair (2 ranks)")
+    assert violations(page) == []
+    window.errors = [error for error in window.errors if "422" not in error]
 
 
 def test_a_trial_is_exported_and_simulated_again(

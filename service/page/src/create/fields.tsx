@@ -5,6 +5,7 @@ import { useResource } from "../lib/hooks.ts";
 import type { Catalogue, Page } from "../lib/types.ts";
 import { Section } from "../ui/parts.tsx";
 import { PRIORITIES, type Form } from "./form.ts";
+import { Upload } from "./upload.tsx";
 
 interface Stored { id: string; name: string; ranks?: number }
 
@@ -59,6 +60,7 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
               </>
             )}
         </div>
+        {form.source === "stored" && <Upload onDone={({ id }) => { applications.reload(); change({ application: id }); }} />}
       </Section>
       <Section title="Machine">
         <div class="form-grid">

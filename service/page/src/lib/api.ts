@@ -70,7 +70,9 @@ export async function post<T>(path: string, body?: unknown, headers: Record<stri
 
 function posting(body: unknown, headers: Record<string, string> = {}): RequestInit {
   const init: RequestInit = { method: "POST", headers: { ...headers } };
-  if (typeof body === "string") {
+  if (body instanceof FormData) {
+    init.body = body; // the browser says where its parts end
+  } else if (typeof body === "string") {
     init.body = body;
     init.headers = { "Content-Type": "application/yaml", ...headers };
   } else if (body !== undefined) {
