@@ -29,6 +29,7 @@ CONFIDENCE = 0.95
 MICROBENCHMARK = "microbenchmark"
 _TIMED = r"^seconds: ([0-9.]+)$"
 _SHOWN = 15
+_LAUNCHERS = ("mpirun", "mpiexec", "mpirun_rsh", "orterun", "prterun", "srun")
 
 
 @click.command(
@@ -86,6 +87,10 @@ def verify(
     manifest = _manifest(export)
     pattern = _pattern(time_from)
     program = list(command)
+    if program and Path(program[0]).name.partition(".")[0] in _LAUNCHERS:
+        raise click.UsageError(
+            f"give the program alone, not {program[0]}: the export starts it with its own launcher"
+        )
     if not program:
         if pattern is not None:
             raise click.UsageError("--time-from goes with a command")

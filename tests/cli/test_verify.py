@@ -95,6 +95,8 @@ def test_what_cannot_be_measured_is_said(tuned: Hamtune, tmp_path: Path) -> None
     assert "is no export for an MPI library" in tuned.refused("verify", str(tmp_path))
     assert "needs a group" in tuned.refused("verify", "out", "--time-from", "x", "--", "true")
     assert "goes with a command" in tuned.refused("verify", "out", "--time-from", "(x)")
+    started = tuned.refused("verify", "out", "--", "mpirun.openmpi", "./solver")
+    assert "give the program alone, not mpirun.openmpi" in started
     failed = tuned("verify", "out", "--", "false")
     assert failed.returncode == 1
     assert "the exported run failed with status 1" in failed.stderr.splitlines()[0]
