@@ -122,7 +122,11 @@ class TrialDetail(TrialView):
     @classmethod
     def of_attempts(cls, trial: Trial, attempts: Sequence[Attempt]) -> Self:
         """The view of a stored trial and the attempts at it."""
-        return cls.model_validate({**vars(trial), "attempts": [vars(one) for one in attempts]})
+        return cls(
+            **dict(TrialView.of(trial)),
+            result=trial.result,
+            attempts=[AttemptView.model_validate(one, from_attributes=True) for one in attempts],
+        )
 
 
 class TrialPage(BaseModel):
