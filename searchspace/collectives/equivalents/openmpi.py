@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from searchspace.collectives.equivalents.equivalent import Entry, Kind, Target, near, power_of_two
+from searchspace.collectives.equivalents.equivalent import (
+    Entry,
+    Kind,
+    Target,
+    near,
+    not_power_of_two,
+    power_of_two,
+)
 
 __all__ = ["ALGORITHM_IDS", "OPENMPI_4", "OPENMPI_5", "algorithm_parameter"]
 
@@ -173,7 +180,11 @@ _ENTRIES: dict[str, dict[str, Entry]] = {
 _APART: dict[str, dict[str, Entry]] = {
     "reduce_scatter_block": {
         "ompi_basic_recursivehalving": Entry("recursive_halving"),
-        "ompi_butterfly": Entry("butterfly"),
+        "ompi_butterfly": Entry(
+            "butterfly",
+            only=not_power_of_two,
+            otherwise=("nearest", "without the exchange that puts the parts in order"),
+        ),
         "mpich_rdb": Entry("recursive_doubling"),
     },
 }

@@ -203,7 +203,9 @@ def test_what_the_library_has_not_is_said(solve: Solve, exported: Callable[..., 
 def test_what_simulation_decides_by_another_collective_has_a_setting_of_its_own(
     solve: Solve, exported: Callable[..., Exported], called: tuple[str, ...], forced: list[str]
 ) -> None:
-    job_id = solve({"collectives": {"reduce_scatter": "ompi_butterfly"}}, collectives=called)
+    butterfly = {"reduce_scatter": "ompi_butterfly"}
+    chosen = {"topology": "random", "mpi": "ompi", "collectives": butterfly}
+    job_id = solve(chosen, ranks=6, collectives=called)
 
     export = exported(job_id, "openmpi", target=TARGETS["openmpi-4.1"])
 
