@@ -74,6 +74,10 @@ class Client:
         """PATCH a path; the answer as plain values."""
         return self._request("PATCH", path, json=document).json()
 
+    def put(self, path: str, document: Any) -> Any:
+        """PUT a path; the answer as plain values."""
+        return self._request("PUT", path, json=document).json()
+
     def delete(self, path: str) -> Any:
         """DELETE something and return the answer."""
         return self._request("DELETE", path).json()

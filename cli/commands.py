@@ -59,6 +59,10 @@ TABLE = {
         "results",
         "Draw the convergence of jobs, with their baselines, and their proximity to the best C(n).",
     ),
+    "priority": (
+        "jobs",
+        "Change the priority of a job that has not ended; its trials stay what they are.",
+    ),
     "projects": ("projects", "Show projects; set their shares, priorities and quotas."),
     "recorder": ("recorder", "Record programs on a cluster, under its own MPI."),
     "replay": ("replay", "Simulate a trial of a job again and tell whether the same comes out."),

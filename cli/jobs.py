@@ -26,6 +26,7 @@ from cli.terminal import describe, expectation, repeats_lines, search_trials, st
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
+from storage.fair_share import PRIORITIES
 from storage.records import JobState
 
 __all__ = ["COMMANDS"]
@@ -285,6 +286,24 @@ def _steering(name: str, doing: str, text: str) -> click.Command:
     return command
 
 
+@click.command(epilog=example("hamtune priority cg-64 high"))
+@click.argument("job", metavar="J")
+@click.argument("priority", type=click.Choice(list(PRIORITIES)))
+@json_option
+@server_option
+def priority(
+    job: str, priority: str, as_json: bool, server: str | None, settings: Settings
+) -> None:
+    """Change the priority of a job that has not ended; its trials stay what they are."""
+    with connect(server, settings) as client:
+        found = client.find_job(job)
+        answer = client.put(f"/jobs/{found['id']}/priority", {"priority": priority})
+    if as_json:
+        print_json(answer)
+    else:
+        click.echo(f"{answer['name']} ({answer['id']}): priority {answer['priority']}")
+
+
 COMMANDS = [
     submit,
     list_jobs,
@@ -294,6 +313,7 @@ COMMANDS = [
         "pause", "asked to pause", "Pause a job: trials under way end, no further ones start."
     ),
     _steering("resume", "resumed", "Let a paused job go on where it stopped."),
+    priority,
     _steering("cancel", "asked to cancel", "End a job for good; its finished trials stay."),
     _steering("clone", "cloned", "Create a new job like an existing one and print its id."),
 ]

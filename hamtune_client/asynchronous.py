@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import httpx
 
@@ -192,6 +192,11 @@ class AsyncJob:
     async def cancel(self) -> AsyncJob:
         """End it for good."""
         return await self._steer("cancel")
+
+    async def prioritise(self, priority: Literal["low", "normal", "high"]) -> AsyncJob:
+        """Let it compete in another class from now on."""
+        self.record = await self._client.call(calls.prioritise(self.id, priority))
+        return self
 
     async def clone(self, changes: Mapping[str, Any] | None = None) -> AsyncJob:
         """A new job like it, with a merge patch of its job file."""

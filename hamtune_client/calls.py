@@ -31,6 +31,7 @@ __all__ = [
     "get_job",
     "list_jobs",
     "list_trials",
+    "prioritise",
     "read_event",
     "refuse",
     "replay",
@@ -158,6 +159,13 @@ def steer(job_id: str, verb: str, changes: Mapping[str, Any] | None = None) -> C
     headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
     content = json.dumps(dict(changes or {})).encode()
     return Call("POST", path, _job, headers=headers, content=content)
+
+
+def prioritise(job_id: str, priority: str) -> Call[JobRecord]:
+    """Change the priority of a job."""
+    headers = {"Content-Type": "application/json"}
+    content = json.dumps({"priority": priority}).encode()
+    return Call("PUT", f"/jobs/{job_id}/priority", _job, headers=headers, content=content)
 
 
 def delete(job_id: str) -> Call[None]:

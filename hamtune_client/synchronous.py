@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import httpx
 
@@ -188,6 +188,11 @@ class Job:
     def cancel(self) -> Job:
         """End it for good."""
         return self._steer("cancel")
+
+    def prioritise(self, priority: Literal["low", "normal", "high"]) -> Job:
+        """Let it compete in another class from now on."""
+        self.record = self._client.call(calls.prioritise(self.id, priority))
+        return self
 
     def clone(self, changes: Mapping[str, Any] | None = None) -> Job:
         """A new job like it, with a merge patch of its job file."""

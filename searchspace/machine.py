@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
@@ -22,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from searchspace.configuration import sha256_of
+from searchspace.configuration import canonical_json
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.units import machine_bandwidth, machine_latency, machine_speed
@@ -297,9 +298,14 @@ class Machine(Description):
         return description
 
     @functools.cached_property
+    def canonical_json(self) -> str:
+        """`canonical` with sorted keys and no spaces."""
+        return canonical_json(self.canonical())
+
+    @functools.cached_property
     def sha256(self) -> str:
         """The identity of the machine, in hexadecimal."""
-        return sha256_of(self.canonical())
+        return hashlib.sha256(self.canonical_json.encode()).hexdigest()
 
 
 def parse_machine(document: Any) -> Machine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, WORLD, Groups
-from searchspace.configuration import DEFAULTS, Configuration, sha256_of
+from searchspace.configuration import DEFAULTS, Configuration, canonical_json
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
@@ -488,18 +489,19 @@ def evaluation_key(
         configuration: The configuration; what it leaves to defaults is filled in first.
         simulator_version: Version of our simulator and of SimGrid.
     """
-    chosen = complete(configuration, machine).to_dict()
+    chosen = complete(configuration, machine)
+    parts = {
+        "trace": canonical_json(trace_sha256),
+        "machine": machine.canonical_json,
+        "configuration": chosen.canonical_json,
+        "simulator": canonical_json(simulator_version),
+    }
     family = FAMILIES.get(str(chosen["topology"]))
-    versions = {"family_version": family.version} if family and family.version > 1 else {}
+    if family is not None and family.version > 1:
+        parts["family_version"] = canonical_json(family.version)
     mapper = MAPPERS.get(str(chosen["mapping"]))
     if mapper is not None and mapper.uses_traffic:
-        versions["traffic_version"] = _TRAFFIC_VERSION
-    return sha256_of(
-        {
-            "trace": trace_sha256,
-            "machine": machine.canonical(),
-            "configuration": chosen,
-            "simulator": simulator_version,
-            **versions,
-        }
-    )
+        parts["traffic_version"] = canonical_json(_TRAFFIC_VERSION)
+    # Canonical JSON as well, with the machine written once for all configurations.
+    text = ",".join(f'"{name}":{parts[name]}' for name in sorted(parts))
+    return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()

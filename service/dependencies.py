@@ -14,19 +14,20 @@ from storage.storage import Storage
 __all__ = ["FeedDependency", "SettingsDependency", "StorageDependency"]
 
 
-def _storage(request: Request, principal: PrincipalDependency) -> Storage:
+# None of these waits for anything; what is not async costs a hand-over to a thread each.
+async def _storage(request: Request, principal: PrincipalDependency) -> Storage:
     storage = request.app.state.runtime.storage
     assert isinstance(storage, Storage)
     return storage_of(principal, storage)
 
 
-def _settings(request: Request) -> Settings:
+async def _settings(request: Request) -> Settings:
     settings = request.app.state.runtime.settings
     assert isinstance(settings, Settings)
     return settings
 
 
-def _feed(request: Request) -> EventFeed:
+async def _feed(request: Request) -> EventFeed:
     feed = request.app.state.feed
     assert isinstance(feed, EventFeed)
     return feed

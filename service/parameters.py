@@ -46,7 +46,7 @@ LogOffset = Annotated[
 ]
 
 
-def only_known_parameters(request: Request) -> None:
+async def only_known_parameters(request: Request) -> None:
     """Refuse query parameters that an operation does not have: they would change nothing.
 
     Raises:
@@ -54,6 +54,8 @@ def only_known_parameters(request: Request) -> None:
     """
     route = request.scope.get("route")
     if not isinstance(route, APIRoute):
+        return
+    if not request.query_params:
         return
     known = sorted(_query_parameters(route.dependant))
     unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]

@@ -17,7 +17,7 @@ from storage.identifiers import new_id
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
 from tuner.evaluations import Silence
-from workers.celery_app import make_app
+from workers.celery_app import make_app, waiting_messages
 from workers.embedded import EmbeddedPool
 
 __all__ = ["Runtime", "coordinator_for", "open_storage"]
@@ -173,7 +173,10 @@ def coordinator_for(
     def dispatch(task: str, identifier: str) -> None:
         app.send_task(task, args=(identifier,))
 
+    def backlog() -> int:
+        return waiting_messages(app)
+
     # Process numbers come again, in containers at once.
     name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
     silence = Silence(running_seconds=worker_silence)
-    return Coordinator(storage, dispatch, name, silence=silence, embedded=embedded)
+    return Coordinator(storage, dispatch, name, silence=silence, backlog=backlog, embedded=embedded)

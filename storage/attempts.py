@@ -11,7 +11,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import Integer, Row, Update, and_, bindparam, func, insert, select, update
+from sqlalchemy import (
+    Integer,
+    Row,
+    Update,
+    and_,
+    bindparam,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from storage.database import Database, Repository
@@ -27,10 +38,11 @@ from storage.trial_rows import (
     OPEN_ATTEMPT_STATES,
     OPEN_TRIAL_STATES,
     TRIALS,
+    begin_trials,
     best_of,
-    change_to,
     change_trial,
     packed_result,
+    settle_trials,
     trial_record,
 )
 
@@ -42,8 +54,19 @@ _THIS = and_(
     ATTEMPTS.c.number == bindparam("its_number"),
 )
 _CHANGE = update(ATTEMPTS).where(_THIS).returning(ATTEMPTS.c.number)
-_BEGIN = _CHANGE.where(ATTEMPTS.c.state == "dispatched").values(
-    state="running", worker=bindparam("its_worker")
+_THESE = and_(
+    ATTEMPTS.c.job_id == bindparam("its_job"),
+    tuple_(ATTEMPTS.c.trial_number, ATTEMPTS.c.number).in_(bindparam("which", expanding=True)),
+)
+_BEGIN = (
+    update(ATTEMPTS)
+    .where(_THESE, ATTEMPTS.c.state == "dispatched")
+    .values(state="running", worker=bindparam("its_worker"), heartbeat_at=bindparam("now"))
+)
+_FINISH = (
+    update(ATTEMPTS)
+    .where(_THESE, ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
+    .values(state="finished", finished_at=bindparam("now"))
 )
 _END = _CHANGE.where(ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
 _BEAT = _CHANGE.where(ATTEMPTS.c.state == "running")
@@ -66,20 +89,17 @@ _SILENT = _OPEN.where(
     # A heartbeat that came in while this waited for its row keeps the attempt.
 ).with_for_update()
 _ALL_OPEN = _OPEN.with_for_update()
-_COUNT_OPEN = select(func.count()).where(
-    ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES)
-)
 _COUNT_RUNNING = select(func.count()).where(
     ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state == "running"
 )
-_NEXT = (
+_WAITING = (
     select(ATTEMPTS.c.trial_number, ATTEMPTS.c.number)
     .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state == "dispatched")
     .order_by(ATTEMPTS.c.trial_number)
     .limit(bindparam("most", type_=Integer))
-    # What another worker is about to take is its.
-    .with_for_update(skip_locked=True)
 )
+# What another worker is about to take is its.
+_NEXT = _WAITING.with_for_update(skip_locked=True)
 
 
 class Taken(NamedTuple):
@@ -152,7 +172,7 @@ class Attempts(Repository):
             return None
         try:
             with self._database.writing() as session:
-                return _begin(self._database, session, parts, worker)
+                return _begin(self._database, session, parts[0], [parts[1:]], worker)[0]
         except _Stale:
             return None
 
@@ -202,12 +222,11 @@ class Attempts(Repository):
                         continue
                     found = connection.execute(_NEXT, {"job_id": one.job, "most": room}).all()
                     if found:
-                        chosen = [(one.job, row.trial_number, row.number) for row in found]
+                        chosen = [(row.trial_number, row.number) for row in found]
+                        trials = _begin(self._database, session, one.job, chosen, worker)
                         return [
-                            Taken(
-                                attempt_id(*which), _begin(self._database, session, which, worker)
-                            )
-                            for which in chosen
+                            Taken(attempt_id(one.job, *which), trial)
+                            for which, trial in zip(chosen, trials, strict=True)
                         ]
         except _Stale:
             pass
@@ -271,14 +290,17 @@ class Attempts(Repository):
             now = charge(self._database, session, job_id, *outcomes)
             if now is None:
                 return False
+            which = [parts[1:] for _, parts in finished]
+            _change_all(session, _FINISH, job_id, which, now=now)
+            settled = [
+                (parts[1], one.outcome, result)
+                for (one, parts), result in zip(finished, results, strict=True)
+            ]
+            rows = settle_trials(self._database, session, job_id, settled, now)
+            if rows is None:
+                raise _Stale
             best: tuple[float, int] | None = None
-            for (one, which), result in zip(finished, results, strict=True):
-                _change(session, _END, which, state="finished", finished_at=now)
-                row = change_to(
-                    self._database, session, job_id, which[1], one.outcome, now, result=result
-                )
-                if row is None:
-                    raise _Stale
+            for (one, _), row, result in zip(finished, rows, results, strict=True):
                 value = best_of(row, one.outcome)
                 if value is not None:
                     best = min(best or (value, row.number), (value, row.number))
@@ -305,10 +327,17 @@ class Attempts(Repository):
             return False
         return True
 
-    def count_open_attempts(self, job_id: str) -> int:
-        """How many attempts of a job are dispatched or running."""
+    def waiting_attempts(self, job_id: str, most: int) -> list[str]:
+        """The attempts of a job that no worker has taken, those whose turn is next, in order."""
         with self._database.reading() as session:
-            return int(session.connection().execute(_COUNT_OPEN, {"job_id": job_id}).scalar_one())
+            rows = session.connection().execute(_WAITING, {"job_id": job_id, "most": most})
+            return [attempt_id(job_id, row.trial_number, row.number) for row in rows]
+
+    def count_running_attempts(self, job_id: str) -> int:
+        """How many attempts of a job are under way."""
+        with self._database.reading() as session:
+            found = session.connection().execute(_COUNT_RUNNING, {"job_id": job_id})
+            return int(found.scalar_one())
 
     def open_attempts(self, job_id: str) -> list[Attempt]:
         """The attempts of a job that are dispatched or running."""
@@ -361,20 +390,25 @@ class Attempts(Repository):
             return lost
 
 
-def _begin(database: Database, session: Session, parts: tuple[str, int, int], worker: str) -> Trial:
-    """Begin a dispatched attempt.
+def _begin(
+    database: Database,
+    session: Session,
+    job_id: str,
+    which: Sequence[tuple[int, int]],
+    worker: str,
+) -> list[Trial]:
+    """Begin dispatched attempts of a job, given by the numbers of trial and attempt.
 
     Raises:
-        _Stale: It is not dispatched, or its trial is not open.
+        _Stale: One is not dispatched, or its trial is not open.
     """
     now = database.now(session)
-    _change(session, _BEGIN, parts, its_worker=worker, heartbeat_at=now)
-    row = change_trial(
-        database, session, parts[0], parts[1], state="running", worker=worker, started_at=now
-    )
-    if row is None:
+    _change_all(session, _BEGIN, job_id, which, its_worker=worker, now=now)
+    numbers = [trial for trial, _ in which]
+    rows = begin_trials(database, session, job_id, numbers, worker, now)
+    if rows is None:
         raise _Stale
-    return trial_record(row)
+    return [trial_record(row) for row in rows]
 
 
 def _room(session: Session, job_id: str, concurrency: int) -> int:
@@ -401,6 +435,25 @@ def _change(
         statement, {"its_job": job_id, "its_trial": trial, "its_number": number, **values}
     )
     if found.one_or_none() is None:
+        raise _Stale
+
+
+def _change_all(
+    session: Session,
+    statement: Update,
+    job_id: str,
+    which: Sequence[tuple[int, int]],
+    **values: Any,
+) -> None:
+    """Change attempts of a job, given by the numbers of trial and attempt.
+
+    Raises:
+        _Stale: One is not in a state that the statement asks for.
+    """
+    found = session.connection().execute(
+        statement, {"its_job": job_id, "which": list(which), **values}
+    )
+    if found.rowcount != len(which):
         raise _Stale
 
 

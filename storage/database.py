@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +28,7 @@ from sqlalchemy import (
     insert,
     make_url,
     select,
+    text,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from storage.artifacts import Artifacts
     from storage.postgresql import Listener
 
-__all__ = ["CLOCK", "Database", "Repository", "plainly"]
+__all__ = ["CLOCK", "Database", "Noted", "Repository", "plainly"]
 
 Row = TypeVar("Row")
 
@@ -55,11 +58,31 @@ CLOCK = cast(func.extract("epoch", func.clock_timestamp()), Double)
 of an SQLite file share the clock of their host."""
 
 _EVENTS = table(EventRow)
-_APPEND = insert(_EVENTS).returning(_EVENTS.c.id, sort_by_parameter_order=True)
+_APPEND = insert(_EVENTS)
+_APPEND_ONE = _APPEND.returning(_EVENTS.c.id)
+# The server takes JSON apart faster than the driver puts rows together; the ids are drawn in order.
+_APPEND_SEVERAL = text(
+    "INSERT INTO events (job_id, kind, at, data)"
+    " SELECT one ->> 'job_id', one ->> 'kind', CAST(one ->> 'at' AS double precision),"
+    " one -> 'data'"
+    " FROM json_array_elements(CAST(:noted AS json)) WITH ORDINALITY AS noted (one, place)"
+    " ORDER BY place"
+)
 # Whoever appends to the log holds the lock; the notification goes out with the commit.
 _LOCK_EVENTS = select(
     func.pg_advisory_xact_lock(_EVENT_LOCK), func.pg_notify(CHANNEL, bindparam("payload"))
 )
+
+
+@dataclass
+class Noted:
+    """An event of a transaction that has not been committed; alone in it, it gets its id."""
+
+    job_id: str
+    kind: str
+    at: float
+    data: dict[str, Any]
+    id: int = 0
 
 
 class Database:
@@ -89,7 +112,15 @@ class Database:
             if self.is_sqlite
             else self.engine.execution_options(isolation_level="AUTOCOMMIT")
         )
+        self._snapshots = (
+            self.engine
+            if self.is_sqlite
+            else self.engine.execution_options(isolation_level="REPEATABLE READ")
+        )
         self._writer = self.engine.execution_options(hamtune_writes=True)
+        # SQLite lets waiting writers look again after up to 0.1 s, in no order: among many threads
+        # one may find it taken each time until it gives up. Those of a process take turns here.
+        self._turn = threading.Lock()
         self.news = News()
         self._listener: Listener | None = None
         self._listener_lock = threading.Lock()
@@ -101,15 +132,22 @@ class Database:
             yield session
 
     @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """A session for reads of several statements that are to see one moment."""
+        with plainly(), Session(self._snapshots, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction that is committed at the end, with the events noted in it.
 
         On SQLite it holds the write lock from its start, so that what it read is still true when
         it writes. On PostgreSQL the repositories lock rows, the job's always first.
         """
-        noted: list[EventRow] = []
+        noted: list[Noted] = []
         with (
             plainly(),
+            self._taking_turns(),
             Session(self._writer, expire_on_commit=False, info={"events": noted}) as session,
             session.begin(),
         ):
@@ -119,6 +157,16 @@ class Database:
                 self._append_events(session, noted)
         if self.is_sqlite:  # PostgreSQL tells everybody, this process as well
             self.news.announce(map(_notice, noted))
+
+    @contextmanager
+    def _taking_turns(self) -> Iterator[None]:
+        """Hold the turn of a writer to SQLite; who waits too long leaves the rest to SQLite."""
+        held = self.is_sqlite and self._turn.acquire(timeout=_BUSY_MILLISECONDS / 1000)
+        try:
+            yield
+        finally:
+            if held:
+                self._turn.release()
 
     def listen(self) -> bool:
         """Whether news of all processes arrive; on PostgreSQL a first call begins to listen."""
@@ -148,31 +196,34 @@ class Database:
                 if self.is_sqlite:
                     connection.connection.cursor().execute("PRAGMA foreign_keys = ON")
 
-    def note(self, session: Session, job_id: str, kind: str, data: Mapping[str, Any]) -> EventRow:
+    def note(self, session: Session, job_id: str, kind: str, data: Mapping[str, Any]) -> Noted:
         """Note an event; it is appended when the transaction commits."""
-        row = EventRow(job_id=job_id, kind=kind, at=time.time(), data=dict(data))
-        session.info["events"].append(row)
-        return row
+        event = Noted(job_id=job_id, kind=kind, at=time.time(), data=dict(data))
+        session.info["events"].append(event)
+        return event
 
-    def _append_events(self, session: Session, noted: list[EventRow]) -> None:
+    def _append_events(self, session: Session, noted: list[Noted]) -> None:
         # On PostgreSQL ids are drawn before the commit that shows them, so a watcher could see 6,
         # move its cursor past it, and never see 5. Whoever appends therefore holds this lock from
         # drawing the id until the commit is visible; it is taken last, so it is held briefly and
         # never while waiting for a row.
         connection = session.connection()
         if not self.is_sqlite:
-            payload = "\n".join(_notice(row).encode() for row in noted)
+            # Those of one kind and state are one piece of news.
+            payload = "\n".join(dict.fromkeys(_notice(one).encode() for one in noted))
             connection.execute(
                 _LOCK_EVENTS, {"payload": payload if len(payload) <= _LONGEST_NOTIFICATION else ""}
             )
         values = [
-            {"job_id": row.job_id, "kind": row.kind, "at": row.at, "data": row.data}
-            for row in noted
+            {"job_id": one.job_id, "kind": one.kind, "at": one.at, "data": one.data}
+            for one in noted
         ]
-        for row, identifier in zip(
-            noted, connection.execute(_APPEND, values).scalars(), strict=True
-        ):
-            row.id = identifier
+        if len(noted) == 1:
+            noted[0].id = connection.execute(_APPEND_ONE, values[0]).scalar_one()
+        elif self.is_sqlite:
+            connection.execute(_APPEND, values)
+        else:
+            connection.execute(_APPEND_SEVERAL, {"noted": json.dumps(values)})
 
     def now(self, session: Session) -> float:
         """The time of a transaction; a statement that read `CLOCK` may have left it here."""
@@ -199,8 +250,8 @@ class Database:
         self.engine.dispose()
 
 
-def _notice(row: EventRow) -> Notice:
-    return Notice(row.job_id, row.kind, str(row.data.get("state", "")))
+def _notice(noted: Noted) -> Notice:
+    return Notice(noted.job_id, noted.kind, str(noted.data.get("state", "")))
 
 
 @cache

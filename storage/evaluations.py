@@ -7,14 +7,15 @@ state and value whether it was simulated or not.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from sqlalchemy import Row, bindparam, select
+from sqlalchemy import LargeBinary, Row, bindparam, select, type_coerce
 from sqlalchemy.orm import Session
 
 from storage.database import Database, Repository
-from storage.models import EvaluationRow, table
+from storage.models import EvaluationRow, table, unpack
 from storage.records import DEFAULT_PROJECT, Outcome
 from storage.trial_rows import packed_result
 
@@ -24,7 +25,10 @@ __all__ = ["Evaluations", "keep_outcome", "key_within"]
 _REPEATABLE_FAILURES = ("crash", "deadlock", "invalid")
 
 _EVALUATIONS = table(EvaluationRow)
-_FIND = select(_EVALUATIONS).where(_EVALUATIONS.c.key == bindparam("key"))
+_FIND = select(
+    *(column for column in _EVALUATIONS.c if column.name != "result"),
+    type_coerce(_EVALUATIONS.c.result, LargeBinary).label("packed_result"),
+).where(_EVALUATIONS.c.key.in_(bindparam("keys", expanding=True)))
 
 
 def key_within(project: str, key: str) -> str:
@@ -49,9 +53,17 @@ class Evaluations(Repository):
         Returns:
             An outcome marked as cached, that costs nothing; None where a run is needed.
         """
+        (known,) = self.find_evaluations([(key, cutoff)])
+        if known is None or known.packed_result is None:
+            return known
+        return replace(known, result=unpack(known.packed_result), packed_result=None)
+
+    def find_evaluations(self, asked: Sequence[tuple[str, float | None]]) -> list[Outcome | None]:
+        """As `find_evaluation`, for several keys and cutoffs; results stay packed."""
         with self._database.reading() as session:
-            row = session.connection().execute(_FIND, {"key": key}).one_or_none()
-            return None if row is None else _answer(row, cutoff)
+            keys = [key for key, _ in asked]
+            rows = {row.key: row for row in session.connection().execute(_FIND, {"keys": keys})}
+        return [_answer(rows[key], cutoff) if key in rows else None for key, cutoff in asked]
 
     def put_evaluation(self, key: str, outcome: Outcome, cutoff: float | None) -> None:
         """Keep the outcome of a run with this cutoff, unless what is kept answers more."""
@@ -120,7 +132,7 @@ def _answer(row: Row[Any], cutoff: float | None) -> Outcome | None:
         status=cast('Literal["completed", "censored", "infeasible", "failed"]', row.status),
         value=row.value,
         reason=row.reason,
-        result=row.result,
+        packed_result=row.packed_result,
         peak_rss_bytes=row.peak_rss_bytes,
         cached=True,
     )
@@ -140,4 +152,4 @@ def _answer(row: Row[Any], cutoff: float | None) -> Outcome | None:
 
 
 def _censored(known: Outcome, cutoff: float | None) -> Outcome:
-    return replace(known, status="censored", value=cutoff, reason=None, result=None)
+    return replace(known, status="censored", value=cutoff, reason=None, packed_result=None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from storage.database import Repository
+from storage.database import Noted, Repository
 from storage.models import EventRow
 from storage.pagination import check_limit
 from storage.records import Event
@@ -20,8 +20,8 @@ class Events(Repository):
     def append_event(self, job_id: str, kind: str, data: dict[str, Any]) -> Event:
         """Append an event by itself; changes of jobs and trials append theirs with the change."""
         with self._database.writing() as session:
-            row = self._database.note(session, job_id, kind, data)
-        return _record(row)
+            noted = self._database.note(session, job_id, kind, data)
+        return _record(noted)
 
     def events_after(
         self, cursor: int, *, job_id: str | None = None, limit: int = 1000
@@ -47,5 +47,5 @@ class Events(Repository):
             return session.scalar(select(func.max(EventRow.id))) or 0
 
 
-def _record(row: EventRow) -> Event:
+def _record(row: EventRow | Noted) -> Event:
     return Event(id=row.id, job_id=row.job_id, kind=row.kind, data=row.data, at=row.at)

@@ -137,6 +137,17 @@ class Jobs(Repository):
                 raise NotFound(f"there is no job {job_id}")
             return job_record(row)
 
+    def check_job(self, job_id: str) -> None:
+        """Check that there is a job, for less than it costs to read it.
+
+        Raises:
+            NotFound: There is none with this id.
+        """
+        statement = self._visible(select(_JOBS.c.id).where(_JOBS.c.id == job_id), JobRow.project)
+        with self._database.reading() as session:
+            if session.connection().execute(statement).first() is None:
+                raise NotFound(f"there is no job {job_id}")
+
     def glance(self, job_id: str) -> Glance | None:
         """The state of a job and the token of its lease, at little cost; None if it is gone."""
         with self._database.reading() as session:
@@ -256,6 +267,24 @@ class Jobs(Repository):
             if to == "paused" or to in FINAL_JOB_STATES:
                 end_lease(row, now)
             self._database.note(session, job_id, "job", job_event(row, previous))
+            return job_record(row)
+
+    def set_job_priority(self, job_id: str, priority: Priority) -> Job:
+        """Change the class in which a job competes from now on; its trials stay the same.
+
+        Raises:
+            NotFound: There is no such job.
+            Conflict: The job has ended.
+        """
+        with self._database.writing() as session:
+            row = lock_job(session, job_id)
+            if row.priority == PRIORITIES[priority]:
+                return job_record(row)
+            if row.state in FINAL_JOB_STATES:
+                raise Conflict(f"job {job_id} is {row.state}; its priority means nothing any more")
+            row.priority = PRIORITIES[priority]
+            event = {**job_event(row, None), "priority": priority}
+            self._database.note(session, job_id, "job", event)
             return job_record(row)
 
     def delete_job(self, job_id: str) -> None:

@@ -43,6 +43,7 @@ __all__ = [
     "TrialRow",
     "pack",
     "table",
+    "unpack",
 ]
 
 _DIGEST_LENGTH = 64  # SHA-256 in hexadecimal
@@ -52,6 +53,11 @@ _NAME_LENGTH = 63
 def pack(value: Any) -> bytes:
     """A JSON value as a column of type `CompressedJSON` keeps it."""
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
+
+
+def unpack(stored: bytes) -> Any:
+    """The JSON value that `pack` was given."""
+    return json.loads(zlib.decompress(stored))
 
 
 class CompressedJSON(TypeDecorator[Any]):
@@ -66,7 +72,7 @@ class CompressedJSON(TypeDecorator[Any]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         """Inflate what comes out of it."""
-        return None if value is None else json.loads(zlib.decompress(value))
+        return None if value is None else unpack(value)
 
 
 class Base(DeclarativeBase):

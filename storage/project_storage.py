@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 NARROWED = (
     "add_application", "add_audit", "add_key", "add_machine", "add_source_application",
-    "admit_upload", "application_log", "check_quotas", "create_job", "events_after",
+    "admit_upload", "application_log", "check_job", "check_quotas", "create_job", "events_after",
     "find_application", "find_machine", "get_application", "get_job", "get_key", "get_machine",
     "get_project", "has_source", "home", "list_applications", "list_audit", "list_jobs",
     "list_keys", "list_machines", "list_projects", "project", "project_use", "revoke_key",
@@ -31,9 +31,10 @@ NARROWED = (
 
 BY_JOB = (
     "add_measurement", "append_event", "baseline_points", "best_trial", "cpu_seconds_spent",
-    "count_finished", "count_open_attempts", "course_points", "delete_job", "evaluations_spent",
-    "get_trial", "initial_point", "is_being_prepared", "list_measurements", "list_trials",
-    "numbered_trials", "open_attempts", "open_trials", "transition", "trial_attempts",
+    "count_finished", "course_points", "delete_job", "evaluations_spent", "get_trial",
+    "initial_point", "is_being_prepared", "list_measurements", "list_trials",
+    "numbered_trials", "open_attempts", "open_trials", "set_job_priority", "transition",
+    "trial_attempts",
     "trial_points",
 )  # fmt: skip
 """Methods whose first argument is a job, which must be the project's."""

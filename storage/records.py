@@ -374,6 +374,7 @@ class Outcome:
     wall_seconds: float = 0.0
     peak_rss_bytes: int = 0
     cached: bool = False
+    packed_result: bytes | None = None  # in place of `result`, of one that is only to be passed on
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, cast
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import Row, and_, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from storage.database import Database
@@ -20,12 +21,13 @@ __all__ = [
     "OPEN_ATTEMPT_STATES",
     "OPEN_TRIAL_STATES",
     "TRIALS",
+    "begin_trials",
     "best_of",
     "cancel_open",
-    "change_to",
     "change_trial",
     "packed_result",
     "settle",
+    "settle_trials",
     "trial_event",
     "trial_record",
 ]
@@ -46,6 +48,24 @@ _CHANGE = (
         TRIALS.c.state.in_(OPEN_TRIAL_STATES),
     )
     .returning(*LISTED)
+)
+_THESE = and_(
+    TRIALS.c.job_id == bindparam("its_job"),
+    TRIALS.c.number.in_(bindparam("numbers", expanding=True)),
+)
+_BEGIN = (
+    update(TRIALS)
+    .where(_THESE, TRIALS.c.state.in_(OPEN_TRIAL_STATES))
+    .values(state="running", worker=bindparam("its_worker"), started_at=bindparam("now"))
+    .returning(*LISTED)
+)
+_NEVER_CHANGED = select(*(TRIALS.c[n] for n in ("number", "kind", "label", "inside", "cutoff")))
+_ASKED = _NEVER_CHANGED.where(_THESE)
+_SETTLE = update(TRIALS).where(
+    TRIALS.c.job_id == bindparam("its_job"),
+    TRIALS.c.number == bindparam("its_number"),
+    # No list, which statements that are executed for many rows at once cannot have.
+    or_(*(TRIALS.c.state == state for state in OPEN_TRIAL_STATES)),
 )
 _OPEN = (
     select(*LISTED)
@@ -72,6 +92,83 @@ def change_trial(
     return row
 
 
+def begin_trials(
+    database: Database,
+    session: Session,
+    job_id: str,
+    numbers: Sequence[int],
+    worker: str,
+    now: float,
+) -> list[Row[Any]] | None:
+    """Let trials of a job run; their rows in the order given, None where one is not open."""
+    values = {"its_job": job_id, "numbers": list(numbers), "its_worker": worker, "now": now}
+    rows = {row.number: row for row in session.connection().execute(_BEGIN, values)}
+    if len(rows) != len(numbers):
+        return None
+    for number in numbers:
+        database.note(session, job_id, "trial", trial_event(rows[number]))
+    return [rows[number] for number in numbers]
+
+
+def settle_trials(
+    database: Database,
+    session: Session,
+    job_id: str,
+    settled: Sequence[tuple[int, Outcome, bytes | None]],
+    now: float,
+) -> list[Row[Any]] | None:
+    """Give open trials of a job their outcomes, without a look at which is the best.
+
+    Args:
+        database: Where events are noted.
+        session: Of a writing transaction in which the job was charged.
+        job_id: The job.
+        settled: The number of each trial, its outcome, and that from `packed_result`.
+        now: The time of the transaction.
+
+    Returns:
+        What was asked with each trial; None where one is not open.
+    """
+    connection = session.connection()
+    numbers = [number for number, _, _ in settled]
+    asked = connection.execute(_ASKED, {"its_job": job_id, "numbers": numbers})
+    rows = {row.number: row for row in asked}
+    changed = connection.execute(
+        _SETTLE,
+        [
+            {
+                "its_job": job_id,
+                "its_number": number,
+                "state": outcome.status,
+                "value": outcome.value,
+                "reason": outcome.reason,
+                "result": result,
+                "cached": outcome.cached,
+                "cpu_seconds": outcome.cpu_seconds,
+                "wall_seconds": outcome.wall_seconds,
+                "peak_rss_bytes": outcome.peak_rss_bytes,
+                "finished_at": now,
+            }
+            for number, outcome, result in settled
+        ],
+    )
+    if changed.rowcount != len(settled) or len(rows) != len(settled):
+        return None
+    for number, outcome, _ in settled:
+        row = rows[number]
+        event = {
+            "number": number,
+            "state": outcome.status,
+            "kind": row.kind,
+            "label": row.label,
+            "value": outcome.value,
+            "cached": outcome.cached,
+            "cpu_seconds": outcome.cpu_seconds,
+        }
+        database.note(session, job_id, "trial", event)
+    return [rows[number] for number in numbers]
+
+
 def settle(
     database: Database,
     session: Session,
@@ -81,8 +178,8 @@ def settle(
     now: float,
     *,
     result: bytes | None,
-) -> Row[Any] | None:
-    """Give an open trial its outcome; its row then, None where it has one already.
+) -> bool:
+    """Give an open trial its outcome; False where it has one already.
 
     Args:
         database: Where events are noted.
@@ -93,39 +190,13 @@ def settle(
         now: The time of the transaction.
         result: From `packed_result`.
     """
-    row = change_to(database, session, job_id, number, outcome, now, result=result)
-    value = None if row is None else best_of(row, outcome)
+    rows = settle_trials(database, session, job_id, [(number, outcome, result)], now)
+    if rows is None:
+        return False
+    value = best_of(rows[0], outcome)
     if value is not None:
         improve(session, job_id, number, value)
-    return row
-
-
-def change_to(
-    database: Database,
-    session: Session,
-    job_id: str,
-    number: int,
-    outcome: Outcome,
-    now: float,
-    *,
-    result: bytes | None,
-) -> Row[Any] | None:
-    """As `settle`, without a look at whether it is the best of its job."""
-    return change_trial(
-        database,
-        session,
-        job_id,
-        number,
-        state=outcome.status,
-        value=outcome.value,
-        reason=outcome.reason,
-        result=result,
-        cached=outcome.cached,
-        cpu_seconds=outcome.cpu_seconds,
-        wall_seconds=outcome.wall_seconds,
-        peak_rss_bytes=outcome.peak_rss_bytes,
-        finished_at=now,
-    )
+    return True
 
 
 def best_of(trial: Row[Any], outcome: Outcome) -> float | None:
@@ -137,6 +208,8 @@ def best_of(trial: Row[Any], outcome: Outcome) -> float | None:
 
 def packed_result(outcome: Outcome) -> bytes | None:
     """The measurements of an outcome as the trial and the evaluation cache keep them."""
+    if outcome.packed_result is not None:
+        return outcome.packed_result
     return None if outcome.result is None else pack(outcome.result)
 
 
@@ -153,7 +226,7 @@ def cancel_open(database: Database, session: Session, job_id: str, now: float) -
     return sum(row is not None for row in cancelled)
 
 
-def trial_event(trial: Row[Any]) -> dict[str, Any]:
+def trial_event(trial: Row[Any] | Trial) -> dict[str, Any]:
     """What the event of a changed trial tells: a line of a live table."""
     return {
         "number": trial.number,

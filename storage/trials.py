@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, func, insert, select, text, update
 
 from storage.database import Repository
 from storage.errors import NotFound, ReplayDiverged
-from storage.identifiers import split_trial_id
+from storage.identifiers import split_trial_id, trial_id
 from storage.job_rows import charge, hold_lease
 from storage.models import NOT_OF_THE_SEARCH, JobRow, table
 from storage.pagination import check_limit
@@ -45,8 +44,22 @@ __all__ = ["Trials"]
 _THE_TRIAL = and_(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number == bindparam("number"))
 _GET = select(*LISTED).where(_THE_TRIAL)
 _GET_WHOLE = select(TRIALS).where(_THE_TRIAL)
-_INSERT = insert(TRIALS).returning(*LISTED)
+_INSERT_SEVERAL = insert(TRIALS)
+_INSERT = _INSERT_SEVERAL.returning(*LISTED)
 _INSERT_ATTEMPT = insert(ATTEMPTS)
+_PENDING: dict[str, Any] = dict.fromkeys(
+    (
+        "value",
+        "reason",
+        "result",
+        "cpu_seconds",
+        "wall_seconds",
+        "peak_rss_bytes",
+        "worker",
+        "started_at",
+        "finished_at",
+    )
+)
 _IDENTITIES = select(TRIALS.c.number, TRIALS.c.configuration_sha256).where(
     TRIALS.c.job_id == bindparam("job_id"),
     TRIALS.c.number.between(bindparam("first"), bindparam("last")),
@@ -209,19 +222,17 @@ class Trials(Repository):
             taken = connection.execute(_IDENTITIES, span).first()
             if taken is not None:
                 raise ReplayDiverged(f"trial {taken.number} of job {job_id} was proposed before")
-            rows = connection.execute(
-                _INSERT,
-                [
-                    {
-                        "job_id": job_id,
-                        **asdict(proposal),
-                        "state": "pending",
-                        "cached": False,
-                        "created_at": now,
-                    }
-                    for proposal in proposals
-                ],
-            ).all()
+            rows: list[dict[str, Any]] = [
+                {
+                    "job_id": job_id,
+                    **vars(proposal),
+                    "state": "pending",
+                    "cached": False,
+                    "created_at": now,
+                }
+                for proposal in proposals
+            ]
+            connection.execute(_INSERT_SEVERAL, rows)
             connection.execute(
                 _INSERT_ATTEMPT,
                 [
@@ -235,10 +246,10 @@ class Trials(Repository):
                     for number in numbers
                 ],
             )
-            rows = sorted(rows, key=lambda row: int(row.number))
-            for row in rows:
-                self._database.note(session, job_id, "trial", trial_event(row))
-            return [trial_record(row) for row in rows]
+            trials = [Trial(id=trial_id(job_id, row["number"]), **row, **_PENDING) for row in rows]
+            for trial in trials:
+                self._database.note(session, job_id, "trial", trial_event(trial))
+            return trials
 
     def settle_trial(self, identifier: str, token: int, outcome: Outcome) -> Trial:
         """Give a trial an outcome that needs no attempt; a trial that has one keeps it.
@@ -251,7 +262,7 @@ class Trials(Repository):
         with self._database.writing() as session:
             now = hold_lease(self._database, session, job_id, token)
             connection = session.connection()
-            row = settle(
+            is_new = settle(
                 self._database,
                 session,
                 job_id,
@@ -260,15 +271,16 @@ class Trials(Repository):
                 now,
                 result=packed_result(outcome),
             )
+            if is_new:
+                charge(self._database, session, job_id, outcome)
+                connection.execute(
+                    _LOSE_ATTEMPT, {"its_job": job_id, "its_number": number, "now": now}
+                )
+                spend(session, job_id, now, outcome)
+            row = connection.execute(_GET, {"job_id": job_id, "number": number}).one_or_none()
             if row is None:
-                row = connection.execute(_GET, {"job_id": job_id, "number": number}).one_or_none()
-                if row is None:
-                    raise NotFound(f"there is no trial {identifier}")
-                return trial_record(row)
-            charge(self._database, session, job_id, outcome)
-            connection.execute(_LOSE_ATTEMPT, {"its_job": job_id, "its_number": number, "now": now})
-            spend(session, job_id, now, outcome)
-            return trial_record(row, result=outcome.result)
+                raise NotFound(f"there is no trial {identifier}")
+            return trial_record(row, result=outcome.result if is_new else None)
 
     def cancel_open_trials(self, job_id: str, token: int) -> int:
         """Cancel all trials that have no outcome; how many there were.

@@ -21,7 +21,7 @@ from storage.spans import span
 from storage.storage import Storage
 from tuner.bells import job_bell, queue_bell
 from tuner.errors import SearchProcessFailed
-from tuner.evaluations import Dispatch, Silence
+from tuner.evaluations import Backlog, Dispatch, Silence
 from tuner.job_run import JobRun, Stopped
 from tuner.lease import Lease
 
@@ -57,6 +57,7 @@ class Coordinator:
         lease_seconds: After how long another coordinator takes over the jobs of one that died.
         jobs: How many jobs are driven at once; the others stay queued.
         silence: When workers are given up.
+        backlog: Tells how many messages about evaluations wait; None where that cannot be asked.
         turn_seconds: For how long a job is driven before it may have to make room for that of a
             project without any.
 
@@ -75,6 +76,7 @@ class Coordinator:
         lease_seconds: float = _LEASE_SECONDS,
         jobs: int = _JOBS,
         silence: Silence | None = None,
+        backlog: Backlog | None = None,
         turn_seconds: float = _TURN_SECONDS,
     ) -> None:
         self._storage = storage
@@ -84,6 +86,7 @@ class Coordinator:
         self._lease_seconds = lease_seconds
         self._jobs = jobs
         self._silence = silence or Silence()
+        self._backlog = backlog
         self._turn_seconds = turn_seconds
 
     def serve(self, stop: Event, *, only: str | None = None) -> None:
@@ -168,6 +171,7 @@ class Coordinator:
                         lease,
                         stop,
                         silence=self._silence,
+                        backlog=self._backlog,
                         # Those of this coordinator's own first try are alive.
                         orphaned=self._embedded and attempt == 1,
                         bell=bell,

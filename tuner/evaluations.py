@@ -1,15 +1,16 @@
 """Having trials evaluated: attempts dispatched to workers, and given up when nobody is heard of.
 
 A message tells a worker that there is something to do; which trial that is, the worker learns from
-the database when it is free (`Storage.take_attempt`). So messages need not be in any order, and
-only so many of a job are sent as keep the workers busy: the others wait in the database.
+the database when it is free (`Storage.take_attempts`), and it takes many where they are quick. So
+messages need not be in any order, and only so many wait in the broker as keep the workers busy: the
+other trials wait in the database, and most of those that are quick never need a message.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,13 +23,17 @@ from storage.records import Attempt, Outcome, Trial
 from storage.storage import Storage
 from tuner.lease import Lease
 
-__all__ = ["Dispatch", "Evaluations", "Silence"]
+__all__ = ["Backlog", "Dispatch", "Evaluations", "Silence"]
 
 _AHEAD = 8  # messages for each evaluation that workers make at once
 _LEAST_AHEAD = 32
+_UNKNOWN_AHEAD = 512  # where nobody knows how many workers there are
 
 Dispatch = Callable[[str, str], None]
 """Sends a task (`storage.messages`) with the id of what it is about to a worker."""
+Backlog = Callable[[], int]
+"""How many messages about evaluations, of all jobs, wait for a worker; raises where the broker is
+away."""
 
 log = logging.getLogger("hamtune.tuner")
 
@@ -71,6 +76,7 @@ class Evaluations:
         lease: Under which the job is driven.
         silence: When workers are given up.
         concurrency: How many trials of the job are evaluated at once, at most.
+        backlog: Tells what waits in the broker; None where that cannot be asked.
     """
 
     def __init__(
@@ -81,6 +87,7 @@ class Evaluations:
         silence: Silence,
         *,
         concurrency: int | None = None,
+        backlog: Backlog | None = None,
     ) -> None:
         self._storage = storage
         self._dispatch = dispatch
@@ -90,9 +97,10 @@ class Evaluations:
         self._unsent: dict[str, Trial] = {}  # whose message the broker did not take
         self._waiting: dict[str, _Waiting] = {}  # by attempt, of those that no worker has taken
         self._concurrency = concurrency
-        self._most = concurrency  # open attempts whose messages are sent
-        self._sent = 0  # of those, at most: what has ended is found out when it matters
-        self._held: deque[str] = deque()  # attempts whose message waits for room
+        self._backlog = backlog
+        self._most = _UNKNOWN_AHEAD  # messages that keep the workers busy
+        self._sent: set[str] = set()  # attempts with a message; those taken are sorted out at times
+        self._held = False  # whether others may wait for one
 
     def take_over(self, *, orphaned: bool) -> None:
         """Give up what an earlier coordinator left that nobody works on.
@@ -129,41 +137,54 @@ class Evaluations:
             self._hand_out(trial, attempt.id)
 
     def see_to_held(self) -> None:
-        """Send the messages for which there is room now that others' trials have ended."""
-        if not self._held:
+        """Send the messages for which there is room now that others have been acted on."""
+        if self._held:
+            self._see_to_waiting()
+
+    def _see_to_waiting(self) -> None:
+        try:
+            backlog = None if self._backlog is None else self._backlog()
+        except Exception as error:  # whatever a broker raises when it is away
+            log.debug("the broker does not tell what waits: %s", error)
+            backlog = None
+        if backlog is not None and backlog >= self._most:
             return
-        opened = self._storage.count_open_attempts(self._lease.job.id)
-        self._sent = max(0, opened - len(self._held))
-        while self._held and self._has_room():
-            self._sent += 1
-            self._try(self._held.popleft())
+        job_id = self._lease.job.id
+        waiting = self._storage.waiting_attempts(job_id, self._most)
+        self._sent.intersection_update(waiting)
+        room = self._most - (len(self._sent) if backlog is None else backlog)
+        if self._concurrency is not None:
+            running = self._storage.count_running_attempts(job_id)
+            room = min(room, self._concurrency - running - len(self._sent))
+        unsent = [attempt for attempt in waiting if attempt not in self._sent]
+        chosen = unsent[: max(0, room)]
+        self._held = len(chosen) < len(unsent) or len(waiting) == self._most
+        for attempt in chosen:
+            if not self._try(attempt):
+                self._held = True
+                return
+            self._sent.add(attempt)
 
     def _hand_out(self, trial: Trial, attempt: str) -> None:
         """Send the message of an attempt, now or when there is room for it."""
-        if attempt in self._held:
-            return
-        if not self._held and self._has_room():
-            self._sent += 1
+        most = self._most if self._concurrency is None else min(self._most, self._concurrency)
+        if not self._held and len(self._sent) < most:
             self._send(trial, attempt)
-            return
-        self._held.append(attempt)
-        if len(self._held) == 1:
-            self.see_to_held()
-
-    def _has_room(self) -> bool:
-        return self._most is None or self._sent < self._most
+        elif not self._held:
+            self._held = True
+            self._see_to_waiting()
 
     def _see_workers(self) -> None:
         """Find out how many messages keep the workers busy."""
         slots = self._storage.worker_slots()
-        enough = None if slots is None else max(_LEAST_AHEAD, _AHEAD * slots)
-        limits = [limit for limit in (enough, self._concurrency) if limit is not None]
-        self._most = min(limits, default=None)
+        self._most = _UNKNOWN_AHEAD if slots is None else max(_LEAST_AHEAD, _AHEAD * slots)
 
-    def _try(self, attempt: str) -> None:
-        """Send a message that is sent again later where the broker is away."""
+    def _try(self, attempt: str) -> bool:
+        """Send a message that is sent again later where the broker is away; whether it went."""
         with suppress(Exception):
             self._dispatch(EVALUATE, attempt)
+            return True
+        return False
 
     def _send(self, trial: Trial, attempt: str) -> None:
         try:
@@ -171,6 +192,8 @@ class Evaluations:
         except Exception as error:  # whatever a broker raises when it is away
             log.warning("attempt %s could not be sent, trying again: %s", attempt, error)
             self._unsent[trial.id] = trial
+        else:
+            self._sent.add(attempt)
 
     def tend(self) -> None:
         """Begin again what was not sent, lost, or handed back.
@@ -185,7 +208,7 @@ class Evaluations:
             if attempt.heartbeat_at is not None:
                 self._losses[attempt.trial_id] += 1
         self._see_workers()
-        self.see_to_held()
+        self._see_to_waiting()
         attempts = self._storage.open_attempts(self._lease.job.id)
         self._resend([attempt for attempt in attempts if attempt.state == "dispatched"])
         attended = {attempt.trial_id for attempt in attempts}
@@ -202,7 +225,7 @@ class Evaluations:
         now = time.monotonic()
         before, self._waiting = self._waiting, {}
         for attempt in attempts:
-            if attempt.id in self._held:
+            if attempt.id not in self._sent:
                 continue
             waiting = before.get(attempt.id) or _Waiting(now, self._silence.resend_seconds)
             if now - waiting.since >= waiting.patience:

@@ -15,7 +15,7 @@ from storage.messages import PREPARE
 from storage.records import FINAL_JOB_STATES, Job, JobState, Trial
 from storage.storage import Storage
 from tuner.bells import LookBell
-from tuner.evaluations import Dispatch, Evaluations, Silence
+from tuner.evaluations import Backlog, Dispatch, Evaluations, Silence
 from tuner.job_space import is_truncated, mapped_points, read_job, space_of
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.refining import MappingRefiner, refiner_of
@@ -67,6 +67,7 @@ class JobRun:
         lease: Under which the job is driven.
         stop: When set, the work ends as soon as it can; the job stays as it is.
         silence: When workers are given up.
+        backlog: Tells how many messages about evaluations wait; None where that cannot be asked.
         orphaned: Whether the workers of earlier coordinators are dead for certain.
         bell: Rings when something may have happened to the job.
     """
@@ -79,6 +80,7 @@ class JobRun:
         stop: Event,
         *,
         silence: Silence,
+        backlog: Backlog | None,
         orphaned: bool,
         bell: LookBell,
     ) -> None:
@@ -87,6 +89,7 @@ class JobRun:
         self._lease = lease
         self._stop = stop
         self._silence = silence
+        self._backlog = backlog
         self._orphaned = orphaned
         self._bell = bell
 
@@ -113,6 +116,7 @@ class JobRun:
             self._lease,
             self._silence,
             concurrency=spec.concurrency,
+            backlog=self._backlog,
         )
         evaluations.take_over(orphaned=self._orphaned)
         built = space_of(self._storage, job, spec)

@@ -126,11 +126,12 @@ class Search:
         Raises:
             SearchProcessFailed: OpenTuner's process failed.
         """
-        point = self._space.canonicalise(configuration)
-        seen = self._seen[point.sha256]
+        seen = self._seen.get(configuration.sha256)
+        if seen is None:  # not in the form in which points are handed out
+            seen = self._seen[self._space.canonicalise(configuration).sha256]
         seen.told = told
         if not seen.proposals:
-            values = parameters.complete_values(self._space, point)
+            values = parameters.complete_values(self._space, seen.configuration)
             self._session.inject(values, told.value, told.status)
         for proposal in seen.proposals:
             self._session.tell(proposal, told.value, told.status)

@@ -74,12 +74,13 @@ class TunerSession:
             stderr=self._complaints,
             env={**os.environ, "PYTHONPATH": _search_path()},
             cwd=tempfile.gettempdir(),
-            # Ctrl-C goes to the whole terminal; only the coordinator is to act on it.
-            start_new_session=True,
+            # Ctrl-C goes to all in front of the terminal; only the coordinator is to act on it.
+            process_group=0,
             text=True,
         )
         # Not waited for: baselines can be evaluated while OpenTuner is imported.
         self._send({"do": "open", "seed": seed, "parameters": varied, "techniques": list(names)})
+        self._flush()
 
     def ask(self) -> Proposal | None:
         """The next proposal; None where OpenTuner has none until it is told more, or for good.
@@ -92,6 +93,7 @@ class TunerSession:
         if self._nothing_varies:
             return None
         self._send({"do": "ask"})
+        self._flush()
         answer = self._answer()
         if answer["id"] is None:
             return None
@@ -162,9 +164,16 @@ class TunerSession:
         return answer
 
     def _send(self, request: dict[str, Any]) -> None:
+        """Send a request, at the latest with the next question: most are not answered."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request, allow_nan=False) + "\n")
+        except BrokenPipeError:
+            raise self._failure() from None
+
+    def _flush(self) -> None:
+        assert self._process.stdin is not None
+        try:
             self._process.stdin.flush()
         except BrokenPipeError:
             raise self._failure() from None

@@ -11,7 +11,7 @@ from kombu.entity import Exchange, Queue
 from storage.identifiers import new_id
 from storage.messages import PREPARE, PREPARE_QUEUE, QUEUE
 
-__all__ = ["await_broker", "make_app"]
+__all__ = ["await_broker", "make_app", "waiting_messages"]
 
 _RETRY_SECONDS = 1.0
 _CONNECT_SECONDS = 3.0
@@ -62,6 +62,22 @@ def make_app(broker_url: str) -> Celery:
             task_routes={PREPARE: {"queue": PREPARE_QUEUE}},
         )
     return app
+
+
+def waiting_messages(app: Celery) -> int:
+    """How many messages about evaluations wait in the broker; one being worked on does not.
+
+    Raises whatever the broker's client raises where it cannot be reached.
+    """
+    with app.pool.acquire(block=True) as connection:
+        connection.connect()  # else the channel waits for the broker for as long as it is away
+        try:
+            found = connection.default_channel.queue_declare(
+                queue=app.conf.task_default_queue, passive=True
+            )
+        except connection.channel_errors:
+            return 0  # an empty queue does not exist
+        return int(found.message_count)
 
 
 def await_broker(app: Celery, stop: threading.Event) -> None:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -117,7 +117,8 @@ class Evaluator:
             for run, (attempt_id, _) in zip(runs, taken, strict=True):
                 stack.enter_context(self._under_way(run))
                 stack.enter_context(self._heartbeats.beating(attempt_id, run.abandon))
-            for run, (attempt_id, trial) in zip(runs, taken, strict=True):
+            known = self._known([self._asked(trial) for _, trial in taken])
+            for run, (attempt_id, trial), answer in zip(runs, taken, known, strict=True):
                 with (
                     about(job=trial.job_id, trial=trial.id),
                     span("evaluate", job=trial.job_id, **{"hamtune.trial": trial.id}),
@@ -129,7 +130,7 @@ class Evaluator:
                         self._store(finished)
                         finished, stored = [], now
                     try:
-                        outcome, key = self._outcome(run, trial)
+                        outcome, key = self._outcome(run, trial, answer)
                     except _Abandoned:
                         # Nothing happens where it was given up: it is not this worker's any more.
                         self._storage.release_attempt(attempt_id)
@@ -170,40 +171,57 @@ class Evaluator:
             with self._lock:
                 self._runs.remove(run)
 
-    def _outcome(self, run: _Run, trial: Trial) -> tuple[Outcome, str | None]:
-        """What a trial comes to, and the key under which other trials may find it."""
+    def _asked(self, trial: Trial) -> _Question | Outcome:
+        """What to ask the cache, and then the simulator; the outcome where that cannot be told.
+
+        Raises:
+            Unavailable: The database is away.
+        """
         try:
-            run.check()
             subject = self._subjects.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
             replayed = subject.replayed(trial)
-            key = key_within(
-                subject.project,
-                evaluation_key(replayed.sha256, subject.machine, configuration, self._version),
-            )
-            known = self._storage.find_evaluation(key, trial.cutoff)
-            if known is not None:
-                return known, None
+            key = evaluation_key(replayed.sha256, subject.machine, configuration, self._version)
+            key = key_within(subject.project, key)
+            return _Question(subject, configuration, replayed, key, trial.cutoff)
+        except Exception as error:
+            return _failure(trial, error)
+
+    def _known(self, asked: Sequence[_Question | Outcome]) -> list[_Question | Outcome]:
+        """The same with what the cache answers in place of the questions."""
+        questions = [one for one in asked if isinstance(one, _Question)]
+        if not questions:
+            return list(asked)
+        found = self._storage.find_evaluations([(one.key, one.cutoff) for one in questions])
+        answers = iter(found)
+        return [next(answers) or one if isinstance(one, _Question) else one for one in asked]
+
+    def _outcome(
+        self, run: _Run, trial: Trial, known: _Question | Outcome
+    ) -> tuple[Outcome, str | None]:
+        """What a trial comes to, and the key under which other trials may find it.
+
+        Raises:
+            _Abandoned: The evaluation was ended before.
+            Unavailable: The database is away.
+        """
+        run.check()
+        if isinstance(known, Outcome):
+            return known, None
+        try:
+            subject = known.subject
             resolved = resolve(
-                configuration,
+                known.configuration,
                 subject.machine,
                 subject.ranks,
                 collectives=subject.calls,
                 traffic=subject.traffic,
                 kept=ProjectNetworks(self._storage, subject.project),
             )
-            answer = self._simulate(run, subject, replayed, resolved, trial.cutoff)
-            return outcome_of(answer, trial.cutoff, subject.workload), key
-        except Infeasible as error:
-            return _without_simulation("infeasible", "infeasible", str(error)), None
-        except (Unavailable, _Abandoned):
-            raise
-        except HamtuneError as error:
-            return _without_simulation("failed", _kind_of(error), str(error)), None
+            answer = self._simulate(run, subject, known.replayed, resolved, trial.cutoff)
+            return outcome_of(answer, trial.cutoff, subject.workload), known.key
         except Exception as error:
-            # A mistake of ours would meet every worker that tried again.
-            log.exception("trial %s cannot be evaluated", trial.id)
-            return _without_simulation("failed", "internal", repr(error)), None
+            return _failure(trial, error), None
 
     def _simulate(
         self,
@@ -237,6 +255,17 @@ class Evaluator:
             # What killed it came from outside, so the configuration may be as good as any.
             log.warning("%s; trying again", reason["message"])
         raise AssertionError("unreachable")
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What decides the outcome of a trial."""
+
+    subject: Subject
+    configuration: Configuration
+    replayed: Replayed
+    key: str  # of the evaluation cache
+    cutoff: float | None
 
 
 class _Run:
@@ -324,6 +353,24 @@ def outcome_of(
         names = [part["name"] for part in workload.parts]
         result["finish_times"] = dict(zip(names, answer["application_times"], strict=True))
     return replace(outcome, value=answer["simulated_time"], result=result)
+
+
+def _failure(trial: Trial, error: Exception) -> Outcome:
+    """The outcome of a trial whose evaluation raised.
+
+    Raises:
+        _Abandoned, Unavailable: They are not about the trial.
+    """
+    if isinstance(error, Unavailable | _Abandoned):
+        raise error
+    if isinstance(error, Infeasible):
+        return _without_simulation("infeasible", "infeasible", str(error))
+    if isinstance(error, HamtuneError):
+        return _without_simulation("failed", _kind_of(error), str(error))
+    # A mistake of ours would meet every worker that tried again.
+    with about(job=trial.job_id, trial=trial.id):
+        log.exception("the trial cannot be evaluated", exc_info=error)
+    return _without_simulation("failed", "internal", repr(error))
 
 
 def _kind_of(error: HamtuneError) -> str:

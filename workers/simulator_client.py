@@ -26,6 +26,8 @@ BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
 _PROTOCOL = "2"  # kSimulatorVersion of simulator/main.cpp
 _IDLE_SECONDS = 0.2
 _GRACE_SECONDS = 5.0
+_MORE_NICENESS = 10
+_MOST_NICENESS = 19  # the kernel's
 _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
 
 
@@ -40,6 +42,7 @@ class Simulator:
 
     Args:
         traces: Trace files; requests name them by their position.
+        gives_way: Whether the rest of the service goes first where there are too few cores.
 
     Example:
         >>> with Simulator([Path("cg.ht")]) as simulator:  # doctest: +SKIP
@@ -47,8 +50,9 @@ class Simulator:
         0.0712
     """
 
-    def __init__(self, traces: Sequence[Path]) -> None:
+    def __init__(self, traces: Sequence[Path], *, gives_way: bool = False) -> None:
         self._traces = list(traces)
+        self._gives_way = gives_way
         self._lock = threading.Lock()  # of the two below
         self._server: subprocess.Popen[str] | None = None
         self._closed = False
@@ -145,8 +149,9 @@ class Simulator:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._log,
-                    # Ctrl-C goes to the whole terminal; only the client is to act on it.
-                    start_new_session=True,
+                    # Ctrl-C goes to all in front of the terminal; only the client is to act on it.
+                    # No session of its own: kernels share the time out between sessions first.
+                    process_group=0,
                     # Each evaluation is a fork, and would look up what it calls of SimGrid anew.
                     env={**os.environ, "LD_BIND_NOW": "1"},
                     text=True,
@@ -155,6 +160,8 @@ class Simulator:
                 raise SimulatorError(
                     f"the simulator does not start ({error.strerror}); run ./setup.sh to build it"
                 ) from error
+            if self._gives_way:
+                _lower_priority(self._server.pid)
             return self._server
 
     def _why_dead(self, server: subprocess.Popen[str]) -> str:
@@ -191,6 +198,13 @@ def simulator_version() -> str:
         )
     library = f"{versions['simgrid']}.{versions['library'][:_BUILD_DIGITS]}"
     return f"{versions['simulator']}+simgrid-{library.rstrip('.')}"
+
+
+def _lower_priority(pid: int) -> None:
+    """Let a process, and what it will start, wait for those with something to do."""
+    niceness = min(_MOST_NICENESS, os.getpriority(os.PRIO_PROCESS, 0) + _MORE_NICENESS)
+    with contextlib.suppress(OSError):  # it has ended
+        os.setpriority(os.PRIO_PROCESS, pid, niceness)
 
 
 def _end(server: subprocess.Popen[str]) -> None:

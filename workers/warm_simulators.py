@@ -63,7 +63,7 @@ class WarmSimulators:
             for index in range(len(self._idle) - 1, -1, -1):
                 if self._idle[index].traces == traces:
                     return self._idle.pop(index).simulator
-        return Simulator(traces)
+        return Simulator(traces, gives_way=True)
 
     def _give_back(self, traces: tuple[Path, ...], simulator: Simulator) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ import time
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
 from service.auth import tokens
@@ -149,7 +150,7 @@ def permission_of(request: Request) -> Permission:
     return Permission(noun, "read" if reads else "write")
 
 
-def admitted(request: Request) -> Principal:
+async def admitted(request: Request) -> Principal:
     """Who asks; the dependency of all that is handed to endpoints.
 
     Raises:
@@ -157,7 +158,9 @@ def admitted(request: Request) -> Principal:
     """
     access = request.app.state.access
     assert isinstance(access, Access)
-    return access.admit(request, request.app.state.runtime.storage)
+    if access.open:
+        return LOCAL
+    return await run_in_threadpool(access.admit, request, request.app.state.runtime.storage)
 
 
 PrincipalDependency = Annotated[Principal, Depends(admitted)]

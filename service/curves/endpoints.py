@@ -11,14 +11,14 @@ from service.dependencies import StorageDependency
 from service.openapi import answers
 from storage.errors import NotFound
 from storage.storage import Storage
-from tuner.thinning import thinned_course
+from tuner.thinning import stride, thinned_course
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/curves", tags=["jobs"])
 
 MOST_JOBS = 50
-_STEPS_ALONE = 2**31 - 1  # no trial lies between so many
+_BUCKETS = 200  # in which steps are looked for
 _NOTHING: dict[str, Any] = {
     **{name: [] for name in ("trial", "best", "wall_seconds", "cpu_seconds")},
     **dict.fromkeys(("baseline", "baseline_label", "gain")),
@@ -85,7 +85,7 @@ def _curve(storage: Storage, job_id: str) -> Curve | None:
         job = storage.get_job(job_id)
     except NotFound:
         return None
-    reached = storage.course_points(job_id, _STEPS_ALONE)
+    reached = storage.course_points(job_id, stride(storage.count_finished(job_id), _BUCKETS))
     if not reached:
         return Curve(job_id=job_id, **_NOTHING)
     course = thinned_course(reached, 2, started_at=job.started_at)

@@ -1,31 +1,36 @@
-"""Who waits for the events of a job, woken by one poller for all of them."""
+"""Who waits for the events of a job: one poller reads and encodes them for all."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from operator import attrgetter
 
 from fastapi.concurrency import run_in_threadpool
 
+from service.events.wire import Line
 from storage.errors import Unavailable
 from storage.storage import Storage
 
-__all__ = ["EventFeed"]
+__all__ = ["EventFeed", "Watcher"]
 
 POLL_SECONDS = 0.1
 POLL_LIMIT = 1000
 AWAY_SECONDS = 1.0  # between looks at a database that is away
+KEPT_LINES = 2000  # of a job; who is further behind reads the database
 
 log = logging.getLogger("hamtune.service")
 
 
 class EventFeed:
-    """Wakes watchers when the event log has grown.
+    """Hands new events to watchers.
 
-    However many watch, the log is polled once an interval; a watcher reads it only when
-    there is something for it. Each event loop that has watchers polls for its own.
+    However many watch, the event log is polled once an interval, and each event is encoded once; a
+    watcher reads the log itself only to catch up. Each event loop that has watchers polls for its
+    own.
 
     Args:
         whole: Gives the storage of all projects, whose log is polled; by default that of the first
@@ -38,18 +43,17 @@ class EventFeed:
         self.closed = False
 
     @asynccontextmanager
-    async def watch(self, storage: Storage, job_id: str) -> AsyncIterator[asyncio.Event]:
-        """An event that is set whenever the job may have news; the watcher clears it."""
+    async def watch(self, storage: Storage, job_id: str) -> AsyncIterator[Watcher]:
+        """Follow a job, whose watcher must be allowed to see it."""
         loop = asyncio.get_running_loop()
         tail = self._tails.get(loop)
         if tail is None:
             tail = self._tails[loop] = _Tail(storage if self._whole is None else self._whole())
-        wake = asyncio.Event()
-        tail.add(job_id, wake)
+        watcher = tail.add(job_id)
         try:
-            yield wake
+            yield watcher
         finally:
-            if tail.remove(job_id, wake):
+            if tail.remove(job_id, watcher):
                 self._tails.pop(loop, None)
 
     def close(self) -> None:
@@ -59,48 +63,103 @@ class EventFeed:
             loop.call_soon_threadsafe(tail.wake_all)
 
 
+class Watcher:
+    """Somebody who follows a job.
+
+    Attributes:
+        wake: Set whenever there may be news; the watcher clears it.
+    """
+
+    def __init__(self, tail: _Tail, recent: _Recent) -> None:
+        self.wake = asyncio.Event()
+        self._tail = tail
+        self._recent = recent
+
+    @property
+    def horizon(self) -> int:
+        """All events with ids up to this one can be read in the database."""
+        return self._tail.cursor or 0
+
+    def after(self, cursor: int) -> list[Line] | None:
+        """The events behind the cursor that are there; None where they are not all at hand."""
+        return self._recent.after(cursor)
+
+
+class _Recent:
+    """The last events of a job that is watched: all whose ids are above `since`."""
+
+    def __init__(self, since: int | None) -> None:
+        self.since = since
+        self.watchers: set[Watcher] = set()
+        self._lines: list[Line] = []
+
+    def add(self, line: Line) -> None:
+        self._lines.append(line)
+        if len(self._lines) > KEPT_LINES:
+            half = len(self._lines) // 2
+            self.since = self._lines[half - 1].id
+            del self._lines[:half]
+
+    def after(self, cursor: int) -> list[Line] | None:
+        if self.since is None or cursor < self.since:
+            return None
+        return self._lines[bisect_right(self._lines, cursor, key=attrgetter("id")) :]
+
+
 class _Tail:
     """The poller of one event loop; it runs while somebody watches."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._watchers: dict[str, set[asyncio.Event]] = {}
+        self._watched: dict[str, _Recent] = {}
         self._task: asyncio.Task[None] | None = None
+        self.cursor: int | None = None
 
-    def add(self, job_id: str, wake: asyncio.Event) -> None:
-        self._watchers.setdefault(job_id, set()).add(wake)
+    def add(self, job_id: str) -> Watcher:
+        recent = self._watched.setdefault(job_id, _Recent(self.cursor))
+        watcher = Watcher(self, recent)
+        recent.watchers.add(watcher)
         if self._task is None:
             self._task = asyncio.create_task(self._poll())
+        return watcher
 
-    def remove(self, job_id: str, wake: asyncio.Event) -> bool:
+    def remove(self, job_id: str, watcher: Watcher) -> bool:
         """Take a watcher out; whether it was the last, so that the tail is done."""
-        self._watchers[job_id].discard(wake)
-        if not self._watchers[job_id]:
-            del self._watchers[job_id]
-        if self._watchers or self._task is None:
+        recent = self._watched[job_id]
+        recent.watchers.discard(watcher)
+        if not recent.watchers:
+            del self._watched[job_id]
+        if self._watched or self._task is None:
             return False
         self._task.cancel()
         return True
 
     def wake_all(self) -> None:
-        for watchers in self._watchers.values():
-            for wake in watchers:
-                wake.set()
+        for recent in self._watched.values():
+            for watcher in recent.watchers:
+                watcher.wake.set()
 
     async def _poll(self) -> None:
-        cursor: int | None = None
         away = False
         while True:
+            found = 0
             try:
-                if cursor is None:
-                    cursor = await run_in_threadpool(self._storage.last_event_id)
+                if self.cursor is None:
+                    self.cursor = await run_in_threadpool(self._storage.last_event_id)
+                    for recent in self._watched.values():
+                        recent.since = self.cursor
                     self.wake_all()  # whatever came between a watcher's first read and this
-                for event in await run_in_threadpool(
-                    self._storage.events_after, cursor, limit=POLL_LIMIT
-                ):
-                    cursor = event.id
-                    for wake in self._watchers.get(event.job_id, ()):
-                        wake.set()
+                events = await run_in_threadpool(
+                    self._storage.events_after, self.cursor, limit=POLL_LIMIT
+                )
+                found = len(events)
+                for event in events:
+                    self.cursor = event.id
+                    watched = self._watched.get(event.job_id)
+                    if watched is not None:
+                        watched.add(Line.of(event))
+                        for watcher in watched.watchers:
+                            watcher.wake.set()
                 if away:
                     away = False
                     self.wake_all()
@@ -109,4 +168,5 @@ class _Tail:
                 if not away:
                     log.warning("events wait: %s", error)
                 away = True
-            await asyncio.sleep(AWAY_SECONDS if away else POLL_SECONDS)
+            if found < POLL_LIMIT:
+                await asyncio.sleep(AWAY_SECONDS if away else POLL_SECONDS)

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, Callable
 
 from fastapi.concurrency import run_in_threadpool
 
-from service.events.feed import EventFeed
+from service.events.feed import EventFeed, Watcher
+from service.events.wire import Line
 from storage.errors import NotFound, Unavailable
-from storage.records import FINAL_JOB_STATES, Event
+from storage.records import FINAL_JOB_STATES
 from storage.storage import Storage
 
-__all__ = ["HEARTBEAT_SECONDS", "encode", "stream"]
+__all__ = ["HEARTBEAT_SECONDS", "stream"]
 
 HEARTBEAT_SECONDS = 10.0
 ADMISSION_SECONDS = 3.0
 PAGE = 500
 RETRY_MILLISECONDS = 1000
-
-
-def encode(event: Event) -> bytes:
-    """One event on the wire: its id is the cursor to come back with."""
-    data = json.dumps(
-        {
-            "id": event.id,
-            "job_id": event.job_id,
-            "kind": event.kind,
-            "at": event.at,
-            "data": event.data,
-        },
-        separators=(",", ":"),
-    )
-    return f"id: {event.id}\nevent: {event.kind}\ndata: {data}\n\n".encode()
 
 
 async def stream(
@@ -49,12 +34,13 @@ async def stream(
 ) -> AsyncGenerator[bytes]:
     """The job's events after `after`, then new ones as they come, until the job is final.
 
-    Every event is sent once and in order. In silence a comment goes out every `heartbeat`
-    seconds, so that proxies keep the connection and a dead one is noticed.
+    Every event is sent once and in order, in one chunk with those that came with it. In silence a
+    comment goes out every `heartbeat` seconds, so that proxies keep the connection and a dead one
+    is noticed.
 
     Args:
         storage: Where the job is.
-        feed: Wakes the stream.
+        feed: Hands over what happens.
         job_id: Which one.
         after: Only events with a higher id.
         heartbeat: Seconds of silence at most.
@@ -62,40 +48,80 @@ async def stream(
         admission: Seconds after which that is asked again.
     """
     yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
-    cursor = after
     heard = asked = time.monotonic()
-    async with feed.watch(storage, job_id) as wake:
+    async with feed.watch(storage, job_id) as watcher:
+        reader = _Reader(storage, job_id, watcher, after)
         while not feed.closed:
-            wake.clear()
+            watcher.wake.clear()
             if time.monotonic() - asked >= admission:
                 if not await run_in_threadpool(may_stay):
                     return
                 asked = time.monotonic()
-            try:
-                over, page = await run_in_threadpool(_look, storage, job_id, cursor)
-            except Unavailable:  # for a while; the poller logs it and wakes when it is over
-                over, page = False, []
-            for event in page:
-                yield encode(event)
-                cursor = event.id
+            lines = await reader.read()
+            if lines:
+                yield b"".join(line.data for line in lines)
                 heard = time.monotonic()
-            if page:
-                continue
-            if over:
+            if reader.over:
                 return
+            if lines:
+                continue
             try:
-                await asyncio.wait_for(wake.wait(), min(heartbeat, admission))
+                await asyncio.wait_for(watcher.wake.wait(), min(heartbeat, admission))
             except TimeoutError:
                 if time.monotonic() - heard >= heartbeat:
                     yield b": still here\n\n"
                     heard = time.monotonic()
+                    reader.look()
 
 
-def _look(storage: Storage, job_id: str, cursor: int) -> tuple[bool, list[Event]]:
-    """Whether the job is over, and its next events."""
-    try:
-        # The state is read first: what led to a final one is then among the events.
-        over = storage.get_job(job_id).state in FINAL_JOB_STATES
-    except NotFound:  # deleted while it was watched
-        over = True
-    return over, storage.events_after(cursor, job_id=job_id, limit=PAGE)
+class _Reader:
+    """What a watcher reads: the database to catch up, then what all watchers share.
+
+    Attributes:
+        over: Whether the job has ended, and everything was read.
+    """
+
+    def __init__(self, storage: Storage, job_id: str, watcher: Watcher, after: int) -> None:
+        self._storage = storage
+        self._job_id = job_id
+        self._watcher = watcher
+        self._seen = after  # all up to this id
+        self._looks = True  # into the database, which alone knows whether the job has ended
+        self.over = False
+
+    def look(self) -> None:
+        """Look into the database the next time."""
+        self._looks = True
+
+    async def read(self) -> list[Line]:
+        """The next events; none where there are none now."""
+        lines = None if self._looks else self._watcher.after(self._seen)
+        if lines is None:
+            lines = await self._read_stored()
+        else:
+            self._looks = any(line.kind == "job" for line in lines)
+        if lines:
+            self._seen = max(self._seen, lines[-1].id)
+        return lines
+
+    async def _read_stored(self) -> list[Line]:
+        horizon = self._watcher.horizon
+        try:
+            over, lines = await run_in_threadpool(self._look, self._seen)
+        except Unavailable:  # for a while; the poller logs it and wakes when it is over
+            return []
+        self._looks = len(lines) == PAGE
+        if not self._looks:
+            self._seen = max(self._seen, horizon)
+            self.over = over
+        return lines
+
+    def _look(self, cursor: int) -> tuple[bool, list[Line]]:
+        """Whether the job is over, and its next events."""
+        try:
+            # The state is read first: what led to a final one is then among the events.
+            over = self._storage.get_job(self._job_id).state in FINAL_JOB_STATES
+        except NotFound:  # deleted while it was watched
+            over = True
+        events = self._storage.events_after(cursor, job_id=self._job_id, limit=PAGE)
+        return over, [Line.of(event) for event in events]

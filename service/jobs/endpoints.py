@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from searchspace.job import JobSpec
+from searchspace.validation import check
 from service.auth.access import PrincipalDependency
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
@@ -24,10 +25,12 @@ from service.jobs.schemas import (
     ConvergenceView,
     JobPage,
     JobView,
+    PriorityChange,
 )
 from service.openapi import answers, body
 from service.parameters import Cursor, JobId, Limit, Log, LogOffset, Points
 from service.settings import Settings
+from service.writing import as_json
 from storage.errors import NotFound
 from storage.records import JobState
 from storage.storage import Storage
@@ -261,6 +264,30 @@ def cancel_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepe
     return JobView.of(service.cancel(storage, job_id), storage, settings)
 
 
+@router.put(
+    "/{job_id}/priority",
+    operation_id="set_job_priority",
+    summary="Change the priority of a job",
+    response_model=JobView,
+    responses=answers(
+        {**EXAMPLE, "priority": "high"}, 400, 404, 409, 413, 415, 422, description="The job."
+    ),
+    openapi_extra=body(
+        PriorityChange.model_json_schema(ref_template="#/components/schemas/{model}"),
+        {"Before those of others": {"priority": "high"}},
+    ),
+)
+async def set_job_priority(
+    job_id: JobId, request: Request, storage: StorageDependency, settings: SettingsDependency
+) -> JobView:
+    """Let a job compete in another class from now on, of those that have not ended.
+
+    Which trials it has, and what they come to, stays as it is; its job file too.
+    """
+    document = await read_document(request, settings.body_limit)
+    return await run_in_threadpool(_prioritise, storage, settings, job_id, document)
+
+
 @router.post(
     "/{job_id}/clone",
     operation_id="clone_job",
@@ -336,15 +363,13 @@ def get_best(job_id: JobId, storage: StorageDependency) -> BestView:
         CONVERGENCE_EXAMPLE, 404, 422, description="The course of the job, as its figures need it."
     ),
 )
-def get_convergence(
-    job_id: JobId, storage: StorageDependency, points: Points = None
-) -> ConvergenceView:
+def get_convergence(job_id: JobId, storage: StorageDependency, points: Points = None) -> Response:
     """Best so far by trial, by wall clock and by CPU seconds spent, with the baselines.
 
     Of a long job, `points` asks for fewer points, which draw the same curve: the first, the last
     and every improvement are kept (even where they are more than that), the others evenly thinned.
     """
-    return results.course(storage, job_id, points)
+    return as_json(results.course(storage, job_id, points))
 
 
 @router.get(
@@ -370,6 +395,12 @@ def _create(
     storage: Storage, settings: Settings, document: Any, key: str | None, owner: str
 ) -> JobView:
     return JobView.of(service.create(storage, document, key, owner=owner), storage, settings)
+
+
+def _prioritise(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:
+    storage.get_job(job_id)
+    priority = check(PriorityChange, document).priority
+    return JobView.of(storage.set_job_priority(job_id, priority), storage, settings)
 
 
 def _clone(

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from searchspace.validation import Description
 from service.jobs.forecast import Forecast, forecasts
 from service.settings import Settings
 from service.trials.schemas import CONFIGURATION
@@ -24,6 +25,7 @@ __all__ = [
     "CoursePoint",
     "JobPage",
     "JobView",
+    "PriorityChange",
     "Progress",
 ]
 
@@ -234,6 +236,13 @@ class JobView(BaseModel):
                 else BestSoFar(trial=job.best_trial, value=job.best_value),
             ),
         )
+
+
+class PriorityChange(Description):
+    """The class in which a job competes for workers and coordinators."""
+
+    priority: Priority
+    """`high` goes first where its project may, `low` takes what nobody else wants."""
 
 
 class JobPage(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 
 from service.dependencies import StorageDependency
 from service.openapi import answers
@@ -12,6 +12,7 @@ from service.parameters import JobId
 from service.trials.replay import EXAMPLE as REPLAY_EXAMPLE
 from service.trials.replay import Replay, replay
 from service.trials.schemas import DETAIL_EXAMPLE, EXAMPLE, TrialDetail, TrialPage, TrialView
+from service.writing import as_json
 from storage.records import TrialState
 
 __all__ = ["router"]
@@ -42,17 +43,19 @@ def list_trials(
     after: After = 0,
     limit: PageLimit = 100,
     state: State = None,
-) -> TrialPage:
+) -> Response:
     """Trials in the order of asking, without what the simulator measured beside the time.
 
     To go on, pass the page's `cursor` as `after`.
     """
-    storage.get_job(job_id)
+    storage.check_job(job_id)
     trials = storage.list_trials(job_id, state=state, after=after, limit=limit + 1)
     page = trials[:limit]
-    return TrialPage(
-        items=[TrialView.of(trial) for trial in page],
-        cursor=page[-1].number if len(trials) > limit else None,
+    return as_json(
+        TrialPage(
+            items=[TrialView.of(trial) for trial in page],
+            cursor=page[-1].number if len(trials) > limit else None,
+        )
     )
 
 

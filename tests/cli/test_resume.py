@@ -102,6 +102,7 @@ def test_pause_resume_cancel_and_clone(
         assert hamtune.json("pause", job_id)["state"] in ("pausing", "paused")
         assert hamtune.json("watch", job_id)["state"] == "paused"
         clone = hamtune("clone", job_id).stdout.strip()
+        assert hamtune.json("priority", clone, "low")["priority"] == "low"
         assert hamtune.json("cancel", clone)["state"] in ("cancelling", "cancelled")
         assert hamtune.json("watch", clone)["state"] == "cancelled"
         hamtune.json("resume", job_id)

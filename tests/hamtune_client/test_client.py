@@ -93,6 +93,7 @@ def test_a_job_is_submitted_steered_and_listed(hamtune: Client, tmp_path: Path) 
     assert job.pause().state == "paused"
     assert job.wait(timeout=5).state == "paused"
     assert job.resume().state == "queued"
+    assert job.prioritise("high").record.model_dump()["priority"] == "high"
     copy = job.clone({"name": "copy", "seed": 7})
     assert (copy.name, copy.record.seed) == ("copy", 7)
     assert [one.name for one in hamtune.jobs()] == ["copy", "cg-16"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from searchspace.collectives import WORLD
-from searchspace.configuration import Configuration
+from searchspace.configuration import Configuration, sha256_of
 from searchspace.errors import InvalidInput
 from searchspace.machine import SMPI_DEFAULT, Machine, parse_machine
 from searchspace.ordering import order
@@ -175,6 +175,18 @@ def test_equal_runs_have_equal_keys_and_others_do_not() -> None:
         key(short | {"collectives": {"alltoall": "bruck"}}),
     ]
     assert len({key(short), *others}) == 7
+
+
+def test_a_key_is_the_digest_of_the_canonical_json_of_all_that_counts() -> None:
+    """Caches outlive versions of the program: the form may not change."""
+    chosen = complete(configuration(topology="random", mapping="packed"), machine())
+    everything = {
+        "trace": "t",
+        "machine": machine().canonical(),
+        "configuration": chosen.to_dict(),
+        "simulator": "1",
+    }
+    assert evaluation_key("t", machine(), chosen, "1") == sha256_of(everything)
 
 
 def test_a_family_that_builds_other_networks_now_has_other_keys(

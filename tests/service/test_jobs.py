@@ -266,6 +266,26 @@ def test_progress_tells_trials_costs_and_the_incumbent(
     }
 
 
+def test_a_priority_is_changed_until_the_job_has_ended(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    job_id = create_job()
+    url = f"{URL}/{job_id}/priority"
+
+    assert client.put(url, json={"priority": "high"}).json()["priority"] == "high"
+    job = client.get(f"{URL}/{job_id}").json()
+    assert (job["priority"], job["spec"].get("priority", "normal")) == ("high", "normal")
+    wrong = client.put(url, json={"priority": "urgent"})
+    assert wrong.status_code == 422
+    assert "low" in wrong.json()["detail"]
+    assert client.put(url, json={}).status_code == 422
+    assert client.put(f"{URL}/nothing/priority", json={"priority": "low"}).status_code == 404
+    client.post(f"{URL}/{job_id}/cancel")
+    late = client.put(url, json={"priority": "low"})
+    assert late.status_code == 409
+    assert "cancelled" in late.json()["detail"]
+
+
 def put_in_state(storage: Storage, job_id: str, state: JobState) -> None:
     paths: dict[JobState, tuple[JobState, ...]] = {
         "queued": (),

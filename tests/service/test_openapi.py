@@ -32,6 +32,7 @@ EXPECTED = {
     "POST /api/v1/jobs/{job_id}/pause",
     "POST /api/v1/jobs/{job_id}/resume",
     "POST /api/v1/jobs/{job_id}/cancel",
+    "PUT /api/v1/jobs/{job_id}/priority",
     "POST /api/v1/jobs/{job_id}/clone",
     "GET /api/v1/jobs/{job_id}/trials",
     "GET /api/v1/jobs/{job_id}/trials/{number}",

@@ -9,6 +9,7 @@ import pytest
 from service.events.feed import EventFeed
 from service.events.stream import stream
 from storage.errors import Unavailable
+from storage.records import Event
 from storage.storage import Storage
 
 
@@ -24,19 +25,19 @@ def job_in(storage: Storage) -> str:
     return storage.create_job(name="test", spec={}, seed=1).id
 
 
-def parse(chunk: bytes) -> dict[str, Any] | None:
-    for line in chunk.decode().splitlines():
-        if line.startswith("data: "):
-            return dict(json.loads(line.removeprefix("data: ")))
-    return None
+def parse(chunk: bytes) -> list[dict[str, Any]]:
+    return [
+        json.loads(line.removeprefix("data: "))
+        for line in chunk.decode().splitlines()
+        if line.startswith("data: ")
+    ]
 
 
 async def read(chunks: AsyncIterator[bytes], count: int) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     while len(events) < count:
-        event = parse(await asyncio.wait_for(anext(chunks), 30))
-        if event is not None:
-            events.append(event)
+        events += parse(await asyncio.wait_for(anext(chunks), 30))
+    assert len(events) == count, "they come with those that were stored meanwhile"
     return events
 
 
@@ -47,16 +48,16 @@ def test_an_event_carries_its_id_and_kind(storage: Storage) -> None:
     async def watch() -> list[bytes]:
         return [chunk async for chunk in stream(storage, EventFeed(), job, 0)]
 
-    retry, first, second = asyncio.run(watch())
+    retry, both = asyncio.run(watch())
     assert retry.startswith(b"retry: ")
-    identifier, kind, data, *end = first.decode().split("\n")
+    first, second, rest = both.split(b"\n\n")
+    assert rest == b""
+    identifier, kind, data = first.decode().split("\n")
     event = json.loads(data.removeprefix("data: "))
     assert identifier == f"id: {event['id']}"
     assert kind == "event: job"
-    assert end == ["", ""]
     assert event["job_id"] == job
-    last = parse(second)
-    assert last is not None
+    (last,) = parse(second)
     assert last["data"]["state"] == "cancelled"
 
 
@@ -87,8 +88,9 @@ def test_events_reach_all_watchers_as_they_come_and_the_end_ends_them(storage: S
     feed = EventFeed()
 
     async def collect() -> list[int]:
-        chunks = [chunk async for chunk in stream(storage, feed, job, 0)]
-        return [event["id"] for event in map(parse, chunks) if event is not None]
+        return [
+            event["id"] async for chunk in stream(storage, feed, job, 0) for event in parse(chunk)
+        ]
 
     async def act() -> None:
         for number in range(20):
@@ -141,7 +143,7 @@ def test_a_watcher_who_may_not_watch_any_more_is_sent_off(storage: Storage) -> N
 
     async def watch() -> list[dict[str, Any]]:
         chunks = stream(storage, EventFeed(), job, 0, may_stay=lambda: may.pop(0), admission=0.01)
-        return [event async for chunk in chunks if (event := parse(chunk)) is not None]
+        return [event async for chunk in chunks for event in parse(chunk)]
 
     assert len(asyncio.run(asyncio.wait_for(watch(), 30))) == 1
     assert may == []
@@ -161,10 +163,74 @@ def test_deleting_the_job_ends_the_stream(storage: Storage) -> None:
     assert last["data"]["state"] == "deleted"
 
 
+def test_watchers_of_a_job_share_what_is_read(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind the first look each watcher is served from memory, also with what others do."""
+    monkeypatch.setattr("service.events.feed.POLL_SECONDS", 0.005)
+    job, other = job_in(storage), job_in(storage)
+    reads: list[str | None] = []
+
+    class Counted(Storage):
+        """The storage, which notes who is read."""
+
+        def events_after(
+            self, cursor: int, *, job_id: str | None = None, limit: int = 1000
+        ) -> list[Event]:
+            reads.append(job_id)
+            return super().events_after(cursor, job_id=job_id, limit=limit)
+
+    counted = Counted(storage._database, storage._artifacts)
+    feed = EventFeed()
+
+    async def collect() -> list[int]:
+        return [
+            event["id"] async for chunk in stream(counted, feed, job, 0) for event in parse(chunk)
+        ]
+
+    async def act() -> None:
+        for number in range(40):
+            storage.append_event(other, "message", {"number": number})
+            storage.append_event(job, "message", {"number": number})
+            await asyncio.sleep(0.005)
+        storage.transition(job, "cancelled")
+
+    async def watch() -> list[list[int]]:
+        *seen, _ = await asyncio.wait_for(asyncio.gather(*(collect() for _ in range(5)), act()), 60)
+        return seen
+
+    seen = asyncio.run(watch())
+    assert seen == [[event.id for event in storage.events_after(0, job_id=job)]] * 5
+    # At the start, where the poller has found its place, and at the end of the job.
+    assert reads.count(job) <= 5 * 6
+
+
+def test_who_is_further_behind_than_is_kept_reads_the_log(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.events.feed.KEPT_LINES", 4)
+    monkeypatch.setattr("service.events.feed.POLL_SECONDS", 0.005)
+    job = job_in(storage)
+    feed = EventFeed()
+
+    async def watch() -> list[Any]:
+        slow, fast = (stream(storage, feed, job, 0) for _ in range(2))
+        numbers = [event["data"].get("number") for event in await read(slow, 1)]
+        await read(fast, 1)
+        for number in range(20):
+            storage.append_event(job, "message", {"number": number})
+            await read(fast, 1)
+        numbers += [event["data"]["number"] for event in await read(slow, 20)]
+        await slow.aclose()
+        await fast.aclose()
+        return numbers
+
+    assert asyncio.run(watch()) == [None, *range(20)]
+
+
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     async for chunk in chunks:
-        event = parse(chunk)
-        if event is not None:
+        for event in parse(chunk):
             yield event
 
 

@@ -11,6 +11,7 @@ from storage.attempts import Finished
 from storage.errors import Conflict, LeaseLost, NotFound
 from storage.records import Outcome, Trial
 from storage.storage import Storage
+from storage.trial_rows import packed_result
 
 Propose = Callable[..., Trial]
 DONE = Outcome(status="completed", value=1.5, cpu_seconds=2.0)
@@ -61,6 +62,76 @@ def test_several_attempts_are_taken_and_finished_at_once(
     assert (job.best_trial, job.best_value) == (2, 0.5)
     assert (job.evaluations, job.cpu_seconds) == (3, 6.0)
     assert [one.id for one in storage.open_attempts(job_id)] == [attempts[3].id]
+
+
+def test_outcomes_of_several_attempts_are_told_in_order_with_what_was_measured(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    attempts = [storage.open_attempt(propose(number).id, token) for number in (1, 2, 3)]
+    storage.take_attempts(attempts[0].id, "worker-1", 3)
+    before = storage.last_event_id()
+    measured = replace(DONE, result={"rank_finish_times": [1.5]})
+    outcomes = [
+        measured,
+        Outcome(status="failed", reason={"kind": "crash", "message": "it ended"}),
+        replace(DONE, packed_result=packed_result(measured), cached=True),
+    ]
+
+    storage.finish_attempts(
+        [
+            Finished(attempt.id, outcome, f"{number:064}")
+            for number, (attempt, outcome) in enumerate(zip(attempts, outcomes, strict=True))
+        ]
+    )
+
+    told = storage.events_after(before, job_id=job_id)
+    assert [(one.kind, one.data["number"], one.data["state"]) for one in told] == [
+        ("trial", 1, "completed"),
+        ("trial", 2, "failed"),
+        ("trial", 3, "completed"),
+    ]
+    assert told[2].data == {
+        "number": 3, "state": "completed", "kind": "search", "label": None, "value": 1.5,
+        "cached": True, "cpu_seconds": 2.0,
+    }  # fmt: skip
+    first, second, third = (storage.get_trial(job_id, number) for number in (1, 2, 3))
+    assert (first.result, third.result) == (measured.result, measured.result)
+    assert (second.result, second.reason) == (None, {"kind": "crash", "message": "it ended"})
+    assert storage.find_evaluation(f"{0:064}", None) is not None
+    assert storage.find_evaluation(f"{2:064}", None) is None, "what was known is not kept again"
+
+
+def test_an_attempt_given_up_does_not_settle_the_next_one(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    """Several outcomes are stored by trial and attempt, not by trial alone."""
+    job_id, token = running_job
+    trials = [propose(1), propose(2)]
+    attempts = [storage.open_attempt(trial.id, token) for trial in trials]
+    storage.take_attempts(attempts[0].id, "slow", 2)
+    storage.release_attempt(attempts[0].id)
+    again = storage.open_attempt(trials[0].id, token)
+    assert storage.take_attempt(again.id, "quick") is not None
+
+    late = storage.finish_attempts([Finished(one.id, DONE, None) for one in attempts])
+
+    assert late == [False, True]
+    assert storage.get_trial(job_id, 1).state == "running"
+    assert storage.finish_attempt(again.id, replace(DONE, value=2.0))
+    assert storage.get_trial(job_id, 1).value == 2.0
+
+
+def test_attempts_that_wait_are_listed_in_the_order_of_their_turns(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    attempts = [storage.open_attempt(propose(number).id, token) for number in (1, 2, 3, 4)]
+    storage.take_attempt(attempts[0].id, "worker")
+
+    assert storage.waiting_attempts(job_id, 2) == [attempts[1].id, attempts[2].id]
+    assert storage.waiting_attempts(job_id, 9) == [one.id for one in attempts[1:]]
+    assert storage.count_running_attempts(job_id) == 1
 
 
 def test_of_several_outcomes_only_those_of_open_attempts_count(

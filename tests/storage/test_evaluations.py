@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from storage.records import Outcome
 from storage.storage import Storage
+from storage.trial_rows import packed_result
 
 KEY = "a" * 64
 COMPLETED = Outcome(
@@ -55,6 +56,24 @@ def test_a_completed_outcome_above_the_cutoff_answers_as_censored(storage: Stora
 
     assert known is not None
     assert (known.status, known.value, known.result) == ("censored", 1.5, None)
+
+
+def test_several_are_found_at_once_with_their_results_as_they_are_kept(storage: Storage) -> None:
+    storage.put_evaluation(KEY, COMPLETED, None)
+    storage.put_evaluation("b" * 64, censored(1.0), 1.0)
+
+    asked = [(KEY, None), ("c" * 64, None), ("b" * 64, 2.0), (KEY, 1.5), ("b" * 64, 1.0)]
+    whole, missing, too_far, above, near = storage.find_evaluations(asked)
+
+    assert whole is not None
+    assert (whole.status, whole.value, whole.result) == ("completed", 2.0, None)
+    assert packed_result(whole) == packed_result(COMPLETED)
+    assert missing is None
+    assert too_far is None
+    assert above is not None
+    assert (above.status, above.value, packed_result(above)) == ("censored", 1.5, None)
+    assert near is not None
+    assert (near.status, near.value) == ("censored", 1.0)
 
 
 def test_a_censored_outcome_answers_up_to_its_cutoff_only(storage: Storage) -> None:

@@ -89,6 +89,19 @@ def test_trials_of_a_job_are_taken_in_the_order_in_which_they_were_asked(
     assert [take(storage, message) for message in reversed(messages)] == messages
 
 
+def test_a_job_whose_priority_is_raised_goes_first_from_then_on(
+    storage: Storage, queue: Callable[..., list[str]]
+) -> None:
+    first, second = queue("ours", 3), queue("ours", 3)
+    assert take(storage, second[0]) == first[0]
+    job_id = second[0].partition("-")[0]
+
+    assert storage.set_job_priority(job_id, "high").priority == "high"
+    assert [take(storage, message) for message in first] == second
+    told = storage.events_after(0, job_id=job_id)
+    assert [one.data["priority"] for one in told if "priority" in one.data] == ["high"]
+
+
 def test_workers_are_shared_by_weight(storage: Storage, queue: Callable[..., list[str]]) -> None:
     heavy, light = queue("heavy", 12, weight=3.0), queue("light", 12, weight=1.0)
     served: Counter[bool] = Counter()

@@ -85,6 +85,40 @@ def test_messages_are_a_few_for_each_worker_and_the_rest_wait(storage: Storage) 
     assert evaluators.most <= 32
 
 
+class Taking(Counting):
+    """Evaluators that take all they find for a message, and tell how many messages wait."""
+
+    def backlog(self) -> int:
+        return self._messages.qsize()
+
+    def _evaluate(self, attempt_id: str) -> None:
+        for _ in range(16):
+            super()._evaluate(attempt_id)
+
+
+@pytest.mark.parametrize("away", [False, True])
+def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, away: bool) -> None:
+    """Also while the broker does not tell what waits there, all of them are evaluated."""
+    storage.register_process("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
+
+    def backlog() -> int:
+        if away:
+            raise ConnectionError("the broker is away")
+        return evaluators.backlog()
+
+    with Taking(storage, 2) as evaluators:
+        job = create_job(storage, batch=200, budget={"trials": 200})
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        coordinator = Coordinator(
+            storage, evaluators.dispatch, "test", embedded=True, backlog=backlog
+        )
+        coordinator.run_job(leased)
+    assert storage.get_job(job.id).state == "completed"
+    if not away:
+        assert evaluators.evaluated() < 150
+
+
 def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
     storage: Storage,
 ) -> None:

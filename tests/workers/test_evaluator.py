@@ -294,8 +294,8 @@ def test_what_is_stored_already_does_not_end_the_simulation_of_another(
 ) -> None:
     started: list[Simulator] = []
 
-    def start(traces: tuple[Path, ...]) -> Simulator:
-        started.append(Simulator(traces))
+    def start(traces: tuple[Path, ...], **options: bool) -> Simulator:
+        started.append(Simulator(traces, **options))
         return started[-1]
 
     monkeypatch.setattr("workers.warm_simulators.Simulator", start)

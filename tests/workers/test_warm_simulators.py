@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,16 @@ def is_closed(simulator: Simulator) -> bool:
 
 def test_a_trace_is_loaded_once(warm: WarmSimulators, traces: list[Path]) -> None:
     assert lend_once(warm, traces[0]) is lend_once(warm, traces[0])
+
+
+def test_simulators_give_way_to_the_rest_of_the_service(
+    warm: WarmSimulators, traces: list[Path]
+) -> None:
+    with warm.lend((traces[0],)) as simulator:
+        pid = simulator._running().pid
+        assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getsid(pid) == os.getsid(0), "kernels share time out between sessions first"
+        assert os.getpgid(pid) != os.getpgid(0), "Ctrl-C is not for it"
 
 
 def test_no_simulator_is_lent_twice_at_a_time(warm: WarmSimulators, traces: list[Path]) -> None:
