@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,6 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Over,
-    Row,
     and_,
     bindparam,
     case,
@@ -207,11 +207,11 @@ class Courses(Repository):
         with self._database.snapshot() as session:
             connection = session.connection()
             values: dict[str, Any] = {"job_id": job_id, "stride": stride}
-            buckets = connection.execute(_BUCKETS, values).all()
+            buckets: Sequence[Any] = connection.execute(_BUCKETS, values).all()
             if not buckets:
                 return []
             values.update(buckets=_eventful(buckets), last=buckets[-1].last)
-            within: dict[int, list[Row[Any]]] = defaultdict(list)
+            within: dict[int, list[Any]] = defaultdict(list)
             for row in connection.execute(_WITHIN, values):
                 within[row.bucket].append(row)
         points: list[CoursePoint] = []
@@ -227,7 +227,7 @@ class Courses(Repository):
         return points
 
 
-def _eventful(buckets: list[Row[Any]]) -> list[int]:
+def _eventful(buckets: Sequence[Any]) -> list[int]:
     """The buckets whose trials have to be looked at one by one."""
     found = []
     before = _Reached()
@@ -239,7 +239,7 @@ def _eventful(buckets: list[Row[Any]]) -> list[int]:
     return found
 
 
-def _improving(before: _Reached, rows: list[Row[Any]], last: int) -> list[CoursePoint]:
+def _improving(before: _Reached, rows: Sequence[Any], last: int) -> list[CoursePoint]:
     """Of the rows of a bucket the first, its baselines, what improves on all before, the last."""
     points = []
     so_far = before

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from sqlalchemy import LargeBinary, Row, bindparam, select, type_coerce
+from sqlalchemy import LargeBinary, bindparam, select, type_coerce
 from sqlalchemy.orm import Session
 
 from storage.database import Database, Repository
@@ -127,7 +127,7 @@ def _is_repeatable(outcome: Outcome) -> bool:
     return outcome.reason is not None and outcome.reason.get("kind") in _REPEATABLE_FAILURES
 
 
-def _answer(row: Row[Any], cutoff: float | None) -> Outcome | None:
+def _answer(row: Any, cutoff: float | None) -> Outcome | None:
     known = Outcome(
         status=cast('Literal["completed", "censored", "infeasible", "failed"]', row.status),
         value=row.value,

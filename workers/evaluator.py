@@ -100,17 +100,21 @@ class Evaluator:
             raise Stopped
         most, until = 1, time.monotonic() + _TURN_SECONDS
         while taken := self._take(message, most=most):
-            began = time.monotonic()
-            self._evaluate(taken)
-            now = time.monotonic()
-            most = min(_MOST_AT_ONCE, int(_AT_ONCE_SECONDS * len(taken) / max(now - began, 1e-6)))
-            if most < 2 or now >= until or self._stopping.is_set():
+            seconds = self._evaluate(taken) / len(taken)
+            most = min(_MOST_AT_ONCE, int(_AT_ONCE_SECONDS / max(seconds, 1e-6)))
+            if most < 2 or time.monotonic() >= until or self._stopping.is_set():
                 return
         log.debug("nothing waits that message %s could begin", message)
 
-    def _evaluate(self, taken: Sequence[Taken]) -> None:
-        """Evaluate attempts that were taken, one after the other, and store their outcomes."""
+    def _evaluate(self, taken: Sequence[Taken]) -> float:
+        """Evaluate attempts that were taken, one after the other, and store their outcomes.
+
+        Returns:
+            The seconds that the evaluations took. What the database took, which may be busy, tells
+            nothing of the trials; that they share its transactions is the better then.
+        """
         began = stored = time.monotonic()
+        seconds = 0.0
         finished: list[Finished] = []
         with ExitStack() as stack:
             runs = [_Run() for _ in taken]
@@ -128,6 +132,7 @@ class Evaluator:
                         run.abandon()  # others may be free for what was thought to be quick
                     if finished and now - stored > _AT_ONCE_SECONDS:
                         self._store(finished)
+                        now = time.monotonic()
                         finished, stored = [], now
                     try:
                         outcome, key = self._outcome(run, trial, answer)
@@ -137,8 +142,10 @@ class Evaluator:
                         log.info("attempt %s is handed back", attempt_id)
                     else:
                         finished.append(Finished(attempt_id, outcome, key))
+                    seconds += time.monotonic() - now
             if finished:
                 self._store(finished)
+        return seconds
 
     def _store(self, finished: Sequence[Finished]) -> None:
         settled = self._storage.finish_attempts(finished)
