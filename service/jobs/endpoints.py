@@ -273,7 +273,7 @@ def cancel_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepe
         {**EXAMPLE, "priority": "high"}, 400, 404, 409, 413, 415, 422, description="The job."
     ),
     openapi_extra=body(
-        PriorityChange.model_json_schema(ref_template="#/components/schemas/{model}"),
+        PriorityChange,
         {"Before those of others": {"priority": "high"}},
     ),
 )
