@@ -39,6 +39,7 @@ from searchspace.topology.rotation import orbit_array, orbits_of
 
 RATE_BARS = {"networkx": 4000, "igraph": 200, "rustworkx": 110, "scipy": 1000}
 MOVES_BAR = 200_000
+TURNS, TURN_SECONDS = 8, 0.15
 # nodes, degree, most ASPL, most diameter (None: any), CPU seconds, diameter first
 ASPL_BARS: list[tuple[int, int, float, int | None, float, bool]] = [
     (32, 3, 2.935484, None, 2, False),
@@ -69,19 +70,22 @@ SCALE_BARS = [(4096, 8, 0.2), (65_536, 8, 60.0)]
 OUTSIDE_RUNS = {"METIS": 30, "KaHIP": 60, "networkx": 6}
 
 
-def rate(evaluate: Callable[[], Any], seconds: float = 1.0) -> float:
+def rate(evaluate: Callable[[], Any], seconds: float) -> float:
     """Calls a CPU second."""
-    evaluate()
     begin_time = time.process_time()
     calls = 0
-    while (spent := time.process_time() - begin_time) < seconds:
+    while (spent := time.process_time() - begin_time) < seconds or calls == 0:
         evaluate()
         calls += 1
     return calls / spent
 
 
 def rates(nodes: int, degree: int) -> dict[str, float]:
-    """Evaluations of the ASPL of one network a second: ours and the others', side by side."""
+    """Evaluations of the ASPL of one network a second: ours and the others', side by side.
+
+    All take turns, and of each the fastest turn counts, so that what else the machine does
+    disturbs them alike.
+    """
     graph = generate("random", nodes, degree=degree, seed=1)
     ours = _native.Distances(nodes, degree, 1, orbit_array(orbits_of(graph, 1)))
     nx_graph = networkx.Graph(graph.edges)
@@ -92,15 +96,18 @@ def rates(nodes: int, degree: int) -> dict[str, float]:
     u, v = np.asarray(graph.edges).T
     both = (np.ones(2 * len(u)), (np.concatenate([u, v]), np.concatenate([v, u])))
     matrix = csr_matrix(both, shape=(nodes, nodes))
-    return {
-        "ours": rate(ours.evaluate),
-        "networkx": rate(lambda: networkx.average_shortest_path_length(nx_graph)),
-        "igraph": rate(ig_graph.average_path_length),
-        "rustworkx": rate(
-            lambda: rustworkx.graph_unweighted_average_shortest_path_length(rx_graph)
-        ),
-        "scipy": rate(lambda: csgraph.shortest_path(matrix, unweighted=True).mean()),
+    evaluations: dict[str, Callable[[], Any]] = {
+        "ours": ours.evaluate,
+        "networkx": lambda: networkx.average_shortest_path_length(nx_graph),
+        "igraph": ig_graph.average_path_length,
+        "rustworkx": lambda: rustworkx.graph_unweighted_average_shortest_path_length(rx_graph),
+        "scipy": lambda: csgraph.shortest_path(matrix, unweighted=True).mean(),
     }
+    turns = [
+        {name: rate(evaluate, TURN_SECONDS) for name, evaluate in evaluations.items()}
+        for _ in range(TURNS)
+    ]
+    return {name: max(turn[name] for turn in turns) for name in evaluations}
 
 
 def search(
@@ -225,11 +232,18 @@ def _rates(options: argparse.Namespace) -> Iterator[Row]:
         yield Row(
             f"(256,4) evaluations over {name}", f">= {bar} x", f"{ratio:.0f} x", ratio >= bar, spent
         )
-    problem = Problem(256, 4, seed=options.seed, seconds=3.0, symmetry=1)
-    done, seconds = search(problem, "sa")
-    moves = done.moves / seconds
+    begun = time.process_time()
+    moves = 0.0
+    for turn in range(TURNS):
+        problem = Problem(256, 4, seed=options.seed + turn, seconds=0.4, symmetry=1)
+        done, seconds = search(problem, "sa")
+        moves = max(moves, done.moves / seconds)
     yield Row(
-        "(256,4) moves a second", f">= {MOVES_BAR}", f"{moves:.0f}", moves >= MOVES_BAR, seconds
+        "(256,4) moves a second",
+        f">= {MOVES_BAR}",
+        f"{moves:.0f}",
+        moves >= MOVES_BAR,
+        time.process_time() - begun,
     )
 
 

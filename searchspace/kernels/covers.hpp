@@ -97,10 +97,10 @@ class CoverSurvey {
  private:
   static constexpr std::uint32_t kMostBases = 4;
   static constexpr std::size_t kWalkers = 16;
-  static constexpr std::uint32_t kFreshEvery = 8;  // of that many covers one is drawn anew
+  static constexpr std::uint32_t kFreshEvery = 4;  // of that many covers one is drawn anew
   static constexpr unsigned kDraws = 8;            // of which the closest is changed
   static constexpr unsigned kChanges = 100;        // for shorter distances
-  static constexpr unsigned kSearches = 200;       // for a narrow cut, of a walker
+  static constexpr unsigned kSearches = 100;       // for a narrow cut, of a walker
   static constexpr unsigned kCloseSearches = 1500;
   static constexpr std::uint64_t kEvaluationsASearch = 4;  // of distances, in the same time
 
