@@ -38,6 +38,7 @@ __all__ = [
     "Quotas",
     "Role",
     "Trial",
+    "TrialCells",
     "TrialCounts",
     "TrialKind",
     "TrialPoint",
@@ -304,6 +305,18 @@ class CoursePoint(NamedTuple):
     cpu_seconds_spent: float
     searched_best: float | None
     searched: int
+
+
+class TrialCells(NamedTuple):
+    """What a table shows of a trial beside its point."""
+
+    number: int
+    configuration: dict[str, Any]
+    technique: str | None
+    worker: str | None
+    wall_seconds: float | None
+    created_at: float
+    started_at: float | None
 
 
 def _fidelity(kind: TrialKind, inside: bool) -> Fidelity:

@@ -21,6 +21,7 @@ from storage.records import (
     Outcome,
     Proposal,
     Trial,
+    TrialCells,
     TrialCounts,
     TrialKind,
     TrialPoint,
@@ -85,8 +86,8 @@ _POINTS = (
     .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number > bindparam("after"))
     .order_by(TRIALS.c.number)
 )
-_NUMBERED = (
-    select(*LISTED)
+_CELLS = (
+    select(*(TRIALS.c[name] for name in TrialCells._fields))
     .where(
         TRIALS.c.job_id == bindparam("job_id"),
         TRIALS.c.number.in_(bindparam("numbers", expanding=True)),
@@ -342,15 +343,15 @@ class Trials(Repository):
             rows = session.connection().execute(statement.order_by(TRIALS.c.number).limit(limit))
             return [trial_record(row) for row in rows]
 
-    def numbered_trials(self, job_id: str, numbers: Sequence[int]) -> list[Trial]:
-        """Trials by number, those of these numbers that there are, without their results."""
+    def trial_cells(self, job_id: str, numbers: Sequence[int]) -> list[TrialCells]:
+        """What a table shows of the trials of these numbers that there are, by number."""
         with self._database.reading() as session:
             connection = session.connection()
             return [
-                trial_record(row)
+                TrialCells._make(row)
                 for start in range(0, len(numbers), _MOST_NUMBERS)
                 for row in connection.execute(
-                    _NUMBERED,
+                    _CELLS,
                     {"job_id": job_id, "numbers": numbers[start : start + _MOST_NUMBERS]},
                 )
             ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from searchspace.configuration import canonical_json
-from storage.records import FINAL_TRIAL_STATES, Trial
+from storage.records import Trial, TrialCells, TrialPoint
 from storage.storage import Storage
 from tuner.convergence import convergence
 from tuner.thinning import kept
@@ -44,25 +44,24 @@ def read_table(
     rows = [point for number, point in steps.items() if number > after]
     if points is not None:
         rows = [rows[index] for index in kept([row["best"] for row in rows], points)]
+    shown = {row["trial"]: row for row in rows}
+    ours = [one for one in trials if one.number in shown]
+    open_ones = [one for one in trials if one.number > after and one.number not in steps]
     # Of a long course only those rows are read that are shown.
-    numbers = {row["trial"] for row in rows}
-    numbers.update(one.number for one in trials if one.number > after and one.number not in steps)
-    found = storage.numbered_trials(job_id, sorted(numbers))
-    finished = [trial for trial in found if trial.number in steps]
+    numbers = [one.number for one in (*ours, *open_ones)]
+    found = {cells.number: cells for cells in storage.trial_cells(job_id, sorted(numbers))}
     return {
         "job_id": job_id,
         "total": len(steps),
-        **_columns(finished, [steps[one.number] for one in finished], _proximity_of(course)),
-        # One that has ended since is open here, or its row would never be asked for.
+        **_columns(ours, shown, found, _proximity_of(course)),
         "open": [
             {
-                "number": trial.number,
-                "state": "running" if trial.state in FINAL_TRIAL_STATES else trial.state,
-                "worker": trial.worker,
-                "started_at": trial.started_at,
+                "number": one.number,
+                "state": one.state,
+                "worker": found[one.number].worker,
+                "started_at": found[one.number].started_at,
             }
-            for trial in found
-            if trial.number not in steps
+            for one in open_ones
         ],
         **{name: value for name, value in course.items() if name not in _REPLACED},
         "cursor": cursor,
@@ -80,27 +79,36 @@ def read_trials(storage: Storage, job_id: str, *, after: int = 0) -> Iterable[Tr
 
 
 def _columns(
-    finished: Sequence[Trial],
-    rows: Sequence[Mapping[str, Any]],
+    points: Sequence[TrialPoint],
+    rows: Mapping[int, Mapping[str, Any]],
+    cells: Mapping[int, TrialCells],
     close: Mapping[int, float | None],
 ) -> dict[str, Any]:
-    """`columns` and `parameters` of trials, and of their points in the course."""
+    """`columns` and `parameters` of trials, from their points, the course there, and the rest."""
+    steps = [rows[point.number] for point in points]
+    others = [cells[point.number] for point in points]
     columns = {
-        "number": [trial.number for trial in finished],
-        "value": [trial.value for trial in finished],
-        "best": [row["best"] for row in rows],
-        "wall_seconds": [round(row["wall_seconds"], 4) for row in rows],
-        "cpu_seconds": [round(row["cpu_seconds"], 4) for row in rows],
-        "proximity": [close.get(trial.number) for trial in finished],
-        "started_at": [trial.started_at or trial.created_at for trial in finished],
-        "finished_at": [trial.finished_at for trial in finished],
-        "cached": [trial.cached for trial in finished],
-        **{
-            name: coded([getattr(trial, name) for trial in finished])
-            for name in ("state", "kind", "technique", "label", "worker", "fidelity")
-        },
+        "number": [point.number for point in points],
+        "value": [point.value for point in points],
+        "best": [step["best"] for step in steps],
+        "wall_seconds": [round(step["wall_seconds"], 4) for step in steps],
+        "cpu_seconds": [round(step["cpu_seconds"], 4) for step in steps],
+        "proximity": [close.get(point.number) for point in points],
+        "started_at": [other.started_at or other.created_at for other in others],
+        "finished_at": [point.finished_at for point in points],
+        "took_seconds": [
+            0.0 if point.cached else other.wall_seconds
+            for point, other in zip(points, others, strict=True)
+        ],
+        "cached": [point.cached for point in points],
+        "state": coded([point.state for point in points]),
+        "kind": coded([point.kind for point in points]),
+        "technique": coded([other.technique for other in others]),
+        "label": coded([point.label for point in points]),
+        "worker": coded([other.worker for other in others]),
+        "fidelity": coded([step["fidelity"] for step in steps]),
     }
-    configurations = [dict(_flat(trial.configuration, "")) for trial in finished]
+    configurations = [_flat(other.configuration) for other in others]
     return {
         "columns": columns,
         "parameters": [
@@ -122,16 +130,20 @@ def coded(cells: Sequence[Any]) -> dict[str, Any]:
     return {"values": values, "codes": [-1 if cell is None else index[cell] for cell in cells]}
 
 
-def _flat(group: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flat(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a stored configuration, which was checked when it was stored.
 
     A value of a parameter is one cell: a permutation becomes its JSON.
     """
-    for name, value in group.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, canonical_json(value) if isinstance(value, list) else value
+    found: dict[str, Any] = {}
+    groups = [("", configuration)]
+    for prefix, group in groups:
+        for name, value in group.items():
+            if isinstance(value, dict):
+                groups.append((f"{prefix}{name}.", value))
+            else:
+                found[prefix + name] = canonical_json(value) if isinstance(value, list) else value
+    return found
 
 
 def _proximity_of(course: Mapping[str, Any]) -> dict[int, float | None]:

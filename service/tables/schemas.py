@@ -24,6 +24,7 @@ EXAMPLE: dict[str, Any] = {
         "proximity": [None, 1.0],
         "started_at": [1790000001.2, 1790000002.5],
         "finished_at": [1790000002.4, 1790000003.7],
+        "took_seconds": [1.3, 1.1],
         "cached": [False, False],
         "state": {"values": ["completed"], "codes": [0, 0]},
         "kind": {"values": ["baseline", "search"], "codes": [0, 1]},
@@ -69,6 +70,10 @@ class Columns(BaseModel):
     proximity: list[float | None] = Field(description="C(n), of trials of the search.")
     started_at: list[float]
     finished_at: list[float | None]
+    took_seconds: list[float | None] = Field(
+        description="Of its own evaluation. A worker may take several trials at once and evaluate "
+        "them one after another; these start and finish together."
+    )
     cached: list[bool]
     state: Coded
     kind: Coded

@@ -171,8 +171,8 @@ def test_trials_are_listed_by_number_and_filtered_by_state(
     assert [trial.number for trial in storage.list_trials(job_id, after=3)] == [4]
     assert [trial.number for trial in storage.list_trials(job_id, state="completed")] == [2, 4]
     assert [trial.number for trial in storage.open_trials(job_id)] == [1, 3]
-    assert [trial.number for trial in storage.numbered_trials(job_id, [2, 3, 99])] == [2, 3]
-    assert storage.numbered_trials(job_id, []) == []
+    assert [cells.number for cells in storage.trial_cells(job_id, [2, 3, 99])] == [2, 3]
+    assert storage.trial_cells(job_id, []) == []
     with pytest.raises(InvalidInput):
         storage.list_trials(job_id, limit=0)
 

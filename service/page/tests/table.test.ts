@@ -13,7 +13,7 @@ function table(values: (number | null)[], first = 1, open: number[] = []): Table
       number: values.map((_, i) => first + i), value: values,
       best: values.map((value) => (best = value === null ? best : best === null ? value : Math.min(best, value))),
       wall_seconds: values.map((_, i) => i), cpu_seconds: values.map((_, i) => i), proximity: values.map(() => null),
-      started_at: values.map(() => 0), finished_at: values.map(() => 1), cached: values.map(() => false),
+      started_at: values.map(() => 0), finished_at: values.map(() => 1), took_seconds: values.map(() => 1), cached: values.map(() => false),
       state: { values: ["completed", "failed"], codes: values.map((value) => (value === null ? 1 : 0)) },
       kind: { values: ["search"], codes: values.map(() => 0) }, technique: one, label: one, worker: one, fidelity: one,
     },

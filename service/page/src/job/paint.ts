@@ -87,13 +87,10 @@ export function paintBaselines(u: uPlot, baselines: Baseline[]): void {
   ctx.save();
   ctx.font = `${11 * dot}px system-ui, sans-serif`;
   ctx.textAlign = "right";
-  // The fastest is what counts most: it is named first, and others where there is room.
-  const named: number[] = [];
-  const sorted = [...baselines].sort((a, b) => a.value - b.value);
-  const fastest = sorted[0];
-  for (const one of sorted) {
-    const y = u.valToPos(one.value, "y", true);
-    if (y < u.bbox.top - 1 || y > u.bbox.top + u.bbox.height + 1) continue;
+  const sorted = [...baselines].sort((a, b) => a.value - b.value)
+    .map((one) => ({ ...one, y: u.valToPos(one.value, "y", true) }))
+    .filter(({ y }) => y >= u.bbox.top - 1 && y <= u.bbox.top + u.bbox.height + 1);
+  for (const { y } of sorted) {
     ctx.strokeStyle = css("baseline");
     ctx.lineWidth = dot;
     ctx.setLineDash([6 * dot, 4 * dot]);
@@ -101,16 +98,24 @@ export function paintBaselines(u: uPlot, baselines: Baseline[]): void {
     ctx.moveTo(u.bbox.left, y);
     ctx.lineTo(u.bbox.left + u.bbox.width, y);
     ctx.stroke();
+  }
+  // The fastest is what counts most: it is named first, and others where there is room. No line
+  // goes through a name.
+  const named: number[] = [];
+  const [fastest] = sorted;
+  for (const one of sorted) {
+    const { y } = one;
     // On a phone the names would cover the trials.
     if (named.some((other) => Math.abs(y - other) < 13 * dot) || (u.width < 480 && one !== fastest)) continue;
     named.push(y);
     const text = `${one.label}  ${duration(one.value)}${one.gain === null ? "" : `  (${gain(one.gain)})`}`;
     ctx.setLineDash([]);
-    const below = y - u.bbox.top < 16 * dot;
+    const crossed = sorted.some((other) => other.y < y && other.y > y - 15 * dot);
+    const below = y - u.bbox.top < 16 * dot || (crossed && !sorted.some((other) => other.y > y && other.y < y + 15 * dot));
     const width = ctx.measureText(text).width;
     const right = u.bbox.left + u.bbox.width - 4 * dot;
     ctx.fillStyle = css("ground");
-    ctx.globalAlpha = 0.75;
+    ctx.globalAlpha = 0.9;
     ctx.fillRect(right - width - 3 * dot, below ? y + 3 * dot : y - 15 * dot, width + 6 * dot, 13 * dot);
     ctx.globalAlpha = 1;
     ctx.fillStyle = css("ink-2");

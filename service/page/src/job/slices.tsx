@@ -94,7 +94,9 @@ function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) 
     slice.values.forEach((value, i) => {
       if (i % room) return;
       const text = String(value);
-      const most = Math.max(4, Math.floor((step * room) / 6.8));
+      // As wide as its place, and not beyond the edge.
+      const free = Math.min(step * room, 2 * (width - LEFT - step * (i + 0.5)) - 4);
+      const most = Math.max(4, Math.floor(free / 6.8));
       ctx.fillText(text.length > most ? `${text.slice(0, most - 1)}…` : text, LEFT + step * (i + 0.5), HEIGHT - FOOT + 15);
     });
   }, [slice, width, scheme]);

@@ -4,6 +4,7 @@ import { css } from "../lib/colours.ts";
 import { clock, duration, plural } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
 import type { Course } from "../lib/table.ts";
+import { inTurn } from "../lib/turns.ts";
 import { ENDED, type Job } from "../lib/types.ts";
 import { Section } from "../ui/parts.tsx";
 
@@ -93,17 +94,19 @@ export function WorkersTab({ job, course, pick }: { job: Job; course: Course; pi
   );
 }
 
+interface Found extends Omit<Bar, "lane"> { worker: string; took: number | null }
+
 /** One worker process evaluates several trials at once, so it gets as many lanes as it needs. */
 export function lanes(course: Course, job: Pick<Job, "state">): { bars: Bar[]; workers: string[]; from: number; to: number } {
-  const found: (Omit<Bar, "lane"> & { worker: string })[] = course.rows.filter((row) => row.finished !== null).map((row) => ({
+  const found: Found[] = inTurn(course.rows.filter((row) => row.finished !== null).map((row) => ({
     number: row.number, worker: row.worker ?? "answered by the coordinator", from: row.started, to: row.finished ?? row.started,
-    state: row.state, cached: row.cached, value: row.value,
-  }));
+    state: row.state, cached: row.cached, value: row.value, took: row.took,
+  })));
   const last = Math.max(0, ...found.map((bar) => bar.to), ...course.open.map((trial) => trial.started_at ?? 0));
   const now = ENDED.includes(job.state) || job.state === "paused" ? last : Math.max(last, Date.now() / 1000);
   for (const trial of course.open) {
     if (trial.started_at !== null && trial.state === "running") {
-      found.push({ number: trial.number, worker: trial.worker ?? "?", from: trial.started_at, to: now, state: "running", cached: false, value: null });
+      found.push({ number: trial.number, worker: trial.worker ?? "?", from: trial.started_at, to: now, state: "running", cached: false, value: null, took: null });
     }
   }
   found.sort((a, b) => a.from - b.from || a.number - b.number);

@@ -10,6 +10,8 @@ export interface Row {
   proximity: number | null;
   started: number;
   finished: number | null;
+  /** Seconds of its own evaluation. */
+  took: number | null;
   cached: boolean;
   state: TrialState;
   kind: string;
@@ -52,6 +54,7 @@ export function rowsOf(table: Pick<Table, "columns" | "parameters">): Row[] {
       proximity: c.proximity[i] ?? null,
       started: c.started_at[i] ?? 0,
       finished: c.finished_at[i] ?? null,
+      took: c.took_seconds[i] ?? null,
       cached: c.cached[i] ?? false,
       state: (text(c.state, i) ?? "completed") as TrialState,
       kind: text(c.kind, i) ?? "search",

@@ -75,6 +75,7 @@ export interface Columns {
   proximity: (number | null)[];
   started_at: number[];
   finished_at: (number | null)[];
+  took_seconds: (number | null)[];
   cached: boolean[];
   state: Coded;
   kind: Coded;
