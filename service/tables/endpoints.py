@@ -11,11 +11,16 @@ from fastapi.responses import Response
 from service.dependencies import StorageDependency
 from service.openapi import answers
 from service.parameters import JobId, Points
+from service.tables.answers import Answers
 from service.tables.columns import read_table
 from service.tables.files import FILES, table_file
 from service.tables.schemas import EXAMPLE, TableView
+from storage.records import FINAL_JOB_STATES
 
 __all__ = ["router"]
+
+_ANSWERS = Answers(most_bytes=16 * 2**20)
+"""Of jobs that have ended, whose trials do not change any more."""
 
 router = APIRouter(prefix="/jobs/{job_id}/table", tags=["trials"])
 
@@ -40,9 +45,16 @@ def get_table(
     With `points`, about so many: every improvement, the first and the last stay, the others are
     thinned evenly. Who follows a job asks again `after` the last number before the first open one.
     """
-    document = read_table(storage, job_id, after=after, points=points)
-    # As it is: checking 10,000 rows against the schema again would take longer than making them.
-    return Response(json.dumps(document, separators=(",", ":")), media_type="application/json")
+    ended = storage.get_job(job_id).state in FINAL_JOB_STATES
+    asked = (job_id, after, points)
+    content = _ANSWERS.get(asked) if ended else None
+    if content is None:
+        document = read_table(storage, job_id, after=after, points=points)
+        # As it is: checking 10,000 rows against the schema again would take longer than making it.
+        content = json.dumps(document, separators=(",", ":")).encode()
+        if ended:
+            _ANSWERS.put(asked, content)
+    return Response(content, media_type="application/json")
 
 
 @router.get(

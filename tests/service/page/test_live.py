@@ -128,6 +128,8 @@ def test_a_running_job_is_paused_and_resumed(
     expect(page.locator(".job-title .badge")).to_have_text("paused")
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.get_by_label("Priority").select_option("high")
+    expect(page.locator(".job-title")).to_contain_text("high priority")
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".job-title .badge")).to_have_text("cancelled")

@@ -10,6 +10,7 @@ import type { Catalogue, Job } from "../lib/types.ts";
 import { useIdle, useResource } from "../lib/hooks.ts";
 
 const PAGE = 50;
+const FIRST = 12; // rows that are seen at first; the rest follow when there is time
 
 export function CourseTab({ job, course, pick, picked }: {
   job: Job; course: Course; pick: (number: number) => void; picked: number | null;
@@ -45,7 +46,7 @@ export function Trials({ course, pick, picked }: { course: Course; pick: (number
   }, [course, order, state]);
   const states = [...new Set(course.rows.map((row) => row.state))].sort();
   const start = Math.min(from, Math.max(0, shown.length - 1));
-  const visible = shown.slice(start, start + PAGE);
+  const visible = shown.slice(start, start + (useIdle() ? PAGE : FIRST));
   return (
     <>
       <div class="controls">

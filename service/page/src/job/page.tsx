@@ -1,7 +1,9 @@
 // One job: its state and what can be done with it, and tabs for what is known of it.
 import type { ComponentChildren } from "preact";
 import { tabOf, TABS, type Tab } from "./tabs.ts";
-import { post } from "../lib/api.ts";
+import { useState } from "preact/hooks";
+import { post, put, type Problem } from "../lib/api.ts";
+import { asProblem } from "../lib/hooks.ts";
 import { clock, count, duration, hour, moment, plural, speedup } from "../lib/format.ts";
 import { href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
@@ -77,6 +79,7 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
           if (confirm(`Cancel ${job.name} for good? Its finished trials stay.`)) await act("cancel")();
         }} />}
         <a class="button" href={href(["new"], { clone: job.id })}>Clone</a>
+        {!ENDED.includes(job.state) && <Turn job={job} onChange={followed.refresh} />}
       </div>
       {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre></div>}
       <dl class="figures">
@@ -88,6 +91,27 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
         {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations</span></Figure>}
       </dl>
     </header>
+  );
+}
+
+const PRIORITIES = ["low", "normal", "high"];
+
+/** Before or after others: a job may be let go ahead while it waits or is at work. */
+function Turn({ job, onChange }: { job: Job; onChange: () => void }) {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  async function set(priority: string) {
+    setProblem(null);
+    try {
+      await put<Job>(`/jobs/${job.id}/priority`, { priority });
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    onChange();
+  }
+  return (
+    <label class="turn">Priority <select value={job.priority} onChange={(event) => void set(event.currentTarget.value)}>
+      {PRIORITIES.map((one) => <option key={one} value={one}>{one}</option>)}
+    </select>{problem && <span class="problem" role="alert">{problem.message}</span>}</label>
   );
 }
 

@@ -68,6 +68,10 @@ export async function post<T>(path: string, body?: unknown, headers: Record<stri
   return (await (await request(path, posting(body, headers))).json()) as T;
 }
 
+export async function put<T>(path: string, body: unknown): Promise<T> {
+  return (await (await request(path, { ...posting(body), method: "PUT" })).json()) as T;
+}
+
 function posting(body: unknown, headers: Record<string, string> = {}): RequestInit {
   const init: RequestInit = { method: "POST", headers: { ...headers } };
   if (body instanceof FormData) {
