@@ -112,7 +112,7 @@ class CoverSurvey {
   /// A search for narrow cuts of one network that can go on.
   class Look {
    public:
-    Look(FlatGraph graph) : graph_(std::move(graph)), width_(graph_.target.size()) {}
+    explicit Look(FlatGraph graph) : graph_(std::move(graph)), width_(graph_.target.size()) {}
 
     /// Goes on until `searches` are done in all or a cut of `aim` edges or fewer is found.
     std::size_t run(unsigned searches, std::size_t aim, Random& random, std::uint64_t& work) {
@@ -153,11 +153,11 @@ class CoverSurvey {
     work_ += nodes_ / drawn.bases;
     if (unit_ > 1 && !group->turns(unit_)) return;
     for (unsigned tried = 0; tried < kDraws + kChanges; ++tried, ++work_) {
-      std::vector<Lift> lifts =
-          tried < kDraws ? group->draw(random) : group->change(drawn.lifts, random);
+      const bool fresh = tried < kDraws || drawn.lifts.empty();
+      std::vector<Lift> lifts = fresh ? group->draw(random) : group->change(drawn.lifts, random);
       if (lifts.empty()) continue;
-      const std::size_t hops = group->hops(lifts, drawn.hops);
-      if (hops > drawn.hops || hops == Lifting::kFar) continue;
+      const std::size_t hops = group->hops(lifts, fresh ? drawn.hops : drawn.hops + 1);
+      if (hops == Lifting::kFar) continue;
       drawn.hops = hops;
       drawn.lifts = std::move(lifts);
     }

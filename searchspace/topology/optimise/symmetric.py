@@ -1,12 +1,11 @@
 """Wide bisections: symmetric networks whose narrow cuts are removed one after the other.
 
-Two sources of networks take turns, the one that holds the wider one has three of four. Regular
-covers of small multigraphs, Cayley networks among them, are drawn from random solvable groups, and
-their base edges changed one or two at a time (`searchspace/kernels/covers.hpp`): some have
-bisections that are very hard to beat. And networks with a rotation are widened (`widening.hpp`):
-orbits of cables are exchanged such that no cut of a growing pool of narrow ones becomes narrower,
-beginning with a network annealed for a low ASPL (Deng et al. 2019, section 3.1), with a cover or
-with the best one so far.
+Two sources of networks take turns. Regular covers of small multigraphs, Cayley networks among them,
+are drawn from random solvable groups, and their base edges changed one or two at a time
+(`searchspace/kernels/covers.hpp`): some have bisections that are very hard to beat. And networks
+with a rotation are widened (`widening.hpp`): orbits of cables are exchanged such that no cut of a
+growing pool of narrow ones becomes narrower, beginning with a network annealed for a low ASPL (Deng
+et al. 2019, section 3.1), with a cover or with the best one so far.
 Each such run has a symmetry: at first each one in turn, then by turns the one that has gone
 farthest and one of the better half. The lengths of those of a symmetry follow the sequence of Luby,
 Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993).
@@ -43,11 +42,11 @@ _SLICE_WORK = 1_000_000
 _UNIT_SLICES = 6
 """The shortest run, and after how many slices its best network is verified."""
 
-_LAG = 4
-"""A source that holds a narrower network than the other has every so manieth step."""
+_SURVEY_SLICES = 4
+"""Slices of a survey in the time of one of a widening, whose pool costs more than its searches."""
 
-_FIRST_SURVEY = 8
-"""Slices that the first step takes, so that no time goes to verifying poor networks."""
+_FIRST_SURVEY = 2
+"""How many times longer the first survey is, so that no time goes to verifying poor networks."""
 
 _RECORDS = 4
 _INHERITED = 0.5
@@ -190,7 +189,7 @@ class SymmetricSearch:
 
     def step(self) -> None:
         """Draw covers, or go on with a widening, in every thread."""
-        if self._covers_next():
+        if self._surveys and self._steps % 2 == 0:
             self._survey()
         else:
             self._widen()
@@ -244,19 +243,12 @@ class SymmetricSearch:
         self._width = width
         self._best = Point(graph, aspl, diameter, width, symmetry)
 
-    def _covers_next(self) -> bool:
-        if not self._surveys:
-            return False
-        covers = self._records[-1].width if self._records else 0
-        widened = min(self._width, max(score.width for score in self._scores.values()))
-        if covers == widened:
-            return self._steps % 2 == 0
-        return (covers > widened) == (self._steps % _LAG != _LAG - 1)
-
     def _survey(self) -> None:
         problem = self._problem
         aim = self._records[-1].width if self._records else 0
-        searches = _slice_searches(problem) * (1 if self._steps else _FIRST_SURVEY)
+        searches = _slice_searches(problem) * _SURVEY_SLICES
+        if self._steps == 0:
+            searches *= _FIRST_SURVEY
 
         def survey(thread: int) -> tuple[int, int, Any] | None:
             seed = _seed(problem.seed, 0, self._steps, thread)
