@@ -74,6 +74,11 @@ def _brushed(page: Page) -> None:
     page.get_by_label("mpi", exact=True).select_option("ompi")
 
 
+def _busy(page: Page) -> None:
+    rows = "document.querySelectorAll('table.trials tbody tr').length"
+    page.wait_for_function(f"{rows} >= 20", timeout=120_000)
+
+
 def _refused(page: Page) -> None:
     page.get_by_label("Ranks", exact=True).fill("17")
     page.get_by_text("not 17").first.wait_for()
@@ -84,7 +89,7 @@ PICTURES = {
     "new": Picture("new", "32 cables"),
     "new-refused": Picture("new", "32 cables", act=_refused, whole=False),
     "course": Picture("jobs/{first}/course", "csv", whole=False),
-    "running": Picture("jobs/{running}/course", "until about", whole=False, others=1),
+    "running": Picture("jobs/{running}/course", "until about", act=_busy, whole=False, others=1),
     "trial": Picture("jobs/{first}/course?trial=9", "Simulate", act=_replayed, whole=False),
     "best": Picture("jobs/{first}/best", "Distances"),
     "parameters": Picture("jobs/{first}/space", "R² on", act=_brushed),

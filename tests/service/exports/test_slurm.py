@@ -123,7 +123,11 @@ def cluster(folder: Path, topology: str) -> Iterator[Cluster]:
         for process in reversed(started):
             process.terminate()
         for process in started:
-            process.wait(timeout=30)
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:  # slurmd may miss the signal on a busy machine
+                process.kill()
+                process.wait()
 
 
 def test_slurm_reads_the_tree_and_places_every_rank(slurm: Exported, tmp_path: Path) -> None:

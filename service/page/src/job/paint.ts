@@ -99,8 +99,8 @@ export function paintBaselines(u: uPlot, baselines: Baseline[]): void {
     ctx.lineTo(u.bbox.left + u.bbox.width, y);
     ctx.stroke();
   }
-  // The fastest is what counts most: it is named first, and others where there is room. No line
-  // goes through a name.
+  // The fastest is what counts most: it is named first, and others where there is room. Names
+  // lie over all lines, so that none goes through one.
   const named: number[] = [];
   const [fastest] = sorted;
   for (const one of sorted) {
@@ -110,8 +110,7 @@ export function paintBaselines(u: uPlot, baselines: Baseline[]): void {
     named.push(y);
     const text = `${one.label}  ${duration(one.value)}${one.gain === null ? "" : `  (${gain(one.gain)})`}`;
     ctx.setLineDash([]);
-    const crossed = sorted.some((other) => other.y < y && other.y > y - 15 * dot);
-    const below = y - u.bbox.top < 16 * dot || (crossed && !sorted.some((other) => other.y > y && other.y < y + 15 * dot));
+    const below = y - u.bbox.top < 16 * dot;
     const width = ctx.measureText(text).width;
     const right = u.bbox.left + u.bbox.width - 4 * dot;
     ctx.fillStyle = css("ground");

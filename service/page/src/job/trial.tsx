@@ -69,6 +69,7 @@ function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: Be
           <button key={file.name} type="button" class="small" onClick={() => save(new Blob([file.text], { type: "application/json" }), file.name)}>{file.name}</button>
         ))}
       </p>
+      <p class="quiet">On the service from the command line: <code>hamtune replay {job.id} {trial.number}</code></p>
       <h3>Log</h3>
       <pre class="log" tabIndex={0} aria-label="Log of the trial">{logOf(trial).join("\n")}</pre>
       <Log job={job} />
