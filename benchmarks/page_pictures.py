@@ -76,7 +76,7 @@ def _brushed(page: Page) -> None:
 
 def _busy(page: Page) -> None:
     rows = "document.querySelectorAll('table.trials tbody tr').length"
-    page.wait_for_function(f"{rows} >= 20", timeout=120_000)
+    page.wait_for_function(f"() => {rows} >= 20", timeout=120_000)
 
 
 def _refused(page: Page) -> None:

@@ -134,7 +134,7 @@ def verify(
     )
     expected = measurement["simulated_speedup"]
     click.echo(
-        "simulated speed-up: not known, the job has no baseline of this library on its network"
+        "simulated speed-up: not known, the untuned network could not be simulated"
         if expected is None
         else f"simulated speed-up {expected:.3f}"
     )

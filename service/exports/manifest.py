@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from searchspace.collectives.equivalents import Target
@@ -63,7 +63,10 @@ def verification_files(
         "collectives": [
             name for name in result.calls if name in result.application.summary["calls"]
         ],
-        "simulated": {"exported": result.value, "default": _simulated_default(result, target)},
+        "simulated": {
+            "exported": result.value,
+            "default": result.untuned.get(target.selector),
+        },
         "exported": {"command": [f"./{script}"], "environment": dict(environment)},
         "default": {"command": default, "environment": dict(undone), "unset": list(unset)},
         "launcher_variable": launcher.upper(),
@@ -73,20 +76,3 @@ def verification_files(
         ExportFile(name=MICROBENCHMARK, content=_SOURCE.read_bytes()),
         text_file(DEFAULT_HOSTS, *lines),
     ]
-
-
-def _simulated_default(result: Result, target: Target) -> float | None:
-    """Simulated time of the same network, untuned, with the library's own choices; seconds.
-
-    It is the baseline of that network whose choices are those of the library's decision table; None
-    where the job has no such baseline.
-    """
-    topology = result.configuration.get("topology")
-    values: Sequence[float] = [
-        trial.value
-        for trial in result.baselines
-        if trial.value is not None
-        and trial.configuration.get("topology") == topology
-        and trial.configuration.get("mpi") == target.selector
-    ]
-    return values[0] if values else None

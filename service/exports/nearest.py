@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from searchspace.collectives.equivalents import Target
@@ -17,7 +18,7 @@ from workers.evaluator import outcome_of
 from workers.simulator_client import Simulator, simulator_version
 from workers.subject import Subject, Subjects
 
-__all__ = ["for_target", "inexpressible"]
+__all__ = ["evaluated", "for_target", "inexpressible"]
 
 
 def inexpressible(found: list[Choice]) -> list[Choice]:
@@ -53,7 +54,7 @@ def for_target(storage: Storage, result: Result, target: Target, *, nearest: boo
     refused = f"{target.title} cannot express {result.what}: {named}"
     configuration = nearest_configuration(result, target)
     try:
-        resolved, value = _evaluated(storage, result, configuration)
+        resolved, value = evaluated(storage, result, configuration)
     except Infeasible as error:
         raise Conflict(f"{refused}. The nearest cannot be run: {error}") from None
     if not nearest:
@@ -67,10 +68,19 @@ def for_target(storage: Storage, result: Result, target: Target, *, nearest: boo
     )
 
 
-def _evaluated(
-    storage: Storage, result: Result, configuration: Configuration
+def evaluated(
+    storage: Storage,
+    result: Result,
+    configuration: Configuration,
+    wall_seconds: float = math.inf,
 ) -> tuple[Resolved, float]:
     """The configuration on the machine, and its simulated time in seconds.
+
+    Args:
+        storage: Knows the evaluations that were made before, and keeps the one made here.
+        result: Of the job.
+        configuration: What is simulated.
+        wall_seconds: What that may take, if it is less than the job allows.
 
     Raises:
         Infeasible: It cannot be run, or its simulation fails.
@@ -88,18 +98,19 @@ def _evaluated(
     # A project's share of the storage has no evaluations to look at.
     outcome = storage.find_evaluation(key, None) if storage.project is None else None
     if outcome is None:
-        outcome = outcome_of(_simulated(subject, resolved), None, subject.workload)
-        if storage.project is None:
+        answer = _simulated(subject, resolved, min(wall_seconds, subject.limits.wall_seconds))
+        outcome = outcome_of(answer, None, subject.workload)
+        if storage.project is None and (outcome.status == "completed" or math.isinf(wall_seconds)):
             storage.put_evaluation(key, outcome, None)
     if outcome.status != "completed" or outcome.value is None:
         raise Infeasible(str((outcome.reason or {}).get("message", outcome.status)))
     return resolved, outcome.value
 
 
-def _simulated(subject: Subject, resolved: Resolved) -> dict[str, object]:
+def _simulated(subject: Subject, resolved: Resolved, wall_seconds: float) -> dict[str, object]:
     with Simulator(subject.whole.paths) as simulator:
         return simulator.evaluate(
             subject.request(resolved),
             memory_bytes=subject.limits.memory,
-            wall_seconds=subject.limits.wall_seconds,
+            wall_seconds=wall_seconds,
         )

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.errors import InvalidInput
 from service.exports.cabling_export import export_cabling
 from service.exports.cray_export import export_cray
@@ -23,6 +24,7 @@ from service.exports.opensm_export import export_opensm
 from service.exports.result import ExportFile, Result, Wishes, gather
 from service.exports.simgrid_export import export_simgrid
 from service.exports.slurm_export import export_slurm
+from service.exports.untuned import untuned
 from service.exports.wording import readme
 from service.version import VERSION
 from storage.errors import Conflict
@@ -105,6 +107,9 @@ def export_job(
         result = replace(result, guids={new: guids[old] for new, old in enumerate(numbers)})
     if target is not None:
         result = for_target(storage, result, target, nearest=wishes.nearest)
+    if result.application.kind != "workload":
+        selectors = _selectors(format_name, target)
+        result = replace(result, untuned=untuned(storage, result, selectors))
     if format_name == ALL:
         return _everything(result)
     return EXPORTERS[format_name].export(result)
@@ -112,6 +117,16 @@ def export_job(
 
 def _is_library(format_name: str) -> bool:
     return format_name != ALL and EXPORTERS[format_name].library
+
+
+def _selectors(format_name: str, target: Target | None) -> list[str]:
+    """The decision tables of the libraries that files are written for."""
+    if format_name != ALL and not _is_library(format_name):
+        return []
+    if target is not None:
+        return [target.selector]
+    formats = (format_name,) if format_name != ALL else tuple(EXPORTERS)
+    return list(dict.fromkeys(one.selector for one in TARGETS.values() if one.format in formats))
 
 
 def _everything(result: Result) -> list[ExportFile]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -70,6 +70,8 @@ class Result:
         hosts: The user's names of the hosts, in the machine's order; empty without.
         guids: Of the devices, by node of the resolved network; empty where they are not known.
         target: The library asked for, if one was.
+        untuned: Simulated seconds of the same network with ranks in order and all choices left to
+            a library, by its decision table; those that could be simulated.
     """
 
     job: Job
@@ -86,6 +88,7 @@ class Result:
     hosts: tuple[str, ...] = ()
     guids: Mapping[int, Guids] | None = None
     target: Target | None = None
+    untuned: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -10,7 +11,9 @@ from fastapi.testclient import TestClient
 
 from searchspace.collectives import COLLECTIVES
 from searchspace.collectives.equivalents import TARGETS, target_named
+from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
+from service.exports.untuned import network_alone
 from storage.errors import Conflict
 from storage.storage import Storage
 from tests.service.exports.conftest import Exported, Solve
@@ -100,6 +103,31 @@ def test_rest_tells_the_same(client: TestClient, job_id: str) -> None:
     assert "n1 stands on line 1 already" in twice.json()["detail"]
     one = client.post(url, json={"hosts": "n[01-16]"}, params={"name": "hostfile"})
     assert one.text == "n01 slots=1\nn02 slots=1\nn03 slots=1\nn04 slots=1\n"
+
+
+def test_the_gain_is_told_over_the_same_network_untuned(
+    job_id: str, exported: Callable[..., Exported]
+) -> None:
+    export = exported(job_id, "openmpi", target=TARGETS["openmpi-4.1"], nearest=True)
+
+    simulated = json.loads(export.text("export.json"))["simulated"]
+    # Nothing but two choices was tuned, on ranks in order.
+    assert 0.2 < simulated["default"] / simulated["exported"] < 5.0
+    tuned = Configuration(
+        {
+            "topology": "circulant",
+            "circulant.offsets": "1,3",
+            "ordering": "hamorder",
+            "mapping": "treematch",
+            "mpi": "mpich",
+            "collectives.alltoall": "bruck",
+        }
+    )
+    assert dict(network_alone(tuned, "ompi")) == {
+        "topology": "circulant",
+        "circulant.offsets": "1,3",
+        "mpi": "ompi",
+    }
 
 
 def test_every_line_is_about_an_algorithm_that_is_offered() -> None:

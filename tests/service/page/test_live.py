@@ -185,7 +185,7 @@ def test_the_document_asks_for_what_is_shown_first_and_that_is_asked_for_once(
     page.route("**/assets/app-*.js", lambda route: route.abort())
     page.reload(wait_until="commit")
     table = f"/api/v1/jobs/{ended['id']}/table?after=0&points=2500"
-    page.wait_for_function("window.early?.size === 2")
+    page.wait_for_function("() => window.early?.size === 2")
     assert {table, f"/api/v1/jobs/{ended['id']}"} <= set(asked)
 
     page.unroute("**/assets/app-*.js")
