@@ -330,7 +330,7 @@ class Attempts(Repository):
     def waiting_attempts(self, job_id: str, most: int) -> list[str]:
         """The attempts of a job that no worker has taken, those whose turn is next, in order."""
         with self._database.reading() as session:
-            rows = session.connection().execute(_WAITING, {"job_id": job_id, "most": most})
+            rows = session.connection().execute(_WAITING, {"job_id": job_id, "most": most}).all()
             return [attempt_id(job_id, row.trial_number, row.number) for row in rows]
 
     def count_running_attempts(self, job_id: str) -> int:
@@ -342,7 +342,7 @@ class Attempts(Repository):
     def open_attempts(self, job_id: str) -> list[Attempt]:
         """The attempts of a job that are dispatched or running."""
         with self._database.reading() as session:
-            rows = session.connection().execute(_OPEN, {"job_id": job_id})
+            rows = session.connection().execute(_OPEN, {"job_id": job_id}).all()
             return [_record(row) for row in rows]
 
     def trial_attempts(self, job_id: str, number: int) -> list[Attempt]:

@@ -62,7 +62,8 @@ class Evaluations(Repository):
         """As `find_evaluation`, for several keys and cutoffs; results stay packed."""
         with self._database.reading() as session:
             keys = [key for key, _ in asked]
-            rows = {row.key: row for row in session.connection().execute(_FIND, {"keys": keys})}
+            found = session.connection().execute(_FIND, {"keys": keys}).all()
+        rows = {row.key: row for row in found}
         return [_answer(rows[key], cutoff) if key in rows else None for key, cutoff in asked]
 
     def put_evaluation(self, key: str, outcome: Outcome, cutoff: float | None) -> None:

@@ -31,7 +31,7 @@ NARROWED = (
 
 BY_JOB = (
     "add_measurement", "append_event", "baseline_points", "best_trial", "cpu_seconds_spent",
-    "count_finished", "course_points", "delete_job", "evaluations_spent", "get_trial",
+    "count_asked", "course_points", "delete_job", "evaluations_spent", "get_trial",
     "initial_point", "is_being_prepared", "list_measurements", "list_trials",
     "open_attempts", "open_trials", "set_job_priority", "transition", "trial_attempts",
     "trial_cells", "trial_points",

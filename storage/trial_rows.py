@@ -102,7 +102,7 @@ def begin_trials(
 ) -> list[Row[Any]] | None:
     """Let trials of a job run; their rows in the order given, None where one is not open."""
     values = {"its_job": job_id, "numbers": list(numbers), "its_worker": worker, "now": now}
-    rows = {row.number: row for row in session.connection().execute(_BEGIN, values)}
+    rows = {row.number: row for row in session.connection().execute(_BEGIN, values).all()}
     if len(rows) != len(numbers):
         return None
     for number in numbers:
@@ -132,7 +132,7 @@ def settle_trials(
     connection = session.connection()
     numbers = [number for number, _, _ in settled]
     asked = connection.execute(_ASKED, {"its_job": job_id, "numbers": numbers})
-    rows = {row.number: row for row in asked}
+    rows = {row.number: row for row in asked.all()}
     changed = connection.execute(
         _SETTLE,
         [

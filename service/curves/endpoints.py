@@ -85,7 +85,7 @@ def _curve(storage: Storage, job_id: str) -> Curve | None:
         job = storage.get_job(job_id)
     except NotFound:
         return None
-    reached = storage.course_points(job_id, stride(storage.count_finished(job_id), _BUCKETS))
+    reached = storage.course_points(job_id, stride(storage.count_asked(job_id), _BUCKETS))
     if not reached:
         return Curve(job_id=job_id, **_NOTHING)
     course = thinned_course(reached, 2, started_at=job.started_at)

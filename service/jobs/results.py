@@ -50,11 +50,11 @@ def course(storage: Storage, job_id: str, points: int | None = None) -> Converge
         NotFound: There is no such job.
     """
     job = storage.get_job(job_id)
-    finished = storage.count_finished(job_id)
-    if points is not None and finished > points:
-        shown = storage.course_points(job_id, stride(finished, points))
-        return ConvergenceView.model_validate(
-            thinned_course(shown, points, started_at=job.started_at)
-        )
+    asked = storage.count_asked(job_id)
+    if points is not None and asked > points:
+        shown = storage.course_points(job_id, stride(asked, points))
+        if shown:
+            thinned = thinned_course(shown, points, started_at=job.started_at)
+            return ConvergenceView.model_validate(thinned)
     whole = convergence(storage.trial_points(job_id), started_at=job.started_at)
     return ConvergenceView.model_validate(whole)

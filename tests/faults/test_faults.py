@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from cli.client import connect
@@ -23,6 +24,7 @@ from tests.faults.faults import FAULTS
 
 COUNT = int(os.environ.get("HAMTUNE_FAULTS", "8"))
 SEED = int(os.environ.get("HAMTUNE_FAULT_SEED", "1"))
+SECONDS_OF_A_FAULT = 30.0  # with what follows it, on a crowded machine
 SECONDS = 600.0
 """How long jobs may take to their end once nothing breaks any more."""
 AT_ONCE = 2
@@ -52,6 +54,7 @@ def job(number: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.timeout(SECONDS + COUNT * SECONDS_OF_A_FAULT)
 def test_jobs_end_as_if_nothing_had_happened(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     (tmp_path / "faulty").mkdir()

@@ -1,8 +1,11 @@
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from service.trials.pages import Pages
+from service.trials.schemas import TrialPage
 from storage.records import Outcome
 from storage.storage import Storage
 
@@ -53,6 +56,47 @@ def test_trials_are_listed_in_the_order_of_asking(
     rest = client.get(f"{URL}/{job_id}/trials", params={"after": first["cursor"]}).json()
     assert [trial["number"] for trial in rest["items"]] == [3, 4, 5]
     assert rest["cursor"] is None
+
+
+def test_a_page_that_was_written_before_tells_what_has_come_since(
+    client: TestClient, storage: Storage, create_job: Callable[..., str],
+    add_trials: Callable[..., None],
+) -> None:  # fmt: skip
+    job_id = create_job()
+    add_trials(job_id, DONE, None, FAILED, DONE)
+
+    def page(**query: int) -> dict[str, Any]:
+        answer = client.get(f"{URL}/{job_id}/trials", params=query)
+        return dict(TrialPage.model_validate(answer.json()).model_dump())
+
+    before = page(limit=3)
+    assert [(one["number"], one["state"]) for one in before["items"]] == [
+        (1, "completed"), (2, "pending"), (3, "failed")
+    ]  # fmt: skip
+    leased = storage.acquire_lease("test", 60.0, job_id)
+    assert leased is not None
+    storage.settle_trial(f"{job_id}-2", leased.lease_token, DONE)
+    after = page(limit=3)
+    assert [one["state"] for one in after["items"]] == ["completed", "completed", "failed"]
+    assert page(limit=3) == after, "from what was written"
+    assert (after["items"][0], after["cursor"]) == (before["items"][0], 3)
+    assert page(after=3)["items"] == page()["items"][3:]
+    assert client.get(f"{URL}/nothing/trials").status_code == 404
+
+
+def test_trials_written_long_ago_are_forgotten(
+    storage: Storage, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job_id = create_job()
+    add_trials(job_id, *[DONE] * 6)
+    trials = storage.list_trials(job_id)
+    pages = Pages(kept=4)
+
+    lines = pages.write(trials)
+
+    assert pages.known(job_id, range(1, 7)) is None
+    assert pages.known(job_id, (5, 6)) == lines[4:]
+    assert pages.known(job_id, (4,)) is None
 
 
 def test_trials_are_filtered_by_state(
