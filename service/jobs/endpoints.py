@@ -284,6 +284,7 @@ async def set_job_priority(
 
     Which trials it has, and what they come to, stays as it is; its job file too.
     """
+    await run_in_threadpool(storage.check_job, job_id)
     document = await read_document(request, settings.body_limit)
     return await run_in_threadpool(_prioritise, storage, settings, job_id, document)
 
@@ -398,7 +399,6 @@ def _create(
 
 
 def _prioritise(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:
-    storage.get_job(job_id)
     priority = check(PriorityChange, document).priority
     return JobView.of(storage.set_job_priority(job_id, priority), storage, settings)
 
