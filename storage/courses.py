@@ -143,7 +143,8 @@ def _lowest(values: _Column) -> _Column:
 def _changes(values: _Column) -> NDArray[np.bool_]:
     """Where a value differs from the one before, NaN before the first."""
     before = np.concatenate(([np.nan], values[:-1]))
-    return (values != before) & ~(np.isnan(values) & np.isnan(before))
+    changed: NDArray[np.bool_] = (values != before) & ~(np.isnan(values) & np.isnan(before))
+    return changed
 
 
 def _known(value: float) -> float | None:
