@@ -52,6 +52,7 @@ class Picture:
         act: What is done then.
         whole: Whether all of the page is shown, not only what fits the window.
         others: How many jobs are at work or wait meanwhile.
+        kept: Whether it stands in the documentation; others are taken when they are named.
     """
 
     view: str
@@ -61,6 +62,7 @@ class Picture:
     act: Callable[[Page], None] | None = None
     whole: bool = True
     others: int = 0
+    kept: bool = True
 
 
 def _replayed(page: Page) -> None:
@@ -87,22 +89,24 @@ def _refused(page: Page) -> None:
 PICTURES = {
     "jobs": Picture("jobs", "before it", others=CROWD),
     "new": Picture("new", "32 cables"),
-    "new-refused": Picture("new", "32 cables", act=_refused, whole=False),
+    "new-refused": Picture("new", "32 cables", act=_refused, whole=False, kept=False),
     "course": Picture("jobs/{first}/course", "csv", whole=False),
     "running": Picture("jobs/{running}/course", "until about", act=_busy, whole=False, others=1),
     "trial": Picture("jobs/{first}/course?trial=9", "Simulate", act=_replayed, whole=False),
     "best": Picture("jobs/{first}/best", "Distances"),
     "parameters": Picture("jobs/{first}/space", "R² on", act=_brushed),
     "workers": Picture("jobs/{first}/workers", "Longest", whole=False),
-    "job": Picture("jobs/{first}/about", "Identity"),
+    "job": Picture("jobs/{first}/about", "Identity", kept=False),
     "compare": Picture("compare?jobs={first},{second}", "Remove", whole=False),
-    "empty": Picture("jobs?state=failed", "No job fits", whole=False),
+    "empty": Picture("jobs?state=failed", "No job fits", whole=False, kept=False),
     "course-dark": Picture("jobs/{first}/course", "csv", scheme="dark", whole=False),
     "best-dark": Picture("jobs/{first}/best", "Distances", scheme="dark"),
-    "parameters-dark": Picture("jobs/{first}/space", "R² on", scheme="dark", act=_brushed),
+    "parameters-dark": Picture(
+        "jobs/{first}/space", "R² on", scheme="dark", act=_brushed, kept=False
+    ),
     "jobs-phone": Picture("jobs", "before it", PHONE, others=CROWD, whole=False),
     "course-phone": Picture("jobs/{first}/course", "csv", PHONE, whole=False),
-    "best-phone": Picture("jobs/{first}/best", "Distances", PHONE, whole=False),
+    "best-phone": Picture("jobs/{first}/best", "Distances", PHONE, whole=False, kept=False),
     "new-phone": Picture("new", "32 cables", PHONE, whole=False),
 }
 
@@ -190,7 +194,7 @@ def main() -> int:
         browser = playwright.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
-        for name in options.names or PICTURES:
+        for name in options.names or [name for name, one in PICTURES.items() if one.kept]:
             picture = PICTURES[name]
             with at_work(url, picture.others) if picture.others else nullcontext("") as running:
                 content = take(browser, url, picture, {**known, "running": running})
