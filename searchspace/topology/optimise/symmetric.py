@@ -93,6 +93,7 @@ class _Record:
     width: int
     symmetry: int
     orbits: list[Orbit] = field(default_factory=list)
+    verified: bool = False
 
 
 class _Widening:
@@ -256,16 +257,23 @@ class SymmetricSearch:
 
         found = [one for one in _in_threads(survey, range(problem.threads)) if one is not None]
         self._moves += searches * problem.threads
-        if not found:
+        if found:
+            width, symmetry, array = max(found, key=lambda one: one[0])
+            verified = [record for record in self._records if record.verified]
+            self._records = [*verified, _Record(width, symmetry, _orbit_list(array))][-_RECORDS:]
+        # While wider ones come, none of them is worth the time of all verifiers.
+        if self._records and (not found or self.finished):
+            self._verify(self._records[-1])
+
+    def _verify(self, record: _Record) -> None:
+        if record.verified:
             return
-        width, symmetry, array = max(found, key=lambda one: one[0])
-        orbits = _orbit_list(array)
-        if width > self._width:
-            graph = unroll(problem.nodes, symmetry, orbits)
-            width = min(width, self._take(graph, symmetry, self._steps))
-        if width > aim:
-            record = _Record(width, symmetry, orbits)
-            self._records = [*self._records, record][-_RECORDS:]
+        record.verified = True
+        if record.width > self._width:
+            graph = unroll(self._problem.nodes, record.symmetry, record.orbits)
+            record.width = min(record.width, self._take(graph, record.symmetry, self._steps))
+        if any(other.width >= record.width for other in self._records[:-1]):
+            self._records.pop()
 
     def _widen(self) -> None:
         while len(self._widenings) < self._problem.threads:
