@@ -42,7 +42,7 @@ struct Cover {
 /// distances, since nearly all that have wide bisections have short distances, which cost far less
 /// than a search for a narrow cut. The widest few are walkers: one or two of their base edges are
 /// changed at a time, and a change is kept unless a narrower cut than before is found. A new cover
-/// that is wider than the worst walker takes its place.
+/// as wide as the worst walker takes its place.
 class CoverSurvey {
  public:
   /// Only networks that a rotation of an order divisible by `unit` maps onto themselves.
@@ -143,7 +143,7 @@ class CoverSurvey {
     return std::make_shared<Lifting>(SolvableGroup(nodes_ / bases, random), bases, degree_);
   }
 
-  /// Draws a cover, and makes it a walker if there is room or it is wider than the worst one.
+  /// Draws a cover, and makes it a walker if there is room or the worst one is no wider.
   void begin(Cover& best, Random& random) {
     Walker drawn;
     drawn.bases = bases_[random.below(static_cast<std::uint32_t>(bases_.size()))];
@@ -168,9 +168,10 @@ class CoverSurvey {
         return a.walker.width != b.walker.width ? a.walker.width < b.walker.width
                                                 : a.walker.idle > b.walker.idle;
       });
-    const std::size_t least = worst == places_.end() ? 0 : worst->walker.width;
-    drawn.width = judge(*group, drawn.lifts, least, best, random);
-    if (drawn.width <= least) return;
+    // As wide is enough, so that walkers that have stood still for long make room.
+    const std::size_t least = worst == places_.end() ? 1 : worst->walker.width;
+    drawn.width = judge(*group, drawn.lifts, least - 1, best, random);
+    if (drawn.width < least) return;
     if (worst == places_.end())
       places_.push_back({std::move(drawn), group});
     else

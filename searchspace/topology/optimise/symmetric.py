@@ -334,11 +334,13 @@ class SymmetricSearch:
 def _verified_width(graph: Graph, seed: int, aim: int) -> int:
     """The least width that verifiers find, at first quickly; the first one of `aim` or less.
 
-    Ours is the strongest one, so it has the last word with all its starts.
+    Ours is the strongest one, so it has the last word with all its starts, twice: of (264,11) the
+    narrowest cut was missed once in ten thousand starts.
     """
     looks: tuple[tuple[Effort, Sequence[str]], ...] = (
         ("quick", tuple(VERIFIERS)),
         ("normal", tuple(VERIFIERS)),
+        ("thorough", ("local-search",)),
         ("thorough", ("local-search",)),
     )
     width = graph.nodes * max(graph.degrees)
