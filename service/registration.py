@@ -8,9 +8,11 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from searchspace.errors import HamtuneError
 from service.operations.tracing import traced
+from service.patience import patiently
 from service.version import VERSION
 from storage.identifiers import new_id
 from storage.messages import CONTRACT
@@ -47,13 +49,16 @@ def registered(
         Conflict: It does not fit a process that serves already.
     """
     name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
-    storage.register_process(
-        name,
-        kind,
-        version=VERSION,
-        contract=CONTRACT,
-        simulator=simulator,
-        concurrency=concurrency,
+    patiently(
+        partial(
+            storage.register_process,
+            name,
+            kind,
+            version=VERSION,
+            contract=CONTRACT,
+            simulator=simulator,
+            concurrency=concurrency,
+        )
     )
     ended = threading.Event()
 

@@ -12,6 +12,7 @@ from types import TracebackType
 from celery import Celery
 
 from service.datalock import DataLock
+from service.patience import patiently
 from service.settings import Settings
 from storage.identifiers import new_id
 from storage.storage import Storage
@@ -151,7 +152,7 @@ def open_storage(settings: Settings) -> Storage:
         cache_bytes=settings.cache_size,
     )
     try:
-        storage.upgrade()
+        patiently(storage.upgrade)
     except BaseException:
         storage.close()
         raise
