@@ -28,13 +28,13 @@ JOBS = (10, 1000)
 class Coefficients:
     """Seconds that a trial takes of each part; see docs/scaling.md for where they come from."""
 
-    ask: float = 0.0035  # of the coordinator's core: OpenTuner's answer, storing, sending
-    tell: float = 0.0015  # of the coordinator's core: reading the outcome, telling OpenTuner
+    ask: float = 0.0032  # of the coordinator's core: OpenTuner's answer, storing, sending
+    tell: float = 0.0058  # of the coordinator's core: reading the outcome, telling OpenTuner
     database: float = 0.003  # of the database's cores
-    commit: float = 0.001  # of the event log: what a commit waits for the disk, holding its lock
+    commit: float = 0.0036  # of the event log: what a commit waits for the disk, holding its lock
     commits: float = 3.0  # with events, a trial: asked, begun, finished
-    broker: float = 0.0002  # of the broker's one core
-    worker: float = 0.004  # of the worker's core, beside the simulation
+    broker: float = 0.0004  # of the broker's one core
+    worker: float = 0.0099  # of the worker's core, beside the simulation
 
 
 @dataclass(frozen=True, kw_only=True)
