@@ -24,6 +24,11 @@ export function amounts(maps: Heat[]): [number, number] {
   return cells.reduce(([low, high], cell) => [Math.min(low, cell), Math.max(high, cell)], [Infinity, 1]);
 }
 
+/** Of an amount on the scale from 0 to 1; never close to the ground, which stands for nothing. */
+export function amountColour(share: number, scheme: string): string {
+  return scheme === "dark" ? ramp(0.15 + 0.85 * share, "dark") : ramp(0.95 * (1 - share), "light");
+}
+
 export function HeatMap({ title, heat: { size, block, bytes: cells }, hops, range: [least, most] }: {
   title: string; heat: Heat; hops: number | null; range: [number, number];
 }) {
@@ -33,9 +38,8 @@ export function HeatMap({ title, heat: { size, block, bytes: cells }, hops, rang
     ctx.fillRect(0, 0, size, size);
     cells.forEach((row, y) => row.forEach((cell, x) => {
       if (!cell) return;
-      // Logarithmic, and never as pale as what exchanges nothing.
       const share = most > least ? Math.log(cell / least) / Math.log(most / least) : 1;
-      ctx.fillStyle = scheme === "dark" ? ramp(0.15 + 0.85 * share, "dark") : ramp(0.95 * (1 - share), "light");
+      ctx.fillStyle = amountColour(share, scheme);
       ctx.fillRect(x, y, 1, 1);
     }));
   }, size, size, [cells, scheme, least, most]);

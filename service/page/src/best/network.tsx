@@ -4,6 +4,7 @@ import { ramp } from "../lib/colours.ts";
 import { bytes } from "../lib/format.ts";
 import { useScheme } from "../lib/hooks.ts";
 import type { Drawing, Placement } from "../lib/types.ts";
+import { ScaleBar } from "../ui/scale.tsx";
 
 const SIZE = 400;
 const EDGE = 16;
@@ -91,7 +92,7 @@ export function Network({ title, placement, most }: { title: string; placement: 
       <p class="quiet small-text" aria-hidden="true">{spoken ?? (loads
         ? `Heaviest cable ${bytes(heaviest)} one way · all together ${bytes(total)} · ${idle} of ${loads.length} cables idle`
         : "The loads of the cables were not recorded.")}</p>
-      {loads && <p class="small-text"><span class="scale-bar" aria-hidden="true" style={{ background: `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((share) => loadColour(share, scheme)).join(", ")})` }} /> 0 to {bytes(most)} both ways</p>}
+      {loads && <p class="small-text"><ScaleBar colour={loadColour} /> 0 to {bytes(most)} both ways</p>}
     </figure>
   );
 }

@@ -3,7 +3,8 @@ import { bytes } from "../lib/format.ts";
 import { useStored } from "../lib/hooks.ts";
 import type { Placement } from "../lib/types.ts";
 import { Choice } from "../ui/choice.tsx";
-import { amounts, HeatMap } from "./charts.tsx";
+import { ScaleBar } from "../ui/scale.tsx";
+import { amountColour, amounts, HeatMap } from "./charts.tsx";
 
 type Before = "order" | "baseline";
 
@@ -31,7 +32,7 @@ export function TrafficMaps({ mine, other, label, mapping }: {
           hops={rival ? apart(rival, rival.hop_bytes) : apart(mine, mine.before_hop_bytes)} />
         <HeatMap title={`After: mapped by ${mapping}`} heat={mine.traffic} range={range} hops={apart(mine, mine.hop_bytes)} />
       </div>
-      <p class="small-text quiet">Bytes between hosts, {block > 1 ? `${block} hosts a cell, ` : ""}from {bytes(Math.min(...range))} (pale) to {bytes(range[1])} (strong), logarithmic; collectives as the messages of their algorithm's family.</p>
+      <p class="small-text quiet"><ScaleBar colour={amountColour} /> {bytes(Math.min(...range))} to {bytes(range[1])} between hosts{block > 1 ? `, ${block} hosts a cell` : ""}, logarithmic; collectives as the messages of their algorithm's family.</p>
     </>
   );
 }
