@@ -85,6 +85,21 @@ def test_the_same_configuration_is_simulated_once_for_all_jobs(
     assert first.storage.evaluations_spent(second.id) == 0
 
 
+def test_equal_trials_that_are_taken_together_are_simulated_once(
+    evaluator: Evaluator, run_job: RunJob, trace: Path
+) -> None:
+    job = run_job(trace)
+    evaluator.evaluate(job.open(1))  # starts the simulator
+    messages = [job.open(2, ordering="hamorder")]  # a quick one: those behind it are taken together
+    messages += [job.open(number, topology="torus-3d") for number in (3, 4, 5)]
+
+    for message in messages:
+        evaluator.evaluate(message)
+
+    assert [job.trial(number).cached for number in range(1, 6)] == [False, False, False, True, True]
+    assert job.storage.evaluations_spent(job.id) == 3
+
+
 def test_a_network_is_optimised_once_for_all_trials_and_jobs(
     evaluator: Evaluator, run_job: RunJob, trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
