@@ -19,19 +19,23 @@ from storage.trial_rows import TRIALS
 __all__ = ["Courses"]
 
 _INSIDE, _SEARCH, _BASELINE = 1, 2, 4
+_FLAGS = 8  # all of them; the number of a trial comes in the bits above
 
 _LAST = select(func.max(TRIALS.c.number)).where(TRIALS.c.job_id == bindparam("job_id"))
 _FINISHED = (
     select(
-        TRIALS.c.number,
+        (
+            _FLAGS * TRIALS.c.number
+            + case((TRIALS.c.inside, _INSIDE), else_=0)
+            + case(
+                (TRIALS.c.kind == "search", _SEARCH),
+                (TRIALS.c.kind == "baseline", _BASELINE),
+                else_=0,
+            )
+        ).label("flagged"),
         case((TRIALS.c.state == "completed", TRIALS.c.value)).label("value"),
         case((TRIALS.c.cached, 0.0), else_=func.coalesce(TRIALS.c.cpu_seconds, 0.0)).label("spent"),
         TRIALS.c.finished_at,
-        (
-            case((TRIALS.c.inside, _INSIDE), else_=0)
-            + case((TRIALS.c.kind == "search", _SEARCH), else_=0)
-            + case((TRIALS.c.kind == "baseline", _BASELINE), else_=0)
-        ).label("flags"),
     )
     .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.state.in_(FINAL_TRIAL_STATES))
     .order_by(TRIALS.c.number)
@@ -42,13 +46,13 @@ _COLUMNS = select(
     *(
         func.array_send(
             func.array_agg(
-                column if column.name in ("number", "flags") else func.coalesce(column, _NOTHING)
+                column if column.name in ("flagged", "spent") else func.coalesce(column, _NOTHING)
             )
         )
         for column in _ROWS.c
     )
 )
-_KINDS = (">i4", ">f8", ">f8", ">f8", ">i4")
+_KINDS = (">i4", ">f8", ">f8", ">f8")
 _HEADER = 20  # bytes of an array of one dimension before its elements
 _NUMBERED = (
     select(*(TRIALS.c[name] for name in TrialPoint._fields))
@@ -84,7 +88,8 @@ class Courses(Repository):
             columns = self._columns(connection, job_id)
             if columns is None:
                 return []
-            numbers, value, spent, finished_at, flags = columns
+            flagged, value, spent, finished_at = columns
+            numbers, flags = flagged // _FLAGS, flagged % _FLAGS
             best = _lowest(np.where(flags & _INSIDE, value, np.nan))
             searched_best = _lowest(np.where(flags & _SEARCH, value, np.nan))
             kept = (flags & _BASELINE) != 0
@@ -116,7 +121,7 @@ class Courses(Repository):
         ]
 
     def _columns(self, connection: Connection, job_id: str) -> list[_Column] | None:
-        """Number, value, CPU seconds, end and flags of all trials with an outcome, in order."""
+        """Flagged number, value, CPU seconds and end of all trials with an outcome, in order."""
         if self._database.is_sqlite:
             rows = connection.execute(_FINISHED, {"job_id": job_id}).all()
             if not rows:

@@ -25,17 +25,19 @@ def measure(installation: Installation, scale: float) -> list[Bar]:
     job_id = ended_job(installation, trials)
     url = f"{installation.url}/jobs/{job_id}/convergence"
 
-    def read() -> float:
-        began = time.monotonic()
-        answer = httpx.get(url, params={"points": POINTS}, timeout=60.0)
-        answer.raise_for_status()
-        assert answer.json()["points"][-1]["trial"] == trials, "it is the whole course"
-        return time.monotonic() - began
+    with httpx.Client(timeout=60.0) as client:
 
-    for _ in range(3):
-        read()
-    before = _peak(installation.api.process.pid)
-    seconds = statistics.median(read() for _ in range(READS))
+        def read() -> float:
+            began = time.monotonic()
+            answer = client.get(url, params={"points": POINTS})
+            answer.raise_for_status()
+            assert answer.json()["points"][-1]["trial"] == trials, "it is the whole course"
+            return time.monotonic() - began
+
+        for _ in range(3):
+            read()
+        before = _peak(installation.api.process.pid)
+        seconds = statistics.median(read() for _ in range(READS))
     grown = _peak(installation.api.process.pid) - before
     return [
         Bar(
