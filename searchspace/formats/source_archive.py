@@ -187,9 +187,11 @@ def _read(source: Path) -> Iterator[_Tree]:
                 tree = _read_zip(file, opened)
             else:
                 tree = _read_tar(file, opened, packed=start[:2] == b"\x1f\x8b")
-        except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        except (
+            zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, NotImplementedError
+        ) as error:  # fmt: skip
             raise InvalidInput(f"the archive cannot be read: {error}") from error
-        except (ValueError, struct.error, UnicodeError, NotImplementedError) as error:
+        except (ValueError, struct.error, UnicodeError) as error:
             raise InvalidInput(f"the archive is damaged: {error}") from error
         yield _without_top(tree)
 

@@ -35,7 +35,6 @@ class Process:
     directory: Path
     process: subprocess.Popen[bytes] | None = None
     starts: int = 0
-    logged: int = 0  # bytes, before it was started
 
     @property
     def pid(self) -> int:
@@ -48,7 +47,6 @@ class Process:
 
     def start(self) -> None:
         with self.log.open("ab") as output:
-            self.logged = output.tell()
             self.process = subprocess.Popen(
                 [str(ROOT / ".venv/bin/python"), "-m", "cli", *self.arguments],
                 cwd=self.directory,
@@ -62,10 +60,6 @@ class Process:
     def signal(self, number: signal.Signals) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
-
-    def has_served(self) -> bool:
-        """Whether it came to its work since it was started."""
-        return b"waiting for " in self.log.read_bytes()[self.logged :]
 
     def kill(self) -> None:
         """End it at once, and wait until it is gone."""
