@@ -24,12 +24,20 @@ class LookBell:
     Args:
         bell: Rung by news.
         hears_all: Whether all news arrive just now.
+        changed: Rung by news of the job itself.
     """
 
-    def __init__(self, bell: Bell, hears_all: Callable[[], bool]) -> None:
+    def __init__(
+        self, bell: Bell, hears_all: Callable[[], bool], changed: Bell | None = None
+    ) -> None:
         self._bell = bell
         self._hears_all = hears_all
+        self._changed = changed
         self._delay = _DISTRUSTING_SECONDS[0]
+
+    def has_job_changed(self) -> bool:
+        """Whether news of the job itself came since the last time."""
+        return self._changed is not None and self._changed.wait(0.0)
 
     def strokes(self, stop: Event) -> Iterator[bool]:
         """Waits, in short turns: yields after each whether it is time to look."""
@@ -64,8 +72,10 @@ def job_bell(storage: Storage, job_id: str, *, embedded: bool) -> Iterator[LookB
         return notice.kind != "trial" or notice.state in FINAL_TRIAL_STATES
 
     bell = Bell(wanted)
-    with storage.news.subscribed(bell.hear):
-        yield LookBell(bell, lambda: embedded or storage.hears_all())
+    changed = Bell(lambda notice: notice.job_id == job_id and notice.kind == "job")
+    # A wish is known before anybody is woken by it.
+    with storage.news.subscribed(changed.hear), storage.news.subscribed(bell.hear):
+        yield LookBell(bell, lambda: embedded or storage.hears_all(), changed)
 
 
 @contextmanager

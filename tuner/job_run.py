@@ -196,7 +196,8 @@ class JobRun:
         """The job, unless the work on it is over."""
         if self._stop.is_set():
             raise Stopped
-        job = self._lease.look(max_age=max_age)
+        # A wish that has been heard of is seen to before anything else is asked.
+        job = self._lease.look(max_age=0.0 if self._bell.has_job_changed() else max_age)
         if job.state == "cancelling":
             raise _Cancelled
         if job.state == "paused" or job.state in FINAL_JOB_STATES:
