@@ -19,18 +19,26 @@ _PAUSE_SECONDS = 0.5
 log = logging.getLogger("hamtune.service")
 
 
-def patiently(act: Callable[[], T]) -> T:
+def patiently(act: Callable[[], T], *, forever: bool = False) -> T:
     """Do something that may be done again, several times while the database is away.
 
     A server that is just started again is back in a moment; one that stays away is told of.
 
+    Args:
+        act: What to do.
+        forever: Go on until the database is there, and say once that it is not, as processes do
+            that are started together with their servers.
+
     Raises:
         Unavailable: The database is away.
     """
-    for _ in range(_TRIES - 1):
+    left = _TRIES - 1
+    while left > 0 or forever:
         try:
             return act()
         except Unavailable as error:
-            log.debug("trying again: %s", error)
+            left -= 1
+            if left == 0 and forever:
+                log.warning("%s; waiting for it", error)
             time.sleep(_PAUSE_SECONDS)
     return act()

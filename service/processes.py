@@ -104,7 +104,7 @@ def run_api(
         InvalidInput: There is no broker URL, or the address cannot be used.
     """
     _need_broker(settings)
-    with Runtime(settings) as runtime, registered(runtime.storage, "api"):
+    with Runtime(settings, patient=True) as runtime, registered(runtime.storage, "api"):
         serve(runtime, host, port, on_ready=on_ready)
 
 
@@ -115,10 +115,10 @@ def run_coordinator(settings: Settings) -> None:
         InvalidInput: There is no broker URL.
     """
     broker = _need_broker(settings)
-    stop = _stop_on_signals()
-    storage = open_storage(settings)
+    storage = open_storage(settings, patient=True)
     try:
         with registered(storage, "coordinator", metrics_port=settings.metrics_port):
+            stop = _stop_on_signals()  # before, there is nothing to be left in order
             app = make_app(broker)
             await_broker(app, stop)
             log.info("waiting for jobs")
@@ -147,7 +147,7 @@ def run_worker(
     """
     broker = _need_broker(settings)
     version = simulator_version()
-    storage = open_storage(settings)
+    storage = open_storage(settings, patient=True)
     at_once = concurrency or settings.concurrency or os.cpu_count() or 1
     try:
         with registered(

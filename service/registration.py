@@ -58,7 +58,8 @@ def registered(
             contract=CONTRACT,
             simulator=simulator,
             concurrency=concurrency,
-        )
+        ),
+        forever=True,
     )
     ended = threading.Event()
 

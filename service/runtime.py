@@ -36,6 +36,7 @@ class Runtime:
         run: Whether to run jobs; by default if the settings are embedded. False leaves that to
             another process and only opens the storage.
         only_asked: Run no other jobs than those that `drive` is called for.
+        patient: Wait for a database that is away at the start.
 
     Example:
         >>> with Runtime(Settings.under(Path("data"))) as runtime:
@@ -43,11 +44,17 @@ class Runtime:
     """
 
     def __init__(
-        self, settings: Settings, *, run: bool | None = None, only_asked: bool = False
+        self,
+        settings: Settings,
+        *,
+        run: bool | None = None,
+        only_asked: bool = False,
+        patient: bool = False,
     ) -> None:
         self.settings = settings
         self._run = settings.embedded if run is None else run
         self._only_asked = only_asked
+        self._patient = patient
         self._storage: Storage | None = None
         self._coordinator: Coordinator | None = None
         self._coordinating: list[threading.Thread] = []
@@ -74,7 +81,7 @@ class Runtime:
         with ExitStack() as started:
             if self._run:
                 started.enter_context(DataLock(self.settings.data))
-            storage = open_storage(self.settings)
+            storage = open_storage(self.settings, patient=self._patient)
             started.callback(storage.close)
             if self._run:
                 self._start_workers(storage, started)
@@ -143,8 +150,16 @@ class Runtime:
         self.stop()
 
 
-def open_storage(settings: Settings) -> Storage:
-    """Open the storage that the settings name, its tables brought up to date."""
+def open_storage(settings: Settings, *, patient: bool = False) -> Storage:
+    """Open the storage that the settings name, its tables brought up to date.
+
+    Args:
+        settings: Where it is.
+        patient: Wait for a database that is away, instead of a moment.
+
+    Raises:
+        Unavailable: The database is away.
+    """
     storage = Storage.open(
         settings.database_url,
         settings.artifacts_url,
@@ -152,7 +167,7 @@ def open_storage(settings: Settings) -> Storage:
         cache_bytes=settings.cache_size,
     )
     try:
-        patiently(storage.upgrade)
+        patiently(storage.upgrade, forever=patient)
     except BaseException:
         storage.close()
         raise

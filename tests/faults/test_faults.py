@@ -29,7 +29,17 @@ SECONDS = 600.0
 """How long jobs may take to their end once nothing breaks any more."""
 AT_ONCE = 2
 
-OUTCOME = ("number", "kind", "label", "configuration", "technique", "state", "cutoff", "value")
+OUTCOME = (
+    "number",
+    "kind",
+    "label",
+    "configuration",
+    "technique",
+    "state",
+    "reason",
+    "cutoff",
+    "value",
+)
 
 
 def job(number: int) -> dict[str, Any]:

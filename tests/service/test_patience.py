@@ -28,3 +28,19 @@ def test_a_database_that_stays_away_is_told_of(monkeypatch: pytest.MonkeyPatch) 
 
     with pytest.raises(Unavailable, match="it is away"):
         patiently(act)
+
+
+def test_a_server_waits_for_a_database_that_stays_away_and_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("service.patience._PAUSE_SECONDS", 0.0)
+    away = iter(range(20))
+
+    def act() -> str:
+        if next(away, None) is not None:
+            raise Unavailable("the database cannot be used now: it is away")
+        return "done"
+
+    assert patiently(act, forever=True) == "done"
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert told == ["the database cannot be used now: it is away; waiting for it"]
