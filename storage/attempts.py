@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import (
@@ -223,6 +224,8 @@ class Attempts(Repository):
                     found = connection.execute(_NEXT, {"job_id": one.job, "most": room}).all()
                     if found:
                         chosen = [(row.trial_number, row.number) for row in found]
+                        # What was lost or handed back before may be why: it takes none with it.
+                        chosen = list(takewhile(_is_first, chosen)) or chosen[:1]
                         trials = _begin(self._database, session, one.job, chosen, worker)
                         return [
                             Taken(attempt_id(one.job, *which), trial)
@@ -388,6 +391,11 @@ class Attempts(Repository):
                 _reopen(self._database, session, row.job_id, row.trial_number)
                 lost.append(replace(_record(row), state="lost", finished_at=now))
             return lost
+
+
+def _is_first(which: tuple[int, int]) -> bool:
+    """Whether it is the first attempt at its trial."""
+    return which[1] == 1
 
 
 def _begin(

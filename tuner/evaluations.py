@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 
 from storage.errors import Conflict
 from storage.identifiers import attempt_id
@@ -50,7 +51,8 @@ class Silence:
         preparing_seconds: Since a preparation was asked for, until it is asked for again where no
             worker has claimed it; then twice as long each time, for the message may well wait in
             a long queue.
-        losses: How many workers a trial may lose until it has failed: it may be what kills them.
+        losses: How many workers a trial may lose until it has failed: it may be what kills them. Of
+            one that had several, each bears its share of the loss.
     """
 
     running_seconds: float = 30.0
@@ -93,7 +95,8 @@ class Evaluations:
         self._dispatch = dispatch
         self._lease = lease
         self._silence = silence
-        self._losses: Counter[str] = Counter()  # by trial, under this lease
+        # By trial, under this lease; of a worker that had several, each has its share.
+        self._losses: dict[str, Fraction] = defaultdict(Fraction)
         self._unsent: dict[str, Trial] = {}  # whose message the broker did not take
         self._waiting: dict[str, _Waiting] = {}  # by attempt, of those that no worker has taken
         self._concurrency = concurrency
@@ -204,9 +207,10 @@ class Evaluations:
         unsent, self._unsent = self._unsent, {}
         for trial in unsent.values():
             self.begin(trial)
-        for attempt in self._expire():
-            if attempt.heartbeat_at is not None:
-                self._losses[attempt.trial_id] += 1
+        lost = [attempt for attempt in self._expire() if attempt.heartbeat_at is not None]
+        together = Counter(attempt.worker for attempt in lost)
+        for attempt in lost:
+            self._losses[attempt.trial_id] += Fraction(1, together[attempt.worker])
         self._see_workers()
         self._see_to_waiting()
         attempts = self._storage.open_attempts(self._lease.job.id)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
@@ -26,6 +26,7 @@ from storage.spans import span
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
 from workers.simulator_client import Simulator, SimulatorError, simulator_version
+from workers.straits import straits
 from workers.subject import Replayed, Subject, Subjects, Workload
 from workers.warm_simulators import WarmSimulators
 
@@ -37,6 +38,8 @@ _MOST_AT_ONCE = 32
 _AT_ONCE_SECONDS = 0.05  # what the trials that are taken at once should take together
 _TURN_SECONDS = 1.0  # for which a worker goes on without a message, if trials are quick
 _TRIES = 3
+_MOST_ATTEMPTS = 10  # at a trial, before it fails of what its workers lack
+_LEAST_REST_SECONDS, _MOST_REST_SECONDS = 0.5, 8.0  # of a worker whose host is in straits
 
 log = logging.getLogger("hamtune.workers")
 
@@ -47,6 +50,10 @@ class Stopped(Exception):
 
 class _Abandoned(Exception):
     """The simulation was ended because nobody wants its result from this worker any more."""
+
+
+class _InStraits(Exception):
+    """This worker's host lacks what it takes to evaluate; another one may have it."""
 
 
 class Evaluator:
@@ -117,12 +124,14 @@ class Evaluator:
         seconds = 0.0
         finished: list[Finished] = []
         simulated: set[str] = set()  # keys
+        rest = 0.0
         with ExitStack() as stack:
             runs = [_Run() for _ in taken]
             for run, (attempt_id, _) in zip(runs, taken, strict=True):
                 stack.enter_context(self._under_way(run))
                 stack.enter_context(self._heartbeats.beating(attempt_id, run.abandon))
-            known = self._known([self._asked(trial) for _, trial in taken])
+            asked = [self._asked(trial, last=_is_last(attempt)) for attempt, trial in taken]
+            known = self._known(asked)
             for run, (attempt_id, trial), answer in zip(runs, taken, known, strict=True):
                 with (
                     about(job=trial.job_id, trial=trial.id),
@@ -139,8 +148,13 @@ class Evaluator:
                     if again:  # it answers from the cache since it was stored
                         (answer,) = self._known([answer])
                     try:
-                        outcome, key = self._outcome(run, trial, answer)
-                    except _Abandoned:
+                        outcome, key = self._outcome(run, trial, answer, last=_is_last(attempt_id))
+                    except (_Abandoned, _InStraits) as error:
+                        if isinstance(error, _InStraits):
+                            log.warning("this host is in straits: %s", error)
+                            rest = max(rest, _rest(attempt_id))
+                            for later in runs:
+                                later.abandon()
                         # Nothing happens where it was given up: it is not this worker's any more.
                         self._storage.release_attempt(attempt_id)
                         log.info("attempt %s is handed back", attempt_id)
@@ -151,7 +165,8 @@ class Evaluator:
                     seconds += time.monotonic() - now
             if finished:
                 self._store(finished)
-        return seconds
+        self._stopping.wait(rest)  # others take what was handed back, or it is better by then
+        return seconds + rest
 
     def _store(self, finished: Sequence[Finished]) -> None:
         settled = self._storage.finish_attempts(finished)
@@ -184,7 +199,7 @@ class Evaluator:
             with self._lock:
                 self._runs.remove(run)
 
-    def _asked(self, trial: Trial) -> _Question | Outcome:
+    def _asked(self, trial: Trial, *, last: bool) -> _Asked:
         """What to ask the cache, and then the simulator; the outcome where that cannot be told.
 
         Raises:
@@ -198,9 +213,12 @@ class Evaluator:
             key = key_within(subject.project, key)
             return _Question(subject, configuration, replayed, key, trial.cutoff)
         except Exception as error:
-            return _failure(trial, error)
+            try:
+                return _failure(trial, error, last=last)
+            except _InStraits as problem:
+                return problem  # told when it is this trial's turn
 
-    def _known(self, asked: Sequence[_Question | Outcome]) -> list[_Question | Outcome]:
+    def _known(self, asked: Sequence[_Asked]) -> list[_Asked]:
         """The same with what the cache answers in place of the questions."""
         questions = [one for one in asked if isinstance(one, _Question)]
         if not questions:
@@ -210,15 +228,24 @@ class Evaluator:
         return [next(answers) or one if isinstance(one, _Question) else one for one in asked]
 
     def _outcome(
-        self, run: _Run, trial: Trial, known: _Question | Outcome
+        self, run: _Run, trial: Trial, known: _Asked, *, last: bool
     ) -> tuple[Outcome, str | None]:
         """What a trial comes to, and the key under which other trials may find it.
 
+        Args:
+            run: The evaluation.
+            trial: The trial.
+            known: What to ask the simulator, or what need not be asked.
+            last: Whether the trial fails where this host is in straits.
+
         Raises:
             _Abandoned: The evaluation was ended before.
+            _InStraits: It cannot be made here and now.
             Unavailable: The database is away.
         """
         run.check()
+        if isinstance(known, _InStraits):
+            raise known
         if isinstance(known, Outcome):
             return known, None
         try:
@@ -234,7 +261,7 @@ class Evaluator:
             answer = self._simulate(run, subject, known.replayed, resolved, trial.cutoff)
             return outcome_of(answer, trial.cutoff, subject.workload), known.key
         except Exception as error:
-            return _failure(trial, error), None
+            return _failure(trial, error, last=last), None
 
     def _simulate(
         self,
@@ -279,6 +306,10 @@ class _Question:
     replayed: Replayed
     key: str  # of the evaluation cache
     cutoff: float | None
+
+
+_Asked: TypeAlias = _Question | Outcome | _InStraits
+"""What a trial is to be answered from: the simulator, or what is known of it without."""
 
 
 class _Run:
@@ -368,16 +399,38 @@ def outcome_of(
     return replace(outcome, value=answer["simulated_time"], result=result)
 
 
-def _failure(trial: Trial, error: Exception) -> Outcome:
+def _is_last(attempt: str) -> bool:
+    """Whether a trial fails if its workers are in straits at this attempt as well."""
+    return _number(attempt) >= _MOST_ATTEMPTS
+
+
+def _rest(attempt: str) -> float:
+    """For how many seconds a worker rests that cannot make an attempt."""
+    return min(_LEAST_REST_SECONDS * 2.0 ** (_number(attempt) - 1), _MOST_REST_SECONDS)
+
+
+def _number(attempt: str) -> int:
+    _, _, number = split_attempt_id(attempt) or ("", 0, 1)
+    return number
+
+
+def _failure(trial: Trial, error: Exception, *, last: bool) -> Outcome:
     """The outcome of a trial whose evaluation raised.
 
     Raises:
         _Abandoned, Unavailable: They are not about the trial.
+        _InStraits: This host is in straits, and the attempt is not the last one.
     """
     if isinstance(error, Unavailable | _Abandoned):
         raise error
     if isinstance(error, Infeasible):
         return _without_simulation("infeasible", "infeasible", str(error))
+    problem = straits(error)
+    if problem is not None:
+        if not last:
+            raise _InStraits(problem) from error
+        message = f"none of {_MOST_ATTEMPTS} attempts found a worker that was able: {problem}"
+        return _without_simulation("failed", "worker", message)
     if isinstance(error, HamtuneError):
         return _without_simulation("failed", _kind_of(error), str(error))
     # A mistake of ours would meet every worker that tried again.

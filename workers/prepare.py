@@ -47,6 +47,7 @@ from workers.capture_source import SourceProgram, capture_source, check_run
 from workers.capture_watch import CaptureWatch
 from workers.mapping_refinement import written_by_mappers
 from workers.preparation_claim import claimed_preparation
+from workers.straits import straits
 from workers.subject import read_spec
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
 
 _SILENCE_SECONDS = PREPARER_SILENCE_SECONDS
 _LOOK_SECONDS = 1.0
+_MOST_STRAITS = 5  # at a job, before it fails of what this worker lacks
 
 _SUMMED = ("operations", "messages", "bytes", "flops")
 
@@ -68,6 +70,10 @@ MOST_SHARE = 0.5
 """The largest part of a trace that may remain for a search on it to be worth its verification."""
 
 log = logging.getLogger("hamtune.workers")
+
+
+class _InStraits(Exception):
+    """This host lacks what it takes to capture; another one may have it."""
 
 
 def prepare_job(storage: Storage, job_id: str) -> None:
@@ -84,19 +90,22 @@ class Preparer:
         worker: Name under which captures are claimed.
         policy: What captures may do.
         stop: Ends a capture under way when set; its job is then prepared by another.
+        straits: How often this worker's host could not prepare a job, by job.
     """
 
     storage: Storage
     worker: str = "worker"
     policy: CapturePolicy = field(default_factory=CapturePolicy)
     stop: threading.Event = field(default_factory=threading.Event)
+    straits: Counter[str] = field(default_factory=Counter)
 
     def prepare(self, job_id: str) -> None:
         """Find a job's application and space and store both; where that fails, so does the job.
 
         A job that is gone, has ended or is prepared already is left alone, so that a message which
         arrives twice does no harm. One that another worker prepares, or whose application another
-        is capturing, is left to that worker.
+        is capturing, is left to that worker. Where this worker's host is in straits, such as with a
+        full disk, the job waits: it is asked for again, and another worker may be able.
 
         Raises:
             Interrupted: The worker is stopping.
@@ -140,11 +149,27 @@ class Preparer:
             raise
         except Conflict as error:
             log.info("%s", error)
-        except HamtuneError as error:
-            self._fail(job_id, str(error))
+        except _InStraits as error:
+            log.warning("this host is in straits, the job waits: %s", error)
         except Exception as error:
-            log.exception("job %s cannot be prepared", job_id)
-            self._fail(job_id, f"internal error: {error!r}")
+            problem = self._problem(job_id, error)
+            if problem is not None:
+                log.warning("this host is in straits, the job waits: %s", problem)
+            elif isinstance(error, HamtuneError):
+                self._fail(job_id, str(error))
+            else:
+                log.exception("job %s cannot be prepared", job_id)
+                self._fail(job_id, f"internal error: {error!r}")
+        else:
+            self.straits.pop(job_id, None)
+
+    def _problem(self, job_id: str, error: Exception) -> str | None:
+        """What this host lacks to prepare a job; None where the job has to fail."""
+        problem = straits(error)
+        if problem is None or self.straits[job_id] == _MOST_STRAITS:
+            return None
+        self.straits[job_id] += 1
+        return problem
 
     def _unprepared(self, job_id: str) -> Job | None:
         try:
@@ -175,6 +200,10 @@ class Preparer:
             self._prepare_waiting(application.id, job_id)
             return False
         except Exception as error:
+            problem = self._problem(job_id, error)
+            if problem is not None:
+                self.storage.report_capture(application.id, self.worker, state="new")
+                raise _InStraits(problem) from error
             message = (
                 str(error) if isinstance(error, HamtuneError) else f"internal error: {error!r}"
             )

@@ -57,8 +57,12 @@ class Process:
             )
         self.starts += 1
 
+    def has_ended(self) -> bool:
+        """Whether it has ended by itself."""
+        return self.process is not None and self.process.poll() is not None
+
     def signal(self, number: signal.Signals) -> None:
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None and not self.has_ended():
             self.process.send_signal(number)
 
     def kill(self) -> None:

@@ -109,11 +109,16 @@ def deliver_again(installation: Installation, rng: random.Random) -> None:
 
 
 def fill_disk(installation: Installation, rng: random.Random) -> None:
-    """A worker cannot write to a file, artifacts and temporary files alike."""
+    """A worker cannot write to a file, artifacts, temporary files and its log alike."""
     worker = rng.choice(installation.workers)
     before = resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     time.sleep(1.0)
-    resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, before)
+    if worker.has_ended():  # one that had not yet begun does not, and whoever looks after it does
+        worker.start()
+    else:
+        for pid in _below([worker.pid], b""):  # a limit is inherited, a full disk is not
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
 
 
 FAULTS: dict[Callable[[Installation, random.Random], None], int] = {

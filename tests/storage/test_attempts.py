@@ -122,6 +122,24 @@ def test_an_attempt_given_up_does_not_settle_the_next_one(
     assert storage.get_trial(job_id, 1).value == 2.0
 
 
+def test_a_trial_that_was_lost_before_is_taken_alone(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    """Else what loses workers would be taken for as guilty as what was taken with it."""
+    _, token = running_job
+    trials = [propose(number) for number in (1, 2, 3, 4)]
+    attempts = [storage.open_attempt(trial.id, token) for trial in trials]
+    storage.take_attempts(attempts[0].id, "lost", 2)
+    for trial in trials[:2]:
+        storage.release_attempt(attempts[trial.number - 1].id)
+        storage.open_attempt(trial.id, token)
+
+    taken = [storage.take_attempts(attempts[0].id, "worker", 4) for _ in range(4)]
+
+    numbers = [[one.trial.number for one in lot] for lot in taken]
+    assert numbers == [[1], [2], [3, 4], []]
+
+
 def test_attempts_that_wait_are_listed_in_the_order_of_their_turns(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:

@@ -459,6 +459,24 @@ def test_a_trial_that_every_worker_dies_of_has_failed(storage: Storage) -> None:
     assert trial.reason["kind"] == "lost"
 
 
+def test_a_trial_that_was_lost_with_the_one_its_worker_died_of_goes_on(storage: Storage) -> None:
+    job = create_job(storage, budget={"trials": 4}, batch=2)
+    with Evaluators(storage, 2) as evaluators:
+
+        def dispatch(task: str, identifier: str) -> None:
+            doomed = (f"{job.id}-6-", f"{job.id}-5-1", f"{job.id}-5-2")
+            if task == EVALUATE and identifier.startswith(doomed):
+                storage.begin_attempt(identifier, "doomed worker")
+            else:
+                evaluators.dispatch(task, identifier)
+
+        leased = storage.acquire_lease("test", 10.0, job.id)
+        assert leased is not None
+        silence = Silence(running_seconds=1.0, losses=2)
+        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+    assert [storage.get_trial(job.id, number).state for number in (5, 6)] == ["completed", "failed"]
+
+
 def test_an_attempt_handed_back_is_dispatched_again(
     storage: Storage, undisturbed: list[tuple[Any, ...]]
 ) -> None:

@@ -63,6 +63,10 @@ class RunningJob:
         trial = self.propose(number, cutoff=cutoff, **changes)
         return self.storage.open_attempt(trial.id, self.token).id
 
+    def open_again(self, number: int) -> str:
+        """Open an attempt at a trial that was handed back."""
+        return self.storage.open_attempt(self.trial(number).id, self.token).id
+
     def trial(self, number: int = 1) -> Trial:
         """The trial as it stands."""
         return self.storage.get_trial(self.id, number)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -209,6 +210,46 @@ def test_a_trace_that_was_altered_fails_the_trial_with_that_reason(
     assert trial.state == "failed"
     assert trial.reason is not None
     assert "was altered" in trial.reason["message"]
+
+
+def test_a_worker_without_room_for_temporary_files_hands_its_attempts_back(
+    evaluator: Evaluator,
+    run_job: RunJob,
+    trace: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = run_job(trace)
+    job.open(1)
+    first = job.open(2, collectives={"alltoall": "bruck"})
+    with monkeypatch.context() as straits:
+        straits.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
+        evaluator.evaluate(first)
+    assert {job.trial(number).state for number in (1, 2)} == {"pending"}
+
+    for number in (1, 2):
+        evaluator.evaluate(job.open_again(number))
+    assert {job.trial(number).state for number in (1, 2)} == {"completed"}
+
+
+def test_a_trial_fails_that_no_worker_is_able_to_evaluate(
+    evaluator: Evaluator,
+    run_job: RunJob,
+    trace: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("workers.evaluator._MOST_ATTEMPTS", 1)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
+    job = run_job(trace)
+
+    evaluator.evaluate(job.open())
+
+    trial = job.trial()
+    assert trial.state == "failed"
+    assert trial.reason is not None
+    assert trial.reason["kind"] == "worker"
+    assert "No such file or directory" in trial.reason["message"]
 
 
 def test_a_stale_message_does_nothing(evaluator: Evaluator, run_job: RunJob, trace: Path) -> None:

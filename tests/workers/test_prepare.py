@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -267,6 +268,45 @@ def test_a_program_of_ones_own_is_captured_once_and_keeps_its_logs(
         assert storage.get_job(job.id).space is not None
     assert log_of(storage, first.id) == "$ mpicc -o main main.c\n"
     assert storage.application_log(application.id, "run").count("$ main") == 2
+
+
+@pytest.mark.parametrize("builtin", [True, False])
+def test_a_job_waits_for_a_worker_that_is_able(
+    storage: Storage,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    builtin: bool,
+) -> None:
+    document = source_job(source)
+    if builtin:
+        document["application"] = {"builtin": "is", "class": "S", "ranks": 4}
+    else:  # its source is there, and only its capture fails
+        prepare.stored_application(storage, load_job(document).application)
+    job = create(storage, document)
+    in_straits, able = Preparer(storage), Preparer(storage)
+    with monkeypatch.context() as swept:
+        swept.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
+        in_straits.prepare(job.id)
+    assert storage.get_job(job.id).state == "preparing"
+
+    able.prepare(job.id)
+    assert storage.get_job(job.id).space is not None
+
+
+def test_a_job_does_not_wait_for_ever_for_a_worker_that_is_able(
+    storage: Storage, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = create(storage, source_job(source))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
+    preparer = Preparer(storage)
+    for _ in range(6):
+        assert storage.get_job(job.id).state == "preparing"
+        preparer.prepare(job.id)
+    failed = storage.get_job(job.id)
+    assert failed.state == "failed"
+    assert "No such file or directory" in (failed.error or "")
 
 
 def test_another_source_build_or_number_of_ranks_is_another_application(
