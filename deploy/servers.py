@@ -118,11 +118,7 @@ class PostgreSQL(Server):
     @property
     def url(self) -> str:
         """Of the database."""
-        return self.url_at(self.port)
-
-    def url_at(self, port: int) -> str:
-        """Of the database, behind another port."""
-        return f"postgresql+psycopg://hamtune@127.0.0.1:{port}/hamtune"
+        return f"postgresql+psycopg://hamtune@127.0.0.1:{self.port}/hamtune"
 
     @property
     def _data(self) -> str:

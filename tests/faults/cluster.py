@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from deploy import servers
-from tests.faults.gate import Gate
+from tests.faults.remote import Remote
 
 ROOT = Path(__file__).resolve().parents[2]
 SILENCE_SECONDS = 7.0
@@ -35,6 +35,8 @@ class Process:
     directory: Path
     process: subprocess.Popen[bytes] | None = None
     starts: int = 0
+    prefix: tuple[str, ...] = ()
+    """What runs the command elsewhere."""
 
     @property
     def pid(self) -> int:
@@ -48,7 +50,7 @@ class Process:
     def start(self) -> None:
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(
-                [str(ROOT / ".venv/bin/python"), "-m", "cli", *self.arguments],
+                [*self.prefix, str(ROOT / ".venv/bin/python"), "-m", "cli", *self.arguments],
                 cwd=self.directory,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
@@ -86,7 +88,8 @@ class Installation:
     directory: Path
     postgresql: servers.PostgreSQL
     redis: servers.Redis
-    gate: Gate
+    remote: Remote
+    """Where the first worker runs."""
     api: Process
     coordinators: list[Process]
     workers: list[Process]
@@ -158,7 +161,7 @@ def installation(
     with ExitStack() as stack:
         postgresql = stack.enter_context(servers.PostgreSQL())
         redis = stack.enter_context(servers.Redis())
-        gate = stack.enter_context(Gate(postgresql.port))
+        remote = stack.enter_context(Remote([postgresql.port, redis.port]))
         base = {
             name: value for name, value in os.environ.items() if not name.startswith("HAMTUNE_")
         }
@@ -172,7 +175,6 @@ def installation(
             "HAMTUNE_ARTIFACTS_URL": (directory / "artifacts").as_uri(),
             "HAMTUNE_WORKER_SILENCE": f"{SILENCE_SECONDS}s",
         }
-        through_gate = base | {"HAMTUNE_DATABASE_URL": postgresql.url_at(gate.port)}
         clock = {"LD_PRELOAD": str(_clock(directory)), "HAMTUNE_TEST_CLOCK": str(offset)}
 
         def process(name: str, *arguments: str, **more: str) -> Process:
@@ -185,7 +187,7 @@ def installation(
             directory=directory,
             postgresql=postgresql,
             redis=redis,
-            gate=gate,
+            remote=remote,
             api=process("api", "api", "--port", str(port)),
             coordinators=[
                 process(f"coordinator-{i}", "coordinator", **(clock if i == 0 else {}))
@@ -198,8 +200,8 @@ def installation(
             mark=mark,
             offset=offset,
         )
-        # One worker reaches the database through the gate; another's clock may go wrong.
-        made.workers[0].environment = through_gate
+        # One worker is on a machine of its own; another's clock may go wrong.
+        made.workers[0].prefix = remote.prefix
         made.workers[-1].environment = base | clock
         made.api.start()
         made.get("/jobs")  # which has brought the tables up to date

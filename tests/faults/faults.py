@@ -86,10 +86,10 @@ def stall_worker(installation: Installation, rng: random.Random) -> None:
 
 
 def cut_network(installation: Installation, rng: random.Random) -> None:
-    """No packet passes between a worker and the database, briefly or beyond its silence."""
-    installation.gate.cut()
+    """No packet passes between a worker and the servers, briefly or beyond its silence."""
+    installation.remote.cut()
     time.sleep(rng.choice([0.5, SILENCE_SECONDS + 1.0]))
-    installation.gate.mend()
+    installation.remote.mend()
 
 
 def step_clock(installation: Installation, rng: random.Random) -> None:
