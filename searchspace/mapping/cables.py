@@ -5,6 +5,8 @@ The kernel is `searchspace/kernels/swap_board.hpp`.
 
 from __future__ import annotations
 
+import math
+
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
 from searchspace.kernels import edge_array
@@ -12,13 +14,17 @@ from searchspace.kernels._native import SwapBoard
 from searchspace.mapping.mapper import Places
 from searchspace.traffic import Traffic
 
-__all__ = ["LOWEST_ID", "swap_board", "too_many_routes"]
+__all__ = ["LOWEST_ID", "few_steps", "swap_board", "too_many_routes"]
 
 LOWEST_ID = "lowest-id"
 """The tie rule that congestion is defined with (`searchspace.mapping.judge`)."""
 
 _MOST_ROUTES = 2**26
 """Pairs of a host and a node between which routes are kept, 4 bytes each."""
+
+_STEPS_A_RANK = 500
+_WORK = 1e7
+"""What a short annealing may take, in updates of a cable's load."""
 
 
 def too_many_routes(machine: HopMachine) -> str | None:
@@ -61,3 +67,11 @@ def swap_board(
         [network.width(index) for index in range(len(network.edges))],
         places,
     )
+
+
+def few_steps(traffic: Traffic, machine: HopMachine, hop_bytes: int) -> int:
+    """Steps of a short annealing: a swap moves the messages of two ranks away and back."""
+    partners = max(1.0, len(traffic.partner) / traffic.ranks)
+    hops = 1.0 + hop_bytes / max(1, traffic.total)
+    levels = math.log2(2 + len(machine.network.edges))
+    return max(1, int(min(_STEPS_A_RANK * traffic.ranks, _WORK / (4 * partners * hops * levels))))

@@ -1,8 +1,9 @@
 """Refining a mapping by simulated time: swaps of ranks, judged by whoever can simulate.
 
 A search that is asked for mappings and told their times; any number may be open. It begins with
-given mappings, goes on from the best, and proposes swaps that take load off the most loaded links
-(as the simulator reports them), bring partners together, or both. Of several swaps it proposes the
+given mappings, leaps from the best to what a model of loads takes for better, goes on from the best
+of all, and proposes swaps that take load off the most loaded links (as the simulator reports them),
+bring partners together, or both. Of several swaps it proposes the
 one that a model of loads likes best (`cables.swap_board`); a bandit learns which kind of swap pays.
 See docs/mappings/refinement.md.
 """
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
-from searchspace.mapping.cables import LOWEST_ID, swap_board
+from searchspace.mapping.cables import LOWEST_ID, few_steps, swap_board
 from searchspace.mapping.mapper import Places
 from searchspace.traffic import Traffic
 
@@ -34,6 +35,10 @@ _FRUITLESS = 24
 _LOOKS = (1, 3, 9)
 _BUSY_LINKS = 8
 _MOST_AT_ONCE = 4
+_LEAPS = ((1.0, 0.1), (1.0, 1.0), (0.1, 1.0))
+"""Weights of hop-bytes and congestion, as multiples of what the best start has: hop-bytes with
+congestion to tell equals apart, both, and congestion. A swap changes neither much where many pairs
+share the busiest cable, so these are looked for by many swaps before anything is simulated."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +158,7 @@ class Refinement:
             if self._admit(places):
                 self._starts.append(places)
         self._left = deque(self._starts)
+        self._leaps = deque(_LEAPS)
 
     @property
     def starts(self) -> Sequence[Places]:
@@ -173,6 +179,10 @@ class Refinement:
         """The next mapping to simulate; None where no new one was found."""
         if self._left:
             return self._opened(_Proposal(self._left.popleft(), None))
+        while self._leaps and self._best is not None:
+            proposal = self._leap(*self._leaps.popleft())
+            if proposal is not None:
+                return self._opened(proposal)
         while self._promising:
             proposal = self._moved(self._promising.popleft(), None)
             if proposal is not None:
@@ -235,6 +245,17 @@ class Refinement:
             loads = [float(load) for load in self._board.loads()]
         order = sorted(range(len(loads)), key=lambda link: (-loads[link], link))
         return [link for link in order[:_BUSY_LINKS] if loads[link] > 0]
+
+    def _leap(self, hop_bytes: float, congestion: float) -> _Proposal | None:
+        """What annealing over swaps by the model makes of the incumbent, unless that is known."""
+        hops, _, busiest, _ = self._board.measures()
+        steps = few_steps(self._traffic, self._machine, hops)
+        weights = hop_bytes / max(1, hops), 0.0, congestion / max(1, busiest)
+        self._board.anneal(*weights, 0, steps, self._random.getrandbits(32), None)
+        places = self._board.places()
+        for rank, place in enumerate(self._at):
+            self._board.swap(rank, place)
+        return _Proposal(places, None) if self._admit(places) else None
 
     def _drawn(self, kind: _Kind) -> _Proposal | None:
         """The swaps that the measure of a kind likes best, out of some drawn at random."""

@@ -7,13 +7,12 @@ mapping of `auto`; the kernel is `searchspace/kernels/swap_board.hpp`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping.auto import improve
 from searchspace.mapping.by_order import BY_ORDER
-from searchspace.mapping.cables import swap_board, too_many_routes
+from searchspace.mapping.cables import few_steps, swap_board, too_many_routes
 from searchspace.mapping.judge import Judgement, judge
 from searchspace.mapping.mapper import Mapper, Places
 from searchspace.options import Amount, Whole
@@ -23,9 +22,6 @@ __all__ = ["WEIGHTED", "Weights"]
 
 _MOST_SECONDS = 86_400
 _MOST_WEIGHT = 1_000_000
-_STEPS_A_RANK = 500
-_WORK = 1e7
-"""What the fast mode may take, in updates of a cable's load."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ def _place(
     board = swap_board(traffic, machine, start)
     in_order = _in_order(traffic, machine)
     if not seconds and not steps:
-        steps = _fast(traffic, machine, board.measures()[0])
+        steps = few_steps(traffic, machine, board.measures()[0])
     weights = Weights(hop_bytes, dilation, congestion).a_unit(in_order)
     board.anneal(*weights, seconds, steps, seed, _go_on)
     return board.places()
@@ -82,14 +78,6 @@ def _place(
 def _go_on(_seconds: float) -> bool:
     """Gives Python the chance to act upon Ctrl-C."""
     return True
-
-
-def _fast(traffic: Traffic, machine: HopMachine, hop_bytes: int) -> int:
-    """Steps within that work: a swap moves the messages of two ranks away and back."""
-    partners = max(1.0, len(traffic.partner) / traffic.ranks)
-    hops = 1.0 + hop_bytes / max(1, traffic.total)
-    levels = math.log2(2 + len(machine.network.edges))
-    return max(1, int(min(_STEPS_A_RANK * traffic.ranks, _WORK / (4 * partners * hops * levels))))
 
 
 WEIGHTED = Mapper(

@@ -402,4 +402,9 @@ std::vector<std::uint8_t> split_graph(const PartGraph& graph, std::int32_t least
   return best;
 }
 
+void refine_split(const PartGraph& graph, std::int32_t least, std::int32_t most, std::size_t passes,
+                  Parts& parts) {
+  Refinement(graph, least, most).run(parts, passes);
+}
+
 }  // namespace hamtune::mapper

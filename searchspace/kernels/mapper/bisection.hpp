@@ -34,4 +34,8 @@ struct PartGraph {
 std::vector<std::uint8_t> split_graph(const PartGraph& graph, std::int32_t least, std::int32_t most,
                                       std::size_t tries, Random& random);
 
+/// Lowers what a split with such bounds costs, in so many Fiduccia-Mattheyses passes at most.
+void refine_split(const PartGraph& graph, std::int32_t least, std::int32_t most, std::size_t passes,
+                  std::vector<std::uint8_t>& parts);
+
 }  // namespace hamtune::mapper

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "searchspace/kernels/mapper/bisection.hpp"
+#include "searchspace/kernels/mapper/carving.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
 #include "searchspace/kernels/mapper/metrics.hpp"
 #include "searchspace/kernels/mapper/siblings.hpp"
@@ -108,6 +109,8 @@ struct Families<TreeMetric> {
 struct Tries {
   std::size_t split = 1;   ///< each bisection of a graph
   std::size_t family = 1;  ///< each division of a set of ranks among the children of a node
+  /// Cuts the lattice that the traffic is, instead of bisecting a graph; each try another way.
+  const Carving* carving = nullptr;
 };
 
 /// Splits the ranks among both halves of the machine, and so on down to single slots, as Scotch
@@ -228,9 +231,12 @@ class HalvingTogether {
              (apart(centre_[arc.to], sides[1]) - apart(centre_[arc.to], sides[0])) * scale;
     });
     const std::size_t count = region.ranks.size(), right = region.end - high.begin;
+    const auto least = static_cast<std::int32_t>(count > right ? count - right : 0);
+    const auto most = static_cast<std::int32_t>(std::min(left, count));
     const std::vector<std::uint8_t> parts =
-        split_graph(graph, static_cast<std::int32_t>(count > right ? count - right : 0),
-                    static_cast<std::int32_t>(std::min(left, count)), tries_.split, random_);
+        tries_.carving != nullptr
+            ? tries_.carving->split(graph, region.ranks, least, most, try_)
+            : split_graph(graph, least, most, tries_.split, random_);
     for (std::size_t at = 0; at < count; ++at) {
       const Rank rank = region.ranks[at];
       (parts[at] == 0 ? low : high).ranks.push_back(rank);
@@ -248,6 +254,7 @@ class HalvingTogether {
       const Middle whole = middle(region);
       for (const Rank rank : region.ranks) centre_[rank] = whole;
       std::vector<Region> children;
+      try_ = attempt;
       gather(region, span(region), children);
       own(region);
       if (attempt == 0) {
@@ -306,6 +313,7 @@ class HalvingTogether {
   std::vector<Middle> centre_;
   std::vector<std::uint32_t> local_, owner_;
   std::uint32_t owners_ = 0;
+  std::size_t try_ = 0;  ///< of the division among children that is under way
 };
 
 template <typename Metric>

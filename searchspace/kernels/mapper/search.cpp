@@ -106,14 +106,21 @@ class Search {
  private:
   void starts() {
     if (optimal()) return;
-    if (const std::optional<Lattice> lattice = find_lattice(flows_)) {
+    std::optional<Carving> carving;
+    std::optional<Lattice> ringed;
+    const std::optional<Lattice> lattice = find_lattice(flows_);
+    if (lattice) {
       start_from(*lattice);
-      if (const std::optional<Lattice> ringed = with_rings_of_four(*lattice)) start_from(*ringed);
+      ringed = with_rings_of_four(*lattice);
+      if (ringed) start_from(*ringed);
+      const Lattice& shape = ringed ? *ringed : *lattice;
+      if (Families<Metric>::kKnown && Carving::suits(shape)) carving.emplace(shape);
     }
     // Where structure did not do, twice the effort: such traffic is sparse and soon split.
     const std::int64_t structured = best_cost_;
     const bool tried = best_.start == kStructure;
-    const Tries tries{1, tried ? std::size_t{2} : std::size_t{1}};
+    const std::size_t ways = carving ? carving->ways() : tried ? 2 : 1;
+    const Tries tries{1, std::min<std::size_t>(ways, 2), carving ? &*carving : nullptr};
     if (!optimal()) refine(halve_together(flows_, metric_, tries, random_), kBisection);
     if (!optimal() && tried && best_cost_ < structured && !Families<Metric>::kKnown)
       refine(halve_together(flows_, metric_, tries, random_), kBisection);

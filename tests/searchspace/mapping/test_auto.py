@@ -110,6 +110,32 @@ def test_arities_that_are_no_powers_of_two_do_not_put_it_behind_scotch(
         assert hop_bytes(traffic, machine, map_ranks("auto", traffic, machine)) <= theirs
 
 
+@pytest.mark.parametrize(
+    ("extents", "arity"),
+    [
+        ((14, 15), (7, 6, 5)),
+        ((6, 6, 5), (5, 3, 12)),
+        ((21, 20), (7, 6, 10)),
+        ((8, 5, 6), (3, 5, 16)),
+    ],
+)
+@pytest.mark.parametrize("rings", [False, True])
+def test_stencils_are_cut_for_arities_that_divide_no_axis(
+    extents: tuple[int, ...], arity: tuple[int, ...], rings: bool
+) -> None:
+    machine = HopMachine.uniform(Tree(arity))
+    traffic = stencil(*extents, rings=rings)
+    theirs = hop_bytes(traffic, machine, map_ranks("scotch", traffic, machine))
+    assert hop_bytes(traffic, machine, map_ranks("auto", traffic, machine)) <= theirs
+
+
+def test_a_part_of_a_ring_is_cut_wherever_the_ring_begins() -> None:
+    # A closed band of 24 x 3 on three children of 24: each takes a stretch of 8 columns.
+    traffic = stencil(24, 3, rings=True)
+    between = 3 * 3 * 1000
+    assert mapped(traffic, Tree((3, 24))) == 2 * (traffic.total - between) + 4 * between
+
+
 @pytest.mark.parametrize("children", [3, 5, 7])
 def test_groups_of_ranks_are_found_whatever_the_number_of_children(children: int) -> None:
     # Groups of 11 that exchange much, each rank also a little with another group: 2 hops inside.

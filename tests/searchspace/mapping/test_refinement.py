@@ -43,6 +43,17 @@ def test_swaps_make_a_mapping_faster() -> None:
     assert again.places.tolist() == refined.places.tolist()
 
 
+def test_what_takes_many_swaps_at_once_is_leapt_to() -> None:
+    start, bound = simulated(IN_ORDER), int(RING.size.max())
+    assert start is not None
+
+    refined = refine(RING, TORUS, [IN_ORDER], simulated, evaluations=4)
+
+    assert refined.evaluations == 4
+    assert judge(RING, TORUS, refined.places).congestion < 1.3 * bound
+    assert refined.seconds < 0.5 * start.seconds
+
+
 @settings(max_examples=15)
 @given(seed=st.integers(0, 99), evaluations=st.integers(1, 40), noise=st.integers(0, 99))
 def test_the_result_is_never_worse_than_a_start_on_the_whole_trace(
