@@ -124,7 +124,8 @@ def test_a_job_is_submitted_watched_and_exported(client: httpx.Client) -> None:
 
 
 def test_a_job_paused_and_resumed_ends_as_if_it_never_was(client: httpx.Client) -> None:
-    job_id = create(client, seed=2, budget={"trials": 40})
+    search = {**SPEC["search"], "topology": [{"family": "random", "instances": 200}]}
+    job_id = create(client, seed=2, search=search, budget={"trials": 200})
     seen = 0
     for event in watch(client, job_id):
         seen = event["id"]
@@ -137,7 +138,7 @@ def test_a_job_paused_and_resumed_ends_as_if_it_never_was(client: httpx.Client) 
         if event["kind"] == "job" and event["data"]["state"] == "paused":
             break
     asked = trials(client, job_id)
-    assert len(asked) < 40
+    assert len(asked) < 200
     assert all(trial["state"] in FINAL_TRIAL_STATES for trial in asked)
     assert client.get(f"/jobs/{job_id}").json()["state"] == "paused"
 

@@ -122,7 +122,8 @@ def test_the_page_goes_on_after_the_service_was_killed(
 def test_a_running_job_is_paused_and_resumed(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
-    job = service.post("/jobs", {**SPEC, "name": "paused", "seed": 3, "budget": {"trials": 100}})
+    # Long enough for whoever clicks to come in time.
+    job = service.post("/jobs", {**SPEC, "name": "paused", "seed": 3, "budget": {"trials": 1000}})
     page = open_page(f"{service.url}/#/jobs/{job['id']}").page
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".job-title .badge")).to_have_text("paused")
