@@ -8,11 +8,12 @@ On two quiet cores: `--quick` about 4 minutes; whole, the programs about 25 minu
 them captures of class A) and the jobs about 20. `--only`, `--programs` and `--jobs` run parts.
 
 For each program, random configurations of one search space are evaluated on the whole and on the
-truncated trace; configurations that do not complete on the whole trace are left out. Reported are
-the ratio of the CPU seconds of all of them together, the error of the estimate against the whole
-(median and largest), the error that the estimate itself reports (median), and Kendall's tau between
-the two rankings. A bar is printed as MET or MISSED: Kendall's tau of every program that has a loop,
-and the ratio where the program makes 100 iterations or more. The exit status is 1 if one is missed.
+truncated trace, one right after the other; configurations that do not complete are left out.
+Reported are the ratio of the CPU seconds of all of them together, the error of the estimate against
+the whole (median and largest), the error that the estimate itself reports (median), and Kendall's
+tau between the two rankings. A bar is printed as MET or MISSED: Kendall's tau of every program that
+has a loop, and the ratio where the program makes 100 iterations or more. The exit status is 1 if
+one is missed.
 
 For each job, the same job file is run with `fidelity: full` and `auto`, each in a fresh data
 directory. Reported are the simulator's CPU seconds, their share, and the verified best of `auto`
@@ -167,18 +168,17 @@ def measure_program(name: str, ranks: int, count: int, iterations: int) -> dict[
             resolve(point, spec.described_machine, ranks, collectives=called).simulator_request()
             for point in random_configurations(spec, ranks, called, count)
         ]
-        answers = []
-        for trace in (whole, short):
-            with Simulator([trace]) as simulator:
-                answers.append(
-                    [
-                        simulator.evaluate(request, wall_seconds=MOST_WALL_SECONDS)
-                        for request in requests
-                    ]
-                )
+        with Simulator([whole]) as exactly, Simulator([short]) as estimating:
+            answers = [
+                [
+                    simulator.evaluate(request, wall_seconds=MOST_WALL_SECONDS)
+                    for simulator in (exactly, estimating)
+                ]
+                for request in requests
+            ]
     pairs = [
         (exact, estimate)
-        for exact, estimate in zip(*answers, strict=True)
+        for exact, estimate in answers
         if exact["status"] == "completed" and estimate["status"] == "completed"
     ]
     exact_times = [exact["simulated_time"] for exact, _ in pairs]

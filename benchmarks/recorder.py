@@ -1,6 +1,6 @@
 """The recorder under real MPI libraries: what it costs, what memory it takes, what it records.
 
-    .venv/bin/python -m benchmarks.recorder [programs|calls|matrix ...] [--output FILE.json]
+    .venv/bin/python -m benchmarks.recorder [programs|calls|share|matrix ...] [--output FILE.json]
 
 - programs: built-in programs with the recorder preloaded and without, in turns; CPU and wall
   seconds of the whole run, medians, a bootstrap interval of the relative difference, and the
@@ -8,6 +8,11 @@
   says more about the others than about the recorder.
 - calls: the CPU time that the recorder adds to a call, from a program that does nothing but calls
   with itself, and the peak memory after a thousand and after ten million of them.
+- share: of the CPU time of the same programs, what the recorder's own code takes, whatever ranks
+  wait for: samples of the running program (`perf record`, which must be there), those whose
+  innermost frame outside of the C library and the kernel is the recorder's. The bar, 2%, is for the
+  upper end of the 95% interval of its ratio to what the program's own code takes, which never
+  spins.
 - matrix: the calls, messages and bytes of every program, library and number of ranks, compared with
   those of the capture under SMPI.
 """
@@ -25,12 +30,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
 from searchspace.errors import HamtuneError
 from searchspace.formats.operations import decode
@@ -46,6 +53,11 @@ STARTERS = {
 }
 PROGRAMS = (("mg", "A"), ("is", "A"), ("cg", "A"))
 PAIRS = 9
+SAMPLES_A_SECOND = 4999
+SYSTEM = ("libc.", "ld-linux", "[vdso]", "[kernel", "[vvar]", "libpthread", "[unknown]")
+"""Whose code runs for whoever called it."""
+MOST_OVERHEAD = 0.02
+PARTS = ("programs", "calls", "share", "matrix")
 KINDS = ("allreduce", "sendrecv", "requests")
 MICRO_CALLS, FEW_CALLS, MANY_CALLS = 600_000, 1_000, 10_000_000
 MATRIX = (
@@ -85,10 +97,19 @@ class Bench:
         return target
 
     def run(
-        self, mpi: str, ranks: int, name: str, *arguments: str, recording: Path | None = None
+        self,
+        mpi: str,
+        ranks: int,
+        name: str,
+        *arguments: str,
+        recording: Path | None = None,
+        samples: Path | None = None,
     ) -> tuple[str, float, float]:
         """Run a program; gives what it printed, CPU seconds and wall seconds."""
         command = [*STARTERS[mpi], "-np", str(ranks)]
+        if samples is not None:
+            event = ["-e", "cpu-clock", "-F", str(SAMPLES_A_SECOND), "-g"]
+            command = ["perf", "record", "-q", *event, "-o", str(samples), "--", *command]
         if recording is not None:
             shutil.rmtree(recording, ignore_errors=True)
             recording.mkdir()
@@ -192,6 +213,65 @@ def calls(bench: Bench, repetitions: int) -> list[dict[str, Any]]:
     return rows
 
 
+def whose(frames: Sequence[str], program: str) -> str:
+    """Whose code a sample shows, from the objects of its frames, innermost first."""
+    for frame in frames:
+        if not frame.startswith(SYSTEM):
+            return {LIBRARY: "recorder", program: "program"}.get(frame, "MPI")
+    return "MPI"
+
+
+def sampled(samples: Path, program: str) -> Counter[str]:
+    """Samples of the ranks, by whose code ran."""
+    of_ranks = ["--comms", program[:15]]  # as long as the kernel keeps it
+    command = ["perf", "script", "-i", str(samples), *of_ranks, "-F", "comm,ip,sym,dso"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return Counter(
+        whose([Path(line.rsplit("(", 1)[1].rstrip(")")).name for line in lines[1:]], program)
+        for lines in (sample.splitlines() for sample in text.split("\n\n") if sample.strip())
+    )
+
+
+def share(bench: Bench, runs: int) -> list[dict[str, Any]]:
+    """What the recorder's own code takes of whole programs."""
+    if shutil.which("perf") is None:
+        raise SystemExit("there is no perf here, which samples the programs")
+    rows = []
+    print("share              samples: recorder  program      MPI   of program (95%)       of all")
+    for mpi in STARTERS:
+        for name, size in PROGRAMS:
+            counted: Counter[str] = Counter()
+            for _ in range(runs):
+                samples = bench.directory / "samples"
+                recording = bench.directory / "recording"
+                bench.run(mpi, 2, name, size, recording=recording, samples=samples)
+                counted += sampled(samples, bench.program(mpi, name).name)
+            own, of_program, all_samples = counted["recorder"], counted["program"], counted.total()
+            low, high = (limit / of_program for limit in counted_interval(own))
+            row = {
+                "mpi": mpi,
+                "program": f"{name}.{size}",
+                "samples": dict(counted),
+                "of_program": own / of_program,
+                "interval": (low, high),
+                "of_all": own / all_samples,
+            }
+            rows.append(row)
+            print(
+                f"{mpi:8} {row['program']:8} {own:17} {of_program:8} {counted['MPI']:8} "
+                f"{own / of_program:8.2%} ({low:.2%} to {high:.2%}) {own / all_samples:9.2%}  "
+                f"{'MET' if high < MOST_OVERHEAD else 'MISSED'}",
+                flush=True,
+            )
+    return rows
+
+
+def counted_interval(count: int) -> tuple[float, float]:
+    """The 95% interval of the mean of a Poisson variable that came out so (Garwood 1936)."""
+    low = float(chi2.ppf(0.025, 2 * count)) / 2 if count else 0.0
+    return low, float(chi2.ppf(0.975, 2 * (count + 1))) / 2
+
+
 def operations(trace: Path) -> list[list[tuple[str, tuple[tuple[str, Any], ...]]]]:
     """All operations but computations, rank by rank."""
     return [
@@ -231,25 +311,28 @@ def matrix(bench: Bench) -> list[dict[str, Any]]:
 def main() -> None:
     """Run what is asked for (all, if nothing is) and write its figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help="programs, calls, matrix")
+    parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
-    parts = arguments.parts or ["programs", "calls", "matrix"]
-    if set(parts) - {"programs", "calls", "matrix"}:
-        parser.error("the parts are programs, calls and matrix")
+    parts = arguments.parts or PARTS
+    if set(parts) - set(PARTS):
+        parser.error(f"the parts are {', '.join(PARTS)}")
     with tempfile.TemporaryDirectory(prefix="hamtune-recorder-bench-") as directory:
         bench = Bench(Path(directory))
         figures: dict[str, Any] = {}
         if "calls" in parts:
             figures["calls"] = calls(bench, min(arguments.pairs, 5))
+        if "share" in parts:
+            figures["share"] = share(bench, min(arguments.pairs, 3))
         if "matrix" in parts:
             figures["matrix"] = matrix(bench)
         if "programs" in parts:
             figures["programs"] = programs(bench, arguments.pairs)
     if arguments.output:
         arguments.output.write_text(json.dumps(figures, indent=1) + "\n")
-    if any(row["verdict"] != "equal" for row in figures.get("matrix", [])):
+    unequal = any(row["verdict"] != "equal" for row in figures.get("matrix", []))
+    if unequal or any(row["interval"][1] >= MOST_OVERHEAD for row in figures.get("share", [])):
         sys.exit(1)
 
 

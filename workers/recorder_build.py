@@ -15,7 +15,7 @@ __all__ = ["HOST_SPEED", "LIBRARY", "BuildFailed", "build_recorder", "write_sour
 LIBRARY = "libhamtune-recorder.so"
 HOST_SPEED = "hamtune-host-speed"
 _SOURCES = Path(__file__).resolve().parent / "recorder"
-_OF_SMPI = ("smpi.c", "unsupported_smpi.c")
+_OF_SMPI = ("smpi.c", "smpi_neighbours.c", "unsupported_smpi.c")
 _SECONDS = 900
 _SHOWN_LINES, _SHOWN_WIDTH = 8, 200
 

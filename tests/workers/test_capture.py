@@ -90,9 +90,8 @@ def test_a_program_without_the_recorder_is_refused(tmp_path: Path) -> None:
     [
         "MPI_Win_create",
         "MPI_Put",
-        "MPI_Comm_idup",
         "MPI_Cancel",
-        "MPI_Neighbor_allgather",
+        "MPI_Ineighbor_allgather",
         "MPI_File_open",
         "smpi_execute",
     ],

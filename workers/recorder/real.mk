@@ -6,7 +6,7 @@ SOURCES = clock.c entries.c fortran.c handles.c neighbours.c output.c record.c s
 all: libhamtune-recorder.so hamtune-host-speed
 
 libhamtune-recorder.so: $(SOURCES) recorder.h record_calls.h unsupported.h
-	$(MPICC) -std=gnu11 -O2 -fPIC -shared -D_GNU_SOURCE -I. $(SOURCES) -o $@ -ldl -lpthread
+	$(MPICC) -std=gnu11 -O2 -fno-omit-frame-pointer -fPIC -shared -D_GNU_SOURCE -I. $(SOURCES) -o $@ -ldl -lpthread
 
 hamtune-host-speed: host_speed.c
 	$(CC) -std=gnu11 -O2 -D_GNU_SOURCE host_speed.c -o $@

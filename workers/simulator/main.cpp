@@ -18,7 +18,7 @@
 namespace {
 
 // Part of the key of cached results: raise it with every change that can move a simulated time.
-constexpr const char* kSimulatorVersion = "2";
+constexpr const char* kSimulatorVersion = "3";
 
 constexpr const char* kUsage =
     "usage: hamtune-simulator --trace FILE [--trace FILE ...] (--server | --request FILE)\n"

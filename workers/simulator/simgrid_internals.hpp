@@ -88,6 +88,7 @@ class Comm {
  public:
   Group* group();
   int id() const;
+  int size() const;
   bool is_smp_comm() const;
   static void unref(Comm* comm);
   void ref();

@@ -161,7 +161,7 @@ void Simulation::simulate() {
   node_aware_ = is_node_aware(*request_);
   network_ = std::make_unique<Network>(request_->platform);
   if (express::may_suit(*request_) && express::suits()) {
-    express::use(*platform_, *network_, factors_of(*request_));
+    express::use(*platform_, *network_, factors_of(*request_), is_estimate());
     announce_start(result_fd_);
     express::run([this] { stop_at_cutoff(); });
     stop_in_deadlock();
@@ -301,6 +301,14 @@ void Simulation::fail(const std::string& kind, const std::string& message) {
   leave({{"status", "failed"}, {"reason", {{"kind", kind}, {"message", message}}}});
 }
 
+/// Whether a trace is truncated.
+bool Simulation::is_estimate() const {
+  return std::any_of(request_->applications.begin(), request_->applications.end(),
+                     [this](const ApplicationRequest& application) {
+                       return !traces_[application.trace].weights.empty();
+                     });
+}
+
 /// The objective, the finish time of each application, and where traces are truncated how far other
 /// estimates, and what the rank that adds least has seen, lie from the one used.
 void Simulation::report_times(Json& result) const {
@@ -328,10 +336,7 @@ void Simulation::report_times(Json& result) const {
   objectives.push_back(objective(least));
   for (const double other : objectives)
     if (time > 0) error = std::max(error, std::abs(other - time) / time);
-  const bool truncated = std::any_of(
-      applications_.begin(), applications_.end(),
-      [](const Running& application) { return !application.estimate->all().empty(); });
-  if (truncated) result["estimate"] = {{"played", objective(played)}, {"error", error}};
+  if (is_estimate()) result["estimate"] = {{"played", objective(played)}, {"error", error}};
 }
 
 void Simulation::leave(Json result) {

@@ -57,6 +57,7 @@ class Simulation {
   void live(std::size_t application, std::size_t number);
   MPI_Comm enter_world();
   double finish_time(const Running& application, double added) const;
+  bool is_estimate() const;
   double objective(const std::vector<double>& finish_times) const;
   double least_objective() const;
   void stop_at_cutoff();

@@ -280,3 +280,11 @@ def test_groups_make_communicators_without_the_others(record: Record) -> None:
     assert ranks[0] == ranks[3] == [*three, *pair, "comm_free comm=2", "finalize"]
     assert ranks[1] == [*three, "comm_free comm=2", "finalize"]
     assert ranks[2] == ["finalize"]
+
+
+def test_topologies_and_neighbours_that_smpi_lacks(record: Record) -> None:
+    """The program checks what arrives, and ends the run where it is wrong."""
+    calls = record("topologies.c", ranks=4)
+    assert calls[0][0] == "comm_dup"
+    assert [call.split()[0] for call in calls[3]].count("isend") == 4 + 4 + 0 + 1
+    assert [call.split()[0] for call in calls[0]].count("isend") == 4 + 4 + 2 + 1

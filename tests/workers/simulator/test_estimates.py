@@ -93,6 +93,30 @@ def test_ranks_that_only_wait_for_a_loop_of_others_do_not_count(tmp_path: Path) 
     assert estimated["simulated_time"] == pytest.approx(exact, rel=1e-2)
 
 
+@pytest.mark.parametrize("rank_hosts", [range(8), [0, 0, 1, 1, 2, 2, 3, 3]], ids=["own", "shared"])
+def test_the_grouping_of_ranks_by_host_is_computed(tmp_path: Path, rank_hosts: list[int]) -> None:
+    """SMPI's own messages before the first collective of this kind: whole traces send them."""
+    start = [encode("comm_dup", comm=0), encode("compute", flops=1e4)]
+    step = encode("compute", flops=1e4) + encode("allreduce", comm=2, count=100, size=8)
+    whole = write_program(tmp_path / "p.ht", [[*start, *[step] * 50] for _ in range(8)])
+    truncate(whole, tmp_path / "short.ht")
+    request = on_a_line(*rank_hosts, options={"smpi/coll-selector": "mvapich2"})
+    exact = answer_of(whole, request)
+    computed, sent = (
+        answer_of(tmp_path / "short.ht", {**request, "plain_simgrid": plain})
+        for plain in (False, True)
+    )
+    assert computed["link_loads"] == sent["link_loads"]
+    for other in (sent, exact):
+        assert computed["simulated_time"] == pytest.approx(other["simulated_time"], rel=2e-3)
+    assert exact == {**answer_of(whole, {**request, "plain_simgrid": True}), **own_costs(exact)}
+
+
+def own_costs(answer: dict[str, Any]) -> dict[str, Any]:
+    """What differs from run to run."""
+    return {key: answer[key] for key in ("cpu_seconds", "wall_seconds", "peak_rss_bytes")}
+
+
 def test_a_cutoff_stops_a_run_whose_estimate_must_exceed_it(tmp_path: Path) -> None:
     _, short = program(tmp_path, 200)
     time = answer_of(short, on_a_line(0, 1))["simulated_time"]

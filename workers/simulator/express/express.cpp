@@ -36,9 +36,10 @@ bool suits() {
          simgrid::config::get_value<int>("smpi/async-small-thresh") == 0;
 }
 
-void use(const Platform& platform, Network& network, const ModelFactors& factors) {
-  use_kernel(std::make_unique<Kernel>(Machine(platform.hosts(), network, latency_factor(factors),
-                                              bandwidth_factor(factors))));
+void use(const Platform& platform, Network& network, const ModelFactors& factors, bool estimates) {
+  use_kernel(std::make_unique<Kernel>(
+      Machine(platform.hosts(), network, latency_factor(factors), bandwidth_factor(factors)),
+      estimates));
 }
 
 bool in_use() { return kernel() != nullptr; }
@@ -71,7 +72,7 @@ bool may_suit(const Request&) { return false; }
 
 bool suits() { return false; }
 
-void use(const Platform&, Network&, const ModelFactors&) {}
+void use(const Platform&, Network&, const ModelFactors&, bool) {}
 
 bool in_use() { return false; }
 

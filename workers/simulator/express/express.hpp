@@ -15,8 +15,9 @@ bool may_suit(const Request& request);
 /// Whether the options in force choose the models that ours are made after.
 bool suits();
 
-/// Has our engine run the ranks. Called before any runs; the network must outlive it.
-void use(const Platform& platform, Network& network, const ModelFactors& factors);
+/// Has our engine run the ranks. Called before any runs; the network must outlive it. What SMPI does for
+/// itself may be computed rather than simulated where the result `estimates` the time of a whole trace.
+void use(const Platform& platform, Network& network, const ModelFactors& factors, bool estimates);
 
 bool in_use();
 

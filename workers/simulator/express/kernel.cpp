@@ -84,8 +84,9 @@ void Machine::find_route(std::size_t source, std::size_t target) {
   hosts_[source].routes[target] = std::move(route);
 }
 
-Kernel::Kernel(Machine machine)
+Kernel::Kernel(Machine machine, bool estimates)
     : detached_below_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
+      estimates_(estimates),
       machine_(std::move(machine)),
       messages_(std::make_unique<Messages>(*this)) {}
 

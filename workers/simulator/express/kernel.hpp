@@ -91,7 +91,8 @@ class Machine {
 
 class Kernel {
  public:
-  explicit Kernel(Machine machine);
+  /// With `estimates`, what SMPI does for itself may be computed rather than simulated.
+  Kernel(Machine machine, bool estimates);
   ~Kernel();
 
   Machine& machine() { return machine_; }
@@ -103,6 +104,7 @@ class Kernel {
   Actor& receiver(aid_t number);
   /// Smaller messages, bytes, do not keep their sender.
   int detached_below() const { return detached_below_; }
+  bool estimates() const { return estimates_; }
   static double now() { return simgrid::kernel::EngineImpl::now_; }
 
   /// Called first thing by each rank, in its own context.
@@ -143,6 +145,7 @@ class Kernel {
   bool advance();
 
   int detached_below_;
+  bool estimates_;
   Machine machine_;
   Model hosts_{false};
   Model network_{true};
