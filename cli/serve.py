@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -54,10 +56,15 @@ def up(host: str, port: int, log_level: str, settings: Settings) -> int:
     if not settings.embedded:
         say("hamtune: HAMTUNE_BROKER_URL is set; 'hamtune up' runs its own workers without it")
     runtime = Runtime(settings, run=True)
-    with _graceful_termination():
+    with _graceful_termination() as serving:
         try:
             with runtime, scratch(), _announced(settings.data) as announce:
-                serve(runtime, host, port, on_ready=announce)
+
+                def ready(url: str) -> None:
+                    serving.set()
+                    announce(url)
+
+                serve(runtime, host, port, on_ready=ready)
         except KeyboardInterrupt:
             say(f"hamtune: stopped; unfinished jobs go on with 'hamtune up --data {settings.data}'")
             return 130
@@ -84,9 +91,14 @@ def api(host: str, port: int, log_level: str, settings: Settings) -> int:
     from service.processes import run_api
 
     log_to_stderr(log_level)
-    with _graceful_termination():
+    with _graceful_termination() as serving:
+
+        def ready(url: str) -> None:
+            serving.set()
+            say(f"hamtune: serving {url}")
+
         try:
-            run_api(settings, host, port, on_ready=lambda url: say(f"hamtune: serving {url}"))
+            run_api(settings, host, port, on_ready=ready)
         except KeyboardInterrupt:
             say("hamtune: stopped; coordinators and workers go on without the API")
             return 130
@@ -177,10 +189,20 @@ def _announced(data: Path) -> Iterator[_Announcer]:
 
 
 @contextmanager
-def _graceful_termination() -> Iterator[None]:
-    """Let SIGTERM, which uvicorn raises again once it has stopped, end the command in order."""
-    before = signal.signal(signal.SIGTERM, lambda _number, _frame: None)
+def _graceful_termination() -> Iterator[threading.Event]:
+    """Let SIGTERM, which uvicorn raises again once it has stopped, end the command in order.
+
+    Yields:
+        What to set once uvicorn hears the signal; before, it interrupts as Ctrl-C does.
+    """
+    serving = threading.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        if not serving.is_set():
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
     try:
-        yield
+        yield serving
     finally:
         signal.signal(signal.SIGTERM, before)

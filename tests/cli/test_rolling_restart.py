@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
 from deploy import servers
@@ -73,6 +75,21 @@ def test_a_late_broker_and_a_rolling_restart_lose_and_double_nothing(
         if event.kind == "trial" and event.data["state"] not in ("pending", "running")
     )
     assert set(finished.values()) == {1}
+
+
+@pytest.mark.parametrize("command", [("api", "--port", "0"), ("coordinator",), ("worker",)])
+def test_a_process_waits_for_its_database_until_it_is_ended(
+    hamtune: Hamtune, command: tuple[str, ...]
+) -> None:
+    nowhere = servers.free_port()
+    hamtune.environment = {
+        "HAMTUNE_DATABASE_URL": f"postgresql+psycopg://hamtune@127.0.0.1:{nowhere}/hamtune",
+        "HAMTUNE_BROKER_URL": f"redis://127.0.0.1:{nowhere}/0",
+    }
+    with hamtune.running(*command, ready="waiting for it") as running:
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(SECONDS) in (130, -signal.SIGTERM)
+    assert "the database cannot be used now" in running.said
 
 
 def test_who_does_not_fit_refuses_to_serve(
