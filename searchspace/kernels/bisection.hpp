@@ -11,6 +11,7 @@
 
 #include "searchspace/kernels/flat_graph.hpp"
 #include "searchspace/kernels/random.hpp"
+#include "searchspace/kernels/waiting_nodes.hpp"
 
 namespace hamtune {
 
@@ -29,9 +30,8 @@ inline std::size_t cut_width(const FlatGraph& graph, const Sides& sides) {
 ///
 /// Fiduccia and Mattheyses, "A linear-time heuristic for improving network partitions" (1982): move
 /// the free node of the largest gain, always out of the larger half, until all have moved, and go
-/// back to the narrowest balanced state; repeat while that narrows the cut. Nodes wait in buckets
-/// by gain, the last one in first out. The graph may change between calls as long as the degrees
-/// stay.
+/// back to the narrowest balanced state; repeat while that narrows the cut. The graph may change
+/// between calls as long as the degrees stay.
 ///
 /// Only the first `counted` nodes may have to be halved: hosts, when switches without hosts follow
 /// them. The others may lie anywhere, so they move whenever their gain is the largest.
@@ -42,22 +42,14 @@ class Bisector {
       : graph_(graph),
         counted_(counted),
         reach_(static_cast<int>(graph.largest_degree())),
+        few_(graph.nodes() <= kFewNodes && buckets() <= WaitingBits::kMostBuckets),
         gain_(graph.nodes()),
-        before_(graph.nodes()),
-        after_(graph.nodes()),
-        waiting_(graph.nodes()) {
-    for (auto& bucket : buckets_) bucket.resize(2 * static_cast<std::size_t>(reach_) + 1);
-  }
+        bits_(few_ ? graph.nodes() : 0, kQueues, buckets()),
+        lists_(few_ ? 0 : graph.nodes(), kQueues, buckets()) {}
 
   /// Narrows a split whose halves differ by at most one node; returns the edges it cuts.
   std::size_t improve(Sides& sides) {
-    std::size_t width = cut_width(graph_, sides);
-    while (width > 0) {
-      const std::size_t narrower = pass(sides, width);
-      if (narrower == width) break;
-      width = narrower;
-    }
-    return width;
+    return few_ ? improve(bits_, sides) : improve(lists_, sides);
   }
 
   /// Draws a split uniformly; every half of the counted nodes is as likely.
@@ -89,10 +81,11 @@ class Bisector {
   }
 
  private:
-  static constexpr Node kNone = 0xFFFFFFFF;
   static constexpr std::size_t kUncounted = 2;
   static constexpr std::size_t kQueues = 3;
+  static constexpr std::size_t kFewNodes = 1024;
 
+  std::size_t buckets() const { return 2 * static_cast<std::size_t>(reach_) + 1; }
   std::size_t bucket_of(Node node) const {
     return static_cast<std::size_t>(gain_[node] + reach_);
   }
@@ -102,76 +95,66 @@ class Bisector {
     return node < counted_ ? side : kUncounted;
   }
 
-  void put(Node node, std::uint8_t side) {
-    const std::size_t queue = queue_of(node, side);
-    const std::size_t bucket = bucket_of(node);
-    Node& head = buckets_[queue][bucket];
-    before_[node] = kNone;
-    after_[node] = head;
-    if (head != kNone) before_[head] = node;
-    head = node;
-    highest_[queue] = std::max(highest_[queue], static_cast<int>(bucket));
-  }
-
-  void take(Node node, std::uint8_t side) {
-    if (before_[node] != kNone)
-      after_[before_[node]] = after_[node];
-    else
-      buckets_[queue_of(node, side)][bucket_of(node)] = after_[node];
-    if (after_[node] != kNone) before_[after_[node]] = before_[node];
-  }
-
-  /// The bucket of the best node that waits there, -1 when there is none.
-  int highest(std::size_t queue) {
-    int& highest = highest_[queue];
-    while (highest >= 0 && buckets_[queue][static_cast<std::size_t>(highest)] == kNone) --highest;
-    return highest;
-  }
-
-  void fill(const Sides& sides) {
-    for (std::size_t queue = 0; queue < kQueues; ++queue) {
-      std::fill(buckets_[queue].begin(), buckets_[queue].end(), kNone);
-      highest_[queue] = -1;
-      size_[queue] = 0;
+  template <class Waiting>
+  std::size_t improve(Waiting& waiting, Sides& sides) {
+    std::size_t width = survey(sides);
+    while (width > 0) {
+      const std::size_t narrower = pass(waiting, sides, width);
+      if (narrower == width) break;
+      width = narrower;
     }
+    return width;
+  }
+
+  /// Counts the gain of all nodes and the size of the halves; returns the edges cut.
+  std::size_t survey(const Sides& sides) {
+    size_[0] = size_[1] = 0;
+    std::size_t twice = 0;
     for (Node node = 0; node < graph_.nodes(); ++node) {
-      int gain = 0;
+      int across = 0;
       for (const Node* n = graph_.begin(node); n != graph_.end(node); ++n)
-        gain += sides[*n] != sides[node] ? 1 : -1;
-      gain_[node] = gain;
-      waiting_[node] = 1;
-      ++size_[queue_of(node, sides[node])];
-      put(node, sides[node]);
+        across += sides[*n] ^ sides[node];
+      gain_[node] = 2 * across - static_cast<int>(graph_.degree(node));
+      twice += static_cast<std::size_t>(across);
+      if (node < counted_) ++size_[sides[node]];
     }
+    return twice / 2;
   }
 
   /// Where the node waits that moves next.
-  std::size_t queue_to_leave() {
-    std::size_t side = highest(0) >= highest(1) ? 0 : 1;
-    if (size_[0] != size_[1]) side = size_[0] > size_[1] ? 0 : 1;
-    return highest(kUncounted) > highest(side) ? kUncounted : side;
+  template <class Waiting>
+  std::size_t queue_to_leave(Waiting& waiting) {
+    std::size_t side = 0;
+    if (size_[0] != size_[1])
+      side = size_[0] > size_[1] ? 0 : 1;
+    else
+      side = waiting.highest(0) >= waiting.highest(1) ? 0 : 1;
+    if (counted_ == graph_.nodes()) return side;
+    return waiting.highest(kUncounted) > waiting.highest(side) ? kUncounted : side;
   }
 
-  /// Moves a node to the other half and tells its neighbours.
-  void move(Node node, Sides& sides) {
+  /// Moves a node to the other half; `told` hears of each neighbour with its gain before.
+  template <class Told>
+  void move(Node node, Sides& sides, Told told) {
     const std::uint8_t from = sides[node];
-    take(node, from);
-    waiting_[node] = 0;
     sides[node] = from ^ 1U;
+    gain_[node] = -gain_[node];
     if (node < counted_) {
       --size_[from];
       ++size_[from ^ 1U];
     }
     for (const Node* n = graph_.begin(node); n != graph_.end(node); ++n) {
-      if (!waiting_[*n]) continue;
-      take(*n, sides[*n]);
+      const std::size_t before = bucket_of(*n);
       gain_[*n] += sides[*n] == from ? 2 : -2;
-      put(*n, sides[*n]);
+      told(*n, before);
     }
   }
 
-  std::size_t pass(Sides& sides, std::size_t width) {
-    fill(sides);
+  template <class Waiting>
+  std::size_t pass(Waiting& waiting, Sides& sides, std::size_t width) {
+    waiting.clear();
+    for (Node node = 0; node < graph_.nodes(); ++node)
+      waiting.put(queue_of(node, sides[node]), bucket_of(node), node);
     moved_.clear();
     auto now = static_cast<std::int64_t>(width);
     std::int64_t best = now;
@@ -180,12 +163,16 @@ class Bisector {
     const std::size_t patience = graph_.nodes() / 6 + 20;
     const std::size_t oddness = counted_ % 2;
     while (moved_.size() - kept < patience) {
-      const std::size_t queue = queue_to_leave();
-      const int bucket = highest(queue);
-      if (bucket < 0) break;
-      const Node node = buckets_[queue][static_cast<std::size_t>(bucket)];
+      const std::size_t queue = queue_to_leave(waiting);
+      const int highest = waiting.highest(queue);
+      if (highest < 0) break;
+      const auto bucket = static_cast<std::size_t>(highest);
+      const Node node = waiting.first(queue, bucket);
+      waiting.take(queue, bucket, node);
       now -= gain_[node];
-      move(node, sides);
+      move(node, sides, [&](Node other, std::size_t before) {
+        waiting.shift(queue_of(other, sides[other]), before, bucket_of(other), other);
+      });
       moved_.push_back(node);
       const std::size_t difference =
           size_[0] > size_[1] ? size_[0] - size_[1] : size_[1] - size_[0];
@@ -194,22 +181,21 @@ class Bisector {
         kept = moved_.size();
       }
     }
-    for (std::size_t index = kept; index < moved_.size(); ++index) sides[moved_[index]] ^= 1U;
+    for (std::size_t index = moved_.size(); index-- > kept;)
+      move(moved_[index], sides, [](Node, std::size_t) {});
     return static_cast<std::size_t>(best);
   }
 
   const FlatGraph& graph_;
   std::size_t counted_;
   int reach_;  // gains are from -reach_ to reach_
+  bool few_;
   std::vector<int> gain_;
-  std::vector<Node> before_;
-  std::vector<Node> after_;
-  std::vector<std::uint8_t> waiting_;
-  std::vector<Node> buckets_[kQueues];
+  WaitingBits bits_;
+  WaitingLists lists_;
   std::vector<Node> order_;
   std::vector<Node> moved_;
-  int highest_[kQueues] = {-1, -1, -1};
-  std::size_t size_[kQueues] = {0, 0, 0};
+  std::size_t size_[2] = {0, 0};
 };
 
 /// Moves those of the first `counted` nodes whose leaving costs least out of the larger half until

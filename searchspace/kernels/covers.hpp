@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -23,8 +24,7 @@ struct Walker {
   std::uint32_t bases = 1;
   std::uint64_t group = 0;
   std::size_t hops = 0;
-  std::size_t width = 0;    // of the narrowest cut known
-  std::uint32_t idle = 0;  // changes tried since it became wider
+  double load = 0.0;  // of the cuts found
   std::vector<Lift> lifts;
 };
 
@@ -40,9 +40,12 @@ struct Cover {
 /// They look the same from every element, so they have no weak spots, and many expand well. A cover
 /// drawn anew begins with a random group; its base edges are changed while that shortens its
 /// distances, since nearly all that have wide bisections have short distances, which cost far less
-/// than a search for a narrow cut. The widest few are walkers: one or two of their base edges are
-/// changed at a time, and a change is kept unless a narrower cut than before is found. A new cover
-/// as wide as the worst walker takes its place.
+/// than a search for a narrow cut. The best few are walkers: one or two of their base edges are
+/// changed at a time. What is best is told by the load, the sum of exp(-sharpness * width) over the
+/// cuts that a fixed number of searches find: of two covers with equally narrow cuts the one has
+/// less in which they are found seldom. A change is refused as soon as the load is higher than
+/// before by more than a little. A new cover takes the place of the worst walker when its load is
+/// not much higher.
 class CoverSurvey {
  public:
   /// Only networks that a rotation of an order divisible by `unit` maps onto themselves.
@@ -64,8 +67,6 @@ class CoverSurvey {
     Random random(seed);
     Cover best;
     best.width = aim;
-    // What is held for wider than the widest one was refuted by others since.
-    for (Place& place : places_) place.walker.width = std::min(place.walker.width, aim);
     for (work_ = 0; work_ < searches * kEvaluationsASearch;) {
       if (places_.size() < kWalkers || random.below(kFreshEvery) == 0)
         begin(best, random);
@@ -97,12 +98,16 @@ class CoverSurvey {
  private:
   static constexpr std::uint32_t kMostBases = 4;
   static constexpr std::size_t kWalkers = 16;
-  static constexpr std::uint32_t kFreshEvery = 4;  // of that many covers one is drawn anew
-  static constexpr unsigned kDraws = 8;            // of which the closest is changed
-  static constexpr unsigned kChanges = 100;        // for shorter distances
-  static constexpr unsigned kSearches = 100;       // for a narrow cut, of a walker
+  static constexpr std::uint32_t kFreshEvery = 12;  // of that many covers one is drawn anew
+  static constexpr unsigned kDraws = 8;             // of which the closest is changed
+  static constexpr unsigned kChanges = 100;         // for shorter distances
+  static constexpr unsigned kSearches = 60;         // for narrow cuts, of a walker
   static constexpr unsigned kCloseSearches = 1500;
-  static constexpr std::uint64_t kEvaluationsASearch = 4;  // of distances, in the same time
+  static constexpr std::uint64_t kEvaluationsASearch = 6;  // of distances, in the same time
+  static constexpr double kSharpness = 0.7;                // of the load, an edge
+  static constexpr double kTemperature = 0.2;  // part by which a load may grow, on average
+  static constexpr double kGrace = 2.7;        // times the worst load a cover drawn anew may have
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
   struct Place {
     Walker walker;
@@ -114,20 +119,28 @@ class CoverSurvey {
    public:
     explicit Look(FlatGraph graph) : graph_(std::move(graph)), width_(graph_.target.size()) {}
 
-    /// Goes on until `searches` are done in all or a cut of `aim` edges or fewer is found.
-    std::size_t run(unsigned searches, std::size_t aim, Random& random, std::uint64_t& work) {
-      for (; done_ < searches && width_ > aim; ++done_, work += kEvaluationsASearch) {
+    std::size_t width() const { return width_; }
+    double load() const { return load_; }
+
+    /// Goes on until `searches` are done in all, a cut of `aim` edges or fewer is found, or the
+    /// load is above the limit.
+    void run(unsigned searches, std::size_t aim, double limit, Random& random,
+             std::uint64_t& work) {
+      // Widths are told from an eighth of the ends of edges, so that no sum is out of range.
+      const double usual = static_cast<double>(graph_.target.size()) / 8.0;
+      for (; done_ < searches && width_ > aim && load_ <= limit; ++done_) {
+        work += kEvaluationsASearch;
         Sides sides = best_;
         if (done_ % 2 == 0)
           sides = bisector_.random_split(random);
         else
           bisector_.disturb(sides, graph_.nodes() / 16 + 1, random);
         const std::size_t found = bisector_.improve(sides);
+        load_ += std::exp(kSharpness * (usual - static_cast<double>(found)));
         if (found > width_) continue;
         width_ = found;
         best_ = std::move(sides);
       }
-      return width_;
     }
 
    private:
@@ -135,6 +148,7 @@ class CoverSurvey {
     Bisector bisector_{graph_};
     Sides best_;
     std::size_t width_;
+    double load_ = 0.0;
     unsigned done_ = 0;
   };
 
@@ -150,7 +164,7 @@ class CoverSurvey {
     drawn.group = random.next();
     drawn.hops = Lifting::kFar;
     const std::shared_ptr<Lifting> group = lifting(drawn.bases, drawn.group);
-    work_ += nodes_ / drawn.bases;
+    work_ += nodes_ / drawn.bases / 4;
     if (unit_ > 1 && !group->turns(unit_)) return;
     for (unsigned tried = 0; tried < kDraws + kChanges; ++tried, ++work_) {
       const bool fresh = tried < kDraws || drawn.lifts.empty();
@@ -164,53 +178,51 @@ class CoverSurvey {
     if (drawn.lifts.empty()) return;
     auto worst = places_.end();
     if (places_.size() >= kWalkers)
-      worst = std::min_element(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
-        return a.walker.width != b.walker.width ? a.walker.width < b.walker.width
-                                                : a.walker.idle > b.walker.idle;
+      worst = std::max_element(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
+        return a.walker.load < b.walker.load;
       });
-    // As wide is enough, so that walkers that have stood still for long make room.
-    const std::size_t least = worst == places_.end() ? 1 : worst->walker.width;
-    drawn.width = judge(*group, drawn.lifts, least - 1, best, random);
-    if (drawn.width < least) return;
+    const double limit = worst == places_.end() ? kNoLimit : kGrace * worst->walker.load;
+    drawn.load = judge(*group, drawn.lifts, limit, best, random);
+    if (drawn.load > limit) return;
     if (worst == places_.end())
       places_.push_back({std::move(drawn), group});
     else
       *worst = {std::move(drawn), group};
   }
 
-  /// Changes the wider one of two walkers.
+  /// Changes the better one of two walkers.
   void change(Cover& best, Random& random) {
     const auto count = static_cast<std::uint32_t>(places_.size());
     Place* place = &places_[random.below(count)];
     Place* const other = &places_[random.below(count)];
-    if (other->walker.width > place->walker.width) place = other;
+    if (other->walker.load < place->walker.load) place = other;
     Walker& walker = place->walker;
-    ++walker.idle;
     ++work_;
     std::vector<Lift> lifts = place->lifting->change(walker.lifts, random);
     if (lifts.empty()) return;
     const std::size_t hops = place->lifting->hops(lifts, walker.hops + walker.hops / kSlack + 1);
     if (hops == Lifting::kFar) return;
-    const std::size_t width = judge(*place->lifting, lifts, walker.width - 1, best, random);
-    if (width < walker.width) return;
-    if (width > walker.width) walker.idle = 0;
-    walker.width = width;
+    const double limit = walker.load * std::exp(-kTemperature * std::log(1.0 - random.unit()));
+    const double load = judge(*place->lifting, lifts, limit, best, random);
+    if (load > limit) return;
+    walker.load = load;
     walker.hops = hops;
     walker.lifts = std::move(lifts);
   }
 
-  /// Looks for cuts of `least` edges or fewer, and closely at what may be the best cover.
-  std::size_t judge(Lifting& lifting, const std::vector<Lift>& lifts, std::size_t least,
-                    Cover& best, Random& random) {
+  /// The load of a cover, or something above `limit`. Looks closely at what may be the best cover.
+  double judge(Lifting& lifting, const std::vector<Lift>& lifts, double limit, Cover& best,
+               Random& random) {
     Look look(FlatGraph(degree_, lifting.targets(lifts)));
-    std::size_t width = look.run(kSearches, least, random, work_);
-    if (width <= std::max(least, best.width)) return width;
-    width = look.run(kCloseSearches, best.width, random, work_);
-    if (width > best.width) {
+    look.run(kSearches, 0, limit, random, work_);
+    const double load = look.load();
+    if (load > limit || look.width() <= best.width) return load;
+    look.run(kCloseSearches, best.width, kNoLimit, random, work_);
+    if (look.width() > best.width) {
       auto [symmetry, orbits] = lifting.orbits(lifts, unit_);
-      best = {symmetry, std::move(orbits), width};
+      best = {symmetry, std::move(orbits), look.width()};
     }
-    return width;
+    return load;
   }
 
   static constexpr std::size_t kSlack = 100;  // part that a change may add to the hops

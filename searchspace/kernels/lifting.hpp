@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -35,7 +36,9 @@ class Lifting {
         bases_(bases),
         degree_(degree),
         target_(std::size_t{group_.order()} * bases * degree),
-        level_(std::size_t{group_.order()} * bases) {
+        arms_(bases),
+        reached_((target_.size() / degree + 7) / 8 * 8),
+        next_(reached_.size()) {
     for (std::uint32_t element = 1; element < group_.order(); ++element)
       if (group_.inverse(element) == element)
         involutions_.push_back(static_cast<Element>(element));
@@ -71,13 +74,26 @@ class Lifting {
 
   /// Hops from an element of each base node to all nodes, scaled to the same number of sources;
   /// kFar when some node is out of reach, or as soon as they are sure to be `limit` or more.
+  ///
+  /// A breadth-first search from all of them at once: of each node, the sources that reach it.
   std::size_t hops(const std::vector<Lift>& lifts, std::size_t limit) {
-    lay_out(lifts);
-    std::size_t sum = 0;
+    find_arms(lifts);
+    const std::size_t order = group_.order();
+    const std::size_t all = order * bases_ * bases_;
     const std::size_t scale = kSources / bases_;
-    for (Node source = 0; source < bases_; ++source) {
-      sum += hops_from(source);
-      if (reached_.size() < level_.size() || sum * scale >= limit) return kFar;
+    std::fill(reached_.begin(), reached_.end(), std::uint8_t{0});
+    for (std::uint32_t base = 0; base < bases_; ++base)
+      reached_[base * order] = static_cast<std::uint8_t>(1U << base);
+    std::size_t reached = bases_;
+    std::size_t sum = 0;
+    while (reached < all) {
+      sum += all - reached;  // all others are one hop farther away
+      if (sum * scale >= limit) return kFar;
+      for (std::uint32_t base = 0; base < bases_; ++base) spread(base);
+      reached_.swap(next_);
+      const std::size_t now = count_reached();
+      if (now == reached) return kFar;
+      reached = now;
     }
     return sum * scale;
   }
@@ -143,7 +159,6 @@ class Lifting {
   using Element = SolvableGroup::Element;
 
   static constexpr std::size_t kSources = 12;  // divisible by all numbers of base nodes
-  static constexpr std::uint16_t kUnreached = 0xFFFF;
   static constexpr unsigned kDraws = 20;  // of an element, and of a base graph
   static constexpr unsigned kLoopsEvery = 8;
 
@@ -223,22 +238,41 @@ class Lifting {
       target_[(x * bases_ + i) * degree_ + arm] = group_.product(x, element) * bases_ + j;
   }
 
-  std::size_t hops_from(Node source) {
-    std::fill(level_.begin(), level_.end(), kUnreached);
-    reached_.assign(1, source);
-    level_[source] = 0;
-    std::size_t sum = 0;
-    for (std::size_t at = 0; at < reached_.size(); ++at) {
-      const Node* const arms = target_.data() + std::size_t{reached_[at]} * degree_;
-      const auto next = static_cast<std::uint16_t>(level_[reached_[at]] + 1);
-      for (const Node* other = arms; other != arms + degree_; ++other) {
-        if (level_[*other] != kUnreached) continue;
-        level_[*other] = next;
-        reached_.push_back(*other);
-        sum += next;
-      }
+  /// An end of a base edge: element x of its base node is joined with element row[x] of `other`.
+  struct Arm {
+    std::uint32_t other;
+    const Element* row;
+  };
+
+  void find_arms(const std::vector<Lift>& lifts) {
+    for (std::vector<Arm>& arms : arms_) arms.clear();
+    for (const Lift& lift : lifts) {
+      arms_[lift.i].push_back({lift.j, group_.times(lift.element)});
+      if (!self_paired(lift))
+        arms_[lift.j].push_back({lift.i, group_.times(group_.inverse(lift.element))});
     }
-    return sum;
+  }
+
+  std::size_t count_reached() const {
+    std::size_t count = 0;
+    for (std::size_t first = 0; first < reached_.size(); first += sizeof(std::uint64_t)) {
+      std::uint64_t sources = 0;
+      std::memcpy(&sources, reached_.data() + first, sizeof sources);
+      count += static_cast<std::size_t>(__builtin_popcountll(sources));
+    }
+    return count;
+  }
+
+  /// Lets the elements of a base node be reached by what reaches a neighbour.
+  void spread(std::uint32_t base) {
+    const std::size_t order = group_.order();
+    std::uint8_t* const next = next_.data() + base * order;
+    std::copy_n(reached_.data() + base * order, order, next);
+    for (const Arm& arm : arms_[base]) {
+      const std::uint8_t* const from = reached_.data() + arm.other * order;
+      const Element* const row = arm.row;
+      for (std::size_t x = 0; x < order; ++x) next[x] |= from[row[x]];
+    }
   }
 
   SolvableGroup group_;
@@ -247,8 +281,9 @@ class Lifting {
   std::vector<Element> involutions_;
   std::vector<Node> target_;
   std::vector<std::size_t> used_;
-  std::vector<std::uint16_t> level_;
-  std::vector<Node> reached_;
+  std::vector<std::vector<Arm>> arms_;  // by base node
+  std::vector<std::uint8_t> reached_;   // by base node and element, a bit a source; whole words
+  std::vector<std::uint8_t> next_;
 };
 
 }  // namespace hamtune

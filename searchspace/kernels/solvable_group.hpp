@@ -33,7 +33,9 @@ class SolvableGroup {
   }
 
   std::uint32_t order() const { return order_; }
-  Element product(std::size_t a, std::size_t b) const { return products_[a * order_ + b]; }
+  Element product(std::size_t a, std::size_t b) const { return products_[b * order_ + a]; }
+  /// The products of all elements, in their order, with one on the right.
+  const Element* times(std::size_t b) const { return products_.data() + b * order_; }
   Element inverse(std::size_t a) const { return inverses_[a]; }
 
   std::uint32_t order_of(Element element) const {
@@ -172,15 +174,16 @@ class SolvableGroup {
     std::vector<Element> products(std::size_t{larger} * larger);
     for (std::uint32_t i = 0; i < prime; ++i) {
       const Map turned = power(map, i);
-      for (std::uint32_t x = 0; x < order_; ++x)
-        for (std::uint32_t j = 0; j < prime; ++j)
-          for (std::uint32_t y = 0; y < order_; ++y) {
-            const bool around = i + j >= prime;
-            const Element z = product(x, turned[y]);
-            products[(std::size_t{i} * order_ + x) * larger + j * order_ + y] =
-                static_cast<Element>((i + j - (around ? prime : 0)) * order_ +
-                                     (around ? product(z, carry) : z));
-          }
+      for (std::uint32_t j = 0; j < prime; ++j) {
+        const bool around = i + j >= prime;
+        const std::uint32_t first = (i + j - (around ? prime : 0)) * order_;
+        for (std::uint32_t y = 0; y < order_; ++y) {
+          const Element* const right = times(turned[y]);
+          Element* const column = products.data() + std::size_t{j * order_ + y} * larger + i * order_;
+          for (std::uint32_t x = 0; x < order_; ++x)
+            column[x] = static_cast<Element>(first + (around ? product(right[x], carry) : right[x]));
+        }
+      }
     }
     products_ = std::move(products);
     order_ = larger;
@@ -191,7 +194,7 @@ class SolvableGroup {
   }
 
   std::uint32_t order_ = 1;
-  std::vector<Element> products_{0};
+  std::vector<Element> products_{0};  // by the right factor, then by the left one
   std::vector<Element> inverses_{0};
 };
 

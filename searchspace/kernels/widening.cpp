@@ -25,13 +25,13 @@ nb::object survey(hamtune::CoverSurvey& networks, std::uint64_t searches, std::s
   return nb::make_tuple(found.width, found.symmetry, hamtune::from_orbits(found.orbits));
 }
 
-/// (base nodes, group, hops, width, idle, lifts as rows (i, j, element)) of each walker.
+/// (base nodes, group, hops, load, lifts as rows (i, j, element)) of each walker.
 nb::list walkers(const hamtune::CoverSurvey& networks) {
   nb::list all;
   for (const hamtune::Walker& walker : networks.walkers()) {
     std::vector<hamtune::Orbit> rows;
     for (const hamtune::Lift& lift : walker.lifts) rows.push_back({lift.i, lift.j, lift.element});
-    all.append(nb::make_tuple(walker.bases, walker.group, walker.hops, walker.width, walker.idle,
+    all.append(nb::make_tuple(walker.bases, walker.group, walker.hops, walker.load,
                               hamtune::from_orbits(rows)));
   }
   return all;
@@ -44,9 +44,8 @@ void restore(hamtune::CoverSurvey& networks, const nb::list& all) {
     walker.bases = nb::cast<std::uint32_t>(one[0]);
     walker.group = nb::cast<std::uint64_t>(one[1]);
     walker.hops = nb::cast<std::size_t>(one[2]);
-    walker.width = nb::cast<std::size_t>(one[3]);
-    walker.idle = nb::cast<std::uint32_t>(one[4]);
-    for (const hamtune::Orbit& row : hamtune::to_orbits(nb::cast<hamtune::OrbitArray>(one[5]))) {
+    walker.load = nb::cast<double>(one[3]);
+    for (const hamtune::Orbit& row : hamtune::to_orbits(nb::cast<hamtune::OrbitArray>(one[4]))) {
       if (row.turn >= hamtune::SolvableGroup::kLargestOrder)
         throw std::invalid_argument("a walker names an element that no group has");
       walker.lifts.push_back(

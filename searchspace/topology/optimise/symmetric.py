@@ -48,6 +48,9 @@ _SURVEY_SLICES = 4
 _FIRST_SURVEY = 2
 """How many times longer the first survey is, so that no time goes to verifying poor networks."""
 
+_MOST_PATIENCE = 32
+"""Steps without a wider cover, at most, before the widest one is verified, which costs as much."""
+
 _RECORDS = 4
 _INHERITED = 0.5
 """Part of the runs that begin with a cover or the best one, if one has the symmetry."""
@@ -88,10 +91,11 @@ class _Score:
 
 @dataclass
 class _Record:
-    """A cover that was the widest one at its time."""
+    """A cover that was the widest one at its time, the number of the step."""
 
     width: int
     symmetry: int
+    step: int
     orbits: list[Orbit] = field(default_factory=list)
     verified: bool = False
 
@@ -227,8 +231,8 @@ class SymmetricSearch:
         for survey, walkers in zip(self._surveys, state["walkers"], strict=True):
             survey.restore(
                 [
-                    (bases, group, hops, width, idle, np.asarray(lifts, dtype=np.uint32))
-                    for bases, group, hops, width, idle, lifts in walkers
+                    (bases, group, hops, load, np.asarray(lifts, dtype=np.uint32))
+                    for bases, group, hops, load, lifts in walkers
                 ]
             )
         for saved in state["runs"]:
@@ -260,10 +264,14 @@ class SymmetricSearch:
         if found:
             width, symmetry, array = max(found, key=lambda one: one[0])
             verified = [record for record in self._records if record.verified]
-            self._records = [*verified, _Record(width, symmetry, _orbit_list(array))][-_RECORDS:]
-        # While wider ones come, none of them is worth the time of all verifiers.
-        if self._records and (not found or self.finished):
-            self._verify(self._records[-1])
+            record = _Record(width, symmetry, self._steps, _orbit_list(array))
+            self._records = [*verified, record][-_RECORDS:]
+        # While wider ones may come soon, none of them is worth the time of all verifiers.
+        if self._records:
+            record = self._records[-1]
+            patience = min(max(2, record.step), _MOST_PATIENCE)
+            if self._steps - record.step >= patience or self.finished:
+                self._verify(record)
 
     def _verify(self, record: _Record) -> None:
         if record.verified:
