@@ -246,7 +246,7 @@ def _remarks(*, quick: bool) -> tuple[str, ...]:
         "The paper gives no bandwidths and latencies; here caches have 10 GB/s, the six cores of a "
         "socket share 8 GB/s (their bus), the 24 of a NUMA node 5 GB/s, hosts of a cluster have "
         "1 GB/s, and a level takes 50 ns. `RR` deals ranks to the NUMA nodes in turn; in the "
-        "in turn; in the paper's figure 3(b) it equals Packed, on our topologies it does not.",
+        "paper's figure 3(b) it equals Packed, on our topologies it does not.",
         "TreeMatch is the best of its three heuristics. Scotch and `auto` (by hop-bytes, in its "
         "fast mode) are not in the paper.",
     )
