@@ -67,6 +67,15 @@ build_native() {
   cmake --build build >build/build.log 2>&1 || { tail -50 build/build.log >&2; die "the C++ parts do not build (build/build.log)"; }
 }
 
+build_fuzzers() {
+  # libFuzzer and the sanitizers come with clang; nothing else is compiled by it.
+  [ -f build/fuzz/build.ninja ] ||
+    cmake -S . -B build/fuzz -G Ninja -DHAMTUNE_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+      -DPython_EXECUTABLE="$PWD/.venv/bin/python" >build/fuzz.log 2>&1 ||
+    { cat build/fuzz.log >&2; die "cmake could not configure the fuzzers"; }
+  cmake --build build/fuzz --target fuzzers >build/fuzz.log 2>&1 || { tail -50 build/fuzz.log >&2; die "the fuzzers do not build (build/fuzz.log)"; }
+}
+
 build_page() {
   # Node and npm come as a wheel of the environment; the page's packages are locked by their digests.
   local page=service/page tools stamp=service/page/dist/.sources-digest digest
@@ -93,5 +102,6 @@ compile_modules() {
 install_packages
 make_environment
 build_native
+[ "${1:-}" != --test ] || build_fuzzers
 build_page
 compile_modules

@@ -37,6 +37,8 @@ def read_document(text: str | bytes) -> Any:
         return _read_yaml(text)
     except RecursionError:
         raise InvalidInput("the document is nested too deeply") from None
+    except ValueError:  # Python's own, of whole numbers
+        raise InvalidInput("the document holds a number of too many digits") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -67,13 +69,25 @@ def _read_yaml(text: str) -> Any:
         raise InvalidInput(f"the document holds a value that cannot be read: {error}") from None
 
 
+_TAGGED = (yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent)
+
+
 class _StrictLoader(yaml.SafeLoader):
-    """A safe loader without aliases (which can blow a small file up) and without repeated keys."""
+    """A safe loader without repeated keys, aliases (which can blow a small file up), and tags.
+
+    Of the tags that PyYAML deems safe several end in an IndexError, a KeyError or the like where
+    the value does not fit them.
+    """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
+        event = self.peek_event()
+        if isinstance(event, yaml.AliasEvent):
             mark = self.get_mark()
             raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
+        if isinstance(event, _TAGGED) and event.tag not in (None, "!"):
+            raise yaml.MarkedYAMLError(
+                problem="tags are not allowed", problem_mark=event.start_mark
+            )
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:

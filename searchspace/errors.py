@@ -11,8 +11,26 @@ class HamtuneError(Exception):
     """A failure with a message for the user: what was wrong and what to do, in one line."""
 
 
+_LONGEST = 4_000
+"""Characters of a message; what is longer quotes too much of a file."""
+
+
+def _plain(text: str) -> str:
+    """The text as one line that can be shown, whatever a file put into it."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
+
+
 class InvalidInput(HamtuneError):
     """Input that cannot be used as it is.
+
+    What cannot be shown in a line (control characters, halves of surrogates) is written as escapes.
 
     Args:
         message: What is wrong and what is allowed, one line.
@@ -20,9 +38,9 @@ class InvalidInput(HamtuneError):
     """
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(f"{field}: {message}" if field else message)
-        self.message = message
-        self.field = field
+        self.message = _plain(message)
+        self.field = _plain(field) if field else field
+        super().__init__(f"{self.field}: {self.message}" if self.field else self.message)
 
 
 class InvalidDocument(InvalidInput):

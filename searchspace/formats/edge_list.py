@@ -14,6 +14,7 @@ from searchspace.graph import Graph
 __all__ = ["read_edge_list", "write_edge_list"]
 
 MAX_NODES = 1 << 20
+_NODE = re.compile(r"\d{1,18}", re.ASCII)
 _SWITCHES = re.compile(r"#\s*switches:\s*(\d{1,7})")
 
 
@@ -40,7 +41,7 @@ def read_edge_list(text: str, *, nodes: int | None = None) -> Graph:
             raise InvalidInput(
                 f"line {number} of the edge list has three columns; edges here have no weight"
             )
-        if len(words) != 2 or not all(word.isascii() and word.isdigit() for word in words):
+        if len(words) != 2 or not all(map(_NODE.fullmatch, words)):
             raise InvalidInput(
                 f"line {number} of the edge list is not 'u v' (two node numbers from 0): "
                 f"{line.strip()[:60]!r}"

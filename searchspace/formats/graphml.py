@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape, quoteattr
@@ -14,12 +15,16 @@ from searchspace.formats.fabric import Fabric, build_fabric, check_size
 
 __all__ = ["parse_xml", "read_graphml", "tag_of", "write_graphml"]
 
+_DEEPEST = 100
+_ONE = re.compile(r"(\+?0*1(\.0*)?)?", re.ASCII)
+_CABLES = re.compile(r"\d{1,4}", re.ASCII)
+
 
 def parse_xml(text: str) -> Element:
     """Reads XML without entities and document types that do harm.
 
     Raises:
-        InvalidInput: It is not XML, or uses entities.
+        InvalidInput: It is not XML, uses entities, or is nested more than 100 deep.
     """
     try:
         root: Element = fromstring(text.encode())
@@ -29,6 +34,11 @@ def parse_xml(text: str) -> Element:
         raise InvalidInput("XML with entities is not read") from None
     except (LookupError, ValueError) as error:  # of the encoding that it declares
         raise InvalidInput(f"XML in an encoding that cannot be read: {error}") from None
+    level = [root]
+    for _ in range(_DEEPEST):
+        level = [child for element in level for child in element]
+    if level:
+        raise InvalidInput(f"XML with more than {_DEEPEST} elements inside each other is not read")
     return root
 
 
@@ -91,10 +101,10 @@ def _cables(
             raise InvalidInput(f"{shown} stands twice; say <data> cables for parallel ones")
         seen.add(frozenset(ends))
         found = _data(edge, keys)
-        if float(found.get("weight", "1") or 1) != 1:
+        if not _ONE.fullmatch(found.get("weight", "")):
             raise InvalidInput(f"{shown} has a weight, which networks here do not have")
         cables = found.get("cables", "1")
-        if not cables.isdecimal() or not 1 <= int(cables) <= 4096:
+        if not _CABLES.fullmatch(cables) or not 1 <= int(cables) <= 4096:
             raise InvalidInput(f"{shown} has '{cables}' cables; a number from 1 to 4096 is meant")
         yield from [(names[ends[0]], names[ends[1]])] * int(cables)
 

@@ -110,7 +110,7 @@ def _coordinates(body: str) -> Entries:
 def _dense(text: str) -> Entries:
     plain = text.replace(",", " ").replace(";", " ")
     ranks = len(plain.partition("\n")[0].split())
-    if ranks > MAX_RANKS:
+    if not 1 <= ranks <= MAX_RANKS:
         raise InvalidInput(f"the traffic matrix must be of 1 to {MAX_RANKS} ranks")
     table = _numbers(plain, ranks, first_line=1)
     if len(table) != ranks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Iterator
 
 from searchspace.errors import InvalidInput
@@ -12,6 +13,7 @@ from searchspace.graph import Graph
 
 __all__ = ["read_metis", "write_metis"]
 
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 _MOST_TRAILING = 100  # empty lines at the end that are passed over
 
 
@@ -54,7 +56,7 @@ def read_metis(text: str) -> Fabric:
 
 
 def _header(number: int, words: list[str]) -> tuple[int, int]:
-    if not 2 <= len(words) <= 4 or not all(word.isdecimal() for word in words):
+    if not 2 <= len(words) <= 4 or not all(map(_NUMBER.fullmatch, words)):
         raise InvalidInput(f"line {number} is not 'nodes edges'")
     check_size(int(words[0]), int(words[1]))
     if len(words) > 2 and int(words[2]):
@@ -65,7 +67,7 @@ def _header(number: int, words: list[str]) -> tuple[int, int]:
 def _neighbors(number: int, words: list[str], node: int, nodes: int) -> Iterator[int]:
     seen: set[int] = set()
     for word in words:
-        if not word.isdecimal() or not 1 <= int(word) <= nodes:
+        if not _NUMBER.fullmatch(word) or not 1 <= int(word) <= nodes:
             raise InvalidInput(f"line {number}: '{word}' is not a node from 1 to {nodes}")
         neighbor = int(word) - 1
         if neighbor == node:

@@ -11,7 +11,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from searchspace.errors import InvalidInput
-from searchspace.formats.fabric import Fabric, build_fabric
+from searchspace.formats.fabric import Fabric, build_fabric, check_size
 from searchspace.formats.graphml import parse_xml, tag_of
 from searchspace.formats.host_list import expand
 from searchspace.graph import Graph
@@ -67,15 +67,16 @@ def _fat_tree(names: list[str], parameters: str) -> Fabric:
     parts = parameters.split(";")
     if len(parts) != 4:
         raise InvalidInput(f"'{parameters}' is not 'levels;children;parents;cables' of a fat tree")
-    (levels,), children, parents, cables = map(_numbers, parts)
-    if not len(children) == len(parents) == len(cables) == levels:
-        raise InvalidInput(f"'{parameters}' does not have {levels} numbers for each part")
+    levels, children, parents, cables = map(_numbers, parts)
+    if not [len(children)] == [len(parents)] == [len(cables)] == levels:
+        raise InvalidInput(f"'{parameters}' does not have as many numbers in each part as levels")
     _check_count(names, math.prod(children), parameters)
+    sizes = [
+        math.prod(children[level:]) * math.prod(parents[:level]) for level in range(levels[0] + 1)
+    ]
+    check_size(sum(sizes), sum(size * up for size, up in zip(sizes, parents, strict=False)))
     graph = fat_tree(children, parents)
     first, widths = 0, []
-    sizes = [
-        math.prod(children[level:]) * math.prod(parents[:level]) for level in range(levels + 1)
-    ]
     starts = list(itertools.accumulate(sizes, initial=0))
     for u, _ in graph.edges:
         while u >= starts[first + 1]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from searchspace.errors import InvalidInput
-from searchspace.formats.fabric import Fabric, build_fabric
+from searchspace.formats.fabric import Fabric, build_fabric, check_size
 from searchspace.formats.host_list import expand
 
 __all__ = ["read_slurm_topology"]
@@ -56,6 +56,7 @@ class _Tree:
                     f"line {number} puts {below} below {switch}; it is below {self.parent[below]}"
                 )
             self.parent[below] = switch
+            check_size(len(self.parent), 0)
             if "nodes" in fields:
                 self.hosts.append(below)
             else:

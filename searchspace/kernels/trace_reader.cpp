@@ -15,6 +15,7 @@
 #include "searchspace/kernels/call_checks.hpp"
 #include "searchspace/kernels/communicators.hpp"
 #include "searchspace/kernels/rank_decoder.hpp"
+#include "searchspace/kernels/shallow_json.hpp"
 
 namespace hamtune {
 
@@ -63,7 +64,10 @@ class File {
   std::uint32_t read_u32() {
     std::array<unsigned char, 4> bytes{};
     read(bytes.data(), bytes.size());
-    return bytes[0] | bytes[1] << 8U | bytes[2] << 16U | static_cast<std::uint32_t>(bytes[3]) << 24U;
+    std::uint32_t value = 0;
+    for (unsigned index = 0; index < bytes.size(); ++index)
+      value |= std::uint32_t{bytes[index]} << 8 * index;
+    return value;
   }
 
  private:
@@ -108,7 +112,7 @@ std::vector<std::vector<double>> parse_weights(const Json& lists) {
 }
 
 std::vector<Block> parse_header(const std::string& text, Trace& trace) {
-  const Json header = Json::parse(text, nullptr, false);
+  const Json header = parse_shallow(text);
   if (!header.is_object()) throw TraceError("the trace's header is not a JSON object");
   for (const auto& [key, value] : header.items())
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())

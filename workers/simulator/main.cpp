@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "searchspace/kernels/shallow_json.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
 #include "workers/simulator/library_build.hpp"
 #include "workers/simulator/payload.hpp"
@@ -77,11 +78,11 @@ int answer_once(const std::string& path, const std::vector<hamtune::Trace>& trac
   }
   std::istream& input = path == "-" ? std::cin : file;
   const std::string text(std::istreambuf_iterator<char>(input), {});
-  const nlohmann::json request = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json request = hamtune::parse_shallow(text);
   if (request.is_discarded()) throw WrongUse("the request is not JSON");
   hamtune::Simulation simulation(traces);
   const nlohmann::json answer = hamtune::evaluate(request, traces, simulation);
-  std::cout << answer.dump() << '\n';
+  std::cout << hamtune::to_line(answer) << '\n';
   return answer["status"] == "failed" ? 1 : 0;
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "searchspace/kernels/shallow_json.hpp"
 #include "workers/simulator/express/express.hpp"
 #include "workers/simulator/supervisor.hpp"
 
@@ -109,12 +110,12 @@ void Nursery::serve(int socket, pid_t parent) {
 
 /// Empty where the ranks do not stand ready for the request.
 std::string Nursery::answer(const std::string& line) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  const nlohmann::json json = parse_shallow(line);
   if (!json.is_object()) return {};
   try {
     const Request request = parse_request(json, traces_);
     if (!express::may_suit(request) || !Simulation::share_readiness(*last_, request)) return {};
-    return evaluate(request, id_of(json), simulation_).dump();
+    return to_line(evaluate(request, id_of(json), simulation_));
   } catch (const InvalidRequest&) {
     return {};
   }

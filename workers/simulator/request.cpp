@@ -184,6 +184,10 @@ std::vector<std::pair<std::string, std::string>> parse_options(const Json& json)
 
 }  // namespace
 
+Json id_of(const Json& request) {
+  return request.is_object() ? request.value("id", Json()) : Json();
+}
+
 Request parse_request(const Json& json, const std::vector<Trace>& traces) {
   Fields fields(json, "");
   fields.find("id");

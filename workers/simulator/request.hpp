@@ -69,6 +69,9 @@ struct Request {
   bool plain_simgrid = false;  // SimGrid's engine runs the ranks, where ours could
 };
 
+/// What names the request in its answer.
+nlohmann::json id_of(const nlohmann::json& request);
+
 /// Throws InvalidRequest.
 Request parse_request(const nlohmann::json& json, const std::vector<Trace>& traces);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "searchspace/kernels/shallow_json.hpp"
 #include "workers/simulator/nursery.hpp"
 #include "workers/simulator/own_code.hpp"
 #include "workers/simulator/supervisor.hpp"
@@ -18,7 +19,7 @@ namespace {
 /// Answers where no ranks stand ready.
 nlohmann::json answer_afresh(const std::string& line, const std::vector<Trace>& traces,
                              Simulation& simulation, Nursery& nursery) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  const nlohmann::json json = parse_shallow(line);
   if (json.is_discarded()) return invalid_answer(nullptr, "the request is not JSON");
   try {
     Request request = parse_request(json, traces);
@@ -41,7 +42,7 @@ void serve(const std::vector<Trace>& traces) {
     if (const std::optional<std::string> answer = nursery.ask(line))
       std::cout << *answer << std::endl;
     else
-      std::cout << answer_afresh(line, traces, simulation, nursery).dump() << std::endl;
+      std::cout << to_line(answer_afresh(line, traces, simulation, nursery)) << std::endl;
     if (!std::cout) return;  // nobody reads any more
   }
 }

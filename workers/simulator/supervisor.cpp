@@ -214,10 +214,6 @@ Json invalid_answer(const Json& id, const std::string& message) {
           {"peak_rss_bytes", 0}};
 }
 
-Json id_of(const Json& request) {
-  return request.is_object() ? request.value("id", Json()) : Json();
-}
-
 Json evaluate(const Request& request, const Json& id, Simulation& simulation) {
   try {
     Json answer = to_answer(run(request, simulation), request);
@@ -234,6 +230,10 @@ Json evaluate(const Json& request, const std::vector<Trace>& traces, Simulation&
   } catch (const std::exception& error) {
     return invalid_answer(id_of(request), error.what());
   }
+}
+
+std::string to_line(const Json& answer) {
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void wait_to_read(int fd) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "searchspace/kernels/trace.hpp"
@@ -21,8 +22,8 @@ nlohmann::json evaluate(const nlohmann::json& request, const std::vector<Trace>&
 /// The same of a request that was parsed already.
 nlohmann::json evaluate(const Request& request, const nlohmann::json& id, Simulation& simulation);
 
-/// What names the request in its answer.
-nlohmann::json id_of(const nlohmann::json& request);
+/// An answer as a line. What SimGrid said may be cut within a letter, or hold bytes that are none.
+std::string to_line(const nlohmann::json& answer);
 
 /// Waits until there is something to read; leaves the process when the reader of our own answers is
 /// gone.

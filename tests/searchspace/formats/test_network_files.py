@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import networkx as nx
 import pytest
 from hypothesis import given
@@ -303,28 +301,6 @@ def test_formats_are_told_by_what_is_in_a_file() -> None:
     }  # fmt: skip
     assert {format_of("anything", text) for text in texts.values()} == set(texts)
     assert format_of("x.graph", "2 1\n2\n1\n") == "metis"
-
-
-@given(st.sampled_from(sorted(FORMATS)), st.text(max_size=200))
-def test_no_text_breaks_a_reader(name: str, text: str) -> None:
-    try:
-        fabric = read_network(text, "any", format_name=name)
-    except InvalidInput:
-        return
-    assert fabric.graph.nodes >= 1
-
-
-@pytest.mark.parametrize("sample", [IB, SLURM, HWLOC, graphml(""), platform("<cluster/>")])
-def test_no_damaged_file_breaks_a_reader(sample: str) -> None:
-    def damaged(change: Callable[[str], str]) -> None:
-        try:
-            read_network(change(sample), "any")
-        except InvalidInput:
-            return
-
-    for at in range(0, len(sample), 7):
-        damaged(lambda text, at=at: text[:at])  # type: ignore[misc]
-        damaged(lambda text, at=at: text[:at] + "[" + text[at + 1 :])  # type: ignore[misc]
 
 
 def test_xml_in_an_unknown_encoding_is_refused() -> None:
