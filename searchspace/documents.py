@@ -80,14 +80,13 @@ class _StrictLoader(yaml.SafeLoader):
     """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
             mark = self.get_mark()
             raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
         if isinstance(event, _TAGGED) and event.tag not in (None, "!"):
-            raise yaml.MarkedYAMLError(
-                problem="tags are not allowed", problem_mark=event.start_mark
-            )
+            mark = event.start_mark
+            raise yaml.MarkedYAMLError(problem="tags are not allowed", problem_mark=mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:

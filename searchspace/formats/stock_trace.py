@@ -321,9 +321,16 @@ def _files(source: Path) -> list[Path]:
     listed = [line.strip() for line in _text(source) if line.strip()]
     beside = [source.parent / name for name in listed]
     for name, file in zip(listed, beside, strict=True):
-        if not file.is_file():
+        if not _is_file(file):
             raise InvalidInput(f"{source}: neither an action of a rank nor a file: {name[:80]}")
     return beside
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _lines(file: Path) -> Iterator[tuple[int, int, str, list[str]]]:

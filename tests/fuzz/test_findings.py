@@ -18,6 +18,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.host_list import expand
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.formats.network_files import FORMATS
+from searchspace.formats.stock_trace import import_time_independent
 from searchspace.kernels import trace_summary
 from tests.service.conftest import write_pair
 from tests.workers.simulator.runs import on_a_line
@@ -65,6 +66,12 @@ def test_nodes_of_a_tree_are_counted_while_they_are_read(monkeypatch: pytest.Mon
     text = "SwitchName=a Nodes=a[1-700]\nSwitchName=b Nodes=b[1-700]\nnot read any more"
     with pytest.raises(InvalidInput, match="at most 1000"):
         FORMATS["slurm"].read(text)
+
+
+def test_a_line_that_is_no_name_of_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("x" * 300)
+    with pytest.raises(InvalidInput, match="neither an action of a rank nor a file"):
+        import_time_independent([tmp_path / "list"], tmp_path / "out.ht")
 
 
 def test_what_a_file_puts_into_a_message_cannot_leave_its_line() -> None:
