@@ -85,8 +85,8 @@ class _StrictLoader(yaml.SafeLoader):
             mark = self.get_mark()
             raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
         if isinstance(event, _TAGGED) and event.tag not in (None, "!"):
-            mark = event.start_mark
-            raise yaml.MarkedYAMLError(problem="tags are not allowed", problem_mark=mark)
+            begin: Any = event.start_mark
+            raise yaml.MarkedYAMLError(problem="tags are not allowed", problem_mark=begin)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
