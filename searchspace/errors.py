@@ -19,6 +19,7 @@ def _plain(text: str) -> str:
     """The text as one line that can be shown, whatever a file put into it."""
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    text = text.replace("\n", "; ")
     if text.isprintable():
         return text
     return "".join(
@@ -30,7 +31,8 @@ def _plain(text: str) -> str:
 class InvalidInput(HamtuneError):
     """Input that cannot be used as it is.
 
-    What cannot be shown in a line (control characters, halves of surrogates) is written as escapes.
+    The message stays one line: ends of lines become semicolons, what else cannot be shown (control
+    characters, halves of surrogates) escapes.
 
     Args:
         message: What is wrong and what is allowed, one line.

@@ -76,7 +76,7 @@ def test_a_line_that_is_no_name_of_a_file_is_refused(tmp_path: Path) -> None:
 
 def test_what_a_file_puts_into_a_message_cannot_leave_its_line() -> None:
     error = InvalidInput("'\x1b[2J\n\ud800' is no host", field="a\rb")
-    assert str(error) == "a\\rb: '\\x1b[2J\\n\\ud800' is no host"
+    assert str(error) == "a\\rb: '\\x1b[2J; \\ud800' is no host"
     assert len(str(InvalidInput("x" * 10**6))) < 5000
 
 
