@@ -15,7 +15,7 @@ from cli.terminal import search_trials, status_line
 from searchspace.units import format_duration
 from storage.records import FINAL_JOB_STATES
 
-__all__ = ["follow"]
+__all__ = ["follow", "say_failure"]
 
 POLL_SECONDS = 0.25
 PATIENCE_SECONDS = 60.0
@@ -54,6 +54,12 @@ def follow(
             # The longer a job takes, the less it matters to hear of a trial at once; each look
             # takes the time of a trial's own bookkeeping.
             wait(min(display.slowest, max(POLL_SECONDS, (time.monotonic() - begin) / 10.0)))
+
+
+def say_failure(job: dict[str, Any]) -> None:
+    """Tell why a job failed, with the end of the log that says it, on stderr."""
+    if job["state"] == "failed":
+        say(f"hamtune: job {job['id']} failed: {job['error']}")
 
 
 def _display(client: Client) -> _Display:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cli.client import Client, connect, live_server
-from cli.follow import follow
+from cli.follow import follow, say_failure
 from cli.jobfile import JOB_FILE, create_job, job_of_source, read_job
 from cli.options import (
     example,
@@ -97,6 +97,7 @@ def submit(
             return 130
         if as_json:
             print_json(job)
+        say_failure(job)
         return 0 if job["state"] == "completed" else 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cli.client import connect
-from cli.follow import follow
+from cli.follow import follow, say_failure
 from cli.options import example, json_option, print_json, say, server_option
 from service.settings import Settings
 
@@ -31,6 +31,7 @@ def watch(job: str, as_json: bool, server: str | None, settings: Settings) -> in
             return 130
     if as_json:
         print_json(ended)
+    say_failure(ended)
     return 1 if ended["state"] == "failed" else 0
 
 

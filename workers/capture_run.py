@@ -18,7 +18,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.repeats import merge_repeats
 from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_trace
 from workers.capture_build import RECORDER
-from workers.capture_sandbox import CaptureFailed, Sandbox
+from workers.capture_sandbox import CaptureFailed, Sandbox, describe_status
 
 __all__ = ["MAX_CAPTURES", "Measure", "record_trace"]
 
@@ -166,9 +166,10 @@ def _record(
         with refused.open(errors="replace") as file:
             reason = " ".join(file.read(_MOST_REFUSAL).split())
         raise InvalidInput(reason, field="command")
+    if status and box.printed("Memory allocation of"):
+        raise CaptureFailed(f"the run {box.limits.explain('memory')}", box.log())
     if status:
-        how = f"status {status}" if status > 0 else f"signal {-status}"
-        raise CaptureFailed(f"{program.name} ended with {how}", box.log())
+        raise CaptureFailed(f"{program.name} ended with {describe_status(status)}", box.log())
     return [_rank_file(recording, rank, box) for rank in range(ranks)]
 
 

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,9 +21,10 @@ from pathlib import Path
 from searchspace.errors import HamtuneError
 from workers.capture_limits import Limits
 
-__all__ = ["CaptureFailed", "Interrupted", "Sandbox", "confinement_problem"]
+__all__ = ["CaptureFailed", "Interrupted", "Sandbox", "confinement_problem", "describe_status"]
 
 _LOG_LINES = 25
+_SIGNALLED = 128  # a shell's status of what a signal ended, less the signal
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SETTINGS = (
     "/etc/ld.so.cache",
@@ -59,6 +61,14 @@ class Interrupted(HamtuneError):
 
     def __init__(self) -> None:
         super().__init__("the capture was interrupted")
+
+
+def describe_status(status: int) -> str:
+    """An exit status as `Sandbox.run` gives it, with the signal that it stands for."""
+    number = -status if status < 0 else status - _SIGNALLED
+    words = signal.strsignal(number) if number in set(signal.Signals) else None
+    shown = f"signal {number}" if status < 0 else f"status {status}"
+    return f"{shown} ({words})" if words else shown
 
 
 @dataclass(frozen=True)
@@ -187,10 +197,10 @@ class Sandbox:
             assert guard.stdout is not None
             guard.stdout.close()
         if not answer:
-            raise CaptureFailed("it was killed from outside", self.log(log))
+            raise CaptureFailed(f"the {log} was killed from outside", self.log(log))
         ended = json.loads(answer)
         if "limit" in ended:
-            raise CaptureFailed(f"it {self.limits.explain(ended['limit'])}", self.log(log))
+            raise CaptureFailed(f"the {log} {self.limits.explain(ended['limit'])}", self.log(log))
         return int(ended["status"])
 
     def note(self, log: str, text: str) -> None:

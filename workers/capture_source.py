@@ -17,7 +17,7 @@ from searchspace.formats.trace import TraceHeader
 from workers.capture_build import RECORDER, WRAPPERS, is_recording
 from workers.capture_limits import Limits
 from workers.capture_run import Measure, record_trace
-from workers.capture_sandbox import CaptureFailed, Sandbox
+from workers.capture_sandbox import CaptureFailed, Sandbox, describe_status
 
 __all__ = ["SourceProgram", "capture_source", "check_run"]
 
@@ -81,8 +81,9 @@ def capture_source(
             box.note("build", f"$ {program.build}")
             status = box.run(["sh", "-c", program.build], environment, log="build")
             if status:
-                how = f"status {status}" if status > 0 else f"signal {-status}"
-                raise CaptureFailed(f"the build ended with {how}", box.log("build"))
+                raise CaptureFailed(
+                    f"the build ended with {describe_status(status)}", box.log("build")
+                )
             built = _built(box, name)
             return record_trace(
                 box, built, arguments, program.ranks, program.measure, output, shown=program.run

@@ -29,6 +29,7 @@ def test_a_program_is_submitted_watched_and_shown(hamtune: Hamtune) -> None:
         failed = hamtune("submit", *SUITE, "--build", "make nothing", "--watch", "--json")
         assert failed.returncode == 1
         assert "No rule to make target 'nothing'" in failed.stdout
+        assert "failed: the build ended with status 2\n$ make nothing\n" in failed.stderr
         again = hamtune.json("submit", *SUITE, "--build", MAKE, "--trials", "2", "--watch")
         assert (again["state"], again["application_id"]) == ("completed", job["application_id"])
 

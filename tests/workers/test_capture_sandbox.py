@@ -126,7 +126,7 @@ def test_too_many_processes_end_the_command(confined: bool) -> None:
     try:
         status, log = run(bomb, confined=confined, stranger=True)
     except CaptureFailed as error:
-        assert error.message == "it ran more than 40 processes and threads at once"
+        assert error.message == "the run ran more than 40 processes and threads at once"
     else:
         assert "fork" in log
         assert status != 0
@@ -139,7 +139,7 @@ def test_memory_is_limited_for_one_process_and_for_all() -> None:
     assert status != 0
     assert "memory exhausted" in log
     hold = "(head -c 80M /dev/zero; sleep 20) | tail > /dev/null & "
-    with pytest.raises(CaptureFailed, match="it used more than 200 MiB of memory"):
+    with pytest.raises(CaptureFailed, match="the run used more than 200 MiB of memory"):
         run(hold * 4 + "wait")
 
 
@@ -153,7 +153,7 @@ def test_memory_is_limited_for_one_process_and_for_all() -> None:
     ids=["large files", "many files", "scratch files"],
 )
 def test_a_full_workspace_ends_the_command(script: str) -> None:
-    with pytest.raises(CaptureFailed, match="it wrote more than 2 MiB to disk"):
+    with pytest.raises(CaptureFailed, match="the run wrote more than 2 MiB to disk"):
         run(script, limits=replace(SMALL, disk_bytes=2 << 20))
 
 
@@ -174,7 +174,7 @@ def test_directories_in_memory_are_limited(place: str) -> None:
 
 
 def test_nested_directories_are_limited_and_cleared_away() -> None:
-    with pytest.raises(CaptureFailed, match="it nested directories too deeply"):
+    with pytest.raises(CaptureFailed, match="the run nested directories too deeply"):
         run("mkdir -p $(printf 'd/%.0s' $(seq 1500))")
 
 
@@ -185,9 +185,9 @@ def test_what_cannot_be_entered_is_cleared_away() -> None:
 
 
 def test_time_is_limited_by_the_clock_and_on_the_cpu() -> None:
-    with pytest.raises(CaptureFailed, match=r"it did not end within 0\.5 seconds"):
+    with pytest.raises(CaptureFailed, match=r"the run did not end within 0\.5 seconds"):
         run("sleep 30", limits=Limits(wall_seconds=0.5))
-    with pytest.raises(CaptureFailed, match="it used more than 1 seconds of CPU time"):
+    with pytest.raises(CaptureFailed, match="the run used more than 1 seconds of CPU time"):
         run("(while :; do :; done) & (while :; do :; done)", limits=Limits(cpu_seconds=1))
 
 

@@ -179,15 +179,19 @@ def test_declared_computation_is_captured_once_and_is_exact(
             "  MPI_Recv(&rank, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
             "the program deadlocks",
         ),
-        ("  *(volatile int *)8 = 1;", "program ended with"),
-        ("  for (;;) sleep(1);", "it did not end within 3 seconds|used more than"),
+        ("  *(volatile int *)8 = 1;", r"program ended with status 139 \(Segmentation fault\)"),
+        (
+            "  for (;;) { char *b = malloc(1 << 24); b[rank] = 1; }",
+            "the run used more than 4 GiB of memory",
+        ),
+        ("  for (;;) sleep(1);", "the run did not end within 3 seconds|used more than"),
         (
             '  FILE *f = fopen("out", "w"); char b[65536] = {1};\n'
             "  for (long i = 0; i < 100000; i++) fwrite(b, 1, sizeof b, f);",
             "wrote more than 64 MiB|program ended with",
         ),
     ],
-    ids=["abort", "exit", "no finalize", "deadlock", "crash", "hang", "gigabytes"],
+    ids=["abort", "exit", "no finalize", "deadlock", "crash", "memory", "hang", "gigabytes"],
 )
 def test_a_run_that_fails_says_how(capture: Capture, body: str, message: str) -> None:
     limits = Limits(wall_seconds=3, disk_bytes=64 << 20, memory_bytes=4 << 30)
@@ -212,7 +216,8 @@ def test_a_call_that_no_trace_can_hold_is_named(capture: Capture) -> None:
     ("build", "run", "message"),
     [
         ("echo broken >&2; exit 3", "program", r"the build ended with status 3\n.*\n?broken"),
-        ("kill -9 $$", "program", "the build ended with"),
+        ("kill -9 $$", "program", r"the build ended with (status 137|signal 9) \(Killed\)"),
+        ("sleep 30", "program", "the build did not end within 2 seconds"),
         (ONE_FILE, "bin/program", "the build left no program bin/program"),
         ("cp /bin/true program", "program", "program has no recorder in it"),
         ("ln -s /etc/hostname program", "program", "the build left no program"),
@@ -222,7 +227,7 @@ def test_a_call_that_no_trace_can_hold_is_named(capture: Capture) -> None:
 )
 def test_a_build_that_fails_says_how(capture: Capture, build: str, run: str, message: str) -> None:
     with pytest.raises(CaptureFailed, match=message):
-        capture(program(""), build, run)
+        capture(program(""), build, run, limits=Limits(wall_seconds=2 if "sleep" in build else 60))
 
 
 @pytest.mark.parametrize(
