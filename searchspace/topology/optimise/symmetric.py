@@ -42,13 +42,13 @@ _SLICE_WORK = 1_000_000
 _UNIT_SLICES = 6
 """The shortest run, and after how many slices its best network is verified."""
 
-_SURVEY_SLICES = 4
+_SURVEY_SLICES = 8
 """Slices of a survey in the time of one of a widening, whose pool costs more than its searches."""
 
 _FIRST_SURVEY = 2
 """How many times longer the first survey is, so that no time goes to verifying poor networks."""
 
-_MOST_PATIENCE = 32
+_MOST_PATIENCE = 20
 """Steps without a wider cover, at most, before the widest one is verified, which costs as much."""
 
 _RECORDS = 4

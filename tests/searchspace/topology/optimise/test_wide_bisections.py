@@ -61,7 +61,7 @@ def test_a_widened_network_keeps_size_symmetry_and_ring(data: st.DataObject) -> 
     graph = unroll(nodes, symmetry, [*ring, *orbit_list(widening.best)])
     assert set(graph.degrees) == {degree}
     assert set(ring) <= set(orbits_of(graph, symmetry))
-    assert width < bisection_width(graph, effort="quick").width <= aim
+    assert width < bisection_width(graph, verifiers=("local-search",)).width <= aim
 
 
 @pytest.mark.parametrize(
