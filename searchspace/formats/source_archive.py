@@ -8,6 +8,7 @@ of it have the same hash.
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import stat
 import struct
@@ -54,7 +55,11 @@ class _Entry:
 
 _Tree = dict[PurePosixPath, _Entry]
 
-_BROKEN_ENTRY = (zipfile.BadZipFile, struct.error, EOFError, OSError, ValueError, RuntimeError)
+_DAMAGED = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError,
+    OSError, ValueError, RuntimeError,
+)  # fmt: skip
+"""What the libraries end with on archives that they cannot read."""
 
 
 def pack(source: Path, target: Path) -> None:
@@ -131,7 +136,7 @@ def _copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
             if size > most:
                 raise InvalidInput(f"the files exceed {format_size(MAX_TREE_BYTES)}")
             target.write(chunk)
-    except (zlib.error, zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+    except _DAMAGED as error:
         raise InvalidInput(f"the archive is damaged: {error}") from error
     return size
 
@@ -187,9 +192,7 @@ def _read(source: Path) -> Iterator[_Tree]:
                 tree = _read_zip(file, opened)
             else:
                 tree = _read_tar(file, opened, packed=start[:2] == b"\x1f\x8b")
-        except (
-            zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, NotImplementedError
-        ) as error:  # fmt: skip
+        except _DAMAGED as error:
             raise InvalidInput(f"the archive cannot be read: {error}") from error
         except (ValueError, struct.error, UnicodeError) as error:
             raise InvalidInput(f"the archive is damaged: {error}") from error
@@ -244,6 +247,8 @@ def _read_zip(file: IO[bytes], opened: ExitStack) -> _Tree:
     archive = opened.enter_context(zipfile.ZipFile(file))
     tree: _Tree = {}
     for info in archive.infolist():
+        if not info.filename:
+            raise InvalidInput("the archive is damaged: a file has no name")
         if info.flag_bits & 1:
             raise InvalidInput(f"{info.filename} is encrypted")
         if info.compress_type not in _ZIP_METHODS:
@@ -255,7 +260,7 @@ def _read_zip(file: IO[bytes], opened: ExitStack) -> _Tree:
         if info.is_dir():
             entry = _Entry()
         elif stat.S_ISLNK(mode):
-            with archive.open(info) as link:
+            with _zip_opener(archive, info)() as link:
                 entry = _Entry(link=link.read(_MAX_NAME).decode())
         elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             raise InvalidInput(f"{info.filename} is neither a file nor a directory nor a link")
@@ -269,7 +274,7 @@ def _zip_opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[],
     def opened() -> IO[bytes]:
         try:
             return archive.open(info)
-        except _BROKEN_ENTRY as error:
+        except _DAMAGED as error:
             raise InvalidInput(f"{info.filename!a} is damaged: {error}") from error
 
     return opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import stat
 import tarfile
 import tempfile
 import zipfile
@@ -194,6 +195,13 @@ def _tar() -> bytes:
 def _zip() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in (("src/Makefile", "all:\n" * 50), ("src/a.c", "int main(){}")):
-            archive.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content)
+        for name, content, method in (
+            ("src/Makefile", "all:\n" * 50, zipfile.ZIP_DEFLATED),
+            ("src/a.c", "int main(){}", zipfile.ZIP_LZMA),
+            ("src/b.c", "int b;", zipfile.ZIP_BZIP2),
+            ("src/link", "a.c", zipfile.ZIP_STORED),
+        ):
+            entry = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
+            entry.external_attr = (stat.S_IFLNK if name == "src/link" else 0) << 16
+            archive.writestr(entry, content, method)
     return buffer.getvalue()

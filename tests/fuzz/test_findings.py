@@ -6,8 +6,10 @@ Small ones that mutations can begin from stand in `corpus`.
 from __future__ import annotations
 
 import json
+import stat
 import struct
 import subprocess
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.host_list import expand
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.formats.network_files import FORMATS
+from searchspace.formats.source_archive import pack
 from searchspace.formats.stock_trace import import_time_independent
 from searchspace.kernels import trace_summary
 from tests.service.conftest import write_pair
@@ -72,6 +75,26 @@ def test_a_line_that_is_no_name_of_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("x" * 300)
     with pytest.raises(InvalidInput, match="neither an action of a rank nor a file"):
         import_time_independent([tmp_path / "list"], tmp_path / "out.ht")
+
+
+def packed(path: Path, *, name: str = "a", content: bytes = b"text", mode: int = 0) -> Path:
+    """A zip archive of one file, compressed by LZMA."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        entry = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
+        entry.external_attr = mode << 16
+        archive.writestr(entry, content, zipfile.ZIP_LZMA)
+    return path
+
+
+def test_archives_whose_entries_make_no_sense_are_refused(tmp_path: Path) -> None:
+    nameless = packed(tmp_path / "nameless.zip", name="")
+    link = packed(tmp_path / "link.zip", content=b"\xff\xfe", mode=stat.S_IFLNK)
+    damaged = packed(tmp_path / "damaged.zip", content=b"text" * 99)
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:39] + b"\xff\xff" + whole[41:])
+    for archive in (nameless, link, damaged):
+        with pytest.raises(InvalidInput):
+            pack(archive, tmp_path / "packed.tar.gz")
 
 
 def test_what_a_file_puts_into_a_message_cannot_leave_its_line() -> None:
