@@ -13,8 +13,6 @@ from typing import Any
 
 import atheris
 
-# Not instrumented: what is done with a job or a network once it is read.
-
 with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["searchspace"]):
     from searchspace import documents
     from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from service.patience import patiently
@@ -41,6 +43,7 @@ def test_a_server_waits_for_a_database_that_stays_away_and_says_so_once(
             raise Unavailable("the database cannot be used now: it is away")
         return "done"
 
-    assert patiently(act, forever=True) == "done"
+    with caplog.at_level(logging.WARNING, "hamtune.service"):
+        assert patiently(act, forever=True) == "done"
     told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert told == ["the database cannot be used now: it is away; waiting for it"]
