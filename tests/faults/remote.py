@@ -39,7 +39,7 @@ class Remote:
         # Who is not root may have a network in a user namespace, as its sandboxes do.
         self._whose = [] if os.geteuid() == 0 else ["--user"]
         with far:
-            mapped = [*self._whose, "--map-current-user"] if self._whose else []
+            mapped = [*self._whose, "--map-current-user", "--keep-caps"] if self._whose else []
             held = [sys.executable, __file__, str(far.fileno()), *map(str, ports)]
             self._holder = subprocess.Popen(
                 ["unshare", "--net", *mapped, *held], pass_fds=[far.fileno()]
