@@ -35,6 +35,8 @@ class Process:
     directory: Path
     process: subprocess.Popen[bytes] | None = None
     starts: int = 0
+    logged: int = 0
+    """Bytes of the log from before its last start."""
     prefix: tuple[str, ...] = ()
     """What runs the command elsewhere."""
 
@@ -49,6 +51,7 @@ class Process:
 
     def start(self) -> None:
         with self.log.open("ab") as output:
+            self.logged = output.tell()
             self.process = subprocess.Popen(
                 [*self.prefix, str(ROOT / ".venv/bin/python"), "-m", "cli", *self.arguments],
                 cwd=self.directory,
@@ -58,6 +61,10 @@ class Process:
                 stderr=output,
             )
         self.starts += 1
+
+    def says(self, words: str) -> bool:
+        """Whether it has logged this since its last start."""
+        return words.encode() in self.log.read_bytes()[self.logged :]
 
     def has_ended(self) -> bool:
         """Whether it has ended by itself."""

@@ -111,9 +111,12 @@ def deliver_again(installation: Installation, rng: random.Random) -> None:
 def fill_disk(installation: Installation, rng: random.Random) -> None:
     """A worker cannot write to a file, artifacts, temporary files and its log alike."""
     worker = rng.choice(installation.workers)
+    works = worker.says("waiting for work")
     before = resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     time.sleep(1.0)
-    if worker.has_ended():  # one that had not yet begun does not, and whoever looks after it does
+    if worker.has_ended():
+        # One that cannot even begin may end, and whoever looks after it starts it again.
+        assert not works, worker.log.read_text()[-2000:]
         worker.start()
     else:
         for pid in _below([worker.pid], b""):  # a limit is inherited, a full disk is not
