@@ -22,6 +22,7 @@ from storage.trial_rows import cancel_open
 __all__ = ["Glance", "Jobs"]
 
 _JOBS = table(JobRow)
+_EXISTS = select(_JOBS.c.id).where(_JOBS.c.id == bindparam("job_id"))
 _GLANCE = (
     select(
         _JOBS.c.state,
@@ -143,9 +144,9 @@ class Jobs(Repository):
         Raises:
             NotFound: There is none with this id.
         """
-        statement = self._visible(select(_JOBS.c.id).where(_JOBS.c.id == job_id), JobRow.project)
+        statement = self._visible(_EXISTS, JobRow.project)
         with self._database.reading() as session:
-            if session.connection().execute(statement).first() is None:
+            if session.connection().execute(statement, {"job_id": job_id}).first() is None:
                 raise NotFound(f"there is no job {job_id}")
 
     def glance(self, job_id: str) -> Glance | None:

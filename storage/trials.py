@@ -86,6 +86,12 @@ _POINTS = (
     .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number > bindparam("after"))
     .order_by(TRIALS.c.number)
 )
+_LISTED = (
+    select(*LISTED)
+    .where(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number > bindparam("after"))
+    .order_by(TRIALS.c.number)
+    .limit(bindparam("most"))
+)
 _CELLS = (
     select(*(TRIALS.c[name] for name in TrialCells._fields))
     .where(
@@ -336,14 +342,12 @@ class Trials(Repository):
             InvalidInput: The limit is out of range.
         """
         check_limit(limit)
-        statement = select(*LISTED).where(TRIALS.c.job_id == job_id, TRIALS.c.number > after)
-        if state is not None:
-            statement = statement.where(TRIALS.c.state == state)
+        statement = _LISTED if state is None else _LISTED.where(TRIALS.c.state == state)
+        values = {"job_id": job_id, "after": after, "most": limit}
         with self._database.reading() as session:
-            statement = statement.order_by(TRIALS.c.number).limit(limit)
             # One by one they would cost the driver twice as much.
-            rows = session.connection().execute(statement).all()
-            return [trial_record(row) for row in rows]
+            rows = session.connection().execute(statement, values).all()
+        return [trial_record(row) for row in rows]
 
     def trial_cells(self, job_id: str, numbers: Sequence[int]) -> list[TrialCells]:
         """What a table shows of the trials of these numbers that there are, by number."""

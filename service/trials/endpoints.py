@@ -14,6 +14,7 @@ from service.trials.replay import EXAMPLE as REPLAY_EXAMPLE
 from service.trials.replay import Replay, replay
 from service.trials.schemas import DETAIL_EXAMPLE, EXAMPLE, TrialDetail, TrialPage
 from storage.records import TrialState
+from storage.storage import Storage
 
 __all__ = ["router"]
 
@@ -49,17 +50,32 @@ def list_trials(
     To go on, pass the page's `cursor` as `after`.
     """
     storage.check_job(job_id)
-    lines = None
-    if state is None:  # there is one of each number
-        lines = PAGES.known(job_id, range(after + 1, after + limit + 2))
-    cursor = after + limit
-    if lines is None:
+    if state is None:
+        lines = _numbered(storage, job_id, after, limit + 1)
+        cursor = after + limit
+    else:
         trials = storage.list_trials(job_id, state=state, after=after, limit=limit + 1)
         lines = PAGES.write(trials)
         cursor = trials[limit - 1].number if len(trials) > limit else 0
     items = b",".join(lines[:limit])
-    content = b'{"items":[%b],"cursor":%b}' % (items, str(cursor or "null").encode())
+    more = len(lines) > limit
+    content = b'{"items":[%b],"cursor":%b}' % (items, str(cursor if more else "null").encode())
     return Response(content, media_type="application/json")
+
+
+def _numbered(storage: Storage, job_id: str, after: int, most: int) -> list[bytes]:
+    """Trials whatever their state, of which there is one of each number up to the last.
+
+    Only those are read that lie between the first and the last one that is not at hand.
+    """
+    lines = PAGES.known(job_id, range(after + 1, after + 1 + most))
+    lacking = [place for place, line in enumerate(lines) if line is None]
+    if lacking:
+        first, end = lacking[0], lacking[-1] + 1
+        lines[first:end] = PAGES.write(
+            storage.list_trials(job_id, after=after + first, limit=end - first)
+        )
+    return [line for line in lines if line is not None]
 
 
 @router.get(

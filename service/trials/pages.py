@@ -28,11 +28,9 @@ class Pages:
         self._written: dict[tuple[str, int], bytes] = {}
         self._lock = threading.Lock()
 
-    def known(self, job_id: str, numbers: Iterable[int]) -> list[bytes] | None:
-        """Trials of a job; None unless all of them are at hand."""
-        found = [self._written.get((job_id, number)) for number in numbers]
-        whole = [one for one in found if one is not None]
-        return whole if len(whole) == len(found) else None
+    def known(self, job_id: str, numbers: Iterable[int]) -> list[bytes | None]:
+        """Trials of a job by number; None for each that is not at hand."""
+        return [self._written.get((job_id, number)) for number in numbers]
 
     def write(self, trials: Sequence[Trial]) -> list[bytes]:
         """Trials as JSON; those with an outcome are kept."""
