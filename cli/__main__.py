@@ -64,6 +64,10 @@ def _explain(error: BaseException) -> tuple[list[str], int]:
         case click.exceptions.NoArgsIsHelpError():
             command = error.ctx.command_path if error.ctx else command
             message, status = f"missing command; '{command} --help' lists them", WRONG_USE
+        case click.NoSuchCommand():
+            command = error.ctx.command_path if error.ctx else command
+            message = f"{error.format_message()} '{command} --help' lists them"
+            status = WRONG_USE
         case click.UsageError():
             command = error.ctx.command_path if error.ctx else command
             message, status = error.format_message(), WRONG_USE

@@ -110,6 +110,19 @@ class LazyGroup(click.Group):
         commands: list[click.Command] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments begin with.
+
+        Raises:
+            NoSuchCommand: There is none; those that are spelled like it are named.
+        """
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=TABLE, ctx=ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         width = formatter.width - 6 - max(map(len, TABLE))

@@ -19,7 +19,8 @@ from tests.cli.conftest import ROOT, Hamtune
     ("arguments", "complaint"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["topology", "polish"], "No such command 'polish'"),
+        (["studdy"], "No such command 'studdy'. Did you mean 'study'?"),
+        (["topology", "polish"], "No such command 'polish'. 'hamtune topology --help' lists them"),
         (["jobs", "--colour"], "No such option"),
         (["show"], "Missing argument 'J'"),
         (["jobs", "--state", "lost"], "'lost' is not one of"),
