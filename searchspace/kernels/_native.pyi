@@ -118,6 +118,9 @@ class CubicSearch:
 def bisect(
     nodes: int, edges: NDArray[np.uint32], starts: int, seed: int, counted: int = 0
 ) -> tuple[int, NDArray[np.uint8]]: ...
+def anneal_splits(
+    nodes: int, edges: NDArray[np.uint32], sweeps: int, seed: int, counted: int = 0
+) -> tuple[int, NDArray[np.uint8]]: ...
 def polish_bisection(
     nodes: int, edges: NDArray[np.uint32], sides: NDArray[np.uint8], counted: int = 0
 ) -> tuple[int, NDArray[np.uint8]]: ...

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "searchspace/kernels/bisection.hpp"
+#include "searchspace/kernels/cut_annealing.hpp"
 #include "searchspace/kernels/flat_graph.hpp"
 #include "searchspace/kernels/lifting.hpp"
 #include "searchspace/kernels/random.hpp"
@@ -42,10 +43,11 @@ struct Cover {
 /// distances, since nearly all that have wide bisections have short distances, which cost far less
 /// than a search for a narrow cut. The best few are walkers: one or two of their base edges are
 /// changed at a time. What is best is told by the load, the sum of exp(-sharpness * width) over the
-/// cuts that a fixed number of searches find: of two covers with equally narrow cuts the one has
-/// less in which they are found seldom. A change is refused as soon as the load is higher than
-/// before by more than a little. A new cover takes the place of the worst walker when its load is
-/// not much higher.
+/// cuts that a fixed number of searches find and, with less weight each, over annealed ones: of two
+/// covers with equally narrow cuts the one has less in which they are found seldom. A change is
+/// refused as soon as the load is higher than before by more than a little: nearly always after a
+/// few searches, and what these let pass by luck the annealing refuses. A new cover takes the place
+/// of the worst walker when its load is not much higher.
 class CoverSurvey {
  public:
   /// Only networks that a rotation of an order divisible by `unit` maps onto themselves.
@@ -102,8 +104,13 @@ class CoverSurvey {
   static constexpr unsigned kDraws = 8;             // of which the closest is changed
   static constexpr unsigned kChanges = 100;         // for shorter distances
   static constexpr unsigned kSearches = 60;         // for narrow cuts, of a walker
-  static constexpr unsigned kCloseSearches = 1500;
+  static constexpr unsigned kSweeps = 200;          // of the annealing after them
+  static constexpr unsigned kCloseSweeps = 1000;
+  static constexpr unsigned kCloseSearches = 100;
+  static constexpr unsigned kMoreEffort = 6;  // times as close a look at what still holds
+  static constexpr unsigned kMostEffort = 36;
   static constexpr std::uint64_t kEvaluationsASearch = 6;  // of distances, in the same time
+  static constexpr std::uint64_t kEvaluationsASweep = 1;
   static constexpr double kSharpness = 0.7;                // of the load, an edge
   static constexpr double kTemperature = 0.2;  // part by which a load may grow, on average
   static constexpr double kGrace = 2.7;        // times the worst load a cover drawn anew may have
@@ -114,42 +121,78 @@ class CoverSurvey {
     std::shared_ptr<Lifting> lifting;
   };
 
-  /// A search for narrow cuts of one network that can go on.
+  /// What is known of the cuts of one network, and how to know more.
   class Look {
    public:
-    explicit Look(FlatGraph graph) : graph_(std::move(graph)), width_(graph_.target.size()) {}
+    Look(FlatGraph graph, std::uint64_t& work) : graph_(std::move(graph)), work_(work) {}
 
     std::size_t width() const { return width_; }
     double load() const { return load_; }
 
-    /// Goes on until `searches` are done in all, a cut of `aim` edges or fewer is found, or the
-    /// load is above the limit.
-    void run(unsigned searches, std::size_t aim, double limit, Random& random,
-             std::uint64_t& work) {
-      // Widths are told from an eighth of the ends of edges, so that no sum is out of range.
-      const double usual = static_cast<double>(graph_.target.size()) / 8.0;
-      for (; done_ < searches && width_ > aim && load_ <= limit; ++done_) {
-        work += kEvaluationsASearch;
-        Sides sides = best_;
-        if (done_ % 2 == 0)
-          sides = bisector_.random_split(random);
-        else
-          bisector_.disturb(sides, graph_.nodes() / 16 + 1, random);
-        const std::size_t found = bisector_.improve(sides);
-        load_ += std::exp(kSharpness * (usual - static_cast<double>(found)));
-        if (found > width_) continue;
-        width_ = found;
-        best_ = std::move(sides);
+    /// Searches by Fiduccia-Mattheyses until a number is done or the load is above the limit.
+    void search(unsigned searches, double limit, Random& random) {
+      for (unsigned done = 0; done < searches && load_ <= limit; ++done)
+        load_ += weight(improved_split(done, random));
+    }
+
+    /// Anneals splits, whose load counts as much as that of so many searches.
+    void anneal(unsigned sweeps, unsigned searches, Random& random) {
+      double load = 0.0;
+      for (const std::uint32_t width : annealed(sweeps, random)) load += weight(width);
+      load_ += load * searches / CutAnnealing::kSplits;
+    }
+
+    /// Looks for a cut of `aim` edges or fewer. Cuts that are narrower than those before count.
+    void close(std::size_t aim, Random& random) {
+      const std::size_t before = width_;
+      for (unsigned effort = 1; effort <= kMostEffort && width_ > aim; effort *= kMoreEffort) {
+        annealed(effort * kCloseSweeps, random);
+        for (unsigned done = 0; done < effort * kCloseSearches && width_ > aim; ++done)
+          improved_split(done, random);
       }
+      if (width_ < before) load_ += weight(width_);
     }
 
    private:
+    /// Widths are told from an eighth of the ends of edges, so that no sum is out of range.
+    double weight(std::size_t width) const {
+      const double usual = static_cast<double>(graph_.target.size()) / 8.0;
+      return std::exp(kSharpness * (usual - static_cast<double>(width)));
+    }
+
+    std::size_t improved_split(unsigned number, Random& random) {
+      work_ += kEvaluationsASearch;
+      Sides sides = best_;
+      if (number % 2 == 0 || sides.empty())
+        sides = bisector_.random_split(random);
+      else
+        bisector_.disturb(sides, graph_.nodes() / 16 + 1, random);
+      const std::size_t found = bisector_.improve(sides);
+      if (found <= width_) {
+        width_ = found;
+        best_ = std::move(sides);
+      }
+      return found;
+    }
+
+    const std::vector<std::uint32_t>& annealed(unsigned sweeps, Random& random) {
+      work_ += sweeps * kEvaluationsASweep;
+      annealing_.run(sweeps, random);
+      const unsigned narrowest = annealing_.narrowest();
+      if (annealing_.widths()[narrowest] < width_) {
+        width_ = annealing_.widths()[narrowest];
+        best_ = annealing_.sides(narrowest);
+      }
+      return annealing_.widths();
+    }
+
     FlatGraph graph_;
+    std::uint64_t& work_;
     Bisector bisector_{graph_};
+    CutAnnealing annealing_{graph_};
     Sides best_;
-    std::size_t width_;
+    std::size_t width_ = graph_.target.size();
     double load_ = 0.0;
-    unsigned done_ = 0;
   };
 
   std::shared_ptr<Lifting> lifting(std::uint32_t bases, std::uint64_t group) const {
@@ -213,16 +256,17 @@ class CoverSurvey {
   /// The load of a cover, or something above `limit`. Looks closely at what may be the best cover.
   double judge(Lifting& lifting, const std::vector<Lift>& lifts, double limit, Cover& best,
                Random& random) {
-    Look look(FlatGraph(degree_, lifting.targets(lifts)));
-    look.run(kSearches, 0, limit, random, work_);
-    const double load = look.load();
-    if (load > limit || look.width() <= best.width) return load;
-    look.run(kCloseSearches, best.width, kNoLimit, random, work_);
+    Look look(FlatGraph(degree_, lifting.targets(lifts)), work_);
+    look.search(kSearches, limit, random);
+    if (look.load() > limit) return look.load();
+    look.anneal(kSweeps, kSearches, random);
+    if (look.load() > limit || look.width() <= best.width) return look.load();
+    look.close(best.width, random);
     if (look.width() > best.width) {
       auto [symmetry, orbits] = lifting.orbits(lifts, unit_);
       best = {symmetry, std::move(orbits), look.width()};
     }
-    return load;
+    return look.load();
   }
 
   static constexpr std::size_t kSlack = 100;  // part that a change may add to the hops

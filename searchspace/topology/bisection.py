@@ -24,6 +24,7 @@ __all__ = [
     "Effort",
     "bisection_lower_bound",
     "bisection_width",
+    "narrowest_cut",
 ]
 
 Effort = Literal["quick", "normal", "thorough"]
@@ -57,9 +58,10 @@ class Bisection:
 
 @dataclass(frozen=True)
 class _Work:
-    """How much a verifier may do: splits of ours, tries of METIS, runs of KaHIP and its mode."""
+    """How much a verifier may do: splits and sweeps of ours, tries of METIS, runs of KaHIP."""
 
     starts: int
+    sweeps: int
     metis_tries: int
     kahip_runs: int
     kahip_mode: int
@@ -67,9 +69,11 @@ class _Work:
 
 _FAST, _ECO, _STRONG = 0, 1, 2  # KaHIP's numbers of its modes
 _EFFORTS: dict[Effort, _Work] = {
-    "quick": _Work(starts=50, metis_tries=5, kahip_runs=1, kahip_mode=_FAST),
-    "normal": _Work(starts=1000, metis_tries=20, kahip_runs=3, kahip_mode=_ECO),
-    "thorough": _Work(starts=10_000, metis_tries=200, kahip_runs=10, kahip_mode=_STRONG),
+    "quick": _Work(starts=50, sweeps=30, metis_tries=5, kahip_runs=1, kahip_mode=_FAST),
+    "normal": _Work(starts=1000, sweeps=300, metis_tries=20, kahip_runs=3, kahip_mode=_ECO),
+    "thorough": _Work(
+        starts=10_000, sweeps=10_000, metis_tries=200, kahip_runs=10, kahip_mode=_STRONG
+    ),
 }
 _FULL_WORK_EDGES = 4096
 """Networks with more edges get fewer starts, in proportion, so that the time stays bounded."""
@@ -91,6 +95,11 @@ class _Wires:
 def _local_search(wires: _Wires, work: _Work, seed: int) -> tuple[int, _Sides]:
     starts = _scaled(work.starts, len(wires.edges))
     return _native.bisect(wires.nodes, wires.edges, starts, seed, wires.counted)
+
+
+def _annealing(wires: _Wires, work: _Work, seed: int) -> tuple[int, _Sides]:
+    sweeps = _scaled(work.sweeps, len(wires.edges))
+    return _native.anneal_splits(wires.nodes, wires.edges, sweeps, seed, wires.counted)
 
 
 def _metis(wires: _Wires, work: _Work, seed: int) -> tuple[int, _Sides]:
@@ -129,11 +138,13 @@ def _kahip(wires: _Wires, work: _Work, seed: int) -> tuple[int, _Sides]:
 
 VERIFIERS: dict[str, Callable[[_Wires, _Work, int], tuple[int, _Sides]]] = {
     "local-search": _local_search,
+    "annealing": _annealing,
     "metis": _metis,
     "kahip": _kahip,
 }
-"""The heuristics that look for narrow splits: our Fiduccia-Mattheyses from many starts, METIS
-(Karypis and Kumar, 1998) and KaHIP (Sanders and Schulz, 2013)."""
+"""The heuristics that look for narrow splits: our Fiduccia-Mattheyses from many starts, our
+annealing of 512 splits at once, METIS (Karypis and Kumar, 1998) and KaHIP (Sanders and Schulz,
+2013)."""
 
 
 def bisection_width(
@@ -159,14 +170,11 @@ def bisection_width(
     Returns:
         The narrowest split found, and the lower bound.
     """
-    edges = np.asarray(graph.edges, dtype=np.uint32).reshape(-1, 2)
-    wires = _Wires(graph.nodes, edges, graph.hosts if halve_hosts else graph.nodes)
     if not graph.edges:
         half = graph.nodes // 2
         partition = (0,) * (graph.nodes - half) + (1,) * half
         return Bisection(0, 0, partition, next(iter(verifiers)), dict.fromkeys(verifiers, 0))
-    work = _EFFORTS[effort]
-    found = {name: VERIFIERS[name](wires, work, seed) for name in verifiers}
+    found = _splits(graph, seed, effort, verifiers, halve_hosts)
     verifier = min(found, key=lambda name: found[name][0])
     width, sides = found[verifier]
     return Bisection(
@@ -176,6 +184,24 @@ def bisection_width(
         verifier=verifier,
         widths={name: cut for name, (cut, _) in found.items()},
     )
+
+
+def narrowest_cut(
+    graph: Graph, *, seed: int, effort: Effort, verifiers: Collection[str] = tuple(VERIFIERS)
+) -> int:
+    """Looks for the narrowest bisection as `bisection_width` does; returns its width alone.
+
+    The lower bound, which it leaves out, takes longer than a quick look.
+    """
+    return min(cut for cut, _ in _splits(graph, seed, effort, verifiers, False).values())
+
+
+def _splits(
+    graph: Graph, seed: int, effort: Effort, verifiers: Collection[str], halve_hosts: bool
+) -> dict[str, tuple[int, _Sides]]:
+    edges = np.asarray(graph.edges, dtype=np.uint32).reshape(-1, 2)
+    wires = _Wires(graph.nodes, edges, graph.hosts if halve_hosts else graph.nodes)
+    return {name: VERIFIERS[name](wires, _EFFORTS[effort], seed) for name in verifiers}
 
 
 def _lower_bound(graph: Graph, halve_hosts: bool) -> int:

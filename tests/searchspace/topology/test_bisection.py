@@ -98,16 +98,15 @@ def test_a_complete_network_and_a_ring_are_exact() -> None:
     assert (ring.lower_bound, ring.width) == (2, 2)
 
 
+@pytest.mark.parametrize("verifier", ["local-search", "annealing"])
 @pytest.mark.parametrize("size", [6, 20, 40])
-def test_local_search_parts_what_hangs_together_by_little(size: int) -> None:
+def test_our_verifiers_part_what_hangs_together_by_little(size: int, verifier: str) -> None:
     """Two complete networks and three cables; degrees above 31 wait in lists, not bits."""
     group = list(itertools.combinations(range(size), 2))
     edges = [*group, *((size + u, size + v) for u, v in group)]
     edges += [(u, size + u) for u in range(3)]
-    found = bisection_width(
-        Graph.from_edges(2 * size, edges), effort="quick", verifiers=("local-search",)
-    )
-    assert found.width == 3
+    network = Graph.from_edges(2 * size, edges)
+    assert bisection_width(network, effort="quick", verifiers=(verifier,)).width == 3
 
 
 def test_networks_without_cables_or_in_parts_have_no_width() -> None:
