@@ -12,7 +12,9 @@ from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine, Network
 from searchspace.mapping import MAPPERS, Places, map_ranks
-from searchspace.mapping.refinement import Timed, refine
+from searchspace.mapping.refinement import Refined, Timed, refine
+from searchspace.mapping.time_model import HostLimits
+from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 from studies.mapping_machines import CoreMachine
 from studies.recordings import Recording
@@ -87,6 +89,8 @@ class Case:
         measure: Simulates a mapping.
         simulated: The machine with the cables of the simulated network, for the refinement; its
             places are those of `machine`.
+        rounds: When the ranks exchange what they do, for the refinement.
+        limits: What ranks of a simulated host share, for the refinement.
     """
 
     name: str
@@ -94,6 +98,8 @@ class Case:
     machine: HopMachine
     measure: Measure
     simulated: HopMachine
+    rounds: Rounds
+    limits: HostLimits | None = None
 
     def seconds(self, places: Places) -> float:
         """Simulated seconds of a mapping.
@@ -106,7 +112,7 @@ class Case:
             raise InvalidInput(f"{self.name} does not run when it is mapped so")
         return seconds
 
-    def refined(self, starts: list[Places], *, evaluations: int, seed: int) -> Places:
+    def refined(self, starts: list[Places], *, evaluations: int, seed: int) -> Refined:
         """Refines the best of some mappings by simulated time."""
 
         def evaluate(places: Places, cutoff: float | None) -> Timed | None:
@@ -114,8 +120,15 @@ class Case:
             return None if seconds is None else Timed(seconds)
 
         return refine(
-            self.traffic, self.simulated, starts, evaluate, evaluations=evaluations, seed=seed
-        ).places
+            self.traffic,
+            self.simulated,
+            starts,
+            evaluate,
+            evaluations=evaluations,
+            rounds=self.rounds,
+            limits=self.limits,
+            seed=seed,
+        )
 
 
 def on_cores(
@@ -144,4 +157,5 @@ def on_cores(
 
     seen = recording.traffic if traffic is None else traffic
     simulated = HopMachine.uniform(Network(machine.network))
-    return Case(name, seen, machine.hops, measure, simulated)
+    rounds = recording.rounds(configuration)
+    return Case(name, seen, machine.hops, measure, simulated, rounds)

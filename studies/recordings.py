@@ -21,7 +21,8 @@ from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.graph import Graph
 from searchspace.kernels import hop_distances, trace_summary, traffic_matrix
 from searchspace.machine import NetworkDescription, parse_machine
-from searchspace.platform import resolve
+from searchspace.platform import chosen_algorithms, resolve
+from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 from searchspace.truncation import truncate
 from studies.known_times import KnownTimes
@@ -74,6 +75,10 @@ class Recording:
     def traffic(self) -> Traffic:
         """What its ranks exchange, collectives too: as what their usual algorithms send."""
         return self._traffic()
+
+    def rounds(self, configuration: Mapping[str, Any] | None = None) -> Rounds:
+        """When its ranks exchange it, under the algorithms of a configuration."""
+        return self._traffic.rounds(chosen_algorithms(Configuration.from_json(configuration or {})))
 
     def time(
         self,

@@ -79,11 +79,12 @@ def _waiting_only(work: Workflow, laboratory: Laboratory) -> dict[str, _Outcome]
 def _outcomes(work: Workflow, laboratory: Laboratory) -> dict[str, _Outcome]:
     laboratory.say(f"workload {work.name}")
     places = {name: place(work, laboratory.seed) for name, place in _METHODS.items()}
-    places[_TIMED] = work.case.refined(
+    refined = work.case.refined(
         [places[_OURS], *places.values()],
         evaluations=_EVALUATIONS_QUICK if laboratory.quick else _EVALUATIONS,
         seed=laboratory.seed,
     )
+    places[_TIMED] = refined.places
     return {
         name: _Outcome(work.waiting(each), work.finish_times(each)) for name, each in places.items()
     }

@@ -13,6 +13,8 @@ from searchspace.graph import Graph
 from searchspace.hop_machine import HopMachine, Network, Tree
 from searchspace.mapping import Places
 from searchspace.mapping.contention_free import Job, map_jobs
+from searchspace.mapping.time_model import HostLimits
+from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 from searchspace.validation import check
 from studies.laboratory import Laboratory
@@ -154,7 +156,10 @@ class Workflow:
             return None if ends is None else max(ends)
 
         simulated = HopMachine.uniform(Network(_network()), _CORES)
-        return Case(f"workload {self.name}", self.traffic, MACHINE, measure, simulated)
+        rounds = Rounds.together([job.recording.rounds() for job in self._applications])
+        limits = HostLimits(memory=2.0)
+        name = f"workload {self.name}"
+        return Case(name, self.traffic, MACHINE, measure, simulated, rounds, limits)
 
 
 def _network() -> Graph:

@@ -10,6 +10,7 @@ from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.job import JobSpec
 from searchspace.mapping import Places
 from searchspace.mapping.refinement import Refinement
+from searchspace.mapping.time_model import HostLimits
 from searchspace.platform import chosen_algorithms, resolve, written_out
 from searchspace.topology.kept import KeptNetworks
 from storage.networks import ProjectNetworks
@@ -46,10 +47,15 @@ class MappingRefiner:
         self._configuration = best
         self._machine = spec.described_machine
         resolved = resolve(best, self._machine, ranks, traffic=traffic, kept=kept)
-        exchanged = traffic(chosen_algorithms(best))
-        rule = self._machine.tie_rule
+        algorithms = chosen_algorithms(best)
         self._search = Refinement(
-            exchanged, resolved.where, [resolved.places], tie_rule=rule, seed=spec.seed
+            traffic(algorithms),
+            resolved.where,
+            [resolved.places],
+            rounds=traffic.rounds(algorithms),
+            limits=HostLimits.of(self._machine),
+            tie_rule=self._machine.tie_rule,
+            seed=spec.seed,
         )
         start = self._search.ask()
         assert start is not None, "a refinement asks for its start"

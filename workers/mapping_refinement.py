@@ -9,11 +9,13 @@ from typing import Any
 from searchspace.collectives import Groups
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
+from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.hop_machine import HopMachine
 from searchspace.machine import Machine
 from searchspace.mapping import MAPPERS, Places
 from searchspace.mapping.permutation import packed_cores
 from searchspace.mapping.refinement import Evaluate, Refined, Timed, refine
+from searchspace.mapping.time_model import HostLimits
 from searchspace.platform import Infeasible, TrafficOf, chosen_algorithms, resolve, written_out
 from searchspace.space import SearchSpace
 from searchspace.topology.kept import KeptNetworks
@@ -40,7 +42,7 @@ class Runs:
     machine: Machine
     configuration: Configuration
     ranks: int
-    traffic: TrafficOf
+    traffic: TracesTraffic
     calls: Mapping[str, Groups] = field(default_factory=dict)
     workload: Workload | None = None
 
@@ -155,6 +157,8 @@ def refine_mapping(
         verify=None if short is None else runs.on(whole),
         evaluations=evaluations,
         seconds=seconds,
+        rounds=runs.traffic.rounds(chosen_algorithms(plain)),
+        limits=HostLimits.of(runs.machine),
         tie_rule=runs.machine.tie_rule,
         seed=seed,
         progress=progress,

@@ -9,12 +9,14 @@ import numpy as np
 
 from searchspace.collectives import COLLECTIVES, DEFAULT
 from searchspace.errors import InvalidInput
-from searchspace.kernels._native import filtered_traffic
+from searchspace.kernels._native import filtered_traffic, message_rounds
+from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 
 __all__ = ["TracesTraffic", "family_of", "selected_traffic"]
 
 _MOST_KNOWN = 16
+_MOST_ROUNDS = 128
 
 _FAMILIES = ("none", "direct", "ring", "doubling", "tree")
 """Families of algorithms by where the bytes go, as the kernel numbers them."""
@@ -131,6 +133,7 @@ class TracesTraffic:
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = tuple(paths)
         self._known: dict[tuple[int, ...], Traffic] = {}
+        self._rounds: dict[tuple[int, ...], Rounds] = {}
 
     def __call__(self, algorithms: Mapping[str, str] | None = None) -> Traffic:
         """Adds up all messages.
@@ -149,6 +152,38 @@ class TracesTraffic:
             while len(self._known) > _MOST_KNOWN:
                 self._known.pop(next(iter(self._known)), None)
         return known
+
+    def rounds(self, algorithms: Mapping[str, str] | None = None) -> Rounds:
+        """The same messages, by the round in which they are sent.
+
+        A rank's round ends where it waits for something after it sent something; a collective
+        takes a round for each step of its algorithm. Rounds that are alike are one that comes
+        several times; of more than 128, neighbours are joined.
+
+        Args:
+            algorithms: The algorithm of a collective, by its name; defaults otherwise.
+
+        Raises:
+            InvalidInput: As for all messages.
+        """
+        spreads = tuple(_spreads(algorithms or {}))
+        known = self._rounds.get(spreads)
+        if known is None:
+            parts = [self._rounds_of(path, algorithms or {}) for path in self._paths]
+            known = self._rounds[spreads] = parts[0] if len(parts) == 1 else Rounds.together(parts)
+            while len(self._rounds) > _MOST_KNOWN:
+                self._rounds.pop(next(iter(self._rounds)), None)
+        return known
+
+    def _rounds_of(self, path: Path, algorithms: Mapping[str, str]) -> Rounds:
+        traffic = selected_traffic(path, collectives=True, algorithms=algorithms)
+        most = max(1, _MOST_ROUNDS // len(self._paths))
+        number, sender, receiver, size, count = message_rounds(
+            str(path), _spreads(algorithms), most
+        )
+        if not len(count):  # nothing is sent, or more than is worth listing
+            return Rounds.at_once(traffic)
+        return Rounds(traffic.ranks, number, sender, receiver, size, count)
 
     def _read(self, algorithms: Mapping[str, str]) -> Traffic:
         ranks = 0

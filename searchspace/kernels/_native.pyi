@@ -224,6 +224,34 @@ class SwapBoard:
         proceed: Callable[[float], bool] | None,
     ) -> None: ...
 
+class RoundBoard:
+    def __init__(
+        self,
+        ranks: int,
+        round: NDArray[np.uint32],
+        sender: NDArray[np.uint32],
+        receiver: NDArray[np.uint32],
+        size: NDArray[np.int64],
+        count: NDArray[np.float64],
+        host: NDArray[np.uint32],
+        nodes: int,
+        edges: NDArray[np.uint32],
+        hosts: int,
+        tie_rule: str,
+        widths: list[int],
+        interface: float,
+        memory: float,
+        places: NDArray[np.uint32],
+    ) -> None: ...
+    def places(self) -> NDArray[np.uint32]: ...
+    def terms(self) -> tuple[float, float, float, float]: ...
+    def after(self, rank: int, place: int) -> tuple[float, float, float, float]: ...
+    def swap(self, rank: int, place: int) -> None: ...
+    def work(self) -> float: ...
+    def anneal(
+        self, weights: tuple[float, float, float, float], hot: float, steps: int, seed: int
+    ) -> None: ...
+
 def map_auto(
     first: NDArray[np.int64],
     partner: NDArray[np.uint32],
@@ -347,6 +375,15 @@ def traffic_matrix(path: str) -> NDArray[np.int64]: ...
 def filtered_traffic(
     path: str, point_to_point: bool, spreads: list[int], phase: int, members: list[int]
 ) -> NDArray[np.int64]: ...
+def message_rounds(
+    path: str, spreads: list[int], most: int
+) -> tuple[
+    NDArray[np.uint32],
+    NDArray[np.uint32],
+    NDArray[np.uint32],
+    NDArray[np.int64],
+    NDArray[np.float64],
+]: ...
 
 class CannotCut(Exception): ...
 

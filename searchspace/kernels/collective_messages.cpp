@@ -191,45 +191,116 @@ bool on_communicator(const Members& members, const std::vector<std::uint32_t>& w
   return sorted == wanted;
 }
 
+/// Rounds of a rank: one ends where it waits for something after it sent something.
+class RoundClock {
+ public:
+  std::uint32_t now() const { return now_; }
+  void sent() { open_ = true; }
+  void waited() {
+    if (open_) ++now_;
+    open_ = false;
+  }
+  void skip(std::uint32_t rounds) { now_ += rounds; }
+
+ private:
+  std::uint32_t now_ = 0;
+  bool open_ = false;
+};
+
+bool waits(Code code) {
+  return code == Code::recv || code == Code::wait || code == Code::waitall || code == Code::sendrecv;
+}
+
+std::uint32_t bits(std::int64_t number) {
+  std::uint32_t found = 0;
+  for (; number > 0; number /= 2) ++found;
+  return found;
+}
+
+/// Where the bytes really go: from each rank straight to each other, whatever round them is called.
+Spread route_of(Code code, Spread spread) {
+  switch (code) {
+    case Code::alltoall:
+      return spread == Spread::kDoubling ? spread : Spread::kDirect;
+    case Code::gatherv:
+    case Code::scatterv:
+    case Code::allgatherv:
+    case Code::alltoallv:
+    case Code::alltoallw:
+    case Code::reduce_scatter:
+      return Spread::kDirect;
+    default:
+      return spread;
+  }
+}
+
+/// The step of a collective in which a rank sends to another: by how far it is, once around.
+std::uint32_t step_of(Spread spread, std::int64_t from, std::int64_t to, std::int64_t ranks) {
+  if (spread == Spread::kRing) return 0;
+  const std::int64_t ahead = (to - from + ranks) % ranks;
+  if (spread == Spread::kDirect) return static_cast<std::uint32_t>(ahead);
+  return bits(std::min(ahead, ranks - ahead));
+}
+
+/// How many steps ranks that take part in a collective count for it.
+std::uint32_t steps_of(Spread spread, std::int64_t ranks) {
+  if (spread == Spread::kRing) return 1;
+  return spread == Spread::kDirect ? static_cast<std::uint32_t>(ranks) : bits(ranks) + 1;
+}
+
 }  // namespace
 
-std::vector<std::int64_t> filtered_traffic(const Trace& trace, const MessageFilter& filter) {
-  const std::size_t ranks = trace.ranks.size();
-  if (ranks > kMaxMatrixRanks)
-    throw TraceError("traffic matrices have at most " + std::to_string(kMaxMatrixRanks) + " ranks");
-  std::vector<std::int64_t> bytes(ranks * ranks, 0);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
+void visit_messages(const Trace& trace, const MessageFilter& filter,
+                    const std::function<void(const CountedMessage&)>& visit) {
+  for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
     const RankTrace& own = trace.ranks[rank];
     std::vector<int> counts_here(own.communicators.size(), -1);
     std::size_t marks = 0;
+    RoundClock clock;
     for (std::size_t index = 0; index < own.operations.size(); ++index) {
       while (marks < own.marks.size() && own.marks[marks].before <= index) ++marks;
       if (filter.phase >= 0 && marks != static_cast<std::size_t>(filter.phase)) continue;
       const Operation& operation = own.operations[index];
       const bool collective = is_collective(operation.code);
       const bool message = is_send(operation.code) && operation.peer != kNoPeer;
+      if (!message && (waits(operation.code) || collective)) clock.waited();
       if (!(message && filter.point_to_point) && !(collective && !filter.collectives.empty()))
         continue;
       const Members& members = *own.communicators[operation.communicator];
       int& known = counts_here[operation.communicator];
       if (known < 0) known = on_communicator(members, filter.members) ? 1 : 0;
       if (known == 0) continue;
-      const auto send = [&](std::int64_t to, std::int64_t size) {
-        bytes[rank * ranks + members[static_cast<std::size_t>(to)]] += size;
-      };
       if (message) {
-        send(operation.peer, std::int64_t{operation.count} * operation.type_size);
+        visit({rank, members[static_cast<std::size_t>(operation.peer)],
+               std::int64_t{operation.count} * operation.type_size, clock.now()});
+        clock.sent();
+        if (waits(operation.code)) clock.waited();
         continue;
       }
       const auto family = static_cast<std::size_t>(operation.code) - static_cast<std::size_t>(Code::barrier);
       const Spread spread = filter.collectives.at(family);
       if (spread == Spread::kNone) continue;
       const auto me = std::find(members.begin(), members.end(), rank) - members.begin();
-      const Call call{operation, own.values.data() + operation.more, me,
-                      static_cast<std::int64_t>(members.size())};
-      collective_messages(call, spread, send);
+      const auto ranks = static_cast<std::int64_t>(members.size());
+      const Call call{operation, own.values.data() + operation.more, me, ranks};
+      const Spread route = route_of(operation.code, spread);
+      collective_messages(call, spread, [&](std::int64_t to, std::int64_t size) {
+        visit({rank, members[static_cast<std::size_t>(to)], size,
+               clock.now() + step_of(route, me, to, ranks)});
+      });
+      clock.skip(steps_of(route, ranks));
     }
   }
+}
+
+std::vector<std::int64_t> filtered_traffic(const Trace& trace, const MessageFilter& filter) {
+  const std::size_t ranks = trace.ranks.size();
+  if (ranks > kMaxMatrixRanks)
+    throw TraceError("traffic matrices have at most " + std::to_string(kMaxMatrixRanks) + " ranks");
+  std::vector<std::int64_t> bytes(ranks * ranks, 0);
+  visit_messages(trace, filter, [&](const CountedMessage& message) {
+    bytes[message.sender * ranks + message.receiver] += message.size;
+  });
   return bytes;
 }
 

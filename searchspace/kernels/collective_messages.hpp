@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "searchspace/kernels/trace.hpp"
@@ -28,6 +29,18 @@ struct MessageFilter {
   std::int64_t phase = -1;              ///< between that and the next mark of a rank; -1 for all
   std::vector<std::uint32_t> members;   ///< of the communicator, sorted; empty for all
 };
+
+/// A message that counts: sender and receiver are ranks of the world.
+struct CountedMessage {
+  std::size_t sender;
+  std::size_t receiver;
+  std::int64_t size;
+  std::uint32_t round;  ///< the sender's (`message_rounds`)
+};
+
+/// Calls `visit` for every message of a trace that counts, rank by rank, in the order of sending.
+void visit_messages(const Trace& trace, const MessageFilter& filter,
+                    const std::function<void(const CountedMessage&)>& visit);
 
 /// Bytes that rank i of the world sends to rank j, ranks x ranks. Throws TraceError when there are
 /// more than 16,384 ranks.

@@ -11,6 +11,7 @@ void bind_mappers(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
 void bind_repeats(nanobind::module_& module);
 void bind_placement(nanobind::module_& module);
+void bind_round_board(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
 void bind_swap_board(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
@@ -28,6 +29,7 @@ NB_MODULE(_native, module) {
   bind_orderings(module);
   bind_repeats(module);
   bind_placement(module);
+  bind_round_board(module);
   bind_routes(module);
   bind_swap_board(module);
   bind_trace(module);

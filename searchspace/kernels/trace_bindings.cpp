@@ -6,6 +6,7 @@
 
 #include "searchspace/kernels/bindings.hpp"
 #include "searchspace/kernels/collective_messages.hpp"
+#include "searchspace/kernels/message_rounds.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
 #include "searchspace/kernels/trace_summary.hpp"
 #include "searchspace/kernels/truncation.hpp"
@@ -56,6 +57,33 @@ nb::ndarray<nb::numpy, std::int64_t> filtered_traffic(const std::string& path, b
     filter.collectives.push_back(static_cast<hamtune::Spread>(spread));
   return hamtune::to_numpy(hamtune::filtered_traffic(trace, filter),
                            {trace.ranks.size(), trace.ranks.size()});
+}
+
+/// (round, sender, receiver, size) of each message, and how often each round comes.
+nb::tuple message_rounds(const std::string& path, const std::vector<unsigned>& spreads,
+                         std::size_t most) {
+  hamtune::MessageRounds found;
+  {
+    const nb::gil_scoped_release released;
+    hamtune::MessageFilter filter;
+    for (const unsigned spread : spreads)
+      filter.collectives.push_back(static_cast<hamtune::Spread>(spread));
+    found = hamtune::message_rounds(hamtune::read_trace(path), filter, most);
+  }
+  std::vector<std::uint32_t> round, sender, receiver;
+  std::vector<std::int64_t> size;
+  for (const hamtune::RoundMessage& message : found.messages) {
+    round.push_back(message.round);
+    sender.push_back(message.sender);
+    receiver.push_back(message.receiver);
+    size.push_back(message.size);
+  }
+  const std::vector<std::size_t> messages{size.size()}, rounds{found.count.size()};
+  return nb::make_tuple(hamtune::to_numpy(std::move(round), messages),
+                        hamtune::to_numpy(std::move(sender), messages),
+                        hamtune::to_numpy(std::move(receiver), messages),
+                        hamtune::to_numpy(std::move(size), messages),
+                        hamtune::to_numpy(std::move(found.count), rounds));
 }
 
 const char* name_of(hamtune::Regularity regularity) {
@@ -116,6 +144,8 @@ void bind_trace(nb::module_& module) {
   module.def("traffic_matrix", &traffic_matrix, nb::arg("path"));
   module.def("filtered_traffic", &filtered_traffic, nb::arg("path"), nb::arg("point_to_point"),
              nb::arg("spreads"), nb::arg("phase"), nb::arg("members"));
+  module.def("message_rounds", &message_rounds, nb::arg("path"), nb::arg("spreads"),
+             nb::arg("most"));
   nb::exception<hamtune::CannotCut>(module, "CannotCut");
   module.def("trace_loops", &trace_loops, nb::arg("path"));
   module.def("truncate_trace", &truncate_trace, nb::arg("path"), nb::arg("kept"));

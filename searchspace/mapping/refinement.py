@@ -1,10 +1,10 @@
 """Refining a mapping by simulated time: swaps of ranks, judged by whoever can simulate.
 
 A search that is asked for mappings and told their times; any number may be open. It begins with
-given mappings, leaps from the best to what a model of loads takes for better, goes on from the best
-of all, and proposes swaps that take load off the most loaded links (as the simulator reports them),
-bring partners together, or both. Of several swaps it proposes the
-one that a model of loads likes best (`cables.swap_board`); a bandit learns which kind of swap pays.
+given mappings, leaps from the best to what a model of time takes for better (`time_model`), which
+learns from what it is told, goes on from the best of all, and proposes swaps that take load off the
+most loaded links (as the simulator reports them), bring partners together, or both. Of several
+swaps it proposes the one that a model likes best; a bandit learns which kind of proposal pays.
 See docs/mappings/refinement.md.
 """
 
@@ -22,8 +22,11 @@ from numpy.typing import NDArray
 
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
-from searchspace.mapping.cables import LOWEST_ID, few_steps, swap_board
+from searchspace.mapping.by_order import BY_ORDER
+from searchspace.mapping.cables import LOWEST_ID, swap_board
 from searchspace.mapping.mapper import Places
+from searchspace.mapping.time_model import HostLimits, TimeModel, Weights
+from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 
 __all__ = ["Evaluate", "Refined", "Refinement", "Timed", "refine"]
@@ -35,10 +38,18 @@ _FRUITLESS = 24
 _LOOKS = (1, 3, 9)
 _BUSY_LINKS = 8
 _MOST_AT_ONCE = 4
-_LEAPS = ((1.0, 0.1), (1.0, 1.0), (0.1, 1.0))
-"""Weights of hop-bytes and congestion, as multiples of what the best start has: hop-bytes with
-congestion to tell equals apart, both, and congestion. A swap changes neither much where many pairs
-share the busiest cable, so these are looked for by many swaps before anything is simulated."""
+_MIXES = (
+    (0.1, 1.0, 0.2, 0.1),
+    (0.1, 1.0, 1.0, 0.1),
+    (0.1, 0.2, 1.0, 0.1),
+    (1.0, 0.2, 0.2, 0.1),
+    (0.2, 0.2, 0.2, 1.0),
+)
+"""How much volume, busiest, rounds and hops count (`TimeModel`), as multiples of what the first
+start has, in the first leaps: before it is known, how much time each of them takes."""
+
+_HOT = 0.5
+"""The first temperature of a leap that may end anywhere (`TimeModel.anneal`)."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +76,25 @@ class _Kind:
 
     Attributes:
         busy: Whether a rank is taken whose messages cross a busy link, rather than any.
-        measure: What of the measures of `SwapBoard.after` decides; None for none.
+        measure: What of the measures of `SwapBoard.after` decides, or the model of time; None for
+            none.
         most: Of swaps at once.
+        hot: First temperature of an annealing by the model (`TimeModel.anneal`), with weights as
+            learned so far; 0 for swaps.
+        blur: How far the weights are drawn around those, as a power of e.
+        tries: How often it was drawn.
+        gains: How often that led to a faster mapping.
+        rests: Whether it found nothing new from the incumbent.
     """
 
     busy: bool
     measure: int | None
     most: int = 1
+    hot: float = 0.0
+    blur: float = 0.0
     tries: int = 0
     gains: int = 0
+    rests: bool = False
 
     def promise(self, tries: int) -> float:
         """What a bandit expects of it (UCB1 of Auer et al. 2002, with a smaller bonus)."""
@@ -81,7 +102,7 @@ class _Kind:
         return mean + 0.3 * math.sqrt(math.log(tries + 2.0) / (self.tries + 1.0))
 
 
-_HOP_BYTES, _CROWDING = 0, 3  # among what `SwapBoard.after` returns
+_HOP_BYTES, _CROWDING, _TIME = 0, 3, -1  # among what `SwapBoard.after` returns; by the model
 _ANY = _Kind(busy=False, measure=None)
 
 
@@ -114,6 +135,8 @@ class Refinement:
         traffic: What the ranks exchange.
         machine: Where they run.
         starts: Mappings to begin with, at least one.
+        rounds: When ranks exchange it; None where that is not known: all at once.
+        limits: What ranks of a host share; None for nothing.
         tie_rule: Of the network's routes.
         seed: Of the random choices.
 
@@ -127,6 +150,8 @@ class Refinement:
         machine: HopMachine,
         starts: Sequence[Places],
         *,
+        rounds: Rounds | None = None,
+        limits: HostLimits | None = None,
         tie_rule: str = LOWEST_ID,
         seed: int = 0,
     ) -> None:
@@ -138,10 +163,20 @@ class Refinement:
         self._known: set[bytes] = set()
         self._open: dict[bytes, _Proposal] = {}
         self._board = swap_board(traffic, machine, starts[0], tie_rule=tie_rule)
+        self._model = TimeModel(
+            rounds or Rounds.at_once(traffic), machine, starts[0], tie_rule=tie_rule, limits=limits
+        )
         self._at: list[int] = starts[0].tolist()  # of the incumbent, as the board has it
         self._rows: dict[int, NDArray[np.uint16]] = {}
         self._talking = np.flatnonzero(np.diff(traffic.first)).tolist()
         self._kinds = (
+            _Kind(busy=False, measure=_TIME, hot=_HOT),
+            _Kind(busy=False, measure=_TIME, hot=_HOT, blur=1.0),
+            _Kind(busy=False, measure=_TIME, hot=0.02),
+            _Kind(busy=False, measure=_TIME, hot=0.02, blur=1.0),
+            _Kind(busy=False, measure=_TIME),
+            _Kind(busy=True, measure=_TIME),
+            _Kind(busy=False, measure=_TIME, most=_MOST_AT_ONCE),
             _Kind(busy=True, measure=_CROWDING),
             _Kind(busy=True, measure=_HOP_BYTES),
             _Kind(busy=False, measure=_HOP_BYTES),
@@ -158,7 +193,9 @@ class Refinement:
             if self._admit(places):
                 self._starts.append(places)
         self._left = deque(self._starts)
-        self._leaps = deque(_LEAPS)
+        self._mixes = deque(_MIXES)
+        self._in_order: Places | None = BY_ORDER.place(traffic, machine)
+        self._exploring = False
 
     @property
     def starts(self) -> Sequence[Places]:
@@ -175,29 +212,47 @@ class Refinement:
         """Everything told a time, best first; of equals the first told."""
         return sorted(self._told, key=lambda entry: entry[0])
 
+    @property
+    def exploring(self) -> bool:
+        """Whether what was asked last teaches the model most when it is simulated to its end."""
+        return self._exploring
+
     def ask(self) -> Places | None:
         """The next mapping to simulate; None where no new one was found."""
-        if self._left:
-            return self._opened(_Proposal(self._left.popleft(), None))
-        while self._leaps and self._best is not None:
-            proposal = self._leap(*self._leaps.popleft())
-            if proposal is not None:
-                return self._opened(proposal)
-        while self._promising:
-            proposal = self._moved(self._promising.popleft(), None)
-            if proposal is not None:
-                return self._opened(proposal)
+        planned = self._planned()
+        if planned is not None:
+            return planned
         for _ in range(_FRUITLESS):
-            kind = max(self._kinds, key=lambda kind: kind.promise(self._tries))
+            awake = [kind for kind in self._kinds if not kind.rests]
+            kind = max(awake, key=lambda kind: kind.promise(self._tries))
             kind.tries += 1
             self._tries += 1
-            proposal = self._drawn(kind)
+            proposal = self._leapt(kind) if kind.hot else self._drawn(kind)
             if proposal is not None:
-                return self._opened(proposal)
+                return self._opened(proposal, exploring=kind.hot == _HOT)
         # What is one good swap away is known: go further, ever more at random.
         for attempt in range(_FRUITLESS):
             swaps = tuple(self._swap(_ANY) for _ in range(2 + attempt // 4))
             proposal = self._moved(swaps, None)
+            if proposal is not None:
+                return self._opened(proposal)
+        return None
+
+    def _planned(self) -> Places | None:
+        """What comes before the bandit: starts, ranks in order, first leaps, swaps that helped."""
+        if self._left:
+            return self._opened(_Proposal(self._left.popleft(), None))
+        if self._best is not None and self._in_order is not None:
+            places, self._in_order = self._in_order, None
+            if self._admit(places):
+                return self._opened(_Proposal(places, None), exploring=True)
+        while self._mixes and self._best is not None:
+            weights = self._model.weighing(*self._mixes.popleft())
+            proposal = self._leap(self._best, weights, _HOT, None)
+            if proposal is not None:
+                return self._opened(proposal, exploring=True)
+        while self._promising:
+            proposal = self._moved(self._promising.popleft(), None)
             if proposal is not None:
                 return self._opened(proposal)
         return None
@@ -219,6 +274,7 @@ class Refinement:
         if seconds is None:
             return
         self._told.append((seconds, proposal.places))
+        self._model.learn(proposal.places, seconds)
         if proposal.kind is not None and proposal.base is not None and seconds < proposal.base:
             proposal.kind.gains += 1
         if self._best is None or seconds < self._best.seconds:
@@ -226,10 +282,12 @@ class Refinement:
                 # What was found meanwhile may help this one too.
                 self._promising.extend(self._since(proposal))
             self._best = _Best(seconds, proposal.places, self._busy(link_loads))
+            for kind in self._kinds:
+                kind.rests = False
             self._at = proposal.places.tolist()
             for rank, place in enumerate(self._at):
                 self._board.swap(rank, place)
-        elif proposal.base is not None and seconds < proposal.base:
+        elif proposal.swaps and proposal.base is not None and seconds < proposal.base:
             self._promising.append(proposal.swaps)
 
     def _since(self, proposal: _Proposal) -> list[tuple[_Swap, ...]]:
@@ -246,21 +304,34 @@ class Refinement:
         order = sorted(range(len(loads)), key=lambda link: (-loads[link], link))
         return [link for link in order[:_BUSY_LINKS] if loads[link] > 0]
 
-    def _leap(self, hop_bytes: float, congestion: float) -> _Proposal | None:
-        """What annealing over swaps by the model makes of the incumbent, unless that is known."""
-        hops, _, busiest, _ = self._board.measures()
-        steps = few_steps(self._traffic, self._machine, hops)
-        weights = hop_bytes / max(1, hops), 0.0, congestion / max(1, busiest)
-        self._board.anneal(*weights, 0, steps, self._random.getrandbits(32), None)
-        places = self._board.places()
-        for rank, place in enumerate(self._at):
-            self._board.swap(rank, place)
-        return _Proposal(places, None) if self._admit(places) else None
+    def _leapt(self, kind: _Kind) -> _Proposal | None:
+        if self._best is None:
+            return None
+        blur = [math.exp(self._random.gauss(0, kind.blur)) for _ in self._model.weights]
+        one, two, three, four = self._model.weights
+        weights = one * blur[0], two * blur[1], three * blur[2], four * blur[3]
+        proposal = self._leap(self._best, weights, kind.hot, kind)
+        kind.rests = proposal is None
+        return proposal
+
+    def _leap(
+        self, start: _Best, weights: Weights, hot: float, kind: _Kind | None
+    ) -> _Proposal | None:
+        """What annealing by the model makes of the incumbent, unless that is known."""
+        self._model.become(start.places)
+        places = self._model.anneal(weights, self._random.getrandbits(32), hot=hot)
+        if not self._admit(places):
+            return None
+        return _Proposal(places, start.seconds if kind else None, (), kind)
 
     def _drawn(self, kind: _Kind) -> _Proposal | None:
         """The swaps that the measure of a kind likes best, out of some drawn at random."""
         candidates = list(dict.fromkeys(self._swap(kind) for _ in range(_CANDIDATES)))
-        if kind.measure is not None:
+        if kind.measure == _TIME and self._best is not None:
+            self._model.become(self._best.places)
+            foretold = {swap: self._model.after(*swap) for swap in candidates}
+            candidates.sort(key=foretold.__getitem__)
+        elif kind.measure is not None:
             liked = {swap: self._board.after(*swap)[kind.measure] for swap in candidates}
             candidates.sort(key=liked.__getitem__)
         count = self._random.randint(2, kind.most) if kind.most > 1 else 1
@@ -324,7 +395,8 @@ class Refinement:
         self._known.add(key)
         return True
 
-    def _opened(self, proposal: _Proposal) -> Places:
+    def _opened(self, proposal: _Proposal, *, exploring: bool = False) -> Places:
+        self._exploring = exploring
         self._open[self._key(proposal.places)] = proposal
         return proposal.places
 
@@ -366,6 +438,8 @@ def refine(
     verify: Evaluate | None = None,
     evaluations: int,
     seconds: float | None = None,
+    rounds: Rounds | None = None,
+    limits: HostLimits | None = None,
     tie_rule: str = LOWEST_ID,
     seed: int = 0,
     progress: Callable[[int, float], None] | None = None,
@@ -382,6 +456,8 @@ def refine(
             made whatever the number.
         seconds: Of the clock, after which no simulation begins; the starts and the verification
             come in any case.
+        rounds: When ranks exchange what they do; None where that is not known: all at once.
+        limits: What ranks of a host share; None for nothing.
         tie_rule: Of the network's routes.
         seed: Of the random choices.
         progress: Told the number of simulations and the best time after each.
@@ -389,7 +465,9 @@ def refine(
     Raises:
         InvalidInput: There is no start, none of them can be run, or the network is too large.
     """
-    search = Refinement(traffic, machine, starts, tie_rule=tie_rule, seed=seed)
+    search = Refinement(
+        traffic, machine, starts, rounds=rounds, limits=limits, tie_rule=tie_rule, seed=seed
+    )
     end = math.inf if seconds is None else time.monotonic() + seconds
     made = 0
     timed_starts: list[tuple[float, Places]] = []
@@ -401,7 +479,8 @@ def refine(
         if places is None:
             break
         # Starts are compared with each other in the end; of the others only better ones count.
-        bound = None if starting or search.best is None else search.best[0]
+        exploring = starting or search.exploring
+        bound = None if exploring or search.best is None else search.best[0]
         answer = evaluate(places, bound)
         made += 1
         if answer is None:

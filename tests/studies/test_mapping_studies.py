@@ -290,7 +290,7 @@ def test_every_mapper_has_a_place_in_the_comparison() -> None:
 def test_a_case_is_refined_by_its_simulated_time(laboratory: Laboratory) -> None:
     case = small_case(laboratory)
     apart = np.array([0, 1, 4, 5], dtype=np.uint32)  # both pairs cross the cables of the hosts
-    refined = case.refined([apart], evaluations=40, seed=0)
+    refined = case.refined([apart], evaluations=40, seed=0).places
     assert case.seconds(refined) < 0.7 * case.seconds(apart)
     assert case.measure(apart, case.seconds(refined)) is None
 

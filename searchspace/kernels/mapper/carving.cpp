@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace hamtune::mapper {
@@ -15,6 +16,12 @@ struct Cut {
   std::int64_t cost = std::numeric_limits<std::int64_t>::max();
   std::size_t first = 0;
   bool front = true;  ///< whether the first ones are part 0
+  bool stepped = false;  ///< whether a layer is divided
+
+  /// Of planes that cut the same, a flat one leaves parts that are easier to split.
+  bool operator<(const Cut& other) const {
+    return std::tie(cost, stepped) < std::tie(other.cost, other.stepped);
+  }
 };
 
 /// The cheapest cut of an order with `least` to `most` vertices in part 0, pulls counted.
@@ -40,6 +47,12 @@ Cut cheapest(const PartGraph& graph, const std::vector<std::uint32_t>& order, st
       cut += arc.weight * side[arc.to];
     }
   }
+}
+
+std::vector<std::uint8_t> sides(const Cut& cut, const std::vector<std::uint32_t>& order) {
+  std::vector<std::uint8_t> parts(order.size(), cut.front ? 1 : 0);
+  for (std::size_t at = 0; at < cut.first; ++at) parts[order[at]] = cut.front ? 0 : 1;
+  return parts;
 }
 
 }  // namespace
@@ -123,18 +136,28 @@ std::vector<std::uint8_t> Carving::split(const PartGraph& graph, const std::vect
   if (least >= total) return std::vector<std::uint8_t>(ranks.size(), 0);
   const std::vector<std::uint32_t> place = places(ranks);
   std::vector<std::pair<Cut, std::vector<std::uint32_t>>> cuts;
+  std::size_t flat = kMostAxes;  // the axis that the last cut is a flat plane across
   for (const std::vector<std::size_t>& order : orders_) {
+    if (order.front() == flat) continue;  // in any order within the layers, the same cut
     std::vector<std::uint32_t> here = sorted(place, order);
-    const Cut cut = cheapest(graph, here, static_cast<std::size_t>(std::max(least, 0)),
-                             static_cast<std::size_t>(most));
+    Cut cut = cheapest(graph, here, static_cast<std::size_t>(std::max(least, 0)),
+                       static_cast<std::size_t>(most));
+    const std::uint32_t* across = place.data() + order.front() * ranks.size();
+    cut.stepped = cut.first > 0 && cut.first < here.size() &&
+                  across[here[cut.first - 1]] == across[here[cut.first]];
+    if (!cut.stepped) flat = order.front();
     cuts.emplace_back(cut, std::move(here));
   }
-  const std::size_t chosen = std::min(number, cuts.size() - 1);
   std::stable_sort(cuts.begin(), cuts.end(),
-                   [](const auto& a, const auto& b) { return a.first.cost < b.first.cost; });
-  const auto& [best, best_order] = cuts[chosen];
-  std::vector<std::uint8_t> parts(ranks.size(), best.front ? 1 : 0);
-  for (std::size_t at = 0; at < best.first; ++at) parts[best_order[at]] = best.front ? 0 : 1;
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  // Orders that agree in their first axis often make one and the same cut.
+  std::vector<std::vector<std::uint8_t>> different;
+  for (std::size_t at = 0; at < cuts.size() && different.size() <= number; ++at) {
+    std::vector<std::uint8_t> found = sides(cuts[at].first, cuts[at].second);
+    if (std::find(different.begin(), different.end(), found) == different.end())
+      different.push_back(std::move(found));
+  }
+  std::vector<std::uint8_t> parts = std::move(different.back());
   refine_split(graph, least, most, kPasses, parts);
   return parts;
 }

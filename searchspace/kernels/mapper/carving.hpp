@@ -20,11 +20,12 @@ class Carving {
 
   explicit Carving(const Lattice& lattice);
 
-  /// How many different cuts `split` tells apart.
+  /// How many different cuts `split` tells apart at most.
   std::size_t ways() const { return orders_.size(); }
 
-  /// Splits as `split_graph` does, along the plane that cuts least, or the one that comes so many
-  /// places after it, and refines that. `ranks`: that of each vertex.
+  /// Splits as `split_graph` does, along the plane that cuts least, or the different one that comes
+  /// so many places after it (the last one where there are fewer), and refines that. `ranks`: that of
+  /// each vertex.
   std::vector<std::uint8_t> split(const PartGraph& graph, const std::vector<Rank>& ranks,
                                   std::int32_t least, std::int32_t most,
                                   std::size_t number) const;

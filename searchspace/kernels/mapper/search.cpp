@@ -120,7 +120,7 @@ class Search {
     const std::int64_t structured = best_cost_;
     const bool tried = best_.start == kStructure;
     const std::size_t ways = carving ? carving->ways() : tried ? 2 : 1;
-    const Tries tries{1, std::min<std::size_t>(ways, 2), carving ? &*carving : nullptr};
+    const Tries tries{1, std::min<std::size_t>(ways, 3), carving ? &*carving : nullptr};
     if (!optimal()) refine(halve_together(flows_, metric_, tries, random_), kBisection);
     if (!optimal() && tried && best_cost_ < structured && !Families<Metric>::kKnown)
       refine(halve_together(flows_, metric_, tries, random_), kBisection);

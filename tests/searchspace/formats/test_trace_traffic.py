@@ -9,6 +9,8 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.formats.trace_traffic import TracesTraffic, family_of, selected_traffic
+from searchspace.rounds import Rounds
+from searchspace.traffic import Traffic
 
 RANKS = 6
 
@@ -115,3 +117,61 @@ def test_unknown_collectives_and_algorithms_are_refused(tmp_path: Path) -> None:
         selected_traffic(path, collectives=True, algorithms={"gossip": "ring"})
     with pytest.raises(InvalidInput, match="unknown algorithm"):
         family_of("bcast", "ring")
+
+
+def messages_of(rounds: Rounds) -> list[list[tuple[int, int, int]]]:
+    """(sender, receiver, bytes) of each round."""
+    found: list[list[tuple[int, int, int]]] = [[] for _ in rounds.count]
+    for number, *message in zip(
+        rounds.number.tolist(),
+        rounds.sender.tolist(),
+        rounds.receiver.tolist(),
+        rounds.size.tolist(),
+        strict=True,
+    ):
+        found[number].append(tuple(message))
+    return found
+
+
+def test_a_round_ends_where_a_rank_waits_after_it_sent(tmp_path: Path) -> None:
+    there = encode("send", peer=1, count=3, size=1) + encode("send", peer=2, count=4, size=1)
+    back = encode("recv", peer=0, count=3, size=1) + encode("send", peer=0, count=5, size=1)
+    path = trace(
+        tmp_path,
+        (there + encode("recv", peer=1, count=5, size=1)) * 2,
+        back * 2,
+        encode("recv", peer=0, count=4, size=1) * 2,
+    )
+
+    found = TracesTraffic([path]).rounds()
+
+    assert messages_of(found) == [[(0, 1, 3), (0, 2, 4), (1, 0, 5)]]
+    assert found.count.tolist() == [2]
+
+
+def test_a_collective_takes_a_round_for_each_step(tmp_path: Path) -> None:
+    path = trace(tmp_path, *[encode("allreduce", count=1, size=8) * 3] * 4)
+    traffic = TracesTraffic([path])
+
+    doubling = traffic.rounds({"allreduce": "rdb"})
+    assert messages_of(doubling) == [
+        [(0, 1, 8), (1, 0, 8), (2, 3, 8), (3, 2, 8)],
+        [(0, 2, 8), (1, 3, 8), (2, 0, 8), (3, 1, 8)],
+    ]
+    assert doubling.count.tolist() == [3, 3]
+    assert messages_of(traffic.rounds({"allreduce": "lr"})) == [
+        [(0, 1, 12), (1, 2, 12), (2, 3, 12), (3, 0, 12)]
+    ]
+
+
+def test_rounds_add_up_to_the_traffic_even_where_many_are_joined(tmp_path: Path) -> None:
+    calls = b"".join(encode("allreduce", count=n, size=8) for n in range(1, 90))
+    traffic = TracesTraffic([trace(tmp_path, *[calls] * 4)] * 2)
+
+    rounds = traffic.rounds({"allreduce": "rdb"})
+
+    assert len(rounds.count) <= 128
+    sizes = rounds.size * rounds.count[rounds.number].astype(np.int64)
+    found = Traffic.from_pairs(rounds.ranks, rounds.sender, rounds.receiver, sizes)
+    assert found.to_dense().tolist() == traffic({"allreduce": "rdb"}).to_dense().tolist()
+    assert TracesTraffic([trace(tmp_path, b"", b"")]).rounds().count.tolist() == [1]
