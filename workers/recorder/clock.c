@@ -4,18 +4,10 @@
 #include "recorder.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 static bool active, measured;
 static double speed, since, flops;
 static int depth;
-
-static double thread_seconds(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Calls of other threads cannot be told apart in a trace, nor timed by this thread's clock. */
 static void check_thread(void)
@@ -27,14 +19,17 @@ static void check_thread(void)
 void hamtune_enter(void)
 {
   check_thread();
-  if (depth++ == 0 && measured)
-    flops += (thread_seconds() - since) * speed;
+  if (depth++ > 0 || !measured)
+    return;
+  const double spent = hamtune_thread_seconds() - since;
+  if (spent > 0) /* two clocks may differ by a little */
+    flops += spent * speed;
 }
 
 void hamtune_leave(void)
 {
   if (--depth == 0 && measured)
-    since = thread_seconds();
+    since = hamtune_thread_seconds();
 }
 
 bool hamtune_recording(const char *function, int result)
@@ -82,6 +77,8 @@ void hamtune_start_recording(void)
   measured = host_speed != NULL;
   speed = measured ? strtod(host_speed, NULL) : 0;
   hamtune_describe_run(directory, rank, speed);
+  if (measured)
+    hamtune_start_clock();
   active = true;
 }
 
@@ -89,5 +86,6 @@ void hamtune_end_recording(void)
 {
   put_operation(FINALIZE);
   hamtune_close_output();
+  hamtune_stop_clock();
   active = measured = false;
 }

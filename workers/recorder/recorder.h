@@ -73,6 +73,12 @@ bool hamtune_measures(void);
 void hamtune_start_recording(void);
 void hamtune_end_recording(void);
 
+/* thread_clock.c, or smpi.c: the CPU time of the calling thread, s. Started before it is asked for the
+ * first time, by the thread that asks. */
+void hamtune_start_clock(void);
+void hamtune_stop_clock(void);
+double hamtune_thread_seconds(void);
+
 /* output.c */
 void hamtune_open_output(const char *directory, int rank);
 void hamtune_close_output(void);

@@ -1,10 +1,13 @@
 #include "workers/simulator/child.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <algorithm>
+#include <array>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -27,9 +30,12 @@ void write_all(int fd, std::string_view text) {
 
 /// A field of /proc/self/statm, in bytes: 2 is shared resident memory, 5 private data and stacks.
 std::size_t memory_in_use(int field) {
-  std::ifstream statm("/proc/self/statm");
+  static const int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  std::array<char, 256> text{};
+  if (pread(statm, text.data(), text.size() - 1, 0) <= 0) return 0;
+  std::istringstream fields(text.data());
   std::size_t pages = 0;
-  for (int skip = 0; skip <= field; ++skip) statm >> pages;
+  for (int skip = 0; skip <= field; ++skip) fields >> pages;
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
@@ -41,15 +47,26 @@ std::size_t memory_in_use(int field) {
   _exit(0);
 }
 
-void limit_memory(const Request& request, bool has_stacks) {
-  if (!request.memory_bytes) return;
+/// What the process takes before it simulates, bytes.
+std::size_t data_and_stacks(const Request& request, bool has_stacks) {
   std::size_t ranks = 0;
   if (!has_stacks)
     for (const ApplicationRequest& application : request.applications)
       ranks += application.hosts.size();
-  const std::size_t stacks = ranks * (kStackKilobytes + 64) * 1024;  // guards and rounding
-  const rlim_t limit = memory_in_use(5) + stacks + *request.memory_bytes;
-  const rlimit data = {limit, limit};
+  return memory_in_use(5) + ranks * (kStackKilobytes + 64) * 1024;  // guards and rounding
+}
+
+/// What the process had before its first request does not count, what earlier requests have left does:
+/// the kernel would not notice that it is used again, so where it is above the limit already another
+/// process must tell.
+void limit_memory(const Request& request, bool has_stacks) {
+  static const std::size_t before = data_and_stacks(request, has_stacks);
+  rlimit data{};
+  getrlimit(RLIMIT_DATA, &data);
+  data.rlim_cur = data.rlim_max;
+  if (request.memory_bytes)
+    data.rlim_cur = std::min<rlim_t>(data.rlim_max, before + *request.memory_bytes);
+  if (request.memory_bytes && memory_in_use(5) > data.rlim_cur) _exit(1);
   setrlimit(RLIMIT_DATA, &data);
 }
 
@@ -62,15 +79,17 @@ void run_child(const Request& request, Simulation& simulation, int result_fd) {
   std::set_new_handler(&report_no_memory);
   limit_memory(request, simulation.is_ready());
   simulation.run(request, result_fd);
+  write_all(result_fd, "\n");
 }
 
 void announce_start(int result_fd) { write_all(result_fd, "\n"); }
 
-void write_result_and_leave(int result_fd, nlohmann::json result) {
-  // Pages of scratch buffers and code, which the peak of this process's memory includes.
+void write_result(int result_fd, nlohmann::json result) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  result["peak_bytes"] = static_cast<std::size_t>(usage.ru_maxrss) * 1024;
   result["shared_bytes"] = memory_in_use(2) + owned_code();
   write_all(result_fd, result.dump());
-  _exit(0);
 }
 
 }  // namespace hamtune

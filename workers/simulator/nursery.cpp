@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
-#include <string_view>
 #include <utility>
 
 #include "searchspace/kernels/shallow_json.hpp"
@@ -18,36 +17,6 @@
 #include "workers/simulator/supervisor.hpp"
 
 namespace hamtune {
-
-namespace {
-
-/// False if there is nobody to read it.
-bool send_line(int socket, std::string line) {
-  line += '\n';
-  for (std::string_view left = line; !left.empty();) {
-    const ssize_t sent = send(socket, left.data(), left.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return false;
-    left.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
-
-/// Nothing if the other end is closed. There is one line under way at a time.
-std::optional<std::string> receive_line(int socket) {
-  std::string line;
-  std::array<char, 65'536> buffer{};
-  while (line.empty() || line.back() != '\n') {
-    wait_to_read(socket);
-    const ssize_t size = recv(socket, buffer.data(), buffer.size(), 0);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return std::nullopt;
-    line.append(buffer.data(), static_cast<std::size_t>(size));
-  }
-  line.pop_back();
-  return line;
-}
-
-}  // namespace
 
 std::optional<std::string> Nursery::ask(const std::string& line) {
   if (process_ < 0) return std::nullopt;
@@ -100,8 +69,10 @@ void Nursery::serve(int socket, pid_t parent) {
   try {
     simulation_.make_ready(*last_);
     if (!express::suits()) _exit(1);
+    simulation_.initialize_ranks();
+    Succession succession(simulation_);
     while (const std::optional<std::string> line = receive_line(socket))
-      if (!send_line(socket, answer(*line))) break;
+      if (!send_line(socket, answer(*line, succession))) break;
   } catch (const std::exception&) {
     _exit(1);
   }
@@ -109,13 +80,13 @@ void Nursery::serve(int socket, pid_t parent) {
 }
 
 /// Empty where the ranks do not stand ready for the request.
-std::string Nursery::answer(const std::string& line) {
+std::string Nursery::answer(const std::string& line, Succession& succession) {
   const nlohmann::json json = parse_shallow(line);
   if (!json.is_object()) return {};
   try {
     const Request request = parse_request(json, traces_);
     if (!express::may_suit(request) || !Simulation::share_readiness(*last_, request)) return {};
-    return to_line(evaluate(request, id_of(json), simulation_));
+    return to_line(succession.evaluate(request, line, id_of(json)));
   } catch (const InvalidRequest&) {
     return {};
   }

@@ -10,6 +10,7 @@
 #include "searchspace/kernels/trace.hpp"
 #include "workers/simulator/request.hpp"
 #include "workers/simulator/simulation.hpp"
+#include "workers/simulator/supervisor.hpp"
 
 namespace hamtune {
 
@@ -35,7 +36,7 @@ class Nursery {
   void open();
   void close();
   [[noreturn]] void serve(int socket, pid_t parent);
-  std::string answer(const std::string& line);
+  std::string answer(const std::string& line, Succession& succession);
 
   const std::vector<Trace>& traces_;
   Simulation& simulation_;

@@ -21,12 +21,15 @@ int to_tag(std::int32_t tag) { return tag == kAnyTag ? MPI_ANY_TAG : tag; }
 
 }  // namespace
 
+void Rank::prepare() {
+  // SMPI asks a buffer for its size only.
+  check_mpi(MPI_Buffer_attach(scratch::receive_buffer(), std::numeric_limits<int>::max()));
+}
+
 void Rank::replay(MPI_Comm world) {
   actor_ = compat::caller();
   communicators_ = {world, MPI_COMM_SELF};
   requests_.assign(trace_.slots, MPI_REQUEST_NULL);
-  // SMPI asks a buffer for its size only.
-  check_mpi(MPI_Buffer_attach(scratch::receive_buffer(), std::numeric_limits<int>::max()));
   std::size_t next_mark = 0;
   for (at_ = 0; at_ < trace_.operations.size(); ++at_) {
     pass_marks(next_mark);

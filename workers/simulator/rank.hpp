@@ -18,6 +18,9 @@ class Rank {
   Rank(const RankTrace& trace, Payload& payload, std::function<void()> at_mark)
       : trace_(trace), payload_(payload), at_mark_(std::move(at_mark)) {}
 
+  /// Once after MPI_Init, inside the rank's actor.
+  static void prepare();
+
   /// Replays everything between MPI_Init and MPI_Finalize; runs inside the rank's actor.
   ///
   /// Throws MpiError, and whatever SMPI's collective algorithms throw.

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -84,8 +85,11 @@ class Group : public F2C {
   aid_t actor(int rank) const;
 };
 
+class Topo;
+
 class Comm {
  public:
+  Comm(Group* group, std::shared_ptr<Topo> topology, bool of_neighbours, int id);
   Group* group();
   int id() const;
   int size() const;

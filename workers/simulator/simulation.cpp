@@ -5,8 +5,11 @@
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
+
+#include <unistd.h>
 
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/child.hpp"
@@ -109,6 +112,23 @@ void set_options(const std::vector<std::pair<std::string, std::string>>& options
     }
 }
 
+bool are_alike(const PlatformRequest& platform) {
+  return std::all_of(platform.host_speeds.begin(), platform.host_speeds.end(),
+                     [&platform](double speed) { return speed == platform.host_speeds.front(); });
+}
+
+/// Whether no two ranks share a host. To SMPI one such placement on hosts that are alike is as good as
+/// any other: only the network tells them apart, which is ours.
+bool have_hosts_of_their_own(const Request& request) {
+  std::vector<bool> used(request.platform.hosts, false);
+  for (const ApplicationRequest& application : request.applications)
+    for (const Node host : application.hosts) {
+      if (used[host]) return false;
+      used[host] = true;
+    }
+  return true;
+}
+
 std::vector<bool> used_hosts(const Request& request) {
   std::vector<bool> used(request.platform.hosts, false);
   for (const ApplicationRequest& application : request.applications)
@@ -122,8 +142,11 @@ Simulation::Simulation(const std::vector<Trace>& traces)
     : traces_(traces), engine_(make_engine()) {}
 
 bool Simulation::share_readiness(const Request& one, const Request& other) {
-  const auto same_place = [](const ApplicationRequest& a, const ApplicationRequest& b) {
-    return a.trace == b.trace && a.hosts == b.hosts;
+  const bool alike = are_alike(one.platform) && have_hosts_of_their_own(one) &&
+                     have_hosts_of_their_own(other);
+  const auto same_place = [alike](const ApplicationRequest& a, const ApplicationRequest& b) {
+    return a.trace == b.trace && a.start == b.start &&
+           (alike ? a.hosts.size() == b.hosts.size() : a.hosts == b.hosts);
   };
   return one.platform.hosts == other.platform.hosts &&
          one.platform.cores == other.platform.cores &&
@@ -141,18 +164,50 @@ void Simulation::make_ready(const Request& request) {
   start_applications();
 }
 
+/// A rank of several applications, or one that starts later, has more in its past than MPI_Init, and
+/// so has one that waits for the others in the end.
+bool Simulation::can_wait() const {
+  return shared_world_ && request_->applications.front().start <= 0 &&
+         simgrid::config::get_value<double>("smpi/init") <= 0 &&
+         !simgrid::config::get_value<bool>("smpi/finalization-barrier");
+}
+
+void Simulation::initialize_ranks() {
+  if (!can_wait() || !express::keep_choices()) return;
+  ranks_wait_ = true;
+  for (const std::string_view name : kAlgorithmOptions)
+    algorithms_.emplace_back(name,
+                             simgrid::config::get_value<std::string>(std::string(name).c_str()));
+  network_ = std::make_unique<Network>(request_->platform);
+  express::use(*platform_, *network_, factors_of(*request_), is_estimate());
+  express::run([] { throw std::runtime_error("MPI_Init takes simulated time"); });
+}
+
+/// Whatever the last request has left behind is undone.
+void Simulation::begin_again() {
+  set_options(algorithms_);
+  express::restore_choices();
+  applications_.clear();
+  running_ = 0;
+  describe_applications();
+  result_.reset();
+  world_ = express::as_new(first_world_);
+}
+
 void Simulation::run(const Request& request, int result_fd) {
   result_fd_ = result_fd;
   try {
     if (!is_ready()) make_ready(request);
     request_ = &request;
+    if (ranks_wait_) begin_again();
     simulate();
+    write_result(result_fd, *result_);
+    return;
   } catch (const InvalidRequest& error) {
     fail("invalid", error.what());
   } catch (const std::exception& error) {
     fail("crash", error.what());
   }
-  fail("crash", "SimGrid ended before the ranks did");
 }
 
 void Simulation::simulate() {
@@ -164,18 +219,18 @@ void Simulation::simulate() {
     express::use(*platform_, *network_, factors_of(*request_), is_estimate());
     announce_start(result_fd_);
     express::run([this] { stop_at_cutoff(); });
-    stop_in_deadlock();
+    if (!result_) stop_in_deadlock();
+    return;
   }
   platform_->add_network(*network_, used_hosts(*request_), factors_of(*request_));
   announce_start(result_fd_);
   s4u::Engine::on_time_advance_cb([this](double) { stop_at_cutoff(); });
   s4u::Engine::on_deadlock_cb([this] { stop_in_deadlock(); });
   engine_->run();
+  fail("crash", "SimGrid ended before the ranks did");
 }
 
-void Simulation::start_applications() {
-  SMPI_init();
-  leave_payload_in_place();
+void Simulation::describe_applications() {
   for (const ApplicationRequest& application : request_->applications) {
     const Trace& trace = traces_[application.trace];
     Running& running = applications_.emplace_back();
@@ -191,6 +246,12 @@ void Simulation::start_applications() {
       running.members.push_back({Rank(trace.ranks[rank], payload_, std::move(at_mark)), {}});
     }
   }
+}
+
+void Simulation::start_applications() {
+  SMPI_init();
+  leave_payload_in_place();
+  describe_applications();
   for (std::size_t application = 0; application < applications_.size(); ++application) {
     const std::size_t ranks = applications_[application].members.size();
     SMPI_app_instance_register(instance_name(application).c_str(), nullptr,
@@ -210,22 +271,34 @@ void Simulation::start_rank(std::size_t application, std::size_t number) {
 
 void Simulation::live(std::size_t application, std::size_t number) {
   express::enter(request_->applications[application].hosts[number]);
-  Running& running = applications_[application];
-  Member& member = running.members[number];
   try {
     s4u::this_actor::sleep_until(request_->applications[application].start);
     MPI_Init(nullptr, nullptr);
-    member.rank.replay(enter_world());
-    if (shared_world_) MPI_Finalize();
+    Rank::prepare();
+    if (ranks_wait_) first_world_ = compat::world_of_caller();
+    while (ranks_wait_) {
+      express::leave();
+      express::enter(request_->applications[application].hosts[number]);
+      play(application, number);
+    }
+    play(application, number);
   } catch (const std::exception& error) {
-    fail("crash", "rank " + std::to_string(number) + ", " + member.rank.whereabouts() + ": " +
+    fail("crash", "rank " + std::to_string(number) + ", " +
+                      applications_[application].members[number].rank.whereabouts() + ": " +
                       error.what());
   }
+  express::leave();
+}
+
+void Simulation::play(std::size_t application, std::size_t number) {
+  Running& running = applications_[application];
+  Member& member = running.members[number];
+  member.rank.replay(enter_world());
+  if (shared_world_ && !ranks_wait_) MPI_Finalize();
   member.finished = s4u::Engine::get_clock();
   running.last = std::max(running.last, *member.finished);
   --running.left;
-  if (--running_ == 0) leave_completed();
-  express::leave();
+  if (--running_ == 0) complete();
 }
 
 /// Returns the communicator that stands for MPI_COMM_WORLD in the calling rank.
@@ -237,6 +310,7 @@ void Simulation::live(std::size_t application, std::size_t number) {
 /// one costs a broadcast of 4 bytes when the application starts. Worlds must then outlive all
 /// ranks, so ranks of several applications do not finalize.
 MPI_Comm Simulation::enter_world() {
+  if (ranks_wait_) return MPI_COMM_WORLD = world_;
   if (!shared_world_ && !node_aware_) return MPI_COMM_WORLD;
   const MPI_Comm world = compat::world_of_caller();
   static const MPI_Comm first = MPI_COMM_WORLD = world;
@@ -288,13 +362,14 @@ void Simulation::stop_in_deadlock() {
   fail("crash", "SimGrid reports a deadlock after the ranks have ended");
 }
 
-/// What was certain on the way may have been less than the estimate.
-void Simulation::leave_completed() {
+/// The last rank has finished. What was certain on the way may have been less than the estimate.
+void Simulation::complete() {
   Json result = {{"status", "completed"}};
   report_times(result);
   if (request_->cutoff && result["simulated_time"].get<double>() > *request_->cutoff)
-    leave({{"status", "censored"}, {"simulated_time", *request_->cutoff}});
-  leave(std::move(result));
+    result = {{"status", "censored"}, {"simulated_time", *request_->cutoff}};
+  if (!ranks_wait_) leave(std::move(result));
+  result_ = whole(std::move(result));
 }
 
 void Simulation::fail(const std::string& kind, const std::string& message) {
@@ -339,7 +414,8 @@ void Simulation::report_times(Json& result) const {
   if (is_estimate()) result["estimate"] = {{"played", objective(played)}, {"error", error}};
 }
 
-void Simulation::leave(Json result) {
+/// With what every result has.
+Json Simulation::whole(Json result) const {
   result.emplace("reason", nullptr);
   Json rank_times = Json::array();
   for (const Running& application : applications_) {
@@ -355,7 +431,12 @@ void Simulation::leave(Json result) {
   if (network_)
     for (const auto& [up, down] : network_->loads()) loads.push_back({up, down});
   result["link_loads"] = std::move(loads);
-  write_result_and_leave(result_fd_, result);
+  return result;
+}
+
+void Simulation::leave(Json result) {
+  write_result(result_fd_, whole(std::move(result)));
+  _exit(0);  // whatever SimGrid still has in hand
 }
 
 }  // namespace hamtune

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,11 +13,17 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "searchspace/kernels/shallow_json.hpp"
 #include "workers/simulator/child.hpp"
 #include "workers/simulator/request.hpp"
 
@@ -29,6 +36,8 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kKeptLog = 16'384;   // bytes of the end of a child's log
 constexpr std::size_t kLongestLine = 300;  // characters of it shown
+constexpr int kMostRequests = 256;  // of a child: SMPI does not free all it makes for one
+constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20;  // bytes of a child that waits
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -38,21 +47,27 @@ double seconds_since(Clock::time_point start) {
   throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
 }
 
-/// A pipe whose ends close with it.
-class Pipe {
+/// A pipe or a pair of sockets whose ends close with it.
+class Ends {
  public:
-  Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) fail("cannot make a pipe");
+  enum class Kind : std::uint8_t { pipe, sockets };
+
+  explicit Ends(Kind kind) {
+    const int failed = kind == Kind::pipe
+                           ? pipe2(ends_.data(), O_CLOEXEC)
+                           : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data());
+    if (failed != 0) fail("cannot make a pipe");
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
+  Ends(const Ends&) = delete;
+  Ends& operator=(const Ends&) = delete;
+  ~Ends() {
     close_end(0);
     close_end(1);
   }
 
   int reader() const { return ends_[0]; }
   int writer() const { return ends_[1]; }
+  void close_reader() { close_end(0); }
   void close_writer() { close_end(1); }
 
  private:
@@ -64,77 +79,152 @@ class Pipe {
   std::array<int, 2> ends_ = {-1, -1};
 };
 
-/// What is known of a child that has ended.
+/// What is known of a child that has ended, or waits for another request.
 struct Outcome {
   std::string result;  // what it wrote as its result
   std::string log;     // the end of what SimGrid wrote
   int status = 0;      // of waitpid
-  rusage usage{};
+  double cpu_seconds = 0;
+  std::uint64_t peak_bytes = 0;
   double wall_seconds = 0;
   bool out_of_time = false;
+  bool waits = false;
 };
 
-/// Collects both pipes until the child closes them; kills it at the deadline, and leaves when the
-/// reader of our own answers is gone: the child then dies with us instead of working for nobody.
-void follow(pid_t child, int result, int log, std::optional<double> wall_seconds,
-            Clock::time_point start, Outcome& outcome) {
-  std::array<pollfd, 3> open = {{{result, POLLIN, 0}, {log, POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
-  std::array<char, 65'536> buffer{};
-  while (open[0].fd >= 0 || open[1].fd >= 0) {
-    int timeout = -1;
-    if (wall_seconds && !outcome.out_of_time) {
-      const double left = *wall_seconds - seconds_since(start);
-      if (left <= 0) {
-        outcome.out_of_time = true;
-        kill(child, SIGKILL);
-      } else {
-        timeout = static_cast<int>(std::min(left, 1e6) * 1000) + 1;
-      }
-    }
-    if (poll(open.data(), open.size(), timeout) < 0 && errno != EINTR) fail("cannot poll");
-    if ((open[2].revents & POLLERR) != 0) _exit(1);
-    for (std::size_t index = 0; index < 2; ++index) {
-      if (open[index].fd < 0 || open[index].revents == 0) continue;
-      const ssize_t size = read(open[index].fd, buffer.data(), buffer.size());
-      if (size <= 0) {
-        open[index].fd = -1;
-        continue;
-      }
-      std::string& text = index == 0 ? outcome.result : outcome.log;
-      text.append(buffer.data(), static_cast<std::size_t>(size));
-      if (index == 1 && text.size() > 2 * kKeptLog) text.erase(0, text.size() - kKeptLog);
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+double cpu_seconds_of(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// Only white space, before a result.
+bool says_nothing(const std::string& result) {
+  return result.find_first_not_of('\n') == std::string::npos;
+}
+
+}  // namespace
+
+/// A process forked for a request.
+class Child {
+ public:
+  Child(const Request& request, Simulation& simulation) {
+    const pid_t parent = getpid();
+    process_ = fork();
+    if (process_ < 0) fail("cannot fork");
+    if (process_ == 0) live(request, simulation, parent);
+    result_.close_writer();
+    log_.close_writer();
+    requests_.close_reader();
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (process_ < 0) return;
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-}
 
-[[noreturn]] void become_child(const Request& request, Simulation& simulation, const Pipe& result,
-                               const Pipe& log, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before the line above
-  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(null, STDIN_FILENO);
-  dup2(log.writer(), STDOUT_FILENO);
-  dup2(log.writer(), STDERR_FILENO);
-  run_child(request, simulation, result.writer());
-}
+  /// Gives it another request; false if it is not there any more.
+  bool send(const std::string& line) { return send_line(requests_.writer(), line); }
 
-Outcome run(const Request& request, Simulation& simulation) {
-  const auto start = Clock::now();
-  Pipe result;
-  Pipe log;
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) fail("cannot fork");
-  if (child == 0) become_child(request, simulation, result, log, parent);
-  result.close_writer();
-  log.close_writer();
-  Outcome outcome;
-  follow(child, result.reader(), log.reader(), request.wall_seconds, start, outcome);
-  while (wait4(child, &outcome.status, 0, &outcome.usage) < 0)
-    if (errno != EINTR) fail("cannot wait for a child");
-  outcome.wall_seconds = seconds_since(start);
-  return outcome;
-}
+  int requests() const { return requests_served_; }
+
+  /// Waits for the end of the request.
+  Outcome follow(const std::optional<double>& wall_seconds) {
+    const auto start = Clock::now();
+    Outcome outcome;
+    collect(wall_seconds, start, outcome);
+    ++requests_served_;
+    if (outcome.waits) {
+      const double cpu = cpu_seconds_of(process_);
+      outcome.cpu_seconds = cpu - cpu_seconds_;
+      cpu_seconds_ = cpu;
+    } else {
+      rusage usage{};
+      while (wait4(process_, &outcome.status, 0, &usage) < 0)
+        if (errno != EINTR) fail("cannot wait for a child");
+      process_ = -1;
+      outcome.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - cpu_seconds_;
+      outcome.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    }
+    outcome.wall_seconds = seconds_since(start);
+    return outcome;
+  }
+
+ private:
+  /// In the process itself.
+  [[noreturn]] void live(const Request& request, Simulation& simulation, pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);  // it died before the line above
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(null, STDIN_FILENO);
+    dup2(log_.writer(), STDOUT_FILENO);
+    dup2(log_.writer(), STDERR_FILENO);
+    requests_.close_writer();
+    run_child(request, simulation, result_.writer());
+    std::unique_ptr<const Request> last;
+    while (const std::optional<std::string> line = receive_line(requests_.reader())) {
+      auto next = std::make_unique<const Request>(
+          parse_request(parse_shallow(*line), simulation.traces()));
+      run_child(*next, simulation, result_.writer());
+      last = std::move(next);  // the network refers to it until there is another one
+    }
+    _exit(0);
+  }
+
+  /// Collects what it writes until it waits or closes both pipes; kills it at the deadline, and
+  /// leaves when the reader of our own answers is gone: the child then dies with us instead of
+  /// working for nobody.
+  void collect(const std::optional<double>& wall_seconds, Clock::time_point start,
+               Outcome& outcome) {
+    std::array<pollfd, 3> open = {
+        {{result_.reader(), POLLIN, 0}, {log_.reader(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
+    std::array<char, 65'536> buffer{};
+    while (open[0].fd >= 0 || open[1].fd >= 0) {
+      int timeout = -1;
+      if (wall_seconds && !outcome.out_of_time) {
+        const double left = *wall_seconds - seconds_since(start);
+        if (left <= 0) {
+          outcome.out_of_time = true;
+          kill(process_, SIGKILL);
+        } else {
+          timeout = static_cast<int>(std::min(left, 1e6) * 1000) + 1;
+        }
+      }
+      if (poll(open.data(), open.size(), timeout) < 0 && errno != EINTR) fail("cannot poll");
+      if ((open[2].revents & POLLERR) != 0) _exit(1);
+      for (std::size_t index = 0; index < 2; ++index) {
+        if (open[index].fd < 0 || open[index].revents == 0) continue;
+        const ssize_t size = read(open[index].fd, buffer.data(), buffer.size());
+        if (size <= 0) {
+          open[index].fd = -1;
+          continue;
+        }
+        std::string& text = index == 0 ? outcome.result : outcome.log;
+        text.append(buffer.data(), static_cast<std::size_t>(size));
+        if (index == 1 && text.size() > 2 * kKeptLog) text.erase(0, text.size() - kKeptLog);
+      }
+      outcome.waits = !outcome.out_of_time && !says_nothing(outcome.result) &&
+                      outcome.result.back() == '\n';
+      if (outcome.waits) return;
+    }
+  }
+
+  Ends result_{Ends::Kind::pipe};
+  Ends log_{Ends::Kind::pipe};
+  Ends requests_{Ends::Kind::sockets};
+  pid_t process_ = -1;
+  int requests_served_ = 0;
+  double cpu_seconds_ = 0;  // that it had taken when it ended its last request
+};
+
+namespace {
 
 /// The last line of the log that says something; SimGrid ends some failures with empty lines and
 /// with advice on debugging.
@@ -175,8 +265,11 @@ Json reason_of_death(const Outcome& outcome, const Request& request) {
                 "SimGrid ended with exit status " + std::to_string(WEXITSTATUS(outcome.status)));
 }
 
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+/// Whether what earlier requests have left in a process may be why it failed.
+bool depends_on_the_past(const Json& answer) {
+  if (answer["status"] != "failed") return false;
+  const Json& kind = answer["reason"]["kind"];
+  return kind == "memory" || kind == "crash" || kind == "killed";
 }
 
 Json to_answer(const Outcome& outcome, const Request& request) {
@@ -189,10 +282,11 @@ Json to_answer(const Outcome& outcome, const Request& request) {
               {"link_loads", Json::array()}};
   const auto shared = answer.value("shared_bytes", std::uint64_t{0});
   answer.erase("shared_bytes");
-  const std::uint64_t peak = static_cast<std::uint64_t>(outcome.usage.ru_maxrss) * 1024;
+  const std::uint64_t peak = answer.value("peak_bytes", outcome.peak_bytes);
+  answer.erase("peak_bytes");
   answer.emplace("application_times", Json::array());
   answer.emplace("estimate", nullptr);
-  answer["cpu_seconds"] = seconds(outcome.usage.ru_utime) + seconds(outcome.usage.ru_stime);
+  answer["cpu_seconds"] = outcome.cpu_seconds;
   answer["wall_seconds"] = outcome.wall_seconds;
   answer["peak_rss_bytes"] = peak - std::min(peak, shared);
   return answer;
@@ -216,7 +310,8 @@ Json invalid_answer(const Json& id, const std::string& message) {
 
 Json evaluate(const Request& request, const Json& id, Simulation& simulation) {
   try {
-    Json answer = to_answer(run(request, simulation), request);
+    Json answer =
+        to_answer(Child(request, simulation).follow(request.wall_seconds), request);
     answer["id"] = id;
     return answer;
   } catch (const std::exception& error) {
@@ -232,6 +327,34 @@ Json evaluate(const Json& request, const std::vector<Trace>& traces, Simulation&
   }
 }
 
+Succession::Succession(Simulation& simulation) : simulation_(simulation) {}
+
+Succession::~Succession() = default;
+
+Json Succession::follow(const Request& request) {
+  const Outcome outcome = child_->follow(request.wall_seconds);
+  Json answer = to_answer(outcome, request);
+  if (!outcome.waits || child_->requests() >= kMostRequests || answer["peak_rss_bytes"] > kMostKept)
+    child_.reset();
+  return answer;
+}
+
+Json Succession::evaluate(const Request& request, const std::string& line, const Json& id) {
+  try {
+    Json answer;
+    if (child_ && child_->send(line)) answer = follow(request);
+    if (answer.is_null() || depends_on_the_past(answer)) {
+      child_ = std::make_unique<Child>(request, simulation_);
+      answer = follow(request);
+    }
+    answer["id"] = id;
+    return answer;
+  } catch (const std::exception& error) {
+    child_.reset();
+    return invalid_answer(id, error.what());
+  }
+}
+
 std::string to_line(const Json& answer) {
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -242,6 +365,30 @@ void wait_to_read(int fd) {
     if (poll(open.data(), open.size(), -1) < 0 && errno != EINTR) fail("cannot poll");
     if ((open[1].revents & POLLERR) != 0) _exit(1);
   }
+}
+
+bool send_line(int socket, std::string line) {
+  line += '\n';
+  for (std::string_view left = line; !left.empty();) {
+    const ssize_t sent = send(socket, left.data(), left.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    left.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+std::optional<std::string> receive_line(int socket) {
+  std::string line;
+  std::array<char, 65'536> buffer{};
+  while (line.empty() || line.back() != '\n') {
+    wait_to_read(socket);
+    const ssize_t size = recv(socket, buffer.data(), buffer.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return std::nullopt;
+    line.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  line.pop_back();
+  return line;
 }
 
 }  // namespace hamtune

@@ -1,7 +1,9 @@
 // Runs requests in child processes and turns whatever becomes of them into answers.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +24,39 @@ nlohmann::json evaluate(const nlohmann::json& request, const std::vector<Trace>&
 /// The same of a request that was parsed already.
 nlohmann::json evaluate(const Request& request, const nlohmann::json& id, Simulation& simulation);
 
+class Child;
+
+/// Evaluates requests that share readiness, one after the other in the same child while it comes to an
+/// end of each: what it has touched need not be copied nor fetched again. After anything else than an
+/// end (a cutoff, a failure, too much time) the next one has a fresh fork.
+class Succession {
+ public:
+  explicit Succession(Simulation& simulation);
+  ~Succession();
+
+  /// `line` is the request as it came.
+  nlohmann::json evaluate(const Request& request, const std::string& line,
+                          const nlohmann::json& id);
+
+ private:
+  nlohmann::json follow(const Request& request);
+
+  Simulation& simulation_;
+  std::unique_ptr<Child> child_;
+};
+
 /// An answer as a line. What SimGrid said may be cut within a letter, or hold bytes that are none.
 std::string to_line(const nlohmann::json& answer);
 
 /// Waits until there is something to read; leaves the process when the reader of our own answers is
 /// gone.
 void wait_to_read(int fd);
+
+/// Sends a line; false if there is nobody to read it.
+bool send_line(int socket, std::string line);
+
+/// Nothing if the other end is closed. There is one line under way at a time.
+std::optional<std::string> receive_line(int socket);
 
 /// The answer to a request that cannot be run.
 nlohmann::json invalid_answer(const nlohmann::json& id, const std::string& message);

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from searchspace.formats.operations import encode
 from searchspace.kernels import trace_summary
-from tests.workers.simulator.runs import Server, answer_of
+from searchspace.truncation import truncate
+from tests.workers.simulator.runs import PLAIN, Server, answer_of, on_a_line, write_program
 from tests.workers.simulator.test_exactness import configurations
 from workers.capture import capture_builtin
 
@@ -47,3 +50,54 @@ def test_other_requests_between_are_answered_too(trace: Path, serve: Callable[..
         answer, fresh = server.ask(asked), expected[id(asked)]
         assert {key: answer[key] for key in SAME} == {key: fresh[key] for key in SAME}
         assert (answer["reason"] is None) == (fresh["reason"] is None)
+
+
+def test_what_one_request_has_chosen_does_not_last(
+    tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    """On a truncated trace whose collectives are those of a group of neighbours, too."""
+    step = encode("compute", flops=1e5) + encode("allreduce", count=500, size=8)
+    begin = encode("cart_create", dims=[2, 1, 4, 0], reorder=0)
+    whole = write_program(tmp_path / "steps.ht", [[begin, *[step] * 40]] * 8)
+    truncate(whole, tmp_path / "short.ht")
+    plain = on_a_line(*range(8))
+    chosen = [
+        plain,
+        *(
+            plain | {"options": PLAIN | options}
+            for options in (
+                {"smpi/allreduce": "mvapich2_two_level"},
+                {"smpi/allreduce": "rdb", "smpi/bcast": "binomial_tree"},
+                {"smpi/coll-selector": "mvapich2"},
+                {"smpi/coll-selector": "ompi", "smpi/lat-factor": "0:3"},
+            )
+        ),
+        on_a_line(*range(8), applications=[{"trace": 0, "hosts": [3, 0, 7, 5, 1, 2, 6, 4]}]),
+    ]
+    fresh = [answer_of(tmp_path / "short.ht", request) for request in chosen]
+    assert len({answer["simulated_time"] for answer in fresh}) > 3
+    server = serve(tmp_path / "short.ht")
+    for index in random.Random(3).choices(range(len(chosen)), k=40):
+        answer = server.ask(chosen[index])
+        for key in (*SAME, "estimate"):
+            assert answer[key] == fresh[index][key]
+
+
+def test_a_request_that_fails_leaves_nothing_behind(
+    tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    message = {"tag": 1, "count": 1, "size": 8}
+    take = [encode("recv", peer=0, **message)] * 20_000
+    trace = write_program(
+        tmp_path / "hoarder.ht",
+        [[encode("send", peer=1, **message)] * 20_000, [encode("compute", flops=1e9), *take]],
+    )
+    server = serve(trace)
+    request = on_a_line(0, 1)
+    fresh = answer_of(trace, request)
+    for limit in (None, None, None, 1 << 20, None, 1 << 20, 1 << 30, None):
+        answer = server.ask(request | ({} if limit is None else {"memory_bytes": limit}))
+        if limit == 1 << 20:
+            assert answer["reason"]["kind"] == "memory"
+        else:
+            assert {key: answer[key] for key in SAME} == {key: fresh[key] for key in SAME}

@@ -1,7 +1,10 @@
 #include "workers/simulator/express/express.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "workers/simulator/simgrid_compat.hpp"
@@ -37,9 +40,10 @@ bool suits() {
 }
 
 void use(const Platform& platform, Network& network, const ModelFactors& factors, bool estimates) {
+  simgrid::kernel::EngineImpl::now_ = 0;
   use_kernel(std::make_unique<Kernel>(
       Machine(platform.hosts(), network, latency_factor(factors), bandwidth_factor(factors)),
-      estimates));
+      estimates, kernel()));
 }
 
 bool in_use() { return kernel() != nullptr; }
@@ -51,6 +55,13 @@ void enter(std::size_t host) {
 void leave() {
   // SimGrid ends an actor with an exception, and tells many of it; nobody here would listen.
   if (in_use()) kernel()->running().context->suspend();
+}
+
+MPI_Comm as_new(MPI_Comm world) {
+  constexpr std::size_t kRoom = 2048;  // more than a communicator takes
+  alignas(std::max_align_t) static std::array<unsigned char, kRoom> place;
+  return ::new (static_cast<void*>(place.data()))
+      simgrid::smpi::Comm(world->group(), nullptr, world->is_smp_comm(), world->id());
 }
 
 void execute(double flops) {
@@ -79,6 +90,12 @@ bool in_use() { return false; }
 void enter(std::size_t) {}
 
 void leave() {}
+
+MPI_Comm as_new(MPI_Comm world) { return world; }
+
+bool keep_choices() { return false; }
+
+void restore_choices() {}
 
 void execute(double flops) { simgrid::s4u::this_actor::execute(flops); }
 

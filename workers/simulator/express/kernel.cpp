@@ -84,23 +84,38 @@ void Machine::find_route(std::size_t source, std::size_t target) {
   hosts_[source].routes[target] = std::move(route);
 }
 
-Kernel::Kernel(Machine machine, bool estimates)
+Kernel::Kernel(Machine machine, bool estimates, const Kernel* before)
     : detached_below_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
       estimates_(estimates),
       machine_(std::move(machine)),
-      messages_(std::make_unique<Messages>(*this)) {}
+      messages_(std::make_unique<Messages>(*this)) {
+  if (before == nullptr) return;
+  for (const std::unique_ptr<Actor>& left : before->actors_) {
+    Actor& actor = add_actor(left->number);
+    actor.library = left->library;
+    actor.context = left->context;
+  }
+}
 
 Kernel::~Kernel() = default;
 
-void Kernel::enter(std::size_t host) {
+Actor& Kernel::add_actor(aid_t number) {
   Actor& actor = *actors_.emplace_back(std::make_unique<Actor>());
+  actor.number = number;
+  const auto place = static_cast<std::size_t>(number);
+  if (by_number_.size() <= place) by_number_.resize(place + 1, nullptr);
+  by_number_[place] = &actor;
+  return actor;
+}
+
+void Kernel::enter(std::size_t host) {
+  const aid_t number = s4u::this_actor::get_pid();
+  const auto place = static_cast<std::size_t>(number);
+  const bool is_known = place < by_number_.size() && by_number_[place] != nullptr;
+  Actor& actor = is_known ? *by_number_[place] : add_actor(number);
   actor.library = simgrid::kernel::actor::ActorImpl::self();
   actor.context = simgrid::kernel::context::Context::self();
-  actor.number = s4u::this_actor::get_pid();
   actor.host = host;
-  const auto number = static_cast<std::size_t>(actor.number);
-  if (by_number_.size() <= number) by_number_.resize(number + 1, nullptr);
-  by_number_[number] = &actor;
   running_ = &actor;
   ran_.push_back(&actor);
 }
@@ -116,7 +131,11 @@ Actor& Kernel::receiver(aid_t number) {
 }
 
 void Kernel::run(const std::function<void()>& at_advance) {
-  simgrid::kernel::EngineImpl::instance_->run_all_actors();  // until each has made its first call
+  // Until each has made its first call.
+  if (actors_.empty())
+    simgrid::kernel::EngineImpl::instance_->run_all_actors();
+  else
+    for (const std::unique_ptr<Actor>& actor : actors_) actor->context->resume();
   serve();
   for (;;) {
     while (!to_run_.empty()) {

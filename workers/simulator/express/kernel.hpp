@@ -91,8 +91,9 @@ class Machine {
 
 class Kernel {
  public:
-  /// With `estimates`, what SMPI does for itself may be computed rather than simulated.
-  Kernel(Machine machine, bool estimates);
+  /// With `estimates`, what SMPI does for itself may be computed rather than simulated. Ranks that have
+  /// left the kernel `before` go on in this one; without it all actors of SimGrid begin.
+  Kernel(Machine machine, bool estimates, const Kernel* before);
   ~Kernel();
 
   Machine& machine() { return machine_; }
@@ -141,6 +142,7 @@ class Kernel {
   void end_idle(std::size_t host);
 
  private:
+  Actor& add_actor(aid_t number);
   void serve();
   bool advance();
 

@@ -19,6 +19,11 @@ bool is_moved(const void* from, std::size_t size) {
 
 }  // namespace
 
+/// Messages that somebody still holds are left to them.
+Messages::~Messages() {
+  for (const Message* const message : spare_) delete message;
+}
+
 Mailbox& Messages::mailbox(const Actor& target) {
   const auto number = static_cast<std::size_t>(target.number);
   if (mailboxes_.size() <= number) mailboxes_.resize(number + 1);

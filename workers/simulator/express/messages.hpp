@@ -61,6 +61,9 @@ struct Mailbox {
 class Messages {
  public:
   explicit Messages(Kernel& kernel) : kernel_(kernel) {}
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+  ~Messages();
 
   /// The calling rank's end of a message. These two return null for a detached one; the message is
   /// held for the caller until `release`.
