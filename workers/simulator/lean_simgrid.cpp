@@ -101,6 +101,14 @@ std::unordered_map<NetPoints, KnownRoute, HashNetPoints> routes;
 
 }  // namespace
 
+namespace hamtune {
+
+void forget_messages() {
+  for (auto& [communicator, count] : counts) count = {};
+}
+
+}  // namespace hamtune
+
 namespace simgrid::smpi {
 
 /// Whether payloads may stay where they are. SMPI asks the sender when it makes a request, and the

@@ -17,4 +17,11 @@ class SendInPlace {
   ~SendInPlace();
 };
 
+#if SIMGRID_VERSION < 33300
+
+/// Has every communicator count its messages from the start.
+void forget_messages();
+
+#endif
+
 }  // namespace hamtune

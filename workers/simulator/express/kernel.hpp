@@ -40,6 +40,13 @@ struct Actor {
   std::size_t arrived = 0;  // position of the one that came
 };
 
+/// Of calls that find nothing: they grow with every one in vain, as SMPI's do.
+struct Pauses {
+  int test = 1;
+  int test_any = 1;
+  int probe = 1;
+};
+
 /// The hosts and the network of a simulation.
 class Machine {
  public:
@@ -106,6 +113,7 @@ class Kernel {
   /// Smaller messages, bytes, do not keep their sender.
   int detached_below() const { return detached_below_; }
   bool estimates() const { return estimates_; }
+  Pauses& pauses() { return pauses_; }
   static double now() { return simgrid::kernel::EngineImpl::now_; }
 
   /// Called first thing by each rank, in its own context.
@@ -148,6 +156,7 @@ class Kernel {
 
   int detached_below_;
   bool estimates_;
+  Pauses pauses_;
   Machine machine_;
   Model hosts_{false};
   Model network_{true};

@@ -287,7 +287,7 @@ int Request::test(MPI_Request* request, MPI_Status* status, int* flag) {
         "_ZN7simgrid4smpi7Request4testEPPS1_P10MPI_StatusPi");
     return library(request, status, flag);
   }
-  static int pauses = 1;  // grow with every test in vain, as SMPI's do
+  int& pauses = kernel->pauses().test;
   const double pause = config::get_value<double>("smpi/test");
   if (pause > 0) s4u::this_actor::sleep_for(pauses * pause);
   Status::empty(status);
@@ -326,7 +326,7 @@ int Request::testany(int count, MPI_Request requests[], int* index, int* flag,
     Status::empty(status);
     return MPI_SUCCESS;
   }
-  static int pauses = 1;
+  int& pauses = kernel->pauses().test_any;
   const double pause = config::get_value<double>("smpi/test");
   if (pause > 0) s4u::this_actor::sleep_for(pauses * pause);
   express::Actor& self = kernel->running();
@@ -354,7 +354,7 @@ void Request::iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_
         "_ZN7simgrid4smpi7Request6iprobeEiiPNS0_4CommEPiP10MPI_Status");
     return library(source, tag, communicator, flag, status);
   }
-  static int pauses = 1;
+  int& pauses = kernel->pauses().probe;
   Group* const group = communicator->group();
   auto* request = new Request(nullptr, 0, MPI_CHAR,
                               source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : group->actor(source),
