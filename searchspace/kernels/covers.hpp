@@ -64,9 +64,10 @@ class CoverSurvey {
 
   /// Goes on for about that many searches for a cut; returns the last one of the covers that
   /// withstood a close look for a cut of `aim` edges or fewer (the aim rises with each), or one
-  /// without orbits.
-  Cover run(std::uint64_t searches, std::size_t aim, std::uint64_t seed) {
+  /// without orbits. A look takes `closeness` times as long as the shortest one, at most.
+  Cover run(std::uint64_t searches, std::size_t aim, std::uint64_t seed, unsigned closeness) {
     Random random(seed);
+    closeness_ = closeness;
     Cover best;
     best.width = aim;
     for (work_ = 0; work_ < searches * kEvaluationsASearch;) {
@@ -100,15 +101,14 @@ class CoverSurvey {
  private:
   static constexpr std::uint32_t kMostBases = 4;
   static constexpr std::size_t kWalkers = 16;
-  static constexpr std::uint32_t kFreshEvery = 12;  // of that many covers one is drawn anew
+  static constexpr std::uint32_t kFreshEvery = 4;  // of that many covers one is drawn anew
   static constexpr unsigned kDraws = 8;             // of which the closest is changed
-  static constexpr unsigned kChanges = 100;         // for shorter distances
+  static constexpr unsigned kChanges = 30;          // for shorter distances
   static constexpr unsigned kSearches = 60;         // for narrow cuts, of a walker
   static constexpr unsigned kSweeps = 200;          // of the annealing after them
   static constexpr unsigned kCloseSweeps = 1000;
   static constexpr unsigned kCloseSearches = 100;
   static constexpr unsigned kMoreEffort = 6;  // times as close a look at what still holds
-  static constexpr unsigned kMostEffort = 36;
   static constexpr std::uint64_t kEvaluationsASearch = 6;  // of distances, in the same time
   static constexpr std::uint64_t kEvaluationsASweep = 1;
   static constexpr double kSharpness = 0.7;                // of the load, an edge
@@ -143,9 +143,9 @@ class CoverSurvey {
     }
 
     /// Looks for a cut of `aim` edges or fewer. Cuts that are narrower than those before count.
-    void close(std::size_t aim, Random& random) {
+    void close(std::size_t aim, unsigned closeness, Random& random) {
       const std::size_t before = width_;
-      for (unsigned effort = 1; effort <= kMostEffort && width_ > aim; effort *= kMoreEffort) {
+      for (unsigned effort = 1; effort <= closeness && width_ > aim; effort *= kMoreEffort) {
         annealed(effort * kCloseSweeps, random);
         for (unsigned done = 0; done < effort * kCloseSearches && width_ > aim; ++done)
           improved_split(done, random);
@@ -261,7 +261,7 @@ class CoverSurvey {
     if (look.load() > limit) return look.load();
     look.anneal(kSweeps, kSearches, random);
     if (look.load() > limit || look.width() <= best.width) return look.load();
-    look.close(best.width, random);
+    look.close(best.width, closeness_, random);
     if (look.width() > best.width) {
       auto [symmetry, orbits] = lifting.orbits(lifts, unit_);
       best = {symmetry, std::move(orbits), look.width()};
@@ -276,6 +276,7 @@ class CoverSurvey {
   std::uint32_t unit_;
   std::vector<std::uint32_t> bases_;
   std::vector<Place> places_;
+  unsigned closeness_ = 1;
   std::uint64_t work_ = 0;  // evaluations of distances, and searches in their place
 };
 

@@ -15,11 +15,11 @@ namespace {
 
 /// (width, symmetry, orbits) of the best network, or None.
 nb::object survey(hamtune::CoverSurvey& networks, std::uint64_t searches, std::size_t aim,
-                  std::uint64_t seed) {
+                  std::uint64_t seed, unsigned closeness) {
   hamtune::Cover found;
   {
     const nb::gil_scoped_release released;
-    found = networks.run(searches, aim, seed);
+    found = networks.run(searches, aim, seed, closeness);
   }
   if (found.orbits.empty()) return nb::none();
   return nb::make_tuple(found.width, found.symmetry, hamtune::from_orbits(found.orbits));
@@ -82,7 +82,8 @@ void bind_widening(nb::module_& module) {
   nb::class_<CoverSurvey>(module, "CoverSurvey")
       .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t>(), nb::arg("nodes"),
            nb::arg("degree"), nb::arg("unit"))
-      .def("run", &survey, nb::arg("searches"), nb::arg("aim"), nb::arg("seed"))
+      .def("run", &survey, nb::arg("searches"), nb::arg("aim"), nb::arg("seed"),
+           nb::arg("closeness") = 1)
       .def("walkers", &walkers)
       .def("restore", &restore, nb::arg("walkers"));
 }

@@ -42,14 +42,19 @@ _SLICE_WORK = 1_000_000
 _UNIT_SLICES = 6
 """The shortest run, and after how many slices its best network is verified."""
 
-_SURVEY_SLICES = 8
+_SURVEY_SLICES = 16
 """Slices of a survey in the time of one of a widening, whose pool costs more than its searches."""
 
 _FIRST_SURVEY = 2
 """How many times longer the first survey is, so that no time goes to verifying poor networks."""
 
-_MOST_PATIENCE = 20
+_MOST_PATIENCE = 6
 """Steps without a wider cover, at most, before the widest one is verified, which costs as much."""
+
+_CLOSER_A_STEP = 2
+_MOST_CLOSENESS = 36
+"""How many times longer than at first a survey looks at what may be a wider cover, by the steps
+since it found one: while wider ones come often, a mistake costs less than the look."""
 
 _RECORDS = 4
 _INHERITED = 0.5
@@ -256,10 +261,12 @@ class SymmetricSearch:
         searches = _slice_searches(problem) * _SURVEY_SLICES
         if self._steps == 0:
             searches *= _FIRST_SURVEY
+        idle = self._steps - (self._records[-1].step if self._records else 0)
+        closeness = min(_MOST_CLOSENESS, 1 + _CLOSER_A_STEP * idle)
 
         def survey(thread: int) -> tuple[int, int, Any] | None:
             seed = _seed(problem.seed, 0, self._steps, thread)
-            return self._surveys[thread].run(searches, aim, seed)
+            return self._surveys[thread].run(searches, aim, seed, closeness)
 
         found = [one for one in _in_threads(survey, range(problem.threads)) if one is not None]
         self._moves += searches * problem.threads
