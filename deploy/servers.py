@@ -19,15 +19,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-START_SECONDS = 60.0
+START_SECONDS = 300.0
 STOP_SECONDS = 30.0
 
 
 class Server(ABC):
-    """A server in a directory of its own, on a port that it keeps when it is started again."""
+    """A server in a directory of its own, on a port that is its own also while it is stopped."""
 
     def __init__(self, *, stop: signal.Signals, port: int | None = None) -> None:
-        self.port = port or free_port()
+        self._reserved = ReservedPort() if port is None else None
+        self.port = port or self._reserved.number
         self._stop = stop
         self._directory = tempfile.TemporaryDirectory(prefix="hamtune-server-")
         self.directory = Path(self._directory.name)
@@ -90,6 +91,8 @@ class Server(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+        if self._reserved is not None:
+            self._reserved.close()
         self._directory.cleanup()
 
 
@@ -210,11 +213,33 @@ class S3(Server):
         return True
 
 
-def free_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+class ReservedPort:
+    """A port of the loopback interface that the kernel gives to nobody else while this is held.
+
+    Who connects to it is refused, until a server listens on it: those that name the port may take
+    it, for they set SO_REUSEADDR, as this does, which never listens.
+    """
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number = int(self._socket.getsockname()[1])
+
+    def close(self) -> None:
+        """Give it back."""
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 def _as_user(account: pwd.struct_passwd | None, command: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import psycopg
 import pytest
@@ -62,6 +63,13 @@ def create_database(postgresql_url: str) -> Callable[[], str]:
         return address.set(database=name).render_as_string(hide_password=False)
 
     return create
+
+
+@pytest.fixture
+def reserve_port() -> Iterator[Callable[[], int]]:
+    """Gives ports that nobody listens on, and which are given to nobody else during the test."""
+    with ExitStack() as reserved:
+        yield lambda: reserved.enter_context(servers.ReservedPort()).number
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

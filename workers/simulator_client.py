@@ -25,7 +25,6 @@ BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
 
 _PROTOCOL = "3"  # kSimulatorVersion of simulator/main.cpp
 _IDLE_SECONDS = 0.2
-_GRACE_SECONDS = 5.0
 _MORE_NICENESS = 10
 _MOST_NICENESS = 19  # the kernel's
 _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
@@ -218,7 +217,7 @@ def _end(server: subprocess.Popen[str]) -> None:
         server.wait(_IDLE_SECONDS)
     except subprocess.TimeoutExpired:
         server.kill()
-        server.wait(_GRACE_SECONDS)
+        server.wait()
     _close(server.stdout)
 
 

@@ -67,7 +67,7 @@ class Installation:
         self.storage = Storage.open(self.postgresql.url, artifacts)
         stack.callback(self.storage.close)
         self.storage.upgrade()
-        port = servers.free_port()
+        port = stack.enter_context(servers.ReservedPort()).number
         self.url = f"http://127.0.0.1:{port}/api/v1"
         self.api = self.start("api", "--port", str(port))
         self.wait_for(self._answers, "the API did not start")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from tests.cli.conftest import Hamtune, Running
+from tests.cli.conftest import SECONDS, Hamtune, Running
 
 
 def test_separate_processes_find_the_same_trials(
@@ -56,7 +56,7 @@ def test_separate_processes_find_the_same_trials(
 def log_of(running: Running) -> list[str]:
     """What a process logged, which is ended: level, logger, job, trial and message."""
     running.process.send_signal(signal.SIGTERM)
-    _, said = running.process.communicate(timeout=60)
+    _, said = running.process.communicate(timeout=SECONDS)
     assert running.process.returncode == 0
     lines = [line for line in said.splitlines() if not line.startswith("hamtune: ")]
     for line in lines:

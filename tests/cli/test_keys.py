@@ -10,8 +10,8 @@ from tests.cli.conftest import Hamtune
 
 
 def test_keys_let_their_holders_in(hamtune: Hamtune, job: dict[str, Any]) -> None:
-    job["search"]["topology"] = [{"family": "random", "instances": 1000}]
-    job["budget"] = {"trials": 10000}  # it is to be cancelled, and not to be over before
+    job["search"]["topology"] = [{"family": "random", "instances": 10_000}]
+    job["budget"] = {"trials": 1_000_000}  # it is to be cancelled, and not to be over before
     made = hamtune("keys", "create", "--project", "climate", "--role", "admin", "head")
     assert made.returncode == 0, made.stderr
     admin = made.stdout.strip()

@@ -9,13 +9,22 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Hamtune, tiny_job
+from tests.cli.conftest import SECONDS, Hamtune, tiny_job
+from tests.valve import Valve
 
 
 @pytest.fixture
 def long_job() -> dict[str, Any]:
     """A job long enough to be disturbed in its middle."""
     return _long_job()
+
+
+@pytest.fixture
+def valve(hamtune: Hamtune) -> Valve:
+    """Holds the evaluations of the job, so that it is in its middle for as long as need be."""
+    valve = Valve(hamtune.directory / "valve")
+    hamtune.environment |= valve.environment
+    return valve
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +36,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]
 
 
 def test_a_job_survives_kill_9_of_the_service(
-    hamtune: Hamtune, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
+    hamtune: Hamtune, valve: Valve, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
 ) -> None:
     hamtune.job_file(long_job)
+    valve.shut(passes=6)
     with hamtune.service() as service:
         job_id = hamtune("submit", "job.yaml").stdout.strip()
         hamtune.wait_for_trials(6, job_id)
@@ -37,6 +47,7 @@ def test_a_job_survives_kill_9_of_the_service(
         service.process.wait()
 
     assert len(hamtune.trials(job_id)) < len(undisturbed)
+    valve.open()
     with hamtune.service():
         ended = hamtune.json("watch", job_id)
 
@@ -45,29 +56,33 @@ def test_a_job_survives_kill_9_of_the_service(
 
 
 def test_ctrl_c_of_a_run_tells_how_to_go_on(
-    hamtune: Hamtune, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
+    hamtune: Hamtune, valve: Valve, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
 ) -> None:
+    valve.shut(passes=6)
     with hamtune.running("run", hamtune.job_file(long_job)) as running:
         job_id = hamtune.wait_for_trials(6)
         os.killpg(running.process.pid, signal.SIGINT)
-        out, err = running.process.communicate(timeout=120)
+        out, err = running.process.communicate(timeout=SECONDS)
 
     assert running.process.returncode == 130
     assert "Traceback" not in out + err
     assert f"hamtune run --resume {job_id}" in err.splitlines()[-1]
     assert len(hamtune.trials(job_id)) < len(undisturbed)
+    valve.open()
     assert hamtune.json("run", "--resume", job_id)["job"]["state"] == "completed"
     assert hamtune.trials(job_id) == undisturbed
 
 
 def test_a_run_leaves_other_unfinished_jobs_alone(
-    hamtune: Hamtune, job: dict[str, Any], long_job: dict[str, Any]
+    hamtune: Hamtune, valve: Valve, job: dict[str, Any], long_job: dict[str, Any]
 ) -> None:
+    valve.shut(passes=1)
     with hamtune.running("run", hamtune.job_file(long_job)) as running:
         waiting = hamtune.wait_for_trials(1)
         running.process.kill()
         running.process.wait()
     before = hamtune.trials(waiting)
+    valve.open()
 
     hamtune.json("run", hamtune.job_file(job | {"name": "other"}))
 
@@ -76,15 +91,16 @@ def test_a_run_leaves_other_unfinished_jobs_alone(
 
 
 def test_ctrl_c_of_the_service_stops_it_and_takes_its_address_back(
-    hamtune: Hamtune, long_job: dict[str, Any]
+    hamtune: Hamtune, valve: Valve, long_job: dict[str, Any]
 ) -> None:
     hamtune.job_file(long_job)
+    valve.shut(passes=2)
     with hamtune.service() as service:
         assert (hamtune.data / "server.json").exists()
         job_id = hamtune("submit", "job.yaml").stdout.strip()
         hamtune.wait_for_trials(2, job_id)
         os.killpg(service.process.pid, signal.SIGINT)
-        _, err = service.process.communicate(timeout=120)
+        _, err = service.process.communicate(timeout=SECONDS)
 
     assert service.process.returncode == 130
     assert "hamtune up" in err.splitlines()[-1]
@@ -93,18 +109,23 @@ def test_ctrl_c_of_the_service_stops_it_and_takes_its_address_back(
 
 
 def test_pause_resume_cancel_and_clone(
-    hamtune: Hamtune, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
+    hamtune: Hamtune, valve: Valve, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
 ) -> None:
     hamtune.job_file(long_job)
+    valve.shut(passes=4)
     with hamtune.service():
         job_id = hamtune("submit", "job.yaml").stdout.strip()
         hamtune.wait_for_trials(4, job_id)
         assert hamtune.json("pause", job_id)["state"] in ("pausing", "paused")
+        valve.open()
         assert hamtune.json("watch", job_id)["state"] == "paused"
+        assert len(hamtune.trials(job_id)) < len(undisturbed)
+        valve.shut()
         clone = hamtune("clone", job_id).stdout.strip()
         assert hamtune.json("priority", clone, "low")["priority"] == "low"
         assert hamtune.json("cancel", clone)["state"] in ("cancelling", "cancelled")
         assert hamtune.json("watch", clone)["state"] == "cancelled"
+        valve.open()
         hamtune.json("resume", job_id)
         assert hamtune.json("watch", job_id)["state"] == "completed"
 
@@ -132,8 +153,4 @@ def test_two_services_do_not_share_a_data_directory(hamtune: Hamtune) -> None:
 
 
 def _long_job() -> dict[str, Any]:
-    # A trial takes half a second: no command comes too late for the middle of the job.
-    changed = tiny_job() | {"budget": {"trials": 24}}
-    changed["application"] = {"builtin": "cg", "class": "S", "ranks": 32}
-    changed["machine"]["nodes"] = 32
-    return changed
+    return tiny_job() | {"budget": {"trials": 24}}

@@ -24,10 +24,11 @@ def test_a_late_broker_and_a_rolling_restart_lose_and_double_nothing(
     job: dict[str, Any],
     create_database: Callable[[], str],
     s3_environment: dict[str, str],
+    reserve_port: Callable[[], int],
 ) -> None:
     embedded = another()
     expected = embedded.json("run", embedded.job_file(job))
-    port = servers.free_port()
+    port = reserve_port()
     database = create_database()
     hamtune.environment = {
         "HAMTUNE_DATABASE_URL": database,
@@ -79,9 +80,9 @@ def test_a_late_broker_and_a_rolling_restart_lose_and_double_nothing(
 
 @pytest.mark.parametrize("command", [("api", "--port", "0"), ("coordinator",), ("worker",)])
 def test_a_process_waits_for_its_database_until_it_is_ended(
-    hamtune: Hamtune, command: tuple[str, ...]
+    hamtune: Hamtune, command: tuple[str, ...], reserve_port: Callable[[], int]
 ) -> None:
-    nowhere = servers.free_port()
+    nowhere = reserve_port()
     hamtune.environment = {
         "HAMTUNE_DATABASE_URL": f"postgresql+psycopg://hamtune@127.0.0.1:{nowhere}/hamtune",
         "HAMTUNE_BROKER_URL": f"redis://127.0.0.1:{nowhere}/0",
@@ -126,5 +127,5 @@ def wait_for(storage: Storage, job_id: str, count: int) -> None:
 def end(running: Running) -> None:
     """Stop a process as a service manager does."""
     running.process.terminate()
-    running.process.communicate(timeout=60)
+    running.process.communicate(timeout=SECONDS)
     assert running.process.returncode in (0, 130)

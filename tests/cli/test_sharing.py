@@ -29,7 +29,7 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
         "HAMTUNE_ARTIFACTS_URL": urls[1],
     }
 
-    # Its trials are long enough to be taken one by one, and to hide how long the next is asked.
+    # Its trials are long enough to be taken one by one.
     application = {"builtin": "cg", "class": "S", "ranks": 8}
 
     def submit(project: str, trials: int, seed: int, **more: Any) -> Job:
@@ -41,10 +41,23 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
         )
 
     many = [submit("greedy", 30, seed, batch=16) for seed in (1, 2, 3)]
-    small = submit("modest", 8, 4, batch=4)
+    small = submit("modest", 8, 4, batch=16)
+
+    def asked(one: Job) -> int:
+        return len(storage.list_trials(one.id))
+
+    def is_asked_whole(one: Job) -> bool:
+        space = storage.get_job(one.id).space
+        return space is not None and asked(one) == 8 + len(space["baselines"])
+
     with ExitStack() as processes:
         processes.enter_context(hamtune.running("coordinator"))
-        processes.enter_context(hamtune.running("worker", "--concurrency", "1"))
+        processes.enter_context(hamtune.running("worker", "--queues", "prepare"))
+        # All have trials that wait when the first is evaluated: only turns count.
+        while not (all(asked(one) >= 16 for one in many) and is_asked_whole(small)):
+            time.sleep(0.1)
+        evaluating = ("worker", "--concurrency", "1", "--queues", "evaluate")
+        processes.enter_context(hamtune.running(*evaluating))
         while storage.get_job(small.id).state != "completed":
             time.sleep(0.1)
         shown = hamtune.json("jobs")

@@ -117,16 +117,19 @@ def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[byt
         yield process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(SECONDS)
 
 
 def test_every_service_starts_and_becomes_healthy(
-    compose: dict[str, Any], hamtune: Hamtune, create_database: Callable[[], str]
+    compose: dict[str, Any],
+    hamtune: Hamtune,
+    create_database: Callable[[], str],
+    reserve_port: Callable[[], int],
 ) -> None:
     secrets = hamtune.directory / "secrets"
     subprocess.run([ROOT / "deploy" / "make_secrets.sh", secrets], check=True)
     database = make_url(create_database())
-    broker, api = str(servers.free_port()), str(servers.free_port())
+    broker, api = str(reserve_port()), str(reserve_port())
     url = (secrets / "database_url").read_text()
     assert re.fullmatch(r"postgresql\+psycopg://hamtune:[0-9a-f]{64}@database/hamtune", url)
     for name, old, new in (
@@ -150,7 +153,7 @@ def test_every_service_starts_and_becomes_healthy(
     )
     where = {"PGHOST": "127.0.0.1", "PGPORT": str(database.port)}
     assert native.is_healthy("database", where)
-    assert not native.is_healthy("database", {**where, "PGPORT": str(servers.free_port())})
+    assert not native.is_healthy("database", {**where, "PGPORT": str(reserve_port())})
     with ExitStack() as running:
         redis = [native.text(part) for part in native.services["broker"]["command"]]
         running.enter_context(started(redis, cwd=hamtune.directory))
@@ -162,7 +165,7 @@ def test_every_service_starts_and_becomes_healthy(
 
         ports = {}
         for name in ("api", "coordinator", "worker", "prepare"):
-            ports[name] = {"9100": str(servers.free_port())}
+            ports[name] = {"9100": str(reserve_port())}
             hamtune.environment = native.environment(name, **ports[name])
             command = [native.text(part) for part in native.services[name]["command"]]
             running.enter_context(hamtune.running(*command))

@@ -39,6 +39,8 @@ class Process:
     """Bytes of the log from before its last start."""
     prefix: tuple[str, ...] = ()
     """What runs the command elsewhere."""
+    may_end: bool = False
+    """Whether a fault that it met before it had begun may end it, late as well."""
 
     @property
     def pid(self) -> int:
@@ -50,6 +52,7 @@ class Process:
         return self.directory / f"{self.name}.log"
 
     def start(self) -> None:
+        self.may_end = False
         with self.log.open("ab") as output:
             self.logged = output.tell()
             self.process = subprocess.Popen(
@@ -80,9 +83,11 @@ class Process:
         if self.process is not None:
             self.process.wait()
 
-    def stop(self, seconds: float = 60.0) -> int:
+    def stop(self, seconds: float = 300.0) -> int:
         """Ask it to end; its exit status."""
         assert self.process is not None
+        if self.may_end and self.has_ended():
+            return 0
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
         return self.process.wait(seconds)
@@ -109,6 +114,12 @@ class Installation:
     @property
     def processes(self) -> list[Process]:
         return [self.api, *self.coordinators, *self.workers]
+
+    def start_again(self) -> None:
+        """Start those that ended as they may, as whoever looks after them does."""
+        for one in self.processes:
+            if one.may_end and one.has_ended():
+                one.start()
 
     def set_clocks(self, seconds: int) -> None:
         """Put those clocks that may go wrong off by so much."""
@@ -142,8 +153,14 @@ class Installation:
             assert time.monotonic() < deadline, "the API does not come back"
             time.sleep(0.1)
 
-    def left_running(self) -> list[str]:
-        """The commands of all processes that belong to this installation."""
+    def left_running(self, seconds: float = 120.0) -> list[str]:
+        """The commands of all its processes that do not end within so many seconds."""
+        deadline = time.monotonic() + seconds
+        while (found := self._running()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
+
+    def _running(self) -> list[str]:
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -189,7 +206,7 @@ def installation(
             stack.callback(started.kill)
             return started
 
-        port = servers.free_port()
+        port = stack.enter_context(servers.ReservedPort()).number
         made = Installation(
             directory=directory,
             postgresql=postgresql,

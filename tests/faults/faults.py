@@ -114,14 +114,12 @@ def fill_disk(installation: Installation, rng: random.Random) -> None:
     works = worker.says("waiting for work")
     before = resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     time.sleep(1.0)
-    if worker.has_ended():
-        # One that cannot even begin may end, and whoever looks after it starts it again.
-        assert not works, worker.log.read_text()[-2000:]
-        worker.start()
-    else:
-        for pid in _below([worker.pid], b""):  # a limit is inherited, a full disk is not
-            with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+    for pid in _below([worker.pid], b""):  # a limit is inherited, a full disk is not
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+    # One that cannot even begin may end, now or in a moment.
+    worker.may_end = not works
+    assert worker.may_end or not worker.has_ended(), worker.log.read_text()[-2000:]
 
 
 FAULTS: dict[Callable[[Installation, random.Random], None], int] = {
@@ -150,8 +148,8 @@ def _kill(process: Process, rng: random.Random) -> None:
 
 
 def _restart(process: Process) -> None:
-    # One that has only just been started knows no better than to die of the signal.
-    assert process.stop() in (0, -signal.SIGTERM), process.log.read_text()[-2000:]
+    # One that has only just been started knows no better than to die of the signal, or to say so.
+    assert process.stop() in (0, 130, -signal.SIGTERM), process.log.read_text()[-2000:]
     process.start()
 
 

@@ -96,6 +96,7 @@ def inject(running: Installation, rng: random.Random) -> dict[int, str]:
         time.sleep(rng.uniform(0.0, 1.0))
         (fault,) = rng.choices(list(FAULTS), list(FAULTS.values()))
         running.events.append(fault.__name__)
+        running.start_again()
         fault(running, rng)
     running.set_clocks(0)
     return jobs
@@ -107,6 +108,7 @@ def wait_for(running: Installation, jobs: dict[int, str]) -> None:
         while (shown := running.get(f"/jobs/{job_id}"))["state"] != "completed":
             assert shown["state"] not in ("failed", "cancelled"), (number, shown, running.events)
             assert time.monotonic() < deadline, (number, shown, running.events)
+            running.start_again()
             time.sleep(0.2)
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ import httpx
 __all__ = ["Server", "started", "watch"]
 
 ROOT = Path(__file__).parents[2]
+SECONDS = 300.0
+"""How long a service may take to end."""
 PROGRAM = """
 import os
 import sys
@@ -27,7 +29,8 @@ from service.processes import serve
 from service.runtime import Runtime
 from service.settings import Settings
 auth = AuthSettings.from_environment(os.environ)
-settings = replace(Settings.under(Path(sys.argv[1])), auth=auth)
+captures = Settings.from_environment(os.environ).captures
+settings = replace(Settings.under(Path(sys.argv[1])), auth=auth, captures=captures)
 with Runtime(settings, run=sys.argv[2] == "run") as runtime:
     serve(runtime, "127.0.0.1", 0, on_ready=lambda url: print(url, flush=True))
 """
@@ -42,8 +45,10 @@ class Server:
 
 
 @contextmanager
-def started(data: Path, *, run: bool, keys: bool = False) -> Iterator[Server]:
-    """Start a service over a data directory, with workers or without; kill it at the end.
+def started(
+    data: Path, *, run: bool, keys: bool = False, environment: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    """Start a service over a data directory, with workers or without; end it at the end.
 
     With `keys` it asks for one.
     """
@@ -52,7 +57,7 @@ def started(data: Path, *, run: bool, keys: bool = False) -> Iterator[Server]:
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        env={**os.environ, "HAMTUNE_AUTH": "keys" if keys else "off"},
+        env={**os.environ, **(environment or {}), "HAMTUNE_AUTH": "keys" if keys else "off"},
     )
     try:
         assert process.stdout is not None
@@ -60,7 +65,7 @@ def started(data: Path, *, run: bool, keys: bool = False) -> Iterator[Server]:
     finally:
         process.terminate()
         try:
-            process.communicate(timeout=30)
+            process.communicate(timeout=SECONDS)
         finally:
             process.kill()
             process.communicate()

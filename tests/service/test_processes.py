@@ -15,7 +15,7 @@ from service.processes import run_api, run_coordinator, run_worker, serve
 from service.runtime import Runtime
 from service.settings import Settings
 from storage.storage import Storage
-from tests.service.live import Server, started
+from tests.service.live import SECONDS, Server, started
 
 
 @pytest.fixture
@@ -75,21 +75,26 @@ def test_it_answers_only_to_loopback_names(server: Server) -> None:
 
 def test_a_length_that_lies_does_not_help(server: Server) -> None:
     port = int(server.url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as client:
         client.sendall(
             b"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         )
-        for _ in range(17):
+        for _ in range(16):
             client.sendall(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+        # All that fits has been sent when the byte comes that does not: nothing is cut short.
+        client.sendall(b"1\r\n \r\n")
         assert client.recv(12) == b"HTTP/1.1 413"
 
 
 def test_sigterm_ends_event_streams_and_the_server(server: Server, tmp_path: Path) -> None:
     storage = Storage.open(f"sqlite:///{tmp_path}/hamtune.db", str(tmp_path / "artifacts"))
     job = storage.create_job(name="test", spec={}, seed=1)
-    with urllib.request.urlopen(f"{server.url}/api/v1/jobs/{job.id}/events", timeout=30) as stream:
-        lines = iter(stream)
+    with urllib.request.urlopen(
+        f"{server.url}/api/v1/jobs/{job.id}/events", timeout=SECONDS
+    ) as stream:
+        # Comments come in silence, which a busy machine may fill with them.
+        lines = (line for line in stream if not line.startswith(b":"))
         for line in lines:
             if line.startswith(b"data: "):
                 break
@@ -100,6 +105,6 @@ def test_sigterm_ends_event_streams_and_the_server(server: Server, tmp_path: Pat
                 assert json.loads(line[6:])["data"] == {"text": "hello"}
                 break
         server.process.send_signal(signal.SIGTERM)
-        assert list(lines) in ([], [b"\n"])
-    assert server.process.wait(timeout=30) == -signal.SIGTERM
+        assert set(lines) <= {b"\n"}
+    assert server.process.wait(timeout=SECONDS) == -signal.SIGTERM
     storage.close()

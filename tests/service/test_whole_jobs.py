@@ -12,6 +12,7 @@ import pytest
 
 from storage.records import FINAL_TRIAL_STATES
 from tests.service.live import started, watch
+from tests.valve import Valve
 
 SPEC: dict[str, Any] = {
     "name": "mm-4",
@@ -34,11 +35,18 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def valve(tmp_path_factory: pytest.TempPathFactory) -> Valve:
+    """Holds the evaluations of jobs that are to be disturbed in their middle."""
+    return Valve(tmp_path_factory.mktemp("valve") / "valve")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory, valve: Valve) -> Iterator[httpx.Client]:
     """A client of a service with everything in it."""
+    data = tmp_path_factory.mktemp("data")
     with (
-        started(tmp_path_factory.mktemp("data"), run=True) as server,
-        httpx.Client(base_url=f"{server.url}/api/v1", timeout=120.0) as connected,
+        started(data, run=True, environment=valve.environment) as server,
+        httpx.Client(base_url=f"{server.url}/api/v1", timeout=300.0) as connected,
     ):
         yield connected
 
@@ -123,9 +131,11 @@ def test_a_job_is_submitted_watched_and_exported(client: httpx.Client) -> None:
             assert (again["ranks_that_differ"], again["cables_that_differ"]) == (0, 0)
 
 
-def test_a_job_paused_and_resumed_ends_as_if_it_never_was(client: httpx.Client) -> None:
-    search = {**SPEC["search"], "topology": [{"family": "random", "instances": 200}]}
-    job_id = create(client, seed=2, search=search, budget={"trials": 200})
+def test_a_job_paused_and_resumed_ends_as_if_it_never_was(
+    client: httpx.Client, valve: Valve
+) -> None:
+    valve.shut(passes=3)
+    job_id = create(client, seed=2, budget={"trials": 60})
     seen = 0
     for event in watch(client, job_id):
         seen = event["id"]
@@ -133,12 +143,13 @@ def test_a_job_paused_and_resumed_ends_as_if_it_never_was(client: httpx.Client) 
             break
     response = client.post(f"/jobs/{job_id}/pause")
     assert response.status_code == 200, response.text
+    valve.open()
     for event in watch(client, job_id, seen):
         seen = event["id"]
         if event["kind"] == "job" and event["data"]["state"] == "paused":
             break
     asked = trials(client, job_id)
-    assert len(asked) < 200
+    assert len(asked) < 60
     assert all(trial["state"] in FINAL_TRIAL_STATES for trial in asked)
     assert client.get(f"/jobs/{job_id}").json()["state"] == "paused"
 
@@ -150,14 +161,16 @@ def test_a_job_paused_and_resumed_ends_as_if_it_never_was(client: httpx.Client) 
     assert client.get(f"/jobs/{undisturbed}").json()["progress"]["evaluations"] == 0
 
 
-def test_a_cancelled_job_keeps_what_it_found(client: httpx.Client) -> None:
-    job_id = create(client, seed=3, budget={"trials": 1000})
+def test_a_cancelled_job_keeps_what_it_found(client: httpx.Client, valve: Valve) -> None:
+    valve.shut(passes=3)
+    job_id = create(client, seed=3)
     for event in watch(client, job_id):
         if event["kind"] == "trial" and event["data"]["state"] == "completed":
             break
     assert client.post(f"/jobs/{job_id}/cancel").status_code == 200
     *_, last = watch(client, job_id)
     assert last["data"]["state"] == "cancelled"
+    valve.open()
     assert client.get(f"/jobs/{job_id}/best").status_code == 200
     assert all(trial["state"] in FINAL_TRIAL_STATES for trial in trials(client, job_id))
     assert client.post(f"/jobs/{job_id}/resume").status_code == 409

@@ -13,6 +13,9 @@ import pytest
 from storage.news import Bell, News, Notice
 from storage.storage import Storage
 
+SECONDS = 120.0
+"""Far longer than news take; a test that waits so long fails."""
+
 
 @contextmanager
 def heard(storage: Storage) -> Iterator[queue.SimpleQueue[Notice | None]]:
@@ -22,7 +25,7 @@ def heard(storage: Storage) -> Iterator[queue.SimpleQueue[Notice | None]]:
         if not storage._database.is_sqlite:
             while not storage.hears_all():
                 time.sleep(0.01)
-            assert notices.get(timeout=10.0) is None
+            assert notices.get(timeout=SECONDS) is None
         yield notices
 
 
@@ -30,8 +33,8 @@ def test_committed_events_are_heard(storage: Storage) -> None:
     with heard(storage) as notices:
         job = storage.create_job(name="cg", spec={}, seed=1)
         storage.transition(job.id, "preparing")
-        assert notices.get(timeout=10.0) == Notice(job.id, "job", "queued")
-        assert notices.get(timeout=10.0) == Notice(job.id, "job", "preparing")
+        assert notices.get(timeout=SECONDS) == Notice(job.id, "job", "queued")
+        assert notices.get(timeout=SECONDS) == Notice(job.id, "job", "preparing")
 
 
 def test_what_is_not_committed_is_not_heard(storage: Storage) -> None:
@@ -40,7 +43,7 @@ def test_what_is_not_committed_is_not_heard(storage: Storage) -> None:
             storage._database.note(session, "j", "message", {})
             raise ZeroDivisionError
         storage.append_event("j", "message", {})
-        assert notices.get(timeout=10.0) == Notice("j", "message", "")
+        assert notices.get(timeout=SECONDS) == Notice("j", "message", "")
         assert notices.empty()
 
 
@@ -49,7 +52,7 @@ def test_more_events_than_a_notification_holds_are_heard_as_some(storage: Storag
         with storage._database.writing() as session:
             for n in range(500):
                 storage._database.note(session, f"job{n:013}", "message", {})
-        first = notices.get(timeout=10.0)
+        first = notices.get(timeout=SECONDS)
         assert first is None or first.job_id == f"job{0:013}"
 
 
@@ -62,7 +65,7 @@ def test_processes_over_postgresql_hear_of_each_other(storage: Storage, tmp_path
     try:
         with heard(storage) as notices:
             job = other.create_job(name="cg", spec={}, seed=1)
-            assert notices.get(timeout=10.0) == Notice(job.id, "job", "queued")
+            assert notices.get(timeout=SECONDS) == Notice(job.id, "job", "queued")
     finally:
         other.close()
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from deploy import servers
 from storage.artifacts import Artifacts
 from storage.errors import ArtifactDamaged, NotFound, Unavailable
 
@@ -74,9 +73,12 @@ def test_the_cache_keeps_to_its_size(machine: Callable[..., Artifacts], tmp_path
 
 
 def test_a_store_that_is_away_is_no_fault_of_the_artifact(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reserve_port: Callable[[], int],
 ) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{servers.free_port()}")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{reserve_port()}")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     gone = Artifacts(url, cache=tmp_path / "gone")
     with pytest.raises(Unavailable, match="the artifact store cannot be used now"):

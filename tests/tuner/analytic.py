@@ -1,7 +1,7 @@
 """Evaluators for tests of the coordinator: threads that answer attempts by an analytic objective.
 
-Run as a program (`python -m tests.tuner.analytic DIRECTORY JOB WORKERS`), it drives a stored job in
-a process of its own, for tests to kill.
+Run as a program (`python -m tests.tuner.analytic DIRECTORY JOB WORKERS MOST`), it drives a stored
+job in a process of its own until about so many trials are evaluated, and waits to be killed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from searchspace.collectives import called_collectives
 from searchspace.job import build_space, load_job
 from storage.messages import EVALUATE, PREPARE
 from storage.project_storage import ProjectStorage
-from storage.records import DEFAULT_PROJECT, Job, Outcome
+from storage.records import DEFAULT_PROJECT, FINAL_JOB_STATES, Job, Outcome
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
 from tuner.evaluations import Silence
@@ -206,20 +206,30 @@ def prepare(storage: Storage, job_id: str) -> None:
 
 
 def main() -> None:
-    directory, job_id, workers = sys.argv[1:]
+    directory, job_id, workers, most = sys.argv[1:]
     storage = open_storage(Path(directory))
-    while (job := storage.acquire_lease("killable", 0.5, job_id)) is None:
-        time.sleep(0.02)
-    with Evaluators(storage, int(workers), delay=0.03) as evaluators:
+
+    def objective(configuration: Mapping[str, Any]) -> Outcome:
+        while storage.evaluations_spent(job_id) >= int(most):
+            time.sleep(0.01)
+        return simulated(configuration)
+
+    with Evaluators(storage, int(workers), objective, delay=0.03) as evaluators:
         coordinator = Coordinator(
             storage,
             evaluators.dispatch,
             "killable",
             embedded=True,
             lease_seconds=0.5,
-            silence=Silence(running_seconds=5.0),
+            silence=Silence(losses=1000),
         )
-        coordinator.run_job(job)
+        # On a machine that stands still for a moment the lease runs out: it is taken again.
+        while storage.get_job(job_id).state not in FINAL_JOB_STATES:
+            job = storage.acquire_lease("killable", 0.5, job_id)
+            if job is None:
+                time.sleep(0.02)
+            else:
+                coordinator.run_job(job)
 
 
 if __name__ == "__main__":

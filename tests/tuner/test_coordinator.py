@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from storage.messages import EVALUATE, PREPARE
 from storage.records import Job, JobState, Outcome
@@ -33,6 +34,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 OUTSIDE = {"mesh-2d", "mesh-3d", "torus-3d"}
 """The baselines of the standard job that its space does not contain."""
+LEASE_SECONDS = 600.0
+"""Far longer than any test takes."""
+AN_HOUR = 3600.0
 
 
 @pytest.fixture
@@ -46,7 +50,7 @@ def drive(
     storage: Storage, job: Job, evaluators: Evaluators, *, embedded: bool = True, **options: Any
 ) -> Job:
     """Take the job, run it in this thread, and return it as it then stands."""
-    leased = storage.acquire_lease("test", 10.0, job.id)
+    leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
     assert leased is not None
     coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=embedded, **options)
     coordinator.run_job(leased)
@@ -78,6 +82,23 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...
 def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         time.sleep(0.01)
+
+
+def change(storage: Storage, statement: str, **values: Any) -> None:
+    """Change what is stored, in one transaction."""
+    with storage._database.writing() as session:
+        session.execute(text(statement), values)
+
+
+def let_an_hour_pass(storage: Storage, worker: str) -> None:
+    """Nothing was heard of a worker since then; all others have as long to live as ever."""
+    change(
+        storage,
+        "UPDATE attempts SET heartbeat_at = heartbeat_at - :hour"
+        " WHERE state = 'running' AND worker = :worker",
+        hour=AN_HOUR,
+        worker=worker,
+    )
 
 
 def test_a_job_runs_from_its_queue_to_its_budget(storage: Storage) -> None:
@@ -127,7 +148,10 @@ def test_a_killed_coordinator_is_followed_by_one_that_ends_with_the_same_trials(
     job = create_job(storage)
     for finished in (4, 22):
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.tuner.analytic", str(tmp_path), job.id, "2"],
+            [
+                *(sys.executable, "-m", "tests.tuner.analytic"),
+                *(str(tmp_path), job.id, "2", str(finished)),
+            ],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         wait_until(lambda count=finished: storage.evaluations_spent(job.id) >= count)  # type: ignore[misc]
@@ -167,13 +191,14 @@ def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
 ) -> None:
     job = create_job(storage)
     for passes in (0, 20):
+        before = storage.evaluations_spent(job.id)
         gate = Gate(passes)
         with Evaluators(storage, 2, gate) as evaluators:
             coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)
             stop = threading.Event()
             serving = threading.Thread(target=coordinator.serve, args=(stop,))
             serving.start()
-            wait_until(lambda count=passes: storage.evaluations_spent(job.id) == count)  # type: ignore[misc]
+            wait_until(lambda count=before + passes: storage.evaluations_spent(job.id) == count)  # type: ignore[misc]
             stop.set()
             serving.join()
             left = storage.get_job(job.id)
@@ -296,9 +321,18 @@ def test_patience_and_targets_end_a_job(storage: Storage) -> None:
 
 
 def test_wall_seconds_end_a_job(storage: Storage) -> None:
-    job = run(storage, delay=0.05, budget={"wall_seconds": 2.0})
+    job = create_job(storage, budget={"wall_seconds": AN_HOUR})
+    with held(storage, job, 10):
+        storage.transition(job.id, "pausing")
+    trials = storage.list_trials(job.id)
+    assert storage.get_job(job.id).state == "paused"
+    change(storage, "UPDATE jobs SET active_seconds = active_seconds + :hour", hour=AN_HOUR)
+    storage.transition(job.id, "queued")
+    with Evaluators(storage, 2) as evaluators:
+        job = drive(storage, job, evaluators)
     assert (job.state, job.ended_because) == ("completed", "wall_seconds")
-    assert job.active_seconds >= 2.0
+    assert job.active_seconds >= AN_HOUR
+    assert storage.list_trials(job.id) == trials
 
 
 def test_a_job_out_of_time_before_any_trial_has_failed(storage: Storage) -> None:
@@ -405,13 +439,13 @@ def test_a_silent_worker_loses_its_trial_to_another(
             if task == EVALUATE and len(swallowed) < 3 and identifier.endswith("-1"):
                 swallowed.append(identifier)
                 storage.begin_attempt(identifier, "dead worker")
+                let_an_hour_pass(storage, "dead worker")
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
         assert leased is not None
-        silence = Silence(running_seconds=0.2)
-        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+        Coordinator(storage, dispatch, "test").run_job(leased)
     assert len(swallowed) == 3
     assert storage.get_job(job.id).state == "completed"
     assert essence(storage, job) == undisturbed
@@ -430,7 +464,7 @@ def test_messages_that_a_broker_lost_are_sent_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
         assert leased is not None
         silence = Silence(resend_seconds=0.01)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
@@ -445,12 +479,13 @@ def test_a_trial_that_every_worker_dies_of_has_failed(storage: Storage) -> None:
         def dispatch(task: str, identifier: str) -> None:
             if task == EVALUATE and identifier.startswith(f"{job.id}-6-"):
                 storage.begin_attempt(identifier, "doomed worker")
+                let_an_hour_pass(storage, "doomed worker")
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
         assert leased is not None
-        silence = Silence(running_seconds=0.1, losses=2)
+        silence = Silence(losses=2)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
     assert storage.get_job(job.id).state == "completed"
     trial = storage.get_trial(job.id, 6)
@@ -461,18 +496,24 @@ def test_a_trial_that_every_worker_dies_of_has_failed(storage: Storage) -> None:
 
 def test_a_trial_that_was_lost_with_the_one_its_worker_died_of_goes_on(storage: Storage) -> None:
     job = create_job(storage, budget={"trials": 4}, batch=2)
+    taken: list[str] = []
     with Evaluators(storage, 2) as evaluators:
 
         def dispatch(task: str, identifier: str) -> None:
-            doomed = (f"{job.id}-6-", f"{job.id}-5-1", f"{job.id}-5-2")
-            if task == EVALUATE and identifier.startswith(doomed):
-                storage.begin_attempt(identifier, "doomed worker")
+            deadly = identifier.startswith(f"{job.id}-6-")
+            if task == EVALUATE and (deadly or identifier in (f"{job.id}-5-1", f"{job.id}-5-2")):
+                taken.append(identifier)
+                if deadly:  # the worker dies of it with all that it had taken
+                    for attempt in taken:
+                        storage.begin_attempt(attempt, "doomed worker")
+                    taken.clear()
+                    let_an_hour_pass(storage, "doomed worker")
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
         assert leased is not None
-        silence = Silence(running_seconds=1.0, losses=2)
+        silence = Silence(losses=2)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
     assert [storage.get_trial(job.id, number).state for number in (5, 6)] == ["completed", "failed"]
 
@@ -490,7 +531,7 @@ def test_an_attempt_handed_back_is_dispatched_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
         assert leased is not None
         Coordinator(storage, dispatch, "test").run_job(leased)
     assert essence(storage, job) == undisturbed
@@ -508,7 +549,7 @@ def test_a_broker_that_is_away_delays_a_job_and_no_more(
                 raise ConnectionError("broker away")
             evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
         assert leased is not None
         Coordinator(storage, dispatch, "test").run_job(leased)
     assert essence(storage, job) == undisturbed
@@ -533,16 +574,22 @@ def test_a_job_taken_over_in_the_middle_is_driven_by_the_new_coordinator_alone(
     storage: Storage, undisturbed: list[tuple[Any, ...]]
 ) -> None:
     job = create_job(storage)
-    with Evaluators(storage, 2, delay=0.02) as evaluators:
-        # The first never renews in time, so that its lease runs out under it.
-        leased = storage.acquire_lease("first", 0.4, job.id)
+    gate = Gate(10)
+    with Evaluators(storage, 2, gate) as evaluators:
+        leased = storage.acquire_lease("first", LEASE_SECONDS, job.id)
         assert leased is not None
-        slow = Coordinator(storage, evaluators.dispatch, "first", lease_seconds=1000.0)
+        slow = Coordinator(storage, evaluators.dispatch, "first", lease_seconds=LEASE_SECONDS)
         driving = threading.Thread(target=slow.run_job, args=(leased,))
         driving.start()
-        wait_until(lambda: _lease_is_free(storage, job))
-        ended = drive(storage, job, evaluators)
+        wait_until(lambda: storage.evaluations_spent(job.id) == 10)
+        # As if it had not renewed it in time.
+        change(storage, "UPDATE jobs SET lease_expires_at = lease_expires_at - :hour", hour=AN_HOUR)
+        leased = storage.acquire_lease("second", LEASE_SECONDS, job.id)
+        assert leased is not None
+        gate.open()
+        Coordinator(storage, evaluators.dispatch, "second", embedded=True).run_job(leased)
         driving.join()
+    ended = storage.get_job(job.id)
     assert ended.state == "completed"
     assert essence(storage, job) == undisturbed
 
@@ -550,7 +597,7 @@ def test_a_job_taken_over_in_the_middle_is_driven_by_the_new_coordinator_alone(
 def test_a_trial_stored_otherwise_than_it_is_asked_fails_the_job(storage: Storage) -> None:
     job = create_job(storage)
     prepare(storage, job.id)
-    leased = storage.acquire_lease("test", 10.0, job.id)
+    leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
     assert leased is not None
     storage.transition(job.id, "running", token=leased.lease_token)
     storage.propose_trial(
@@ -624,7 +671,7 @@ def test_a_preparation_whose_message_is_lost_is_asked_for_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
         assert leased is not None
         silence = Silence(preparing_seconds=0.1)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
@@ -641,7 +688,7 @@ def test_a_preparation_that_a_worker_has_claimed_is_not_asked_for_again(storage:
         asked.append(task)
         assert storage.claim_preparation(identifier, "worker")
 
-    leased = storage.acquire_lease("test", 10.0, job.id)
+    leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
     assert leased is not None
     looks = 0
     is_being_prepared = storage.is_being_prepared

@@ -83,7 +83,7 @@ class Applications:
         return self.storage.get_job(job.id)
 
     def _drive(self, job: Job, workers: int, stop_after: int | None) -> None:
-        leased = self.storage.acquire_lease("test", 10.0, job.id)
+        leased = self.storage.acquire_lease("test", 600.0, job.id)
         assert leased is not None
         stop = threading.Event()
         evaluated = threading.Semaphore(stop_after or 0)

@@ -14,8 +14,9 @@ import pytest
 from storage.messages import EVALUATE
 from storage.records import Job, Outcome, Quotas, Trial
 from storage.storage import Storage
-from tests.tuner.analytic import Evaluators, create_job, open_storage, simulated
+from tests.tuner.analytic import Evaluators, Gate, create_job, open_storage, simulated
 from tuner.coordinator import Coordinator
+from tuner.evaluations import Silence
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def storage(tmp_path: Path) -> Iterator[Storage]:
 
 
 def drive(storage: Storage, job: Job, evaluators: Evaluators) -> Job:
-    leased = storage.acquire_lease("test", 10.0, job.id)
+    leased = storage.acquire_lease("test", 600.0, job.id)
     assert leased is not None
     Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
     return storage.get_job(job.id)
@@ -37,12 +38,16 @@ def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:
 
 
 class Counting(Evaluators):
-    """Evaluators that take what is next, and know how many messages they had at once."""
+    """Evaluators that take what is next, and know how many messages they had at once.
+
+    They begin when there are a few.
+    """
 
     def __init__(self, storage: Storage, workers: int) -> None:
         self.lock = threading.Lock()
         self.under_way: set[str] = set()
         self.most = 0
+        self.few = threading.Event()
         super().__init__(storage, workers)
 
     def dispatch(self, task: str, identifier: str) -> None:
@@ -50,9 +55,12 @@ class Counting(Evaluators):
             with self.lock:
                 self.under_way.add(identifier)
                 self.most = max(self.most, len(self.under_way))
+                if self.most > 2:
+                    self.few.set()
         super().dispatch(task, identifier)
 
     def _evaluate(self, attempt_id: str) -> None:
+        self.few.wait()
         taken = self.storage.take_attempt(attempt_id, threading.current_thread().name)
         if taken is not None:
             outcome = simulated(taken.trial.configuration)
@@ -86,12 +94,20 @@ def test_messages_are_a_few_for_each_worker_and_the_rest_wait(storage: Storage) 
 
 
 class Taking(Counting):
-    """Evaluators that take all they find for a message, and tell how many messages wait."""
+    """Evaluators that take all they find for a message, and tell how many messages wait.
+
+    They begin when this many trials are asked, so that they find as many.
+    """
+
+    ASKED = 200
 
     def backlog(self) -> int:
         return self._messages.qsize()
 
     def _evaluate(self, attempt_id: str) -> None:
+        job_id = attempt_id.partition("-")[0]
+        while len(self.storage.list_trials(job_id)) < self.ASKED:
+            time.sleep(0.01)
         for _ in range(16):
             super()._evaluate(attempt_id)
 
@@ -107,11 +123,16 @@ def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, aw
         return evaluators.backlog()
 
     with Taking(storage, 2) as evaluators:
-        job = create_job(storage, batch=200, budget={"trials": 200})
-        leased = storage.acquire_lease("test", 10.0, job.id)
+        job = create_job(storage, batch=Taking.ASKED, budget={"trials": Taking.ASKED})
+        leased = storage.acquire_lease("test", 600.0, job.id)
         assert leased is not None
         coordinator = Coordinator(
-            storage, evaluators.dispatch, "test", embedded=True, backlog=backlog
+            storage,
+            evaluators.dispatch,
+            "test",
+            embedded=True,
+            backlog=backlog,
+            silence=Silence(resend_seconds=600.0),
         )
         coordinator.run_job(leased)
     assert storage.get_job(job.id).state == "completed"
@@ -132,12 +153,20 @@ def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
         )
 
     budget = {"trials": 16}
-    with Evaluators(storage, 2, delay=0.02) as evaluators:
+    with Evaluators(storage, 2) as evaluators:
         undisturbed = drive(storage, create_job(storage, budget=budget), evaluators)
-        spent = storage.project_use("default").trials
-        job = create_job(storage, budget=budget)
-        allow(spent + 3)
-        paused = drive(storage, job, evaluators)
+    spent = storage.project_use("default").trials
+    job = create_job(storage, budget=budget)
+    allow(spent + 3)
+    gate = Gate(3)
+    with Evaluators(storage, 2, gate) as evaluators:
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving.start()
+        while storage.get_job(job.id).state != "pausing":
+            time.sleep(0.01)
+        gate.open()
+        driving.join()
+        paused = storage.get_job(job.id)
         assert paused.state == "paused"
         assert paused.paused_because is not None
         assert "ask the operator" in paused.paused_because
@@ -184,7 +213,8 @@ def test_a_coordinator_that_is_full_makes_room_for_a_project_without_a_job(
     stop = threading.Event()
     with Evaluators(storage, 2, delay=0.05) as evaluators:
         coordinator = Coordinator(storage, evaluators.dispatch, "test", jobs=2, turn_seconds=0.05)
-        long = [create_job(storage, budget={"trials": 400}, seed=seed) for seed in (1, 2)]
+        # Trials for minutes.
+        long = [create_job(storage, budget={"trials": 10_000}, seed=seed) for seed in (1, 2)]
         thread = threading.Thread(target=coordinator.serve, args=(stop,))
         thread.start()
         while any(not storage.list_trials(job.id) for job in long):

@@ -22,6 +22,7 @@ from searchspace.space import (
     PermutationParameter,
     SearchSpace,
 )
+from tests.processes import is_alive
 from tuner import parameters
 from tuner.errors import SearchProcessFailed
 from tuner.session import TunerSession
@@ -256,13 +257,5 @@ def test_the_process_dies_with_a_parent_that_was_killed() -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    while _alive(child):
+    while is_alive(child):
         time.sleep(0.05)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"

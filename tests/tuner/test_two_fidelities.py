@@ -32,7 +32,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Storage
 
 def run(storage: Storage, *, workers: int = 2, objective: Any = simulated, **changes: Any) -> Job:
     job = create_job(storage, fidelity="auto", **changes)
-    leased = storage.acquire_lease("test", 10.0, job.id)
+    leased = storage.acquire_lease("test", 600.0, job.id)
     assert leased is not None
     with Evaluators(storage, workers, objective, delay=0.002) as evaluators:
         Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)

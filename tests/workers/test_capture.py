@@ -14,6 +14,7 @@ import pytest
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import decode
 from searchspace.formats.trace import read_operations, validate
+from tests.processes import are_running
 from workers import capture_sandbox
 from workers.capture import APPLICATIONS, CaptureFailed, Limits, capture, capture_builtin
 from workers.capture_build import WRAPPERS
@@ -195,30 +196,18 @@ def test_a_killed_capture_takes_its_children_with_it(sandbox: bool, tmp_path: Pa
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     starter = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, env=environment)
     mark = f"/{source.stem}"
-    wait_until(lambda: running("smpimain", mark))
+    wait_until(lambda: are_running("smpimain", mark))
     starter.send_signal(signal.SIGKILL)
     starter.wait()
-    wait_until(lambda: not running(mark))
-
-
-def running(*words: str) -> bool:
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = process.read_text()
-        except OSError:
-            continue
-        if all(word in command for word in words):
-            return True
-    return False
+    wait_until(lambda: not are_running(mark))
 
 
 def wait_until(condition: object) -> None:
     assert callable(condition)
-    for _ in range(600):
-        if condition():
-            return
+    deadline = time.monotonic() + 300.0
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen within 300 seconds"
         time.sleep(0.05)
-    raise AssertionError("it did not happen within 30 seconds")
 
 
 def test_a_builtin_program_leaves_the_same_trace_each_time(tmp_path: Path) -> None:

@@ -20,13 +20,13 @@ from searchspace.job import load_job
 from storage.messages import EVALUATE, PREPARE, QUEUE
 from storage.records import FINAL_TRIAL_STATES
 from storage.storage import Storage
-from tests.workers.conftest import RunningJob, job_document, start_job, write_program
+from tests.workers.conftest import RunningJob, job_document, start_job
 from workers.celery_app import make_app
 from workers.embedded import EmbeddedPool
 
 RunJob = Callable[..., RunningJob]
 
-DEADLINE_SECONDS = 120.0
+DEADLINE_SECONDS = 300.0
 REPOSITORY = Path(__file__).resolve().parents[2]
 WORKER = """
 import logging
@@ -38,6 +38,14 @@ logging.basicConfig()
 database, artifacts, broker = sys.argv[1:]
 run_worker(Storage.open(database, artifacts), broker, concurrency=2)
 """
+WITHOUT_END = f"""
+import threading
+from workers.simulator_client import Simulator
+
+Simulator.evaluate = lambda *_, **__: threading.Event().wait()
+{WORKER}
+"""
+"""A worker whose evaluations last until it is killed."""
 CHANGES: list[dict[str, Any]] = [
     {"topology": topology, "ordering": ordering, "collectives": {"alltoall": alltoall}}
     for topology in ("mesh-2d", "torus-3d")
@@ -81,9 +89,11 @@ def tune(app: Celery, storage: Storage, trace: Path) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
-def worker_process(storage_urls: tuple[str, str], broker: str) -> Iterator[subprocess.Popen[bytes]]:
+def worker_process(
+    storage_urls: tuple[str, str], broker: str, program: str = WORKER
+) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", WORKER, *storage_urls, broker],
+        [sys.executable, "-c", program, *storage_urls, broker],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         stderr=subprocess.PIPE,
@@ -126,7 +136,7 @@ def test_redis_postgresql_and_a_worker_process_come_to_the_same(
     with worker_process(urls, redis_url) as process:
         apart = tune(make_app(redis_url), distributed, trace)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(DEADLINE_SECONDS) == 0
 
     assert apart == embedded
     distributed.close()
@@ -146,7 +156,7 @@ def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
         send(make_app(redis_url), EVALUATE, attempt_id)
         wait_for(lambda: job.trial().state == "running")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(DEADLINE_SECONDS) == 0
 
     assert job.trial().state == "pending"
     assert storage.open_attempts(job.id) == []
@@ -155,16 +165,16 @@ def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
 
 @pytest.mark.xdist_group("servers")
 def test_a_trial_whose_worker_was_killed_comes_to_the_same_elsewhere(
-    create_database: Callable[[], str], redis_url: str, tmp_path: Path
+    create_database: Callable[[], str], redis_url: str, trace: Path, tmp_path: Path
 ) -> None:
     urls = (create_database(), str(tmp_path / "artifacts"))
     storage = Storage.open(*urls)
     storage.upgrade()
-    job = start_job(storage, write_program(tmp_path / "seconds.ht", iterations=2000))
+    job = start_job(storage, trace)
     app = make_app(redis_url)
     send(app, EVALUATE, job.open(1))
 
-    with worker_process(urls, redis_url) as process:
+    with worker_process(urls, redis_url, WITHOUT_END) as process:
         wait_for(lambda: job.trial(1).state == "running")
         process.kill()
     storage.expire_attempts(job.id, job.token, 0.0)
@@ -184,7 +194,7 @@ def test_a_worker_process_ends_also_while_its_broker_is_away(tmp_path: Path) -> 
         assert process.stderr is not None
         assert any(b"cannot be reached" in line for line in process.stderr)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(DEADLINE_SECONDS) == 0
 
 
 def test_a_pool_stops_promptly_and_hands_back_what_is_under_way(

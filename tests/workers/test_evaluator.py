@@ -15,6 +15,7 @@ from searchspace.graph import Graph
 from searchspace.topology import FAMILIES, generate
 from searchspace.topology.family import Wanted
 from storage.storage import Storage
+from tests.processes import children
 from tests.workers.conftest import RANKS, RunningJob, write_program
 from workers.evaluator import Evaluator, Stopped, outcome_of
 from workers.simulator_client import Simulator
@@ -338,11 +339,6 @@ def test_simulators_outlive_failures_and_cancellations(
     evaluator.evaluate(short.open())
 
     assert short.trial().state == "completed"
-
-
-def children(process: int) -> list[int]:
-    tasks = Path(f"/proc/{process}/task")
-    return [int(c) for task in tasks.iterdir() for c in (task / "children").read_text().split()]
 
 
 def test_what_is_stored_already_does_not_end_the_simulation_of_another(

@@ -21,7 +21,8 @@ from storage.storage import Storage
 
 PROGRAMS = Path(__file__).parent / "programs"
 ON_HOST = PROGRAMS / "on_host"
-SECONDS = 60.0
+SECONDS = 300.0
+"""How long a run may take before its test fails."""
 
 Solve = Callable[..., str]
 

@@ -17,7 +17,7 @@ from searchspace.formats.ib_discover import read_ib_discover
 from searchspace.graph import Graph
 from searchspace.machine import NetworkDescription
 from searchspace.topology import generate
-from tests.service.exports.conftest import Exported, Solve
+from tests.service.exports.conftest import SECONDS, Exported, Solve
 
 INTERPOSED = next(Path("/usr/lib").glob("*/umad2sim/libumad2sim.so"))
 FAT_TREE = generate("xgft", 8, degree=4, seed=0, children="2,4", parents="1,2")
@@ -72,20 +72,22 @@ def simulated_fabric(graph: Graph, folder: Path) -> Iterator[Tool]:
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             check=False,
         )
         return done.stdout
 
     try:
-        deadline = time.monotonic() + 20
-        while b"MaxMcastCap" not in (folder / "ibsim.log").read_bytes():
+        deadline = time.monotonic() + SECONDS
+        # It says that it is ready before it listens.
+        while f"@{name}:ctl" not in Path("/proc/net/unix").read_text():
+            assert process.poll() is None, (folder / "ibsim.log").read_text()
             assert time.monotonic() < deadline, "ibsim does not start"
             time.sleep(0.05)
         yield tool
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=SECONDS)
 
 
 def manage(tool: Tool, export: Exported, folder: Path) -> str:
@@ -96,7 +98,9 @@ def manage(tool: Tool, export: Exported, folder: Path) -> str:
     log = folder / "opensm.log"
     log.unlink(missing_ok=True)
     partitions = ("-P", "/dev/null")
-    tool("opensm", "-o", "-F", str(folder / "opensm.conf"), *partitions, "-D", "0x43", "-f", log)
+    patient = ("-t", "60000")  # milliseconds for an answer: a busy machine needs more than usual
+    command = ("opensm", "-o", "-F", str(folder / "opensm.conf"), *partitions, *patient)
+    tool(*command, "-D", "0x43", "-f", log)
     return log.read_text()
 
 

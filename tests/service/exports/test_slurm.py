@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from searchspace.formats.slurm_topology import read_slurm_topology
-from tests.service.exports.conftest import Exported, Solve
+from tests.service.exports.conftest import SECONDS, Exported, Solve
 
 HOSTS = ["n2", "n0", "n1"]
 MACHINE = {
@@ -49,6 +48,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1
+MessageTimeout=100
 MpiDefault=none
 TopologyPlugin=topology/tree
 {nodes}PartitionName=all Nodes=n[0-2] Default=YES MaxTime=INFINITE State=UP
@@ -60,12 +60,6 @@ def slurm(solve: Solve, exported: Callable[..., Exported]) -> Exported:
     """Five ranks, round robin on three hosts."""
     job_id = solve({"topology": "given", "mapping": "round-robin"}, ranks=5, machine=MACHINE)
     return exported(job_id, "slurm", hosts="\n".join(HOSTS))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass(frozen=True)
@@ -86,17 +80,17 @@ class Cluster:
             env={**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), **environment},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             check=False,
         )
 
 
 @contextmanager
-def cluster(folder: Path, topology: str) -> Iterator[Cluster]:
+def cluster(folder: Path, topology: str, reserve_port: Callable[[], int]) -> Iterator[Cluster]:
     """Start a cluster with this `topology.conf`; ends it at the end."""
     user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-    nodes = "".join(NODE.format(name=name, port=free_port()) for name in ("n0", "n1", "n2"))
-    text = CONFIGURATION.format(port=free_port(), user=user, folder=folder, nodes=nodes)
+    nodes = "".join(NODE.format(name=name, port=reserve_port()) for name in ("n0", "n1", "n2"))
+    text = CONFIGURATION.format(port=reserve_port(), user=user, folder=folder, nodes=nodes)
     (folder / "state").mkdir()
     (folder / "slurm.conf").write_text(text)
     (folder / "topology.conf").write_text(topology)
@@ -113,7 +107,7 @@ def cluster(folder: Path, topology: str) -> Iterator[Cluster]:
                     subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
                 )
         up = Cluster(folder)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline and started[0].poll() is None:
             if up.run("sinfo", "-h", "-o", "%D %t").stdout.split() == ["3", "idle"]:
                 break
@@ -130,17 +124,19 @@ def cluster(folder: Path, topology: str) -> Iterator[Cluster]:
                 process.wait()
 
 
-def test_slurm_reads_the_tree_and_places_every_rank(slurm: Exported, tmp_path: Path) -> None:
+def test_slurm_reads_the_tree_and_places_every_rank(
+    slurm: Exported, tmp_path: Path, reserve_port: Callable[[], int]
+) -> None:
     (tmp_path / "slurm").mkdir()
     hostfile = {"SLURM_HOSTFILE": str(slurm.folder / "hostfile")}
     script = slurm.folder / "job.sh"
     place = "echo $SLURM_PROCID $SLURMD_NODENAME"
-    with cluster(tmp_path / "slurm", slurm.text("topology.conf")) as up:
+    with cluster(tmp_path / "slurm", slurm.text("topology.conf"), reserve_port) as up:
         shown = up("scontrol", "show", "topology")
         output = tmp_path / "job.out"
         up("sbatch", f"--output={output}", script, "sh", "-c", place, **hostfile)
-        deadline = time.monotonic() + 30
-        while not output.exists() or len(output.read_text().splitlines()) < len(PLACES):
+        deadline = time.monotonic() + SECONDS
+        while not output.exists() or output.read_text().count("\n") < len(PLACES):
             assert time.monotonic() < deadline, "the job does not end"
             time.sleep(0.1)
         swapped = tmp_path / "swapped"
@@ -160,9 +156,11 @@ def placed(output: str) -> list[str]:
     return [host for _, host in told]
 
 
-def test_a_tree_with_an_unknown_node_is_refused(slurm: Exported, tmp_path: Path) -> None:
+def test_a_tree_with_an_unknown_node_is_refused(
+    slurm: Exported, tmp_path: Path, reserve_port: Callable[[], int]
+) -> None:
     wrong = slurm.text("topology.conf").replace("Nodes=n1", "Nodes=n7")
-    with cluster(tmp_path, wrong) as up:
+    with cluster(tmp_path, wrong, reserve_port) as up:
         shown = up.run("scontrol", "show", "topology").stdout
 
     assert "Nodes=n1" not in shown

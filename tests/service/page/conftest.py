@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,11 +19,15 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from deploy.servers import ReservedPort
 from service.page.site import BUILT
+from tests.valve import Valve
 
 ROOT = Path(__file__).parents[3]
 AXE = ROOT / "service/page/node_modules/axe-core/axe.min.js"
-PATIENCE = 60_000  # milliseconds: the machine that tests may be busy
+PATIENCE = 120_000  # milliseconds: the machine that tests may be busy
+SECONDS = 300.0
+"""How long the service may take to start, to answer or to end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,6 +43,7 @@ class Service:
 
     data: Path
     port: int
+    valve: Valve
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -52,13 +56,13 @@ class Service:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cli", "up", "--port", str(self.port), "--data", str(self.data)],
             cwd=ROOT,
-            env={**os.environ, "HAMTUNE_CONCURRENCY": "2"},
+            env={**os.environ, "HAMTUNE_CONCURRENCY": "2", **self.valve.environment},
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + 60.0
+        deadline = time.monotonic() + SECONDS
         while True:
             try:
-                httpx.get(f"{self.url}/healthz", timeout=5.0).raise_for_status()
+                httpx.get(f"{self.url}/healthz", timeout=30.0).raise_for_status()
                 return
             except httpx.HTTPError:
                 assert self.process.poll() is None, "hamtune up ended"
@@ -76,42 +80,37 @@ class Service:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(20)
+                self.process.wait(SECONDS)
             except subprocess.TimeoutExpired:
                 self.kill()
 
     def get(self, path: str) -> Any:
         """A JSON document of the service."""
-        return httpx.get(f"{self.url}/api/v1{path}", timeout=30.0).json()
+        return httpx.get(f"{self.url}/api/v1{path}", timeout=SECONDS).json()
 
     def post(self, path: str, document: Any = None) -> Any:
         """POST a document; the answer."""
-        answer = httpx.post(f"{self.url}/api/v1{path}", json=document, timeout=30.0)
+        answer = httpx.post(f"{self.url}/api/v1{path}", json=document, timeout=SECONDS)
         assert answer.is_success, answer.text
         return answer.json()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
-def running(data: Path) -> Iterator[Service]:
-    """A service over a data directory."""
-    service = Service(data, _free_port())
-    service.start()
-    try:
-        yield service
-    finally:
-        service.stop()
+def running(folder: Path) -> Iterator[Service]:
+    """A service in a directory, whose evaluations pass through a valve."""
+    with ReservedPort() as port:
+        service = Service(folder / "data", port.number, Valve(folder / "valve"))
+        service.start()
+        try:
+            yield service
+        finally:
+            service.stop()
 
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A `hamtune up` for all tests here."""
-    with running(tmp_path_factory.mktemp("page") / "data") as started:
+    with running(tmp_path_factory.mktemp("page")) as started:
         yield started
 
 

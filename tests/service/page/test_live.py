@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.service.conftest import write_pair
-from tests.service.page.conftest import PATIENCE, Service, Window, violations
+from tests.service.page.conftest import PATIENCE, SECONDS, Service, Window, violations
 
 expect.set_options(timeout=PATIENCE)
 
@@ -43,7 +44,7 @@ def ended(service: Service) -> dict[str, Any]:
     """A job that has completed."""
     job = service.post("/jobs", SPEC)
     # The stream of its events ends with the job.
-    httpx.get(f"{service.url}/api/v1/jobs/{job['id']}/events", timeout=120.0).raise_for_status()
+    httpx.get(f"{service.url}/api/v1/jobs/{job['id']}/events", timeout=SECONDS).raise_for_status()
     return dict(service.get(f"/jobs/{job['id']}"))
 
 
@@ -98,6 +99,7 @@ def test_what_the_service_refuses_stands_beside_the_field(
 def test_the_page_goes_on_after_the_service_was_killed(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
+    service.valve.shut(passes=2)  # it is to run until the service is killed
     job = service.post("/jobs", {**SPEC, "name": "killed", "seed": 2})
     watching = open_page(f"{service.url}/#/jobs/{job['id']}")
     form = open_page(f"{service.url}/#/new")
@@ -108,6 +110,7 @@ def test_the_page_goes_on_after_the_service_was_killed(
     expect(watching.page.get_by_text("The service does not answer")).to_be_visible()
     form.page.get_by_label("Cables a host").fill("6")
     expect(form.page.get_by_text("What you typed is kept")).to_be_visible()
+    service.valve.open()
     service.start()
     expect(watching.page.get_by_text("The service does not answer")).to_have_count(0)
     expect(form.page.get_by_text("What you typed is kept")).to_have_count(0)
@@ -122,11 +125,14 @@ def test_the_page_goes_on_after_the_service_was_killed(
 def test_a_running_job_is_paused_and_resumed(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
-    # Long enough for whoever clicks to come in time.
-    job = service.post("/jobs", {**SPEC, "name": "paused", "seed": 3, "budget": {"trials": 1000}})
+    service.valve.shut(passes=2)  # whoever clicks comes in time
+    job = service.post("/jobs", {**SPEC, "name": "paused", "seed": 3})
     page = open_page(f"{service.url}/#/jobs/{job['id']}").page
     page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".job-title .badge")).to_have_text(re.compile("pausing|paused"))
+    service.valve.open()
     expect(page.locator(".job-title .badge")).to_have_text("paused")
+    service.valve.shut()
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.get_by_label("Priority").select_option("high")
@@ -134,6 +140,7 @@ def test_a_running_job_is_paused_and_resumed(
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".job-title .badge")).to_have_text("cancelled")
+    service.valve.open()
 
 
 def test_a_job_file_fills_the_form(
@@ -289,18 +296,28 @@ def test_trials_are_reached_with_the_keyboard(
     expect(drawer).to_have_count(0)
 
 
+def finds_a_point(page: Page) -> bool:
+    """Whether the mouse, moved along the left edge of the chart, came to a point and is there.
+
+    The first trial is a baseline at that edge; somewhere on it lies its point.
+    """
+    box = page.locator(".chart .u-over").bounding_box()
+    assert box is not None
+    for share in range(2, 98, 2):
+        page.mouse.move(box["x"] + 2, box["y"] + box["height"] * share / 100)
+        if page.locator(".tip").count():
+            return True
+    return False
+
+
 def test_a_point_is_told_and_opened_by_the_mouse(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
     page = open_page(f"{service.url}/#/jobs/{ended['id']}").page
-    area = page.locator(".chart .u-over")
-    box = area.bounding_box()
-    assert box is not None
-    # The first trial is a baseline at the left edge; somewhere below it lies its point.
-    for share in range(2, 98, 2):
-        page.mouse.move(box["x"] + 2, box["y"] + box["height"] * share / 100)
-        if page.locator(".tip").count():
-            break
+    expect(page.locator("table.trials tbody tr").first).to_be_visible()
+    deadline = time.monotonic() + SECONDS
+    while not finds_a_point(page):  # until nothing moves on the page any more
+        assert time.monotonic() < deadline, "there is no point at the left edge"
     expect(page.locator(".tip")).to_contain_text("Trial")
     page.mouse.down()
     page.mouse.up()

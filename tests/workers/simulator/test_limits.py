@@ -13,6 +13,7 @@ import pytest
 
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankFile, TraceHeader, write_trace
+from tests.processes import children, is_alive
 from tests.workers.simulator.runs import PLAIN, Server, answer_of, on_a_line, write_program
 
 Serve = Callable[..., Server]
@@ -184,19 +185,6 @@ def test_a_call_that_mpi_refuses_is_a_crash_that_names_it(tmp_path: Path) -> Non
     assert (answer["status"], answer["reason"]["kind"]) == ("failed", "crash")
     assert answer["reason"]["message"].startswith("rank 1, recv (operation 1 of 2): ")
     assert "TRUNCATE" in answer["reason"]["message"]
-
-
-def children(process: int) -> list[int]:
-    tasks = Path(f"/proc/{process}/task")
-    return [int(c) for task in tasks.iterdir() for c in (task / "children").read_text().split()]
-
-
-def is_alive(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def simulation_of(server: Server) -> int:

@@ -1,0 +1,39 @@
+"""Processes of this machine, any of which may end while one looks at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["are_running", "children", "is_alive"]
+
+
+def are_running(*parts: str) -> bool:
+    """Whether there is a process in whose command line all of these stand."""
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = process.read_bytes()
+        except OSError:
+            continue
+        if all(part.encode() in command for part in parts):
+            return True
+    return False
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process has not ended, or has ended and not been waited for."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        return False
+    return state != b"Z"
+
+
+def children(pid: int) -> list[int]:
+    """The processes that the threads of a process have started; none where it has ended."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            found += map(int, (task / "children").read_text().split())
+        except OSError:  # the thread has ended
+            continue
+    return found
