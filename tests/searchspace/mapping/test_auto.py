@@ -117,6 +117,7 @@ def test_arities_that_are_no_powers_of_two_do_not_put_it_behind_scotch(
         ((6, 6, 5), (5, 3, 12)),
         ((21, 20), (7, 6, 10)),
         ((8, 5, 6), (3, 5, 16)),
+        ((15, 16), (3, 5, 16)),
     ],
 )
 @pytest.mark.parametrize("rings", [False, True])
