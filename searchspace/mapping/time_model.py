@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
@@ -145,6 +144,8 @@ class TimeModel:
             places: The mapping.
             seconds: Simulated.
         """
+        from scipy.optimize import nnls  # here, since most commands do without
+
         self.become(places)
         if seconds <= 0:
             return

@@ -30,9 +30,11 @@ void write_all(int fd, std::string_view text) {
 
 /// A field of /proc/self/statm, in bytes: 2 is shared resident memory, 5 private data and stacks.
 std::size_t memory_in_use(int field) {
-  static const int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  const int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);  // of the process that opens it
   std::array<char, 256> text{};
-  if (pread(statm, text.data(), text.size() - 1, 0) <= 0) return 0;
+  const ssize_t size = read(statm, text.data(), text.size() - 1);
+  close(statm);
+  if (size <= 0) return 0;
   std::istringstream fields(text.data());
   std::size_t pages = 0;
   for (int skip = 0; skip <= field; ++skip) fields >> pages;
@@ -47,37 +49,37 @@ std::size_t memory_in_use(int field) {
   _exit(0);
 }
 
-/// What the process takes before it simulates, bytes.
-std::size_t data_and_stacks(const Request& request, bool has_stacks) {
-  std::size_t ranks = 0;
-  if (!has_stacks)
-    for (const ApplicationRequest& application : request.applications)
-      ranks += application.hosts.size();
-  return memory_in_use(5) + ranks * (kStackKilobytes + 64) * 1024;  // guards and rounding
-}
+/// What does not count against the limit, bytes.
+std::size_t before = 0;
 
-/// What the process had before its first request does not count, what earlier requests have left does:
-/// the kernel would not notice that it is used again, so where it is above the limit already another
-/// process must tell.
-void limit_memory(const Request& request, bool has_stacks) {
-  static const std::size_t before = data_and_stacks(request, has_stacks);
+/// What earlier requests have left counts. The kernel would not notice that it is used again, so where
+/// it is above the limit already there is no memory for this request here.
+void limit_memory(const Request& request) {
+  if (before == 0) count_memory(request);
   rlimit data{};
   getrlimit(RLIMIT_DATA, &data);
   data.rlim_cur = data.rlim_max;
   if (request.memory_bytes)
     data.rlim_cur = std::min<rlim_t>(data.rlim_max, before + *request.memory_bytes);
-  if (request.memory_bytes && memory_in_use(5) > data.rlim_cur) _exit(1);
+  if (request.memory_bytes && memory_in_use(5) > data.rlim_cur) report_no_memory();
   setrlimit(RLIMIT_DATA, &data);
 }
 
 }  // namespace
+
+void count_memory(const Request& request) {
+  std::size_t ranks = 0;
+  for (const ApplicationRequest& application : request.applications)
+    ranks += application.hosts.size();
+  before = memory_in_use(5) + ranks * (kStackKilobytes + 64) * 1024;  // guards and rounding
+}
 
 void run_child(const Request& request, Simulation& simulation, int result_fd) {
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   memory_report_fd = result_fd;
   std::set_new_handler(&report_no_memory);
-  limit_memory(request, simulation.is_ready());
+  limit_memory(request);
   simulation.run(request, result_fd);
   write_all(result_fd, "\n");
 }

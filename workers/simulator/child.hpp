@@ -12,6 +12,10 @@ class Simulation;
 
 constexpr std::size_t kStackKilobytes = 256;  // of each rank
 
+/// What this process, and those forked off it, take from now on counts against the limit of a request,
+/// but for the stacks of as many ranks. Where it is not called, that is so from the first request on.
+void count_memory(const Request& request);
+
 /// Runs a request in the calling process, which was forked for such. Returns where another one can be run
 /// in it, when the result and the end of its line are written; otherwise the process ends.
 ///

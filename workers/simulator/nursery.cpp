@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "searchspace/kernels/shallow_json.hpp"
+#include "workers/simulator/child.hpp"
 #include "workers/simulator/express/express.hpp"
 #include "workers/simulator/supervisor.hpp"
 
@@ -67,6 +68,7 @@ void Nursery::serve(int socket, pid_t parent) {
   dup2(null, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);
   try {
+    count_memory(*last_);
     simulation_.make_ready(*last_);
     if (!express::suits()) _exit(1);
     simulation_.initialize_ranks();
@@ -86,7 +88,8 @@ std::string Nursery::answer(const std::string& line, Succession& succession) {
   try {
     const Request request = parse_request(json, traces_);
     if (!express::may_suit(request) || !Simulation::share_readiness(*last_, request)) return {};
-    return to_line(succession.evaluate(request, line, id_of(json)));
+    const nlohmann::json answer = succession.evaluate(request, line, id_of(json));
+    return answer.is_null() ? std::string() : to_line(answer);
   } catch (const InvalidRequest&) {
     return {};
   }

@@ -272,6 +272,10 @@ bool depends_on_the_past(const Json& answer) {
   return kind == "memory" || kind == "crash" || kind == "killed";
 }
 
+bool is_short_of_memory(const Json& answer) {
+  return answer["status"] == "failed" && answer["reason"]["kind"] == "memory";
+}
+
 Json to_answer(const Outcome& outcome, const Request& request) {
   Json answer = Json::parse(outcome.result, nullptr, false);
   if (!answer.is_object())
@@ -347,6 +351,7 @@ Json Succession::evaluate(const Request& request, const std::string& line, const
       child_ = std::make_unique<Child>(request, simulation_);
       answer = follow(request);
     }
+    if (is_short_of_memory(answer)) return nullptr;
     answer["id"] = id;
     return answer;
   } catch (const std::exception& error) {

@@ -34,7 +34,8 @@ class Succession {
   explicit Succession(Simulation& simulation);
   ~Succession();
 
-  /// `line` is the request as it came.
+  /// `line` is the request as it came. Null where there is too little memory: what the children have in
+  /// hand already counts, so a process that has nothing must tell.
   nlohmann::json evaluate(const Request& request, const std::string& line,
                           const nlohmann::json& id);
 
