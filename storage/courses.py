@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Double, bindparam, case, cast, func, literal, select
 
-from storage.database import Repository
+from storage.database import AS_BYTES, Repository
 from storage.records import FINAL_TRIAL_STATES, CoursePoint, TrialPoint
 from storage.trial_rows import TRIALS
 
@@ -51,7 +51,7 @@ _COLUMNS = select(
         )
         for column in _ROWS.c
     )
-)
+).execution_options(**AS_BYTES)
 _KINDS = (">i4", ">f8", ">f8", ">f8")
 _HEADER = 20  # bytes of an array of one dimension before its elements
 _NUMBERED = (

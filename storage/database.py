@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from storage.artifacts import Artifacts
     from storage.postgresql import Listener
 
-__all__ = ["CLOCK", "Database", "Noted", "Repository", "plainly"]
+__all__ = ["AS_BYTES", "CLOCK", "Database", "Noted", "Repository", "plainly"]
 
 Row = TypeVar("Row")
 
@@ -56,6 +56,9 @@ _LONGEST_NOTIFICATION = 7_900  # bytes; PostgreSQL allows 8,000
 CLOCK = cast(func.extract("epoch", func.clock_timestamp()), Double)
 """Seconds since the epoch by the clock of the PostgreSQL server, which all its writers share. Those
 of an SQLite file share the clock of their host."""
+
+AS_BYTES = {"hamtune_bytes": True}
+"""Execution options of a statement whose bytes PostgreSQL is to send as they are, not as digits."""
 
 _EVENTS = table(EventRow)
 _APPEND = insert(_EVENTS)

@@ -46,6 +46,14 @@ def postgresql_engine(url: URL) -> Engine:
         except psycopg.Error as error:
             raise DisconnectionError from error
 
+    @event.listens_for(engine, "do_execute")
+    def execute(cursor: Any, statement: str, parameters: Any, context: Any) -> bool:
+        # As text, which the driver asks for otherwise, bytes are two digits each, to be read again.
+        if not context.execution_options.get("hamtune_bytes"):
+            return False
+        cursor.execute(statement, parameters, binary=True)
+        return True
+
     return engine
 
 
