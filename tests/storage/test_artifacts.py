@@ -93,7 +93,9 @@ def test_nothing_is_left_behind(artifacts: Artifacts, tmp_path: Path) -> None:
     assert list(tmp_path.rglob(".arriving-*")) == []
 
 
-def test_writers_of_the_same_bytes_do_not_disturb_each_other(artifacts: Artifacts) -> None:
+def test_writers_of_the_same_bytes_do_not_disturb_each_other(tmp_path: Path) -> None:
+    # On disk: files of fsspec's memory have one place to read at, whoever reads them.
+    artifacts = Artifacts(f"file://{tmp_path}/artifacts")
     start = threading.Barrier(4)
 
     def put_and_read(_: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fsspec
@@ -60,6 +61,16 @@ def test_an_altered_artifact_is_refused_and_healed_by_putting_it_again(
     assert not list((tmp_path / "worker").rglob("*.*"))
     api.put(CONTENT)
     assert machine("worker").path(digest).read_bytes() == CONTENT
+
+
+def test_writers_of_the_same_bytes_do_not_disturb_each_other(
+    machine: Callable[..., Artifacts],
+) -> None:
+    api = machine("api")
+    with ThreadPoolExecutor(4) as pool:
+        digests = set(pool.map(api.put, [CONTENT] * 4))
+    assert len(digests) == 1
+    assert machine("worker").path(digests.pop()).read_bytes() == CONTENT
 
 
 def test_the_cache_keeps_to_its_size(machine: Callable[..., Artifacts], tmp_path: Path) -> None:
