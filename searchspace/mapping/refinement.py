@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
+from searchspace.mapping.auto import improve
 from searchspace.mapping.by_order import BY_ORDER
 from searchspace.mapping.cables import LOWEST_ID, swap_board
 from searchspace.mapping.mapper import Places
+from searchspace.mapping.spread import spread_out
 from searchspace.mapping.time_model import HostLimits, TimeModel, Weights
 from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
@@ -194,7 +196,13 @@ class Refinement:
                 self._starts.append(places)
         self._left = deque(self._starts)
         self._mixes = deque(_MIXES)
-        self._in_order: Places | None = BY_ORDER.place(traffic, machine)
+        self._own = deque(
+            (
+                BY_ORDER.place(traffic, machine),
+                improve(traffic, machine, seed=seed),
+                spread_out(traffic, machine, seed=seed),
+            )
+        )
         self._exploring = False
 
     @property
@@ -239,11 +247,11 @@ class Refinement:
         return None
 
     def _planned(self) -> Places | None:
-        """What comes before the bandit: starts, ranks in order, first leaps, swaps that helped."""
+        """What comes before the bandit: starts, our own, first leaps, swaps that helped."""
         if self._left:
             return self._opened(_Proposal(self._left.popleft(), None))
-        if self._best is not None and self._in_order is not None:
-            places, self._in_order = self._in_order, None
+        while self._own and self._best is not None:
+            places = self._own.popleft()
             if self._admit(places):
                 return self._opened(_Proposal(places, None), exploring=True)
         while self._mixes and self._best is not None:

@@ -29,7 +29,9 @@ void digits_at(const std::vector<Digit>& digits, std::int32_t point, std::vector
   }
 }
 
+/// An axis beyond those of the box runs along the cores of a node.
 std::int32_t hops_along(const Box& box, std::size_t axis, std::int32_t difference) {
+  if (axis == box.extents.size()) return 0;
   const std::int32_t straight = std::abs(difference);
   return box.wrapped ? std::min(straight, box.extents[axis] - straight) : straight;
 }
@@ -40,7 +42,8 @@ std::int64_t price_line(const std::vector<Digit>& digits, const Lattice::Axis& a
   std::int32_t above = axis.extent - 1;  // steps that change this digit or a higher one
   for (const Digit& digit : digits) {
     const std::int32_t over = above / digit.size;
-    sum += static_cast<std::int64_t>(above - over) * hops_along(box, digit.along, digit.step);
+    const std::int32_t hops = hops_along(box, digit.along, digit.step);
+    sum += static_cast<std::int64_t>(above - over) * (hops > 0 ? hops + box.climb : 0);
     above = over;
   }
   if (axis.ring) {
@@ -50,7 +53,9 @@ std::int64_t price_line(const std::vector<Digit>& digits, const Lattice::Axis& a
     std::map<std::size_t, std::int32_t> difference;
     for (std::size_t at = 0; at < digits.size(); ++at)
       difference[digits[at].along] += (last[at] - first[at]) * digits[at].step;
-    for (const auto& [along, steps] : difference) sum += hops_along(box, along, steps);
+    std::int32_t hops = 0;
+    for (const auto& [along, steps] : difference) hops += hops_along(box, along, steps);
+    sum += hops > 0 ? hops + box.climb : 0;
   }
   return sum;
 }
@@ -62,43 +67,111 @@ class Folding {
       : lattice_(lattice),
         box_(box),
         even_(even),
-        size_(box.extents.size(), Extents(lattice.axes.size(), 1)),
-        order_(box.extents.size()) {
+        extents_(box.extents) {
+    if (box.cores > 1) extents_.push_back(box.cores);
+    size_.assign(extents_.size(), Extents(lattice.axes.size(), 1));
+    order_.resize(extents_.size());
     for (const Lattice::Axis& axis : lattice.axes) {
       left_.push_back(axis.extent);
-      least_price_ += axis.weight;
+      if (box.cores == 1) least_price_ += axis.weight * (1 + box.climb);
     }
-    turns_ = longest_first(box.extents);
+    turns_ = longest_first(extents_);
     takers_ = longest_first(left_);
   }
 
   std::optional<std::vector<std::uint32_t>> run() {
-    share(0, 0, box_.extents.empty() ? 1 : box_.extents[turns_[0]]);
+    share(0, 0, extents_.empty() ? 1 : extents_[turns_[0]]);
     if (best_.empty()) return std::nullopt;
-    std::vector<std::size_t> stride(box_.extents.size(), 1);
-    for (std::size_t axis = stride.size(); axis-- > 1;)
-      stride[axis - 1] = stride[axis] * static_cast<std::size_t>(box_.extents[axis]);
-    std::vector<std::vector<std::uint32_t>> shift(lattice_.axes.size());
-    std::vector<std::int32_t> values;
-    for (std::size_t axis = 0; axis < lattice_.axes.size(); ++axis)
-      for (std::int32_t point = 0; point < lattice_.axes[axis].extent; ++point) {
-        digits_at(best_[axis], point, values);
-        std::size_t node = 0;
-        for (std::size_t at = 0; at < values.size(); ++at)
-          node += stride[best_[axis][at].along] *
-                  static_cast<std::size_t>(values[at] * best_[axis][at].step);
-        shift[axis].push_back(static_cast<std::uint32_t>(node));
-      }
-    const std::size_t ranks = lattice_.place.size() / lattice_.axes.size();
-    std::vector<std::uint32_t> nodes(ranks, 0);
-    for (Rank rank = 0; rank < ranks; ++rank)
-      for (std::size_t axis = 0; axis < lattice_.axes.size(); ++axis)
-        nodes[rank] += shift[axis][static_cast<std::size_t>(lattice_.at(rank, axis))];
-    return nodes;
+    return places(best_);
   }
 
  private:
   static constexpr std::size_t kMostTried = 3000;
+  static constexpr std::size_t kMostWeighed = std::size_t{1} << 20U;  ///< ranks x foldings
+  static constexpr double kSame = 1e-9;  ///< prices that differ by less, relative, are equal
+
+  /// The core of each rank.
+  std::vector<std::uint32_t> places(const std::vector<std::vector<Digit>>& digits) const {
+    std::vector<std::size_t> stride(extents_.size(), 1);
+    for (std::size_t axis = stride.size(); axis-- > 1;)
+      stride[axis - 1] = stride[axis] * static_cast<std::size_t>(extents_[axis]);
+    std::vector<std::vector<std::uint32_t>> shift(lattice_.axes.size());
+    std::vector<std::int32_t> values;
+    for (std::size_t axis = 0; axis < lattice_.axes.size(); ++axis)
+      for (std::int32_t point = 0; point < lattice_.axes[axis].extent; ++point) {
+        digits_at(digits[axis], point, values);
+        std::size_t place = 0;
+        for (std::size_t at = 0; at < values.size(); ++at)
+          place += stride[digits[axis][at].along] *
+                   static_cast<std::size_t>(values[at] * digits[axis][at].step);
+        shift[axis].push_back(static_cast<std::uint32_t>(place));
+      }
+    std::vector<std::uint32_t> found(ranks(), 0);
+    for (Rank rank = 0; rank < ranks(); ++rank)
+      for (std::size_t axis = 0; axis < lattice_.axes.size(); ++axis)
+        found[rank] += shift[axis][static_cast<std::size_t>(lattice_.at(rank, axis))];
+    return found;
+  }
+
+  std::size_t ranks() const { return lattice_.place.size() / lattice_.axes.size(); }
+
+  /// The most weight that a cable of the box carries; messages go along one axis after the other.
+  double busiest(const std::vector<std::vector<Digit>>& digits) const {
+    const std::vector<std::uint32_t> place = places(digits);
+    std::vector<Rank> at_point(ranks());  // the rank at each point of the lattice
+    std::vector<std::size_t> stride(lattice_.axes.size(), 1);
+    for (std::size_t axis = stride.size(); axis-- > 1;)
+      stride[axis - 1] = stride[axis] * static_cast<std::size_t>(lattice_.axes[axis].extent);
+    std::vector<std::size_t> point(ranks(), 0);
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      for (std::size_t axis = 0; axis < stride.size(); ++axis)
+        point[rank] += stride[axis] * static_cast<std::size_t>(lattice_.at(rank, axis));
+      at_point[point[rank]] = rank;
+    }
+    const auto cores = static_cast<std::uint32_t>(box_.cores);
+    const std::size_t axes = box_.extents.size();
+    std::size_t nodes = 1;
+    for (const std::int32_t extent : box_.extents) nodes *= static_cast<std::size_t>(extent);
+    std::vector<double> load(nodes * axes, 0);  // of the cable from a node on along an axis
+    double most = 0;
+    for (std::size_t axis = 0; axis < stride.size(); ++axis) {
+      const Lattice::Axis& line = lattice_.axes[axis];
+      const std::int32_t steps = line.extent - (line.ring ? 0 : 1);
+      const double weight = line.weight * line.extent / (static_cast<double>(ranks()) * steps);
+      for (Rank rank = 0; rank < ranks(); ++rank) {
+        const std::int32_t here = lattice_.at(rank, axis);
+        if (here == steps) continue;
+        const std::size_t next = here + 1 == line.extent
+                                     ? point[rank] - stride[axis] * static_cast<std::size_t>(here)
+                                     : point[rank] + stride[axis];
+        send(place[rank] / cores, place[at_point[next]] / cores, nodes, [&](std::size_t cable) {
+          load[cable] += weight;
+          most = std::max(most, load[cable]);
+        });
+      }
+    }
+    return most;
+  }
+
+  /// Calls `use` with each cable between two nodes: node x axes + axis.
+  template <typename Use>
+  void send(std::size_t from, std::size_t to, std::size_t nodes, const Use& use) const {
+    std::size_t stride = nodes;
+    for (std::size_t axis = 0; axis < box_.extents.size() && from != to; ++axis) {
+      const auto extent = static_cast<std::size_t>(box_.extents[axis]);
+      stride /= extent;
+      const std::size_t end = to / stride % extent;
+      std::size_t at = from / stride % extent;
+      const std::size_t ahead = (end + extent - at) % extent;
+      const bool up = box_.wrapped && extent > 2 ? 2 * ahead <= extent : end > at;
+      for (; at != end; from = from - from / stride % extent * stride + at * stride) {
+        const std::size_t after = up ? (at + 1) % extent : (at + extent - 1) % extent;
+        const std::size_t low = up ? from : from - at * stride + after * stride;
+        use(low * box_.extents.size() + axis);
+        at = after;
+      }
+    }
+  }
 
   /// The longest axes first: so those that fit each other are tried together before all others.
   static std::vector<std::size_t> longest_first(const Extents& extents) {
@@ -121,9 +194,9 @@ class Folding {
       std::int64_t need = 1, rest = 1;
       for (const std::int32_t one : left_) need *= one;
       for (std::size_t later = turn + 1; later < turns_.size(); ++later)
-        rest *= box_.extents[turns_[later]];
+        rest *= extents_[turns_[later]];
       if (need <= rest)
-        share(turn + 1, 0, turn + 1 < turns_.size() ? box_.extents[turns_[turn + 1]] : 1);
+        share(turn + 1, 0, turn + 1 < turns_.size() ? extents_[turns_[turn + 1]] : 1);
       return;
     }
     const std::size_t along = turns_[turn], axis = takers_[next];
@@ -141,7 +214,7 @@ class Folding {
   /// Tries the orders of the digits that share each axis of the box, then prices.
   void arrange(std::size_t along) {
     if (done()) return;
-    if (along == box_.extents.size()) {
+    if (along == extents_.size()) {
       price();
       return;
     }
@@ -156,7 +229,7 @@ class Folding {
     } while (order.size() <= 4 && std::next_permutation(order.begin(), order.end()));
   }
 
-  /// No flow can take less than one hop.
+  /// No flow between nodes can take less than one hop.
   bool done() const {
     return tried_ >= kMostTried || (!best_.empty() && best_price_ <= least_price_);
   }
@@ -172,7 +245,7 @@ class Folding {
       }
     }
     double sum = 0;
-    for (std::size_t axis = 0; axis < digits.size() && (best_.empty() || sum < best_price_); ++axis) {
+    for (std::size_t axis = 0; axis < digits.size() && (best_.empty() || sum <= best_price_ * (1 + kSame)); ++axis) {
       std::vector<Digit>& mine = digits[axis];
       const auto earlier = [](const Digit& a, const Digit& b) {
         return std::pair(a.step, a.along) < std::pair(b.step, b.along);
@@ -191,21 +264,32 @@ class Folding {
       const std::int32_t steps = lattice_.axes[axis].extent - (lattice_.axes[axis].ring ? 0 : 1);
       sum += lattice_.axes[axis].weight * static_cast<double>(least) / steps;
     }
-    if (!best_.empty() && sum >= best_price_) return;
+    if (!best_.empty() && sum > best_price_ * (1 + kSame)) return;
+    double load = -1;  // not known yet
+    if (!best_.empty() && sum >= best_price_ * (1 - kSame)) {
+      weighed_ += ranks();
+      if (weighed_ > kMostWeighed) return;
+      if (best_load_ < 0) best_load_ = busiest(best_);
+      load = busiest(digits);
+      if (load >= best_load_ * (1 - kSame)) return;
+    }
     best_price_ = sum;
+    best_load_ = load;
     best_ = std::move(digits);
   }
 
   const Lattice& lattice_;
   const Box& box_;
   bool even_;
+  Extents extents_;                          ///< of the axes of the box, then the cores of a node
   std::vector<std::size_t> turns_, takers_;  ///< axes of the box and of the lattice as they come
   Extents left_;                             ///< of each axis of the lattice, not yet shared out
   std::vector<Extents> size_;                ///< digits: box axes x lattice axes
   std::vector<std::vector<std::size_t>> order_;  ///< of the lattice axes along each box axis
   std::vector<std::vector<Digit>> best_;
   double best_price_ = 0, least_price_ = 0;
-  std::size_t tried_ = 0;
+  double best_load_ = -1;  ///< of the busiest cable; below 0 where nobody asked
+  std::size_t tried_ = 0, weighed_ = 0;
 };
 
 /// A closed tour over `length` nodes of a box: a comb whose teeth are pairs of lines, and back along
@@ -342,12 +426,15 @@ class Cutting {
 std::optional<std::vector<std::uint32_t>> fold_into_box(const Lattice& lattice, const Box& box) {
   const std::size_t ranks = lattice.place.size() / lattice.axes.size();
   if (lattice.axes.size() == 1 && lattice.axes[0].ring) {
-    const auto tour = closed_tour(ranks, box);
+    const auto cores = static_cast<std::uint32_t>(box.cores);
+    const auto tour = closed_tour((ranks + cores - 1) / cores, box);
     if (tour) {
-      std::vector<std::uint32_t> nodes;
-      for (Rank rank = 0; rank < ranks; ++rank)
-        nodes.push_back((*tour)[static_cast<std::size_t>(lattice.at(rank, 0))]);
-      return nodes;
+      std::vector<std::uint32_t> places;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        const auto at = static_cast<std::uint32_t>(lattice.at(rank, 0));
+        places.push_back((*tour)[at / cores] * cores + at % cores);
+      }
+      return places;
     }
   }
   const auto even = Folding(lattice, box, true).run();

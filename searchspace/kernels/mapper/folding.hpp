@@ -9,16 +9,20 @@
 
 namespace hamtune::mapper {
 
-/// The machine as a box of nodes, row by row.
+/// The machine as a box of nodes, row by row, each with as many cores.
 struct Box {
   std::vector<std::int32_t> extents;
   bool wrapped;
+  std::int32_t cores = 1;  ///< of a node; between them there are no hops
+  std::int32_t climb = 0;  ///< hops between different nodes beside those along the axes
 };
 
 /// Folds a lattice into a box: each of its axes becomes a number whose digits run along axes of the
-/// box, up and down by turns, so that most steps along it are one hop. All ways to split the axes
-/// into digits are priced exactly (up to a limit), the cheapest is taken; a single ring becomes a
-/// closed tour. Returns the node of each rank; nothing when the lattice does not fit without gaps.
+/// box, or along the cores of its nodes, up and down by turns, so that most steps along it are one
+/// hop at most. All ways to split the axes into digits are priced exactly (up to a limit), the
+/// cheapest is taken, and of those that cost the same the one whose busiest cable carries least; a
+/// single ring becomes a closed tour. Returns the core of each rank, numbered node by node; nothing
+/// when the lattice does not fit without gaps.
 std::optional<std::vector<std::uint32_t>> fold_into_box(const Lattice& lattice, const Box& box);
 
 /// Cuts a lattice into blocks for the subtrees of a tree, and these into blocks for theirs: at each

@@ -74,8 +74,9 @@ GridMetric::GridMetric(const std::vector<std::uint32_t>& node, std::vector<std::
   centre_ = table_.data() + reach;
 
   std::vector<std::vector<Slot>> at_node(nodes);
+  if (node.size() % nodes == 0) cores_each_ = node.size() / nodes;
   for (Slot slot = 0; slot < node.size(); ++slot) {
-    one_each_ = one_each_ && node[slot] == slot;
+    if (cores_each_ > 0 && node[slot] != slot / cores_each_) cores_each_ = 0;
     std::size_t rest = node[slot], code = 0;
     place_.resize((slot + 1) * axes);
     for (std::size_t axis = axes; axis-- > 0;) {

@@ -180,8 +180,8 @@ class GridMetric {
   bool wrapped() const { return wrapped_; }
   /// Hops between different nodes beside those along the axes.
   std::uint32_t climb() const { return climb_; }
-  /// Whether slot s is node s.
-  bool one_each() const { return one_each_; }
+  /// The cores of each node where all have as many and slots are numbered node by node; else 0.
+  std::size_t cores_each() const { return cores_each_; }
   std::int32_t coordinate(Slot slot, std::size_t axis) const {
     return place_[slot * extents_.size() + axis];
   }
@@ -190,7 +190,7 @@ class GridMetric {
   std::vector<std::int32_t> extents_;
   bool wrapped_;
   std::uint32_t climb_;
-  bool one_each_ = true;
+  std::size_t cores_each_ = 0;
   std::vector<std::int32_t> place_;
   std::vector<std::uint32_t> codes_;
   std::vector<std::uint16_t> table_;  ///< hops by displacement

@@ -39,10 +39,10 @@ std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const Tre
 }
 
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const GridMetric& metric) {
-  std::size_t nodes = 1;
-  for (const std::int32_t extent : metric.extents()) nodes *= static_cast<std::size_t>(extent);
-  if (!metric.one_each() || nodes != metric.slots()) return std::nullopt;
-  return fold_into_box(lattice, {metric.extents(), metric.wrapped()});
+  if (metric.cores_each() == 0) return std::nullopt;
+  return fold_into_box(lattice, {metric.extents(), metric.wrapped(),
+                                 static_cast<std::int32_t>(metric.cores_each()),
+                                 static_cast<std::int32_t>(metric.climb())});
 }
 
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const TableMetric& metric) {

@@ -83,6 +83,33 @@ def test_stencils_and_rings_that_fit_a_grid_take_one_hop_a_flow(
         assert found == traffic.total
 
 
+@pytest.mark.parametrize(
+    ("extents", "grid", "cores", "crossing", "busiest"),
+    [
+        # Blocks of 2 x 2 in each node: two flows between neighbours.
+        ((8, 8), Grid((4, 4), wrapped=False), 4, 2 * 3 * 8, 2),
+        # Blocks of 1 x 2 x 2, so that no cable has more than the four flows across the long axis.
+        ((4, 4, 4), Grid((4, 2, 2), wrapped=False), 4, 3 * 16 + 16 + 16, 4),
+        ((6, 4, 4), Grid((6, 2, 2), wrapped=False), 4, 5 * 16 + 24 + 24, 4),
+        # Blocks of 2 x 3 in a row, which goes up and down.
+        ((12, 3), Grid((3, 2), wrapped=False), 6, 5 * 3, 3),
+    ],
+)
+def test_stencils_are_folded_into_grids_of_hosts_with_several_cores(
+    extents: tuple[int, ...], grid: Grid, cores: int, crossing: int, busiest: int
+) -> None:
+    traffic, machine = stencil(*extents), HopMachine.uniform(grid, cores)
+    found = judge(traffic, machine, map_ranks("auto", traffic, machine))
+    assert found.hop_bytes <= 1000 * crossing
+    assert found.congestion <= 1000 * busiest
+
+
+def test_a_ring_stays_in_a_host_as_long_as_there_are_cores() -> None:
+    machine = HopMachine.uniform(Grid((4, 4), wrapped=False), 3)
+    traffic = ring(48)
+    assert hop_bytes(traffic, machine, map_ranks("auto", traffic, machine)) == 16 * 1000
+
+
 @settings(max_examples=6, deadline=None)
 @given(order=st.permutations((16, 4, 8)), seed=st.integers(0, 1000))
 def test_axes_that_fit_each_other_are_found_whatever_their_order(
