@@ -25,6 +25,7 @@ from cli.options import (
 from cli.terminal import describe, expectation, repeats_lines, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
+from service.datalock import DataLock
 from service.settings import Settings
 from storage.fair_share import PRIORITIES
 from storage.records import JobState
@@ -283,8 +284,18 @@ def _steering(name: str, doing: str, text: str) -> click.Command:
             click.echo(answer["id"])
         else:
             click.echo(f"{answer['name']} ({answer['id']}): {doing}, now {answer['state']}")
+        if name in ("resume", "clone") and server is None and _is_idle(settings):
+            say(
+                f"hamtune: nothing runs over {settings.data}; the job goes on with "
+                f"'hamtune up' or 'hamtune run --resume {answer['id']}'"
+            )
 
     return command
+
+
+def _is_idle(settings: Settings) -> bool:
+    """Whether jobs of the data directory wait for somebody to start a process."""
+    return settings.private and DataLock(settings.data).holder() is None
 
 
 @click.command(epilog=example("hamtune priority cg-64 high"))

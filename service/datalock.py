@@ -53,6 +53,14 @@ class DataLock:
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         self._descriptor = descriptor
 
+    def holder(self) -> int | None:
+        """Id of the living process that has taken the lock; None where there is none."""
+        try:
+            process = int((self._directory / "lock").read_text())
+        except (OSError, ValueError):
+            return None
+        return process if Path(f"/proc/{process}").exists() else None
+
     def release(self) -> None:
         """Give the lock back; the file stays, as removing it would race with who waits."""
         if self._descriptor is not None:

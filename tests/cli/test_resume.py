@@ -68,6 +68,7 @@ def test_ctrl_c_of_a_run_tells_how_to_go_on(
     assert "Traceback" not in out + err
     assert f"hamtune run --resume {job_id}" in err.splitlines()[-1]
     assert len(hamtune.trials(job_id)) < len(undisturbed)
+    assert f"hamtune run --resume {job_id}" in hamtune("resume", job_id).stderr
     valve.open()
     assert hamtune.json("run", "--resume", job_id)["job"]["state"] == "completed"
     assert hamtune.trials(job_id) == undisturbed

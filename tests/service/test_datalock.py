@@ -49,6 +49,18 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
         assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
 
 
+def test_the_holder_of_a_lock_can_be_asked_for_until_it_is_gone(tmp_path: Path) -> None:
+    lock = DataLock(tmp_path)
+    assert lock.holder() is None
+    with lock:
+        assert DataLock(tmp_path).holder() == os.getpid()
+    assert lock.holder() is None
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    (tmp_path / "lock").write_text(f"{ended.pid}\n")
+    assert lock.holder() is None
+
+
 def test_a_child_process_does_not_keep_the_lock(tmp_path: Path) -> None:
     lock = DataLock(tmp_path)
     lock.acquire()
