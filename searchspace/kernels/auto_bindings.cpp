@@ -57,14 +57,13 @@ nb::tuple map_auto(const hamtune::ListOf<std::int64_t>& first,
                         found.steps, found.seconds);
 }
 
-/// Makes proposals one after the other; what each changes, by the flows of both ranks and by prices
+/// Makes proposals one after the other; what each changes, by the flows of both ranks and by the gains
 /// kept (None where there are none).
 nb::list swap_changes(const hamtune::ListOf<std::int64_t>& first,
                       const hamtune::ListOf<std::uint32_t>& partner,
                       const hamtune::ListOf<std::int64_t>& size, const hamtune::CoreHops& cores,
                       const hamtune::ListOf<std::uint32_t>& start,
                       const std::vector<std::pair<std::uint32_t, std::uint32_t>>& proposals) {
-  using hamtune::mapper::kFree;
   const hamtune::TrafficView traffic = hamtune::to_traffic(first, partner, size);
   const std::vector<std::uint32_t> slots = hamtune::to_vector(start);
   check_start(slots, traffic.ranks, cores.cores());
@@ -72,26 +71,23 @@ nb::list swap_changes(const hamtune::ListOf<std::int64_t>& first,
   nb::list found;
   hamtune::mapper::with_metric(cores, 1, [&](const auto& metric) {
     hamtune::mapper::Board board(flows, metric, slots);
-    std::optional<hamtune::mapper::Prices> prices = board.prices();
-    if (prices) prices->reset(slots);
+    std::optional<hamtune::mapper::Gains> gains = board.gains();
+    if (gains) gains->reset(slots);
     for (const auto& [rank, to] : proposals) {
       if (rank >= traffic.ranks || to >= cores.cores())
         throw std::invalid_argument("there is no such rank or place");
       const hamtune::mapper::Slot from = board.slot(rank);
-      const hamtune::mapper::Rank other = board.at(to);
       const std::int64_t change = from == to ? 0 : board.change(rank, to);
-      nb::object priced = nb::none();
-      if (prices) {
+      nb::object kept = nb::none();
+      if (gains) {
         std::int64_t sum = 0;
-        if (!prices->alike(from, to)) {
-          sum = prices->change(rank, other, kFree, from, to);
-          if (other != kFree) sum += prices->between(rank, other, from, to);
-          prices->moved(rank, from, to);
-          if (other != kFree) prices->moved(other, to, from);
+        if (from != to) {
+          sum = gains->change(rank, to);
+          gains->swap(rank, to);
         }
-        priced = nb::cast(sum * flows.unit());
+        kept = nb::cast(sum * flows.unit());
       }
-      found.append(nb::make_tuple(change * flows.unit(), priced));
+      found.append(nb::make_tuple(change * flows.unit(), kept));
       if (from != to) board.move(rank, to, change);
     }
   });

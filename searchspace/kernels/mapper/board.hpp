@@ -9,14 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "searchspace/kernels/mapper/candidates.hpp"
 #include "searchspace/kernels/mapper/clock.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
-#include "searchspace/kernels/mapper/prices.hpp"
+#include "searchspace/kernels/mapper/gains.hpp"
 #include "searchspace/kernels/random.hpp"
 
 namespace hamtune::mapper {
-
-constexpr Rank kFree = std::numeric_limits<Rank>::max();
 
 /// Ranks on slots. Costs are in units of the flows.
 template <typename Metric>
@@ -110,43 +109,44 @@ class Board {
     }
   }
 
-  /// Prices for this traffic and machine, to be reset; nothing where there can be none.
-  std::optional<Prices> prices() const {
-    if (!Prices::hold(flows_, metric_.diameter())) return std::nullopt;
+  /// Gains for this traffic and machine, to be reset; nothing where there can be none.
+  std::optional<Gains> gains() const {
+    if (!Gains::hold(flows_, metric_.diameter())) return std::nullopt;
     std::optional<Parts> parts = parts_of(metric_);
     if (!parts) return std::nullopt;
-    return Prices(flows_, std::move(*parts));
+    return Gains(flows_, std::move(*parts), close_slots(metric_, Gains::kLanes));
   }
 
   /// Anneals from `hot` to `cold` (units) while `budget` lasts, geometrically in its fraction.
   /// Ends at the best mapping met.
   void anneal(double hot, double cold, Budget& budget, Random& random) {
-    if (!priced_) {
-      if (std::optional<Prices> found = prices()) prices_.emplace(std::move(*found));
-      priced_ = true;
+    if (!weighed_) {
+      if (std::optional<Gains> found = gains()) gains_.emplace(std::move(*found));
+      weighed_ = true;
     }
-    if (prices_) prices_->reset(slot_);
+    if (gains_) gains_->reset(slot_);
     std::vector<Slot> best = slot_;
     std::int64_t best_cost = cost_;
     while (!budget.spent()) {
       const double temperature = hot * std::pow(cold / hot, budget.fraction());
-      const std::uint64_t steps = budget.portion();
-      for (std::uint64_t step = 0; step < steps; ++step) {
-        if (prices_)
-          propose_by_prices(temperature, random);
-        else
-          propose(temperature, random);
+      const std::uint64_t steps = gains_ ? budget.portion(kSwiftPortion) : budget.portion();
+      if (gains_) {
+        const std::uint64_t offers = (steps + Gains::kLanes - 1) / Gains::kLanes;
+        cost_ += gains_->offer(offers, temperature, random).change;
+      } else {
+        for (std::uint64_t step = 0; step < steps; ++step) propose(temperature, random);
       }
       budget.used(steps);
       if (cost_ < best_cost) {
         best_cost = cost_;
-        best = slot_;
+        best = gains_ ? gains_->slots() : slot_;
       }
     }
-    if (cost_ != best_cost) place(std::move(best));
+    place(std::move(best));
   }
 
  private:
+  static constexpr std::uint64_t kSwiftPortion = 32'768;  ///< steps by gains between temperatures
   static constexpr std::uint64_t kVisitsOfProposal = 8;  ///< what one costs beside its flows
 
   /// Takes a swap beside a partner by the rule of Metropolis.
@@ -158,23 +158,6 @@ class Board {
     const std::int64_t rise = change(rank, slot);
     if (rise > 0 && static_cast<double>(rise) > temperature * patience(bits)) return;
     move(rank, slot, rise);
-  }
-
-  /// The same, the change read off the prices.
-  void propose_by_prices(double temperature, Random& random) {
-    const std::uint64_t bits = random.next();
-    const Rank rank = pick_rank(bits);
-    const Slot from = slot_[rank], to = beside_partner(rank, random);
-    if (prices_->alike(from, to)) return;
-    const Rank other = rank_[to];
-    const double most = temperature * patience(bits);
-    std::int32_t rise = prices_->change(rank, other, kFree, from, to);
-    if (rise > most) return;
-    if (other != kFree) rise += prices_->between(rank, other, from, to);
-    if (rise > 0 && rise > most) return;
-    prices_->moved(rank, from, to);
-    if (other != kFree) prices_->moved(other, to, from);
-    move(rank, to, rise);
   }
 
   Rank pick_rank(std::uint64_t bits) const {
@@ -210,8 +193,8 @@ class Board {
   std::vector<Rank> rank_;
   std::vector<std::uint32_t> code_;
   std::int64_t cost_ = 0;
-  bool priced_ = false;  ///< whether it is known if there can be prices
-  std::optional<Prices> prices_;
+  bool weighed_ = false;  ///< whether it is known if there can be gains
+  std::optional<Gains> gains_;
 };
 
 }  // namespace hamtune::mapper

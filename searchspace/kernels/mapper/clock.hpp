@@ -34,9 +34,9 @@ class Budget {
 
   bool spent() const { return fraction_ >= 1 || stopped_; }
   double fraction() const { return std::min(fraction_, 1.0); }
-  /// Steps to make before the next look at the clock and the temperature.
-  std::uint64_t portion() const {
-    return timed_ ? kPortion : std::min<std::uint64_t>(std::max<std::uint64_t>(most_ / 256, 1), most_ - done_);
+  /// Steps to make before the next look at the clock and the temperature: so many, if time limits.
+  std::uint64_t portion(std::uint64_t timed = kPortion) const {
+    return timed_ ? timed : std::min<std::uint64_t>(std::max<std::uint64_t>(most_ / 256, 1), most_ - done_);
   }
   void used(std::uint64_t steps) {
     done_ += steps;

@@ -173,6 +173,7 @@ class GridMetric {
   std::uint32_t code(Slot slot) const { return codes_[slot]; }
   int hops(std::uint32_t a, std::uint32_t b) const { return centre_[static_cast<std::ptrdiff_t>(a) - static_cast<std::ptrdiff_t>(b)]; }
   Slot near(Slot slot, Random& random) const { return near_.pick(slot, random); }
+  const NearLists& near_lists() const { return near_; }
   int diameter() const { return diameter_; }
   int closest() const { return closest_; }
 
@@ -211,6 +212,7 @@ class TableMetric {
   std::uint32_t code(Slot slot) const { return codes_[slot]; }
   int hops(std::uint32_t a, std::uint32_t b) const { return table_[a * count_ + b]; }
   Slot near(Slot slot, Random& random) const { return near_.pick(slot, random); }
+  const NearLists& near_lists() const { return near_; }
   int diameter() const { return diameter_; }
   int closest() const { return closest_; }
   std::size_t classes() const { return count_; }

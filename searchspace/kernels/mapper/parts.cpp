@@ -9,14 +9,33 @@ namespace {
 
 /// Beyond so many classes it costs more to move a rank than is saved where none moves.
 constexpr std::size_t kMostClasses = 300;
-/// In a tree, a move costs the same whatever the number of nodes: only memory limits them.
+/// Of a tree's levels, a move costs the same whatever the number of nodes: only memory limits them.
 constexpr std::size_t kMostNodes = 4096;
+
+/// One table of the hops between the lowest nodes of a tree, where they are few.
+std::optional<Parts> between_groups(const TreeMetric& metric, const TreeMetric::Group& lowest) {
+  Parts found;
+  Parts::Part part;
+  part.classes = found.width = 1 + *std::max_element(lowest.of.begin(), lowest.of.end());
+  if (part.classes > kMostClasses) return std::nullopt;
+  std::vector<std::uint32_t> code(part.classes);  // of a slot below each node
+  for (Slot slot = 0; slot < metric.slots(); ++slot) {
+    code[lowest.of[slot]] = metric.code(slot);
+    found.places.push_back(static_cast<std::uint16_t>(lowest.of[slot]));
+  }
+  for (std::size_t one = 0; one < part.classes; ++one)
+    for (std::size_t other = 0; other < part.classes; ++other)
+      part.hops.push_back(one == other ? lowest.hops : metric.hops(code[one], code[other]));
+  found.parts.push_back(std::move(part));
+  return found;
+}
 
 }  // namespace
 
 std::optional<Parts> parts_of(const TreeMetric& metric) {
-  // From the diameter, each level that two slots have in common takes its share off.
   const std::vector<TreeMetric::Group> groups = metric.groups();
+  if (std::optional<Parts> table = between_groups(metric, groups.front())) return table;
+  // From the diameter, each level that two slots have in common takes its share off.
   Parts found;
   int below = metric.diameter();
   const std::size_t slots = metric.slots();

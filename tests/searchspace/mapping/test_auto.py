@@ -248,6 +248,20 @@ def test_progress_can_end_the_search() -> None:
     assert hop_bytes(traffic, machine, found) <= told[0][1]
 
 
+@pytest.mark.parametrize("shape", [*SHAPES, Tree((2, 160, 2)), Grid((2, 3, 2, 3), wrapped=True)])
+def test_what_is_told_while_annealing_is_reached(shape: Shape) -> None:
+    machine = HopMachine.uniform(shape)
+    traffic = random_traffic(machine.places - 3, 5)
+    told: list[int] = []
+
+    def proceed(_seconds: float, least: int) -> bool:
+        told.append(least)
+        return len(told) < 3
+
+    found = improve(traffic, machine, seconds=60, proceed=proceed)
+    assert hop_bytes(traffic, machine, found) <= min(told)
+
+
 def test_seconds_are_cpu_seconds_of_annealing() -> None:
     traffic, machine = random_traffic(64, 3), HopMachine.uniform(Grid((8, 8), wrapped=True))
     told: list[float] = []

@@ -12,12 +12,14 @@ from searchspace.mapping.mapper import Places
 from searchspace.topology import generate
 from searchspace.traffic import Traffic
 
-PRICED = {
+WEIGHED = {
     "tree": HopMachine.uniform(Tree((3, 2, 4))),
     "tree with chains": HopMachine.uniform(Tree((1, 3, 1, 4, 2))),
     "hosts of a tree with trees inside": HopMachine.uniform(Tree((3, 2)), 4, (2, 2)),
+    "tree of many nodes": HopMachine.uniform(Tree((2, 160, 2))),
     "part of a tree": HopMachine(Tree((3, 9)), (1, 0, 1) * 8 + (1, 1, 1)),
     "torus": HopMachine.uniform(Grid((4, 3, 2), wrapped=True)),
+    "torus of four axes": HopMachine.uniform(Grid((2, 3, 2, 3), wrapped=True)),
     "mesh": HopMachine.uniform(Grid((5, 5), wrapped=False)),
     "torus of hosts with cores": HopMachine.uniform(Grid((3, 3), wrapped=True), 3),
     "part of a torus": HopMachine(Grid((6, 7), wrapped=True), (1, 0, 2) * 14),
@@ -26,11 +28,11 @@ PRICED = {
     "network": HopMachine.uniform(Network(generate("random", 24, degree=3, seed=1))),
     "fat tree": HopMachine.uniform(Network(generate("fat-tree", 16, ports=4))),
 }
-UNPRICED = {
+UNWEIGHED = {
     "torus with trees inside": HopMachine.uniform(Grid((3, 2), wrapped=True), 4, (2, 2)),
     "dragonfly with trees inside": HopMachine.uniform(Dragonfly(3, 2, 1), 4, (2, 2)),
 }
-MACHINES = PRICED | UNPRICED
+MACHINES = WEIGHED | UNWEIGHED
 
 
 def hop_bytes(traffic: Traffic, machine: HopMachine, places: Places) -> int:
@@ -62,18 +64,18 @@ def test_changes_of_swaps_and_moves_are_differences_of_hop_bytes(
     )
 
     before = hop_bytes(traffic, machine, places)
-    for (rank, place), (by_flows, by_prices) in zip(proposals, told, strict=True):
+    for (rank, place), (by_flows, by_gains) in zip(proposals, told, strict=True):
         left = places[rank]
         places[places == place] = left
         places[rank] = place
         after = hop_bytes(traffic, machine, places)
         assert by_flows == after - before
-        assert by_prices == (after - before if kind in PRICED else None)
+        assert by_gains == (after - before if kind in WEIGHED else None)
         before = after
 
 
-def test_bytes_beyond_the_reach_of_prices_are_counted_by_flows() -> None:
-    machine = PRICED["torus"]
+def test_bytes_beyond_the_reach_of_gains_are_counted_by_flows() -> None:
+    machine = WEIGHED["torus"]
     traffic = Traffic.from_pairs(3, [0, 1], [1, 2], [2**31 - 1, 2])
     places = np.array([0, 1, 2], dtype=np.uint32)
 

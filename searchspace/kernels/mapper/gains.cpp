@@ -1,0 +1,245 @@
+#include "searchspace/kernels/mapper/gains.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace hamtune::mapper {
+namespace {
+
+constexpr std::size_t kThresholds = 4096;
+constexpr std::uint32_t kAnywhere = 8;  ///< of 256 offers, how many are of slots anywhere
+
+/// Rises, in temperatures, that are just accepted: quantiles of the exponential distribution, in an
+/// order that has nothing to do with their size.
+const std::vector<double>& patiences() {
+  static const std::vector<double> shuffled = [] {
+    std::vector<double> found;
+    for (std::size_t at = 0; at < kThresholds; ++at)
+      found.push_back(-std::log((static_cast<double>(at) + 0.5) / kThresholds));
+    Random random(1);
+    for (std::size_t at = kThresholds; at-- > 1;)
+      std::swap(found[at], found[random.below(static_cast<std::uint32_t>(at + 1))]);
+    return found;
+  }();
+  return shuffled;
+}
+
+/// So much of a number below 2^32 as `limit` is of all.
+std::uint32_t share_of(std::uint32_t number, std::size_t limit) {
+  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(number) * limit) >> 32U);
+}
+
+}  // namespace
+
+bool Gains::hold(const Flows& flows, int diameter) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 8;
+  for (Rank rank = 0; rank < flows.ranks(); ++rank) {
+    std::int64_t sum = 0;
+    for (const Arc* arc = flows.begin(rank); arc != flows.end(rank); ++arc) sum += arc->weight;
+    if (sum * diameter > kMost) return false;
+  }
+  return true;
+}
+
+Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
+    : flows_(flows),
+      parts_(std::move(parts)),
+      width_((parts_.width + kLanes - 1) / kLanes * kLanes),
+      near_(std::move(near)),
+      steps_(width_, 0),
+      thresholds_(kThresholds + kLanes, 0) {
+  const std::size_t slots = near_.size() / kLanes, count = parts_.parts.size();
+  for (std::size_t part = 0; part < count; ++part)
+    for (Slot slot = 0; slot < slots; ++slot) place_.push_back(parts_.of(slot)[part]);
+  std::map<std::vector<std::uint16_t>, std::uint32_t> kinds;
+  for (Slot slot = 0; slot < slots; ++slot) {
+    const std::vector<std::uint16_t> classes(parts_.of(slot), parts_.of(slot) + count);
+    kind_.push_back(kinds.emplace(classes, static_cast<std::uint32_t>(kinds.size())).first->second);
+  }
+  for (std::size_t at = 0; at < slots + kLanes; ++at)
+    every_.push_back(static_cast<Slot>(at % slots));
+  rank_.resize(slots);
+}
+
+void Gains::reset(std::vector<Slot> slots) {
+  slot_ = std::move(slots);
+  std::fill(rank_.begin(), rank_.end(), kFree);
+  for (Rank rank = 0; rank < slot_.size(); ++rank) rank_[slot_[rank]] = rank;
+  rows_.assign(rank_.size() * width_, 0);
+  for (Rank rank = 0; rank < slot_.size(); ++rank) {
+    std::int32_t* const mine = row(slot_[rank]);
+    for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
+      const std::uint16_t* const there = parts_.of(slot_[arc->to]);
+      const auto weight = static_cast<std::int32_t>(arc->weight);
+      for (std::size_t at = 0; at < parts_.parts.size(); ++at) {
+        const Parts::Part& part = parts_.parts[at];
+        if (part.hops.empty()) mine[there[at]] += weight * part.same;
+        for (std::size_t one = 0; !part.hops.empty() && one < part.classes; ++one)
+          mine[part.offset + one] += weight * part.at(there[at] - part.offset, one);
+      }
+    }
+    settle(slot_[rank]);
+  }
+}
+
+void Gains::lower(Slot slot, std::int32_t by) {
+  // An entry of each part is added up, so it is enough to lower those of one part.
+  std::int32_t* const mine = row(slot);
+  for (std::size_t one = 0; one < parts_.parts[0].classes; ++one) mine[one] -= by;
+}
+
+void Gains::settle(Slot slot) {
+  std::int32_t own = 0;
+  for (std::size_t part = 0; part < parts_.parts.size(); ++part) own += row(slot)[place(part)[slot]];
+  lower(slot, own);
+}
+
+std::int32_t Gains::between(Rank rank, Rank other, Slot from, Slot to) const {
+  // Two rows together take both hops of a slot to itself for those between the two.
+  for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
+    if (arc->to != other) continue;
+    std::int32_t detour = 0;
+    for (std::size_t at = 0; at < parts_.parts.size(); ++at) {
+      const Parts::Part& part = parts_.parts[at];
+      const std::size_t one = place(at)[from] - part.offset, two = place(at)[to] - part.offset;
+      detour += 2 * part.at(one, two) - part.at(one, one) - part.at(two, two);
+    }
+    return static_cast<std::int32_t>(arc->weight) * detour;
+  }
+  return 0;
+}
+
+std::int32_t Gains::change(Rank rank, Slot to) const {
+  const Slot from = slot_[rank];
+  std::int32_t change = 0;
+  for (std::size_t part = 0; part < parts_.parts.size(); ++part)
+    change += row(from)[place(part)[to]] + row(to)[place(part)[from]];
+  const Rank other = rank_[to];
+  return other == kFree ? change : change + between(rank, other, from, to);
+}
+
+void Gains::tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign) {
+  const std::size_t count = parts_.parts.size();
+  const bool levels = parts_.parts[0].hops.empty();
+  for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
+    const Slot there = slot_[arc->to];
+    const std::int32_t weight = sign * static_cast<std::int32_t>(arc->weight);
+    std::int32_t* const its = row(there);
+    std::int32_t own = 0;
+    if (levels) {  // two entries a part change
+      for (std::size_t part = 0; part < count; ++part) {
+        const std::uint32_t left = place(part)[from], next = place(part)[to];
+        if (left == next) continue;
+        const std::int32_t change = weight * parts_.parts[part].same;
+        its[left] -= change;
+        its[next] += change;
+        const std::uint32_t mine = place(part)[there];
+        own += (mine == next ? change : 0) - (mine == left ? change : 0);
+      }
+    } else {
+      const std::int32_t* const steps = steps_.data();
+      for (std::size_t one = 0; one < width_; ++one) its[one] += weight * steps[one];
+      for (std::size_t part = 0; part < count; ++part) own += weight * steps[place(part)[there]];
+    }
+    lower(there, own);
+  }
+}
+
+void Gains::swap(Rank rank, Slot to) {
+  const Slot from = slot_[rank];
+  const Rank other = rank_[to];
+  for (std::size_t at = 0; at < parts_.parts.size(); ++at) {
+    const Parts::Part& part = parts_.parts[at];
+    if (part.hops.empty()) break;
+    const std::int32_t* const before =
+        part.hops.data() + (place(at)[from] - part.offset) * part.classes;
+    const std::int32_t* const after =
+        part.hops.data() + (place(at)[to] - part.offset) * part.classes;
+    for (std::size_t one = 0; one < part.classes; ++one)
+      steps_[part.offset + one] = after[one] - before[one];
+  }
+  tell_partners(rank, from, to, 1);
+  if (other != kFree) tell_partners(other, from, to, -1);
+  std::swap_ranges(row(from), row(from) + width_, row(to));
+  slot_[rank] = to;
+  rank_[to] = rank;
+  rank_[from] = other;
+  settle(to);
+  if (other == kFree) return;
+  slot_[other] = from;
+  settle(from);
+}
+
+/// The changes of swaps with all candidates, as if nobody there were a partner; returns a bit for each
+/// that is within its threshold and no swap of slots that are alike. `Count` parts, 0: any number.
+template <std::size_t Count>
+std::uint32_t Gains::judge(Slot from, const Slot* candidates, const std::int32_t* thresholds,
+                           std::int32_t* rises) const {
+  const std::size_t count = Count > 0 ? Count : parts_.parts.size();
+  const std::int32_t* const mine = row(from);
+  std::int32_t sums[kLanes] = {};
+  for (std::size_t part = 0; part < count; ++part) {
+    const std::uint32_t* const places = place(part);
+    const std::int32_t* const theirs = rows_.data() + places[from];
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] += mine[places[candidates[lane]]] + theirs[candidates[lane] * width_];
+  }
+  std::uint32_t good = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    rises[lane] = sums[lane];
+    good |= static_cast<std::uint32_t>((sums[lane] <= thresholds[lane]) &
+                                       (kind_[candidates[lane]] != kind_[from]))
+            << lane;
+  }
+  return good;
+}
+
+template <std::size_t Count>
+Gains::Bargain Gains::offer(std::uint64_t offers, Random& random) {
+  Bargain bargain;
+  std::int32_t rises[kLanes];
+  for (std::uint64_t offer = 0; offer < offers; ++offer) {
+    const std::uint64_t draw = random.next();
+    const auto low = static_cast<std::uint32_t>(draw), mixed = low * 2654435769U;
+    const Rank rank = share_of(static_cast<std::uint32_t>(draw >> 32U), slot_.size());
+    const std::uint32_t degree = flows_.degree(rank);
+    const Slot from = slot_[rank];
+    const Slot* candidates = every_.data() + share_of(mixed, rank_.size());
+    if (degree > 0 && low % 256 >= kAnywhere) {
+      const Rank partner = flows_.begin(rank)[share_of(low, degree)].to;
+      candidates = near_.data() + slot_[partner] * kLanes;
+    }
+    const std::int32_t* const most = thresholds_.data() + (mixed >> 8U) % kThresholds;
+    for (std::uint32_t good = judge<Count>(from, candidates, most, rises); good != 0;
+         good &= good - 1) {
+      const auto lane = static_cast<std::size_t>(__builtin_ctz(good));
+      const Rank other = rank_[candidates[lane]];
+      std::int32_t rise = rises[lane];
+      if (other != kFree) rise += between(rank, other, from, candidates[lane]);
+      if (rise > most[lane]) continue;
+      swap(rank, candidates[lane]);
+      bargain.change += rise;
+      bargain.rises += rise > 0 ? 1 : 0;
+      break;
+    }
+  }
+  return bargain;
+}
+
+Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& random) {
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 2;
+  const std::vector<double>& patience = patiences();
+  for (std::size_t at = 0; at < thresholds_.size(); ++at)
+    thresholds_[at] =
+        static_cast<std::int32_t>(std::min(temperature * patience[at % kThresholds], kMost));
+  switch (parts_.parts.size()) {
+    case 1: return offer<1>(offers, random);
+    case 2: return offer<2>(offers, random);
+    case 3: return offer<3>(offers, random);
+    default: return offer<0>(offers, random);
+  }
+}
+
+}  // namespace hamtune::mapper

@@ -1,0 +1,82 @@
+// What every rank would gain everywhere, kept up to date: changes are read off. Plain C++17.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "searchspace/kernels/mapper/flows.hpp"
+#include "searchspace/kernels/mapper/parts.hpp"
+#include "searchspace/kernels/random.hpp"
+
+namespace hamtune::mapper {
+
+constexpr Rank kFree = std::numeric_limits<Rank>::max();
+
+/// A mapping and, for each slot and each class of the parts, what the flows of the rank there would
+/// cost more in that class while their other ends stay where they are: 0 where it is, and in the
+/// rows of free slots. What a swap changes is a few entries of two rows whatever the degree, so many
+/// swaps are judged at once; a swap itself, of which there are few, updates a row for each partner.
+class Gains {
+ public:
+  /// How many slots a rank is offered at once.
+  static constexpr std::size_t kLanes = 16;
+
+  /// Whether gains are far from the limits of 32 bits.
+  static bool hold(const Flows& flows, int diameter);
+
+  /// `near`: kLanes slots for each slot, the closest to it, to be offered to its partners.
+  Gains(const Flows& flows, Parts parts, std::vector<Slot> near);
+
+  void reset(std::vector<Slot> slots);
+  const std::vector<Slot>& slots() const { return slot_; }
+
+  /// Whether it makes no difference who is at which of the two.
+  bool alike(Slot one, Slot other) const { return kind_[one] == kind_[other]; }
+
+  /// How the cost changes when a rank goes to a slot and who is there takes its place.
+  std::int32_t change(Rank rank, Slot to) const;
+  void swap(Rank rank, Slot to);
+
+  /// What a number of offers came to.
+  struct Bargain {
+    std::int64_t change = 0;  ///< of the cost
+    std::uint64_t rises = 0;  ///< swaps that cost something
+  };
+
+  /// Makes so many offers: a rank, drawn at random, is offered kLanes slots, as a rule those near one
+  /// of its partners, and takes the first whose change is no rise or is within the threshold drawn
+  /// for it (Metropolis et al. 1953).
+  Bargain offer(std::uint64_t offers, double temperature, Random& random);
+
+ private:
+  template <std::size_t Parts>
+  Bargain offer(std::uint64_t offers, Random& random);
+  template <std::size_t Parts>
+  std::uint32_t judge(Slot from, const Slot* candidates, const std::int32_t* thresholds,
+                      std::int32_t* rises) const;
+  std::int32_t between(Rank rank, Rank other, Slot from, Slot to) const;
+  void tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign);
+  void settle(Slot slot);
+  /// Lowers what the rank of a slot costs everywhere.
+  void lower(Slot slot, std::int32_t by);
+  std::int32_t* row(Slot slot) { return rows_.data() + slot * width_; }
+  const std::int32_t* row(Slot slot) const { return rows_.data() + slot * width_; }
+  const std::uint32_t* place(std::size_t part) const { return place_.data() + part * rank_.size(); }
+
+  const Flows& flows_;
+  Parts parts_;
+  std::size_t width_;                ///< of a row
+  std::vector<std::uint32_t> place_;  ///< parts x slots: the class, counted over all parts
+  std::vector<std::uint32_t> kind_;   ///< of each slot: the same where all its classes are
+  std::vector<Slot> near_;            ///< slots x kLanes
+  std::vector<Slot> every_;           ///< all slots in order, and some of them again
+  std::vector<Slot> slot_;
+  std::vector<Rank> rank_;
+  std::vector<std::int32_t> rows_;        ///< slots x width
+  std::vector<std::int32_t> steps_;       ///< of each class: how much farther it is after a move
+  std::vector<std::int32_t> thresholds_;  ///< some more than kThresholds, of the temperature
+};
+
+}  // namespace hamtune::mapper
