@@ -66,6 +66,7 @@ class Call:
     parameters: tuple[Parameter, ...]
     collective: bool
     nonblocking: bool = False
+    stand_in: bool = False
 
     @property
     def many(self) -> str:
@@ -78,14 +79,14 @@ def parse(text: str) -> list[Call]:
     """Read calls.txt."""
     calls = []
     for line in text.splitlines():
-        match = re.fullmatch(r"(call|collective) +(\w+) +(\w+)\((.*)\)", line)
+        match = re.fullmatch(r"(call|collective|stand_in) +(?:(\w+) +)?(\w+)\((.*)\)", line)
         if match is None:
             if line and not line.startswith("#"):
                 raise SystemExit(f"calls.txt: cannot read: {line}")
             continue
         kind, record, name, arguments = match.groups()
         parameters = tuple(_parameter(argument) for argument in arguments.split(", "))
-        call = Call(record, name, parameters, kind == "collective")
+        call = Call(record, name, parameters, kind == "collective", stand_in=kind == "stand_in")
         calls.append(call)
         if call.collective:
             request = Parameter("MPI_Request", "request", pointer=True, array=False, before=False)
@@ -208,11 +209,36 @@ def fortran_entry(call: Call, module: str = "") -> str:
     )
 
 
+def stand_in_entry(call: Call) -> str:
+    """The Fortran entry point of a C function of the recorder's own, which records."""
+    before, after, arguments = [], [], []
+    for p in call.parameters:
+        base = p.base.removeprefix("const ")
+        if base in HANDLES and p.pointer:
+            before.append(f"{base} {p.name}_c;")
+            after.append(f"*{p.name} = P{base}_c2f({p.name}_c);")
+            arguments.append(f"&{p.name}_c")
+        elif base in HANDLES:
+            arguments.append(f"{HANDLES[base]}(*{p.name})")
+        else:
+            arguments.append(p.name if p.pointer or p.array else f"*{p.name}")
+    parameters = ", ".join([*(p.fortran for p in call.parameters), "MPI_Fint *ierr"])
+    return _function(
+        f"void mpi_{call.name.lower()}_({parameters})",
+        [*before, f"*ierr = MPI_{call.name}({', '.join(arguments)});"]
+        + ([f"if (*ierr == MPI_SUCCESS) {{ {' '.join(after)} }}"] if after else []),
+    )
+
+
+def _function(signature: str, body: list[str]) -> str:
+    return signature + "\n{\n" + "".join(f"  {line}\n" for line in body) + "}\n"
+
+
 def _entry(signature: str, before: list[str], invoke: str, record: str, result: str | None) -> str:
     body = ["hamtune_enter();", *before, invoke, record, "hamtune_leave();"]
     if result:
         body.append(result)
-    return signature + "\n{\n" + "".join(f"  {line}\n" for line in body) + "}\n"
+    return _function(signature, body)
 
 
 def large_counts(calls: list[Call]) -> str:
@@ -227,12 +253,16 @@ def large_counts(calls: list[Call]) -> str:
 def main() -> None:
     """Write the generated files: TABLE ... OUTPUT_DIRECTORY."""
     *tables, output = map(Path, sys.argv[1:])
-    calls = parse("\n".join(table.read_text() for table in tables))
+    listed = parse("\n".join(table.read_text() for table in tables))
+    calls = [call for call in listed if not call.stand_in]
     (output / "record_calls.h").write_text(prototypes(calls))
     (output / "c_entries.c").write_text("\n".join([BANNER, *map(c_entry, calls)]))
     (output / "large_counts.c").write_text(large_counts(calls))
-    for file, module in (("fortran_entries.c", ""), ("f08_entries.c", "f08_")):
-        entries = [fortran_entry(call, module) for call in calls]
+    for file, entries in (
+        ("fortran_entries.c", [fortran_entry(call) for call in calls]),
+        ("f08_entries.c", [fortran_entry(call, "f08_") for call in calls]),
+        ("fortran_stand_ins.c", [stand_in_entry(call) for call in listed if call.stand_in]),
+    ):
         declared = "".join(re.sub(r"\n\{.*", ";\n", entry, flags=re.S) for entry in entries)
         (output / file).write_text("\n".join([BANNER, declared, *entries]))
 

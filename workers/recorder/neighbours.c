@@ -1,10 +1,7 @@
-/* Graph topologies and the collectives of neighbours, of which the trace has the messages: libraries
- * send them to each neighbour at once. */
+/* Graph topologies and the collectives of neighbours under a real MPI, which knows the neighbours. */
 #include "recorder.h"
 
 #include <stdlib.h>
-
-enum { TAG = 32767 }; /* the largest that every library allows; on a communicator made for this */
 
 /* All come to the making of a graph; who is in it, and as which rank, is what a split says. */
 static void made(MPI_Comm comm, MPI_Comm newcomm)
@@ -55,12 +52,6 @@ void record_dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int *s
   made(comm, newcomm);
 }
 
-/* Of the calling rank, in the order of the blocks in its buffers. */
-struct neighbours {
-  int in, out;
-  int *sources, *targets;
-};
-
 static int *ranks(int count)
 {
   int *list = malloc(((size_t)count + 1) * sizeof *list);
@@ -104,59 +95,15 @@ static struct neighbours neighbours_of(MPI_Comm comm)
   return found;
 }
 
-/* Of a non-blocking form: the one request that completes all of its messages. */
-static void keep(MPI_Request handle, const int64_t *slots, int count)
-{
-  struct open_request *request = hamtune_new_request(handle);
-  request->slot = slots[0];
-  request->other_count = count - 1;
-  request->others = malloc((size_t)count * sizeof *request->others);
-  if (request->others == NULL)
-    hamtune_refuse("out of memory while recording");
-  for (int i = 1; i < count; i++)
-    request->others[i - 1] = slots[i];
-}
-
-/* Null counts: the one count for each. */
 static void exchange(const int *sendcounts, int sendcount, MPI_Datatype sendtype,
                      const int *recvcounts, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                      const MPI_Request *request)
 {
   struct neighbours with = neighbours_of(comm);
-  const int most = with.in + with.out;
-  int64_t *slots = hamtune_slots(most);
-  int open = 0;
-  for (int i = 0; i < most; i++) {
-    const int sends = i >= with.in, at = sends ? i - with.in : i;
-    const int peer = sends ? with.targets[at] : with.sources[at];
-    if (peer == MPI_PROC_NULL)
-      continue;
-    slots[open] = hamtune_take_slot();
-    put_operation(sends ? ISEND : IRECV);
-    put_number((uint64_t)slots[open++]);
-    put_number(hamtune_communicator(comm));
-    put_peer(peer);
-    put_tag(TAG);
-    if (sends)
-      put_number((uint64_t)(sendcounts ? sendcounts[at] : sendcount));
-    else
-      put_number((uint64_t)(recvcounts ? recvcounts[at] : recvcount));
-    put_size(sends ? sendtype : recvtype);
-  }
+  hamtune_put_exchange(&with, (struct block_lengths){sendcounts, sendcount, sendtype},
+                       (struct block_lengths){recvcounts, recvcount, recvtype}, comm, request);
   free(with.sources);
   free(with.targets);
-  if (open == 0)
-    return;
-  if (request != NULL) {
-    keep(*request, slots, open);
-    return;
-  }
-  put_operation(WAITALL);
-  put_number((uint64_t)open);
-  for (int i = 0; i < open; i++) {
-    put_number((uint64_t)slots[i]);
-    hamtune_free_slot(slots[i]);
-  }
 }
 
 void record_neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,

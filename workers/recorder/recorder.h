@@ -126,6 +126,22 @@ struct probed_message hamtune_take_message(MPI_Message handle);
 int64_t hamtune_take_slot(void);
 void hamtune_free_slot(int64_t slot);
 
+/* neighbour_messages.c: the messages of a collective of neighbours, on a communicator made for this, with
+ * the largest tag that every library allows. */
+enum { NEIGHBOUR_TAG = 32767 };
+struct neighbours { /* of the calling rank, in the order of the blocks in its buffers */
+  int in, out;
+  int *sources, *targets;
+};
+struct block_lengths {
+  const int *counts; /* by neighbour; null: the one count for each */
+  int count;
+  MPI_Datatype type;
+};
+/* Null request: of a blocking form. */
+void hamtune_put_exchange(const struct neighbours *with, struct block_lengths sent,
+                          struct block_lengths received, MPI_Comm comm, const MPI_Request *request);
+
 /* scratch.c: memory of the current call, valid until the next call asks for the same kind. */
 MPI_Status *hamtune_statuses(int count);
 int64_t *hamtune_slots(int count);

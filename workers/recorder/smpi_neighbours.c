@@ -1,13 +1,11 @@
 /* What SMPI lacks and what it has can stand for: copies of communicators that complete later, graph
- * topologies, and the blocking collectives of neighbours. Messages go through the recorder's own entries,
- * so a capture has them as a recording under a real MPI does (neighbours.c). In C only; Fortran's are
- * refused by name. */
+ * topologies, and the collectives of neighbours. A capture has their messages as a recording under a real
+ * MPI does (neighbours.c): those of the blocking ones go through the recorder's own entries. The entries
+ * for Fortran are made from smpi_calls.txt. */
 #include "recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { TAG = 32767 };
 
 /* A topology, from the calling rank. Weights are those that were given, or 1. */
 struct graph {
@@ -184,6 +182,16 @@ static void copy_list(int *into, int room, const int *list, int count)
   memcpy(into, list, (size_t)(room < count ? room : count) * sizeof *into);
 }
 
+/* Fortran counts the kinds from another number. */
+void mpi_topo_test_(MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierr);
+
+void mpi_topo_test_(MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierr)
+{
+  int kind = MPI_UNDEFINED;
+  *ierr = MPI_Topo_test(PMPI_Comm_f2c(*comm), &kind);
+  *status = kind == MPI_UNDEFINED ? kind : kind - MPI_GRAPH;
+}
+
 int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
   const struct graph *graph = graph_of(comm);
@@ -309,11 +317,11 @@ static int exchange(const struct blocks *from, const struct blocks *into, MPI_Co
   for (int i = 0; i < graph.in && result == MPI_SUCCESS; i++)
     if (graph.sources[i] != MPI_PROC_NULL)
       result = MPI_Irecv(begin(into, block(&graph, i)), length(into, block(&graph, i)), into->type,
-                         graph.sources[i], TAG, comm, &requests[open++]);
+                         graph.sources[i], NEIGHBOUR_TAG, comm, &requests[open++]);
   for (int i = 0; i < graph.out && result == MPI_SUCCESS; i++)
     if (graph.targets[i] != MPI_PROC_NULL)
-      result = MPI_Isend(begin(from, i), length(from, i), from->type, graph.targets[i], TAG, comm,
-                         &requests[open++]);
+      result = MPI_Isend(begin(from, i), length(from, i), from->type, graph.targets[i],
+                         NEIGHBOUR_TAG, comm, &requests[open++]);
   if (open > 0 && result == MPI_SUCCESS)
     result = MPI_Waitall(open, requests, MPI_STATUSES_IGNORE);
   if (graph.kind == MPI_CART)
@@ -322,11 +330,119 @@ static int exchange(const struct blocks *from, const struct blocks *into, MPI_Co
   return result;
 }
 
+/* All blocks of one neighbour as one element, where there are some; false if it is none. */
+static bool gather(const struct blocks *blocks, const int *neighbours, const int *places, int count,
+                   int neighbour, MPI_Datatype *type)
+{
+  int *lengths = allocate((size_t)count, sizeof *lengths), found = 0;
+  MPI_Aint *begins = allocate((size_t)count, sizeof *begins);
+  for (int i = 0; i < count; i++)
+    if (neighbours[i] == neighbour) {
+      lengths[found] = length(blocks, places[i]);
+      begins[found++] = begin(blocks, places[i]) - blocks->buffer;
+    }
+  if (found > 0) {
+    PMPI_Type_create_hindexed(found, lengths, begins, blocks->type, type);
+    PMPI_Type_commit(type);
+  }
+  free(lengths);
+  free(begins);
+  return found > 0;
+}
+
+/* What goes to each rank, or comes from it, as SMPI's alltoallw wants it. */
+struct sides {
+  int *counts, *begins;
+  MPI_Datatype *types;
+};
+
+static struct sides to_all(const struct blocks *blocks, const int *neighbours, const int *places,
+                           int count, MPI_Comm comm)
+{
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  const struct sides sides = {allocate((size_t)ranks, sizeof *sides.counts),
+                              allocate((size_t)ranks, sizeof *sides.begins),
+                              allocate((size_t)ranks, sizeof(MPI_Datatype))};
+  for (int rank = 0; rank < ranks; rank++) {
+    sides.types[rank] = MPI_BYTE;
+    sides.counts[rank] = gather(blocks, neighbours, places, count, rank, &sides.types[rank]);
+  }
+  return sides;
+}
+
+static void forget(const struct sides *sides, MPI_Comm comm)
+{
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  for (int rank = 0; rank < ranks; rank++)
+    if (sides->counts[rank] > 0)
+      PMPI_Type_free(&sides->types[rank]);
+  free(sides->counts);
+  free(sides->begins);
+  free(sides->types);
+}
+
+/* The non-blocking form, whose one request is that of an alltoallw which has nothing for those who are
+ * no neighbours. */
+static int start(const char *name, const struct blocks *from, const struct blocks *into,
+                 MPI_Comm comm, MPI_Request *request)
+{
+  struct graph graph;
+  hamtune_enter();
+  int result = as_graph(comm, &graph);
+  if (result == MPI_SUCCESS) {
+    int *places = allocate((size_t)(graph.in + graph.out), sizeof *places), *own = places + graph.in;
+    int *lengths = allocate((size_t)graph.in, sizeof *lengths);
+    for (int i = 0; i < graph.in; i++) {
+      places[i] = block(&graph, i);
+      lengths[i] = length(into, places[i]);
+    }
+    for (int i = 0; i < graph.out; i++)
+      own[i] = i;
+    const struct sides out = to_all(from, graph.targets, own, graph.out, comm);
+    const struct sides in = to_all(into, graph.sources, places, graph.in, comm);
+    result = PMPI_Ialltoallw(from->buffer, out.counts, out.begins, out.types, into->buffer,
+                             in.counts, in.begins, in.types, comm, request);
+    if (hamtune_recording(name, result)) {
+      const struct neighbours with = {graph.in, graph.out, graph.sources, graph.targets};
+      hamtune_put_exchange(&with, (struct block_lengths){from->counts, from->count, from->type},
+                           (struct block_lengths){lengths, 0, into->type}, comm, request);
+    }
+    forget(&out, comm);
+    forget(&in, comm);
+    free(places);
+    free(lengths);
+    if (graph.kind == MPI_CART)
+      free(graph.sources);
+  }
+  hamtune_leave();
+  return result;
+}
+
+/* Where the blocks of each collective stand. */
+
+static struct blocks one(const void *buffer, int count, MPI_Datatype type)
+{
+  return (struct blocks){(char *)(intptr_t)buffer, NULL, NULL, count, type, 1};
+}
+
+static struct blocks alike(const void *buffer, int count, MPI_Datatype type)
+{
+  return (struct blocks){(char *)(intptr_t)buffer, NULL, NULL, count, type, 0};
+}
+
+static struct blocks listed(const void *buffer, const int *counts, const int *places,
+                            MPI_Datatype type)
+{
+  return (struct blocks){(char *)(intptr_t)buffer, counts, places, 0, type, 0};
+}
+
 int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-  const struct blocks from = {(char *)(intptr_t)sendbuf, NULL, NULL, sendcount, sendtype, 1};
-  const struct blocks into = {recvbuf, NULL, NULL, recvcount, recvtype, 0};
+  const struct blocks from = one(sendbuf, sendcount, sendtype);
+  const struct blocks into = alike(recvbuf, recvcount, recvtype);
   return exchange(&from, &into, comm);
 }
 
@@ -334,16 +450,16 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
                             void *recvbuf, const int *recvcounts, const int *displs,
                             MPI_Datatype recvtype, MPI_Comm comm)
 {
-  const struct blocks from = {(char *)(intptr_t)sendbuf, NULL, NULL, sendcount, sendtype, 1};
-  const struct blocks into = {recvbuf, recvcounts, displs, 0, recvtype, 0};
+  const struct blocks from = one(sendbuf, sendcount, sendtype);
+  const struct blocks into = listed(recvbuf, recvcounts, displs, recvtype);
   return exchange(&from, &into, comm);
 }
 
 int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-  const struct blocks from = {(char *)(intptr_t)sendbuf, NULL, NULL, sendcount, sendtype, 0};
-  const struct blocks into = {recvbuf, NULL, NULL, recvcount, recvtype, 0};
+  const struct blocks from = alike(sendbuf, sendcount, sendtype);
+  const struct blocks into = alike(recvbuf, recvcount, recvtype);
   return exchange(&from, &into, comm);
 }
 
@@ -351,7 +467,44 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int
                            MPI_Datatype sendtype, void *recvbuf, const int *recvcounts,
                            const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm)
 {
-  const struct blocks from = {(char *)(intptr_t)sendbuf, sendcounts, sdispls, 0, sendtype, 0};
-  const struct blocks into = {recvbuf, recvcounts, rdispls, 0, recvtype, 0};
+  const struct blocks from = listed(sendbuf, sendcounts, sdispls, sendtype);
+  const struct blocks into = listed(recvbuf, recvcounts, rdispls, recvtype);
   return exchange(&from, &into, comm);
+}
+
+int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            MPI_Request *request)
+{
+  const struct blocks from = one(sendbuf, sendcount, sendtype);
+  const struct blocks into = alike(recvbuf, recvcount, recvtype);
+  return start("MPI_Ineighbor_allgather", &from, &into, comm, request);
+}
+
+int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, const int *recvcounts, const int *displs,
+                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+  const struct blocks from = one(sendbuf, sendcount, sendtype);
+  const struct blocks into = listed(recvbuf, recvcounts, displs, recvtype);
+  return start("MPI_Ineighbor_allgatherv", &from, &into, comm, request);
+}
+
+int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                           MPI_Request *request)
+{
+  const struct blocks from = alike(sendbuf, sendcount, sendtype);
+  const struct blocks into = alike(recvbuf, recvcount, recvtype);
+  return start("MPI_Ineighbor_alltoall", &from, &into, comm, request);
+}
+
+int MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls,
+                            MPI_Datatype sendtype, void *recvbuf, const int *recvcounts,
+                            const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                            MPI_Request *request)
+{
+  const struct blocks from = listed(sendbuf, sendcounts, sdispls, sendtype);
+  const struct blocks into = listed(recvbuf, recvcounts, rdispls, recvtype);
+  return start("MPI_Ineighbor_alltoallv", &from, &into, comm, request);
 }

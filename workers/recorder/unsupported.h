@@ -14,10 +14,6 @@ _Noreturn void hamtune_refuse(const char *format, ...);
 
 #define UNSUPPORTED_C(C_NAME) UNSUPPORTED_AS(C_NAME, #C_NAME)
 
-#define UNSUPPORTED_FORTRAN(C_NAME, FORTRAN_NAME)                \
-  UNSUPPORTED_AS(FORTRAN_NAME, #C_NAME " of Fortran")            \
-  UNSUPPORTED_AS(FORTRAN_NAME##f08_, #C_NAME " of Fortran")
-
 /* In C, in Fortran, and in Fortran's module mpi_f08. */
 #define UNSUPPORTED(C_NAME, FORTRAN_NAME)                        \
   UNSUPPORTED_AS(C_NAME, #C_NAME)                                \

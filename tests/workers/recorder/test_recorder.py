@@ -286,5 +286,28 @@ def test_topologies_and_neighbours_that_smpi_lacks(record: Record) -> None:
     """The program checks what arrives, and ends the run where it is wrong."""
     calls = record("topologies.c", ranks=4)
     assert calls[0][0] == "comm_dup"
-    assert [call.split()[0] for call in calls[3]].count("isend") == 4 + 4 + 0 + 1
-    assert [call.split()[0] for call in calls[0]].count("isend") == 4 + 4 + 2 + 1
+    assert [call.split()[0] for call in calls[3]].count("isend") == 2 * (4 + 4) + 0 + 1 + 0
+    assert [call.split()[0] for call in calls[0]].count("isend") == 2 * (4 + 4) + 2 * 2 + 1 + 1
+
+
+def test_neighbours_from_fortran(record: Record) -> None:
+    assert record("neighbours.f90", ranks=3)[0] == lines("""
+        cart_create dims=3,1
+        irecv comm=2 peer=2 tag=32767 count=1 size=4
+        irecv slot=1 comm=2 peer=1 tag=32767 count=1 size=4
+        isend slot=2 comm=2 peer=2 tag=32767 count=1 size=4
+        isend slot=3 comm=2 peer=1 tag=32767 count=1 size=4
+        waitall slots=0,1,2,3
+        irecv comm=2 peer=2 tag=32767 count=1 size=4
+        irecv slot=1 comm=2 peer=1 tag=32767 count=1 size=4
+        isend slot=2 comm=2 peer=2 tag=32767 count=1 size=4
+        isend slot=3 comm=2 peer=1 tag=32767 count=1 size=4
+        waitall slots=0,1,2,3
+        comm_split
+        irecv comm=3 peer=1 tag=32767 count=1 size=4
+        irecv slot=1 comm=3 peer=2 tag=32767 count=1 size=4
+        isend slot=2 comm=3 peer=1 tag=32767 count=1 size=4
+        isend slot=3 comm=3 peer=2 tag=32767 count=1 size=4
+        waitall slots=0,1,2,3
+        comm_free comm=3
+        finalize""")

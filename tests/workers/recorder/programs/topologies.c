@@ -27,6 +27,16 @@ static void on_a_torus(int rank)
     many[i] = 10 * rank + i;
   MPI_Neighbor_alltoallv(many, counts, places, MPI_INT, got, back, places, MPI_INT, torus);
   check(got[0] == 10 * (rank ^ 2) + 2 && got[1] == 10 * (rank ^ 2) + 3);
+  int later[4], more[8];
+  MPI_Request requests[2];
+  MPI_Ineighbor_alltoall(out, 1, MPI_INT, later, 1, MPI_INT, torus, &requests[0]);
+  MPI_Ineighbor_alltoallv(many, counts, places, MPI_INT, more, back, places, MPI_INT, torus,
+                          &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < 4; i++) {
+    check(later[i] == in[i] && more[places[i]] == got[places[i]]);
+    check(back[i] == 1 || more[places[i] + 1] == got[places[i] + 1]);
+  }
   MPI_Comm_free(&torus);
 }
 
@@ -46,6 +56,12 @@ static void on_a_graph(int rank)
   check(nodes == 3 && links == 4 && count == 2 && list[0] == 1 && list[1] == 2 && kind == MPI_GRAPH);
   MPI_Neighbor_allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, copy);
   check(rank > 0 ? in[0] == 0 : in[0] == 1 && in[1] == 2);
+  int later[2] = {-1, -1}, done = 0;
+  MPI_Request request;
+  MPI_Ineighbor_allgather(&rank, 1, MPI_INT, later, 1, MPI_INT, copy, &request);
+  while (!done)
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  check(later[0] == in[0] && (rank > 0 || later[1] == in[1]));
 }
 
 static void on_a_ring(int rank)
@@ -68,6 +84,20 @@ static void on_a_ring(int rank)
   check(in == 1 && out == 1 && !weighted);
 }
 
+/* Rank 0 tells rank 1; the others have no neighbours. */
+static void on_an_edge(int rank)
+{
+  const int zero = 0, one = 1;
+  int got = -1;
+  MPI_Request request;
+  MPI_Comm edge;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank == 1, &zero, MPI_UNWEIGHTED, rank == 0, &one,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &edge);
+  MPI_Ineighbor_allgatherv(&one, 1, MPI_INT, &got, &one, &zero, MPI_INT, edge, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check(got == (rank == 1 ? 1 : -1));
+}
+
 int main(int argc, char **argv)
 {
   MPI_Init(&argc, &argv);
@@ -83,6 +113,7 @@ int main(int argc, char **argv)
   on_a_torus(rank);
   on_a_graph(rank);
   on_a_ring(rank);
+  on_an_edge(rank);
   MPI_Finalize();
   return 0;
 }
