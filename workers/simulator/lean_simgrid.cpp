@@ -64,7 +64,25 @@ struct HashMessage {
   }
 };
 
-using MessageCounts = std::unordered_map<MessageKey, unsigned, HashMessage>;
+/// Counts of an earlier age are nothing: so all are forgotten at once, and their places stay.
+unsigned age = 0;
+
+struct MessageCount {
+  unsigned age = 0;
+  unsigned messages = 0;
+};
+
+class MessageCounts {
+ public:
+  unsigned& operator[](const MessageKey& key) {
+    MessageCount& count = counts_[key];
+    if (count.age != age) count = {age, 0};
+    return count.messages;
+  }
+
+ private:
+  std::unordered_map<MessageKey, MessageCount, HashMessage> counts_;
+};
 
 struct CommunicatorCounts {
   MessageCounts sent;
@@ -103,9 +121,7 @@ std::unordered_map<NetPoints, KnownRoute, HashNetPoints> routes;
 
 namespace hamtune {
 
-void forget_messages() {
-  for (auto& [communicator, count] : counts) count = {};
-}
+void forget_messages() { ++age; }
 
 }  // namespace hamtune
 

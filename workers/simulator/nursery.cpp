@@ -29,11 +29,13 @@ std::optional<std::string> Nursery::ask(const std::string& line) {
   return std::nullopt;
 }
 
-void Nursery::consider(Request request) {
-  if (!express::may_suit(request)) return;
+bool Nursery::consider(Request request) {
+  const bool is_first = std::exchange(is_first_, false);
+  if (!express::may_suit(request)) return false;
   const bool again = last_ && Simulation::share_readiness(*last_, request);
   last_ = std::move(request);
-  if (again) open();
+  if (is_first || again) open();
+  return process_ >= 0;
 }
 
 void Nursery::open() {
@@ -72,6 +74,7 @@ void Nursery::serve(int socket, pid_t parent) {
     simulation_.make_ready(*last_);
     if (!express::suits()) _exit(1);
     simulation_.initialize_ranks();
+    cpu_seconds_ = cpu_seconds_of(getpid());
     Succession succession(simulation_);
     while (const std::optional<std::string> line = receive_line(socket))
       if (!send_line(socket, answer(*line, succession))) break;
@@ -88,8 +91,10 @@ std::string Nursery::answer(const std::string& line, Succession& succession) {
   try {
     const Request request = parse_request(json, traces_);
     if (!express::may_suit(request) || !Simulation::share_readiness(*last_, request)) return {};
-    const nlohmann::json answer = succession.evaluate(request, line, id_of(json));
-    return answer.is_null() ? std::string() : to_line(answer);
+    nlohmann::json answer = succession.evaluate(request, line, id_of(json));
+    if (answer.is_null()) return {};
+    answer["cpu_seconds"] = answer["cpu_seconds"].get<double>() + std::exchange(cpu_seconds_, 0);
+    return to_line(answer);
   } catch (const InvalidRequest&) {
     return {};
   }

@@ -15,9 +15,10 @@
 namespace hamtune {
 
 /// Most of what an evaluation does before its first message is the same for the next one: hosts,
-/// actors with their stacks, SMPI. Of requests that agree in it, all but the first two are run in
-/// forks of a process that has done it. Whatever goes wrong there, the caller can still run the
-/// request itself.
+/// actors with their stacks, SMPI. Requests that agree in it are run in forks of a process that has
+/// done it: from the first request of all on, and after others from the second of a kind in a row,
+/// so that requests that all differ do not each prepare what nobody uses again. Whatever goes wrong
+/// there, the caller can still run the request itself.
 class Nursery {
  public:
   Nursery(const std::vector<Trace>& traces, Simulation& simulation)
@@ -29,8 +30,8 @@ class Nursery {
   /// The answer to a request, if it is one that can be run there.
   std::optional<std::string> ask(const std::string& line);
 
-  /// To be told of each request that was run elsewhere: opens for the second of a kind in a row.
-  void consider(Request request);
+  /// To be told of each request that is to be run elsewhere: whether there is a process for its kind now.
+  bool consider(Request request);
 
  private:
   void open();
@@ -40,7 +41,9 @@ class Nursery {
 
   const std::vector<Trace>& traces_;
   Simulation& simulation_;
+  bool is_first_ = true;         // no request has come yet
   std::optional<Request> last_;  // run elsewhere, or what the ranks stand ready for
+  double cpu_seconds_ = 0;       // of the process itself, in no answer so far
   pid_t process_ = -1;
   int socket_ = -1;
 };

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "searchspace/kernels/shallow_json.hpp"
 #include "workers/simulator/nursery.hpp"
@@ -16,18 +15,18 @@ namespace hamtune {
 
 namespace {
 
-/// Answers where no ranks stand ready.
-nlohmann::json answer_afresh(const std::string& line, const std::vector<Trace>& traces,
-                             Simulation& simulation, Nursery& nursery) {
+/// Answers where no ranks stand ready yet.
+std::string answer_afresh(const std::string& line, const std::vector<Trace>& traces,
+                          Simulation& simulation, Nursery& nursery) {
   const nlohmann::json json = parse_shallow(line);
-  if (json.is_discarded()) return invalid_answer(nullptr, "the request is not JSON");
+  if (json.is_discarded()) return to_line(invalid_answer(nullptr, "the request is not JSON"));
   try {
-    Request request = parse_request(json, traces);
-    nlohmann::json answer = evaluate(request, id_of(json), simulation);
-    nursery.consider(std::move(request));
-    return answer;
+    const Request request = parse_request(json, traces);
+    if (nursery.consider(request))
+      if (const std::optional<std::string> answer = nursery.ask(line)) return *answer;
+    return to_line(evaluate(request, id_of(json), simulation));
   } catch (const std::exception& error) {
-    return invalid_answer(id_of(json), error.what());
+    return to_line(invalid_answer(id_of(json), error.what()));
   }
 }
 
@@ -42,7 +41,7 @@ void serve(const std::vector<Trace>& traces) {
     if (const std::optional<std::string> answer = nursery.ask(line))
       std::cout << *answer << std::endl;
     else
-      std::cout << to_line(answer_afresh(line, traces, simulation, nursery)) << std::endl;
+      std::cout << answer_afresh(line, traces, simulation, nursery) << std::endl;
     if (!std::cout) return;  // nobody reads any more
   }
 }

@@ -1,6 +1,8 @@
 // Runs requests in child processes and turns whatever becomes of them into answers.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,6 +47,9 @@ class Succession {
   Simulation& simulation_;
   std::unique_ptr<Child> child_;
 };
+
+/// What a process has taken so far; 0 if it is not there.
+double cpu_seconds_of(pid_t process);
 
 /// An answer as a line. What SimGrid said may be cut within a letter, or hold bytes that are none.
 std::string to_line(const nlohmann::json& answer);

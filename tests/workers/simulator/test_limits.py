@@ -188,12 +188,16 @@ def test_a_call_that_mpi_refuses_is_a_crash_that_names_it(tmp_path: Path) -> Non
 
 
 def simulation_of(server: Server) -> int:
-    """The process of the simulation that the server has just been asked for."""
-    deadline = time.monotonic() + 60
-    while not (simulations := children(server.process.pid)) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    (simulation,) = simulations
-    return simulation
+    """The simulation that the server has just been asked for: a fork of the one that is ready."""
+
+    def wait_for_child(parent: int) -> int:
+        deadline = time.monotonic() + 60
+        while not (found := children(parent)) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        (child,) = found
+        return child
+
+    return wait_for_child(wait_for_child(server.process.pid))
 
 
 def test_a_simulation_killed_from_outside_is_not_taken_for_one_that_met_a_limit(
