@@ -105,7 +105,8 @@ void CutAnnealing::draw(Random& random) {
 void CutAnnealing::sweep(double temperature, Random& random) {
   constexpr std::uint64_t most = std::uint64_t{1} << kNodeBits;
   const std::array<double, kLucks>& luck = lucks();
-  offers_.clear();
+  offers_.resize(graph_.nodes());
+  Exchange* last = offers_.data();  // written in place: three words at once would wait for each other
   for (std::size_t offer = 0; offer < graph_.nodes(); ++offer) {
     const std::uint64_t drawn = random.next();
     const auto u = static_cast<Node>((drawn >> (kLuckBits + kNodeBits)) * graph_.nodes() / most);
@@ -120,9 +121,12 @@ void CutAnnealing::sweep(double temperature, Random& random) {
     // While half of the ends are cut, nothing is lost; each one fewer costs two edges.
     const auto loss = static_cast<std::int64_t>(temperature * luck[drawn % kLucks]);
     const std::int64_t needed = std::max(std::int64_t{0}, (ends - loss + 1) / 2);
-    offers_.push_back({u, v, static_cast<std::uint32_t>(needed)});
+    last->u = u;
+    last->v = v;
+    last->needed = static_cast<std::uint32_t>(needed);
+    ++last;
   }
-  functions_.exchange(network(), sides_.data(), offers_.data(), offers_.data() + offers_.size());
+  functions_.exchange(network(), sides_.data(), offers_.data(), last);
 }
 
 void CutAnnealing::count() {

@@ -87,10 +87,15 @@ class Lifting {
     std::size_t reached = bases_;
     std::size_t sum = 0;
     while (reached < all) {
+      const bool first = sum == 0;
       sum += all - reached;  // all others are one hop farther away
       if (sum * scale >= limit) return kFar;
-      for (std::uint32_t base = 0; base < bases_; ++base) spread(base);
-      reached_.swap(next_);
+      if (first) {
+        reach_neighbours();
+      } else {
+        for (std::uint32_t base = 0; base < bases_; ++base) spread(base);
+        reached_.swap(next_);
+      }
       const std::size_t now = count_reached();
       if (now == reached) return kFar;
       reached = now;
@@ -238,18 +243,20 @@ class Lifting {
       target_[(x * bases_ + i) * degree_ + arm] = group_.product(x, element) * bases_ + j;
   }
 
-  /// An end of a base edge: element x of its base node is joined with element row[x] of `other`.
+  /// An end of a base edge: element x of its base node is joined with element row[x] of `other`, and
+  /// element `back` with the neutral one.
   struct Arm {
     std::uint32_t other;
     const Element* row;
+    Element back;
   };
 
   void find_arms(const std::vector<Lift>& lifts) {
     for (std::vector<Arm>& arms : arms_) arms.clear();
     for (const Lift& lift : lifts) {
-      arms_[lift.i].push_back({lift.j, group_.times(lift.element)});
-      if (!self_paired(lift))
-        arms_[lift.j].push_back({lift.i, group_.times(group_.inverse(lift.element))});
+      const Element back = group_.inverse(lift.element);
+      arms_[lift.i].push_back({lift.j, group_.times(lift.element), back});
+      if (!self_paired(lift)) arms_[lift.j].push_back({lift.i, group_.times(back), lift.element});
     }
   }
 
@@ -263,15 +270,29 @@ class Lifting {
     return count;
   }
 
-  /// Lets the elements of a base node be reached by what reaches a neighbour.
+  /// Lets the neutral elements, the sources, reach their neighbours.
+  void reach_neighbours() {
+    for (std::uint32_t base = 0; base < bases_; ++base)
+      for (const Arm& arm : arms_[base])
+        reached_[base * group_.order() + arm.back] |= static_cast<std::uint8_t>(1U << arm.other);
+  }
+
+  /// Lets the elements of a base node be reached by what reaches a neighbour; two arms at once, since
+  /// what is written takes as long as what is read.
   void spread(std::uint32_t base) {
     const std::size_t order = group_.order();
     std::uint8_t* const next = next_.data() + base * order;
-    std::copy_n(reached_.data() + base * order, order, next);
-    for (const Arm& arm : arms_[base]) {
-      const std::uint8_t* const from = reached_.data() + arm.other * order;
-      const Element* const row = arm.row;
-      for (std::size_t x = 0; x < order; ++x) next[x] |= from[row[x]];
+    const std::uint8_t* before = reached_.data() + base * order;
+    const std::vector<Arm>& arms = arms_[base];
+    for (std::size_t arm = 0; arm < arms.size(); arm += 2, before = next) {
+      const Arm& one = arms[arm];
+      const Arm& two = arms[std::min(arm + 1, arms.size() - 1)];
+      const std::uint8_t* const from_one = reached_.data() + one.other * order;
+      const std::uint8_t* const from_two = reached_.data() + two.other * order;
+      const Element* const row_one = one.row;
+      const Element* const row_two = two.row;
+      for (std::size_t x = 0; x < order; ++x)
+        next[x] = before[x] | from_one[row_one[x]] | from_two[row_two[x]];
     }
   }
 

@@ -188,9 +188,9 @@ class SolvableGroup {
     products_ = std::move(products);
     order_ = larger;
     inverses_.assign(order_, 0);
-    for (std::size_t a = 0; a < order_; ++a)
-      for (std::size_t b = 0; b < order_; ++b)
-        if (product(a, b) == 0) inverses_[a] = static_cast<Element>(b);
+    for (std::size_t element = 0; element < order_; ++element)
+      inverses_[element] = static_cast<Element>(
+          std::find(times(element), times(element) + order_, Element{0}) - times(element));
   }
 
   std::uint32_t order_ = 1;
