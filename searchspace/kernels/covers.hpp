@@ -46,7 +46,9 @@ struct Cover {
 /// cuts that a fixed number of searches find and, with less weight each, over annealed ones: of two
 /// covers with equally narrow cuts the one has less in which they are found seldom. A change is
 /// refused as soon as the load is higher than before by more than a little: nearly always after a
-/// few searches, and what these let pass by luck the annealing refuses. A new cover takes the place
+/// few searches, and what these let pass by luck the annealing refuses. Both miss narrow cuts that few
+/// halves lead to; the most of them are symmetric. So cuts that powers of an element leave as they are
+/// are searched for, too, in the much smaller network of their classes. A new cover takes the place
 /// of the worst walker when its load is not much higher.
 class CoverSurvey {
  public:
@@ -106,6 +108,9 @@ class CoverSurvey {
   static constexpr unsigned kChanges = 30;          // for shorter distances
   static constexpr unsigned kSearches = 60;         // for narrow cuts, of a walker
   static constexpr unsigned kSweeps = 200;          // of the annealing after them
+  static constexpr unsigned kElements = 6;          // for symmetric cuts, of a walker
+  static constexpr unsigned kCloseElements = 40;
+  static constexpr unsigned kSymmetricSearches = 10;  // an element
   static constexpr unsigned kCloseSweeps = 1000;
   static constexpr unsigned kCloseSearches = 100;
   static constexpr unsigned kMoreEffort = 6;  // times as close a look at what still holds
@@ -140,6 +145,29 @@ class CoverSurvey {
       double load = 0.0;
       for (const std::uint32_t width : annealed(sweeps, random)) load += weight(width);
       load_ += load * searches / CutAnnealing::kSplits;
+    }
+
+    /// Searches for cuts that powers of random elements leave as they are; the narrowest counts.
+    void search_symmetric(unsigned elements, const Lifting& lifting, Random& random) {
+      std::size_t narrowest = graph_.target.size();
+      for (unsigned drawn = 0; drawn < elements; ++drawn) {
+        const SolvableGroup& group = lifting.group();
+        auto element = static_cast<SolvableGroup::Element>(random.below(group.order()));
+        if (drawn % 2 == 1) element = group.prime_power(element);  // which leaves the most cuts
+        const std::uint32_t order = group.order_of(element);
+        if (order == 1 || graph_.nodes() / order % 2 != 0) continue;
+        const std::vector<Node> classes = lifting.classes(element);
+        const FlatGraph smaller(graph_, classes);
+        Bisector bisector(smaller);
+        const Bisection found = bisect(bisector, smaller.nodes(), kSymmetricSearches, random);
+        work_ += kEvaluationsASearch * kSymmetricSearches / order + 1;
+        narrowest = std::min(narrowest, found.width * order);
+        if (found.width * order >= width_) continue;
+        width_ = found.width * order;
+        best_.resize(graph_.nodes());
+        for (Node node = 0; node < best_.size(); ++node) best_[node] = found.sides[classes[node]];
+      }
+      if (narrowest < graph_.target.size()) load_ += weight(narrowest);
     }
 
     /// Looks for a cut of `aim` edges or fewer. Cuts that are narrower than those before count.
@@ -259,8 +287,12 @@ class CoverSurvey {
     Look look(FlatGraph(degree_, lifting.targets(lifts)), work_);
     look.search(kSearches, limit, random);
     if (look.load() > limit) return look.load();
+    look.search_symmetric(kElements, lifting, random);
+    if (look.load() > limit) return look.load();
     look.anneal(kSweeps, kSearches, random);
     if (look.load() > limit || look.width() <= best.width) return look.load();
+    look.search_symmetric(kCloseElements, lifting, random);
+    if (look.width() <= best.width) return look.load();
     look.close(best.width, closeness_, random);
     if (look.width() > best.width) {
       auto [symmetry, orbits] = lifting.orbits(lifts, unit_);

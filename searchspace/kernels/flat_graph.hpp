@@ -30,6 +30,23 @@ struct FlatGraph {
     for (std::size_t node = 0; node < first.size(); ++node) first[node] = node * degree;
   }
 
+  /// What is left when all nodes of a class become one, with the edges of one of them: loops go,
+  /// parallel edges stay. Classes are numbered from 0, have the same size, and look the same from all
+  /// nodes in them; so a cut that divides none is as many times as wide as they are large.
+  FlatGraph(const FlatGraph& whole, const std::vector<Node>& classes) : first(1, 0) {
+    std::vector<Node> member(whole.nodes());
+    Node count = 0;
+    for (Node node = 0; node < whole.nodes(); ++node) {
+      member[classes[node]] = node;
+      count = std::max(count, classes[node] + 1);
+    }
+    for (Node one = 0; one < count; ++one) {
+      for (const Node* n = whole.begin(member[one]); n != whole.end(member[one]); ++n)
+        if (classes[*n] != one) target.push_back(classes[*n]);
+      first.push_back(target.size());
+    }
+  }
+
   std::size_t nodes() const { return first.size() - 1; }
   const Node* begin(Node node) const { return target.data() + first[node]; }
   const Node* end(Node node) const { return target.data() + first[node + 1]; }

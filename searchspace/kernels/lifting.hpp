@@ -109,6 +109,25 @@ class Lifting {
     return target_;
   }
 
+  /// The classes of nodes that multiplying by powers of an element from the left maps onto each
+  /// other, numbered from 0, by node. All are as large as the order of the element.
+  std::vector<Node> classes(SolvableGroup::Element element) const {
+    const std::size_t order = group_.order();
+    std::vector<Node> number(order * bases_);
+    std::vector<bool> known(order, false);
+    Node next = 0;
+    for (std::size_t begin = 0; begin < order; ++begin) {
+      if (known[begin]) continue;
+      for (std::size_t x = begin; !known[x]; x = group_.product(element, x)) {
+        known[x] = true;
+        for (std::uint32_t base = 0; base < bases_; ++base)
+          number[x * bases_ + base] = next + base;
+      }
+      next += bases_;
+    }
+    return number;
+  }
+
   /// The largest order of an element that the unit divides, and the orbits of edges under it; an
   /// order of 0 if there is none.
   std::pair<std::uint32_t, std::vector<Orbit>> orbits(const std::vector<Lift>& lifts,

@@ -44,6 +44,16 @@ class SolvableGroup {
     return power;
   }
 
+  /// A power of an element whose order is the least prime factor of the element's.
+  Element prime_power(Element element) const {
+    const std::uint32_t order = order_of(element);
+    std::uint32_t prime = 2;
+    while (prime < order && order % prime != 0) ++prime;
+    Element power = element;
+    for (std::uint32_t factor = 1; factor < order / prime; ++factor) power = product(power, element);
+    return power;
+  }
+
  private:
   using Map = std::vector<Element>;
 

@@ -56,6 +56,8 @@ _MOST_CLOSENESS = 36
 """How many times longer than at first a survey looks at what may be a wider cover, by the steps
 since it found one: while wider ones come often, a mistake costs less than the look."""
 
+_LAST_LOOKS = 3
+
 _RECORDS = 4
 _INHERITED = 0.5
 """Part of the runs that begin with a cover or the best one, if one has the symmetry."""
@@ -351,14 +353,15 @@ class SymmetricSearch:
 def _verified_width(graph: Graph, seed: int, aim: int) -> int:
     """The least width that verifiers find, at first quickly; the first one of `aim` or less.
 
-    Ours are the strongest ones, so they have the last word: of (264,11) the narrowest cut was
-    missed once in ten thousand starts.
+    Ours are the strongest ones, so they have the last word, and several times: at (256,8) the
+    narrowest cut of a cover, a symmetric one, was found in 3 of 13 times ten thousand starts.
     """
+    closest: tuple[Effort, Sequence[str]] = ("thorough", ("local-search", "annealing"))
     looks: tuple[tuple[Effort, Sequence[str]], ...] = (
         ("quick", tuple(VERIFIERS)),
         ("thorough", ("annealing",)),
         ("normal", tuple(VERIFIERS)),
-        ("thorough", ("local-search", "annealing")),
+        *(closest,) * _LAST_LOOKS,
     )
     width = graph.nodes * max(graph.degrees)
     for again, (effort, verifiers) in enumerate(looks):

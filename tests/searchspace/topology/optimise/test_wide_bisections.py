@@ -65,7 +65,8 @@ def test_a_widened_network_keeps_size_symmetry_and_ring(data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize(
-    ("nodes", "degree", "unit"), [(27, 4, 1), (36, 5, 3), (42, 3, 1), (44, 11, 2), (63, 4, 1)]
+    ("nodes", "degree", "unit"),
+    [(27, 4, 1), (32, 5, 1), (36, 5, 3), (42, 3, 1), (44, 11, 2), (63, 4, 1), (64, 5, 1)],
 )
 def test_networks_drawn_are_covers(nodes: int, degree: int, unit: int) -> None:
     """They look the same from all nodes over a base node, and turning them changes nothing."""
