@@ -13,6 +13,7 @@
 #include "searchspace/kernels/mapper/clock.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
 #include "searchspace/kernels/mapper/gains.hpp"
+#include "searchspace/kernels/mapper/thermostat.hpp"
 #include "searchspace/kernels/random.hpp"
 
 namespace hamtune::mapper {
@@ -117,9 +118,14 @@ class Board {
     return Gains(flows_, std::move(*parts), close_slots(metric_, Gains::kLanes));
   }
 
-  /// Anneals from `hot` to `cold` (units) while `budget` lasts, geometrically in its fraction.
-  /// Ends at the best mapping met.
-  void anneal(double hot, double cold, Budget& budget, Random& random) {
+  /// How an annealing cools.
+  struct Cooling {
+    double hot, cold;  ///< temperatures (units), geometrically in the fraction of the budget
+    double often = 0;  ///< where gains are kept, if positive: see Thermostat, which begins at `cold`
+  };
+
+  /// Anneals while `budget` lasts. Ends at the best mapping met.
+  void anneal(const Cooling& cooling, Budget& budget, Random& random) {
     if (!weighed_) {
       if (std::optional<Gains> found = gains()) gains_.emplace(std::move(*found));
       weighed_ = true;
@@ -127,12 +133,17 @@ class Board {
     if (gains_) gains_->reset(slot_);
     std::vector<Slot> best = slot_;
     std::int64_t best_cost = cost_;
+    std::optional<Thermostat> thermostat;
+    if (gains_ && cooling.often > 0) thermostat.emplace(slot_.size(), cooling.cold, cooling.often);
     while (!budget.spent()) {
-      const double temperature = hot * std::pow(cold / hot, budget.fraction());
+      const double temperature =
+          thermostat ? thermostat->temperature()
+                     : cooling.hot * std::pow(cooling.cold / cooling.hot, budget.fraction());
       const std::uint64_t steps = gains_ ? budget.portion(kSwiftPortion) : budget.portion();
       if (gains_) {
-        const std::uint64_t offers = (steps + Gains::kLanes - 1) / Gains::kLanes;
-        cost_ += gains_->offer(offers, temperature, random).change;
+        const Gains::Bargain bargain = gains_->offer(steps, temperature, random);
+        cost_ += bargain.change;
+        if (thermostat) thermostat->saw(steps, bargain.rises, budget.fraction());
       } else {
         for (std::uint64_t step = 0; step < steps; ++step) propose(temperature, random);
       }
@@ -146,7 +157,7 @@ class Board {
   }
 
  private:
-  static constexpr std::uint64_t kSwiftPortion = 32'768;  ///< steps by gains between temperatures
+  static constexpr std::uint64_t kSwiftPortion = 2048;  ///< steps by gains between temperatures
   static constexpr std::uint64_t kVisitsOfProposal = 8;  ///< what one costs beside its flows
 
   /// Takes a swap beside a partner by the rule of Metropolis.

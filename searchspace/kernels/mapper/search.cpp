@@ -29,7 +29,7 @@ const char* const kBisection = "bisection";
 template <typename Metric>
 struct Effort {
   static constexpr std::uint64_t kVisits = 1500;  ///< flows that a descent may look at
-  static constexpr std::uint64_t kSteps = 100;    ///< of annealing
+  static constexpr std::uint64_t kSteps = 20;    ///< of annealing
 };
 
 /// In a grid the time goes into bisection with its many pulls.
@@ -46,23 +46,29 @@ struct Effort<TreeMetric> {
   static constexpr std::uint64_t kSteps = 0;
 };
 
-/// One annealing of a plan; its first temperature is in mean changes of a proposal.
+/// How hot an annealing begins.
+struct Heat {
+  double changes;  ///< in mean changes of a proposal
+  double often;    ///< where gains are kept: as the share of offers taken at a rise (see Thermostat)
+};
+
+/// One annealing of a plan.
 struct Phase {
   double share;  ///< of the time
   bool anew;     ///< from a new bisection, else from the best mapping so far
-  double hot;
+  Heat heat;
 };
 
 /// One long annealing, which does more than several short ones, until there is time for more than is
 /// of use; then as many, by turns from the best mapping and from a new bisection. A short one from
 /// the best ends it.
 std::vector<Phase> plan(double steps_per_rank) {
-  constexpr double kEnough = 6'000'000, kMost = 12, kLast = 0.08;
+  constexpr double kEnough = 360'000, kMost = 12, kLast = 0.08;
   const auto rounds = static_cast<int>(std::clamp(steps_per_rank / kEnough, 1.0, kMost));
   std::vector<Phase> phases;
   for (int round = 0; round < rounds; ++round)
-    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, 0.08});
-  phases.push_back({kLast, false, 0.04});
+    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, {0.08, 0.3}});
+  phases.push_back({kLast, false, {0.04, 0.03}});
   return phases;
 }
 
@@ -127,7 +133,7 @@ class Search {
     if (optimal() || Effort<Metric>::kSteps == 0 || limits_.seconds > 0 || limits_.steps > 0) return;
     board_.place(best_.slots);
     Budget budget = Budget::steps(Effort<Metric>::kSteps * flows_.ranks());
-    cool(budget, 0.15, board_, random_);
+    cool(budget, {0.15, 0}, board_, random_);
     steps_ += budget.done();
     keep(board_, best_.start);
   }
@@ -146,7 +152,7 @@ class Search {
 
   /// Follows the plan; each thread anneals on its own, and goes on from the best of all.
   void anneal() {
-    constexpr double kStepsPerSecond = 2e8;  // roughly, for the plan
+    constexpr double kStepsPerSecond = 1.2e7;  // roughly, for the plan
     constexpr int kAgree = 4;                // annealings that end at the same cost: enough
     const bool timed = limits_.steps == 0;
     const double work =
@@ -191,15 +197,15 @@ class Search {
   std::uint64_t run(const Phase& phase, bool anew, Budget& budget, Board<Metric>& board,
                     Random& random) const {
     board.place(anew ? halve_together(flows_, metric_, Tries{}, random) : best_.slots);
-    cool(budget, phase.hot, board, random);
+    cool(budget, phase.heat, board, random);
     return budget.done();
   }
 
-  /// Anneals from some mean changes of a proposal, and descends.
-  void cool(Budget& budget, double hot, Board<Metric>& board, Random& random) const {
+  /// Anneals and descends.
+  void cool(Budget& budget, const Heat& heat, Board<Metric>& board, Random& random) const {
     constexpr double kCold = 0.006;
     const double change = std::max(board.mean_change(random, kSamples), 1e-9);
-    board.anneal(change * hot, change * std::min(kCold, hot / 2), budget, random);
+    board.anneal({change * heat.changes, change * kCold, heat.often}, budget, random);
     board.descend(random, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
   }
 

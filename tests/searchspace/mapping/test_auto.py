@@ -235,6 +235,15 @@ def test_more_steps_help_where_there_is_no_structure() -> None:
     assert slow < fast
 
 
+def test_annealing_finds_how_hot_it_must_be_where_few_ranks_exchange_most() -> None:
+    ranks, random = 288, np.random.default_rng(7)
+    share = (np.arange(ranks) + 1.0) ** -0.7
+    ends = random.choice(ranks, (2, 4 * ranks), p=share / share.sum())
+    traffic = Traffic.from_pairs(ranks, *ends, random.integers(1, 1000, 4 * ranks))
+    mesh = Grid((12, 24), wrapped=False)
+    assert mapped(traffic, mesh, steps=1_000_000) < 0.9 * mapped(traffic, mesh)
+
+
 def test_progress_can_end_the_search() -> None:
     traffic, machine = random_traffic(64, 3), HopMachine.uniform(Grid((8, 8), wrapped=True))
     told: list[tuple[float, int]] = []
