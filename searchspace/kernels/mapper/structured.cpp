@@ -2,9 +2,33 @@
 
 #include <algorithm>
 
+#include "searchspace/kernels/hamiltonian.hpp"
 #include "searchspace/kernels/mapper/folding.hpp"
 
 namespace hamtune::mapper {
+namespace {
+
+/// The classes in an order in which each is as close to the next as any two are, where one is found:
+/// a Hamiltonian cycle, or, but for the step back to the first, a path.
+std::optional<std::vector<Node>> tour_of_classes(const TableMetric& metric) {
+  constexpr std::size_t kMostClasses = 512;  // rotations take time with the square of the number
+  constexpr unsigned kRestarts = 4;
+  const auto classes = static_cast<Node>(metric.classes());
+  if (classes < 3 || classes > kMostClasses) return std::nullopt;
+  int closest = metric.hops(0, 1);
+  for (Node one = 0; one < classes; ++one)
+    for (Node other = one + 1; other < classes; ++other)
+      closest = std::min(closest, metric.hops(one, other));
+  std::vector<Edge> edges;
+  for (Node one = 0; one < classes; ++one)
+    for (Node other = one + 1; other < classes; ++other)
+      if (metric.hops(one, other) == closest) edges.push_back({one, other});
+  std::vector<Node> tour = hamiltonian_walk(Adjacency(classes, edges), 1, kRestarts);
+  if (tour.size() < classes) return std::nullopt;
+  return tour;
+}
+
+}  // namespace
 
 std::optional<Lattice> find_lattice(const Flows& flows) {
   if (std::optional<Lattice> whole = recognise_lattice(flows, 0)) return whole;
@@ -52,6 +76,16 @@ std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const Tab
   for (Slot slot = 0; slot < metric.slots(); ++slot)
     if (metric.code(slot) != slot / each) return std::nullopt;
   if (classes < 2) return std::nullopt;
+  if (lattice.axes.size() == 1 && lattice.place.size() == metric.slots()) {
+    if (const std::optional<std::vector<Node>> tour = tour_of_classes(metric)) {
+      std::vector<Slot> slots;
+      for (const std::int32_t at : lattice.place) {
+        const auto point = static_cast<std::size_t>(at);
+        slots.push_back(static_cast<Slot>((*tour)[point / each] * each + point % each));
+      }
+      return slots;
+    }
+  }
   const auto code = [](std::size_t one) { return static_cast<std::uint32_t>(one); };
   const int closest = metric.hops(0, 1);
   std::size_t group = 1;

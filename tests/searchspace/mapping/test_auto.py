@@ -177,6 +177,12 @@ def test_groups_of_ranks_are_found_whatever_the_number_of_children(children: int
     assert mapped(traffic, Tree((children, each))) == 2 * inside + 4 * (traffic.total - inside)
 
 
+def test_a_ring_goes_from_router_to_router_by_one_cable_each() -> None:
+    routers, hosts = 16 * 8, 4
+    inside, between = 2 * routers * (hosts - 1), 3 * routers
+    assert mapped(ring(routers * hosts), Dragonfly(16, 8, hosts)) == 1000 * (inside + between)
+
+
 def test_weak_corners_do_not_hide_a_lattice() -> None:
     traffic = stencil(8, 8, corners=10)
     straight, diagonal = 2 * 8 * 7 * 1000, 2 * 7 * 7 * 10
