@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import httpx
 
+from cli.loading import loading
 from cli.logs import log_to_stderr
 from searchspace.errors import HamtuneError, InvalidInput
 from service.settings import Settings, with_secrets
@@ -170,9 +171,10 @@ def connect(server: str | None, settings: Settings) -> Iterator[Client]:
             raise InvalidInput(f"--server {url!r} is not a URL such as http://localhost:8080")
         client = Client(httpx.Client(base_url=url.rstrip("/"), timeout=60.0, headers=_key()))
     else:
-        from service.runtime import Runtime
+        with loading():
+            from service.runtime import Runtime
 
-        client = in_process(Runtime(settings, run=False))
+            client = in_process(Runtime(settings, run=False))
     try:
         yield client
     finally:

@@ -15,6 +15,7 @@ from cli.client import Client, connect, in_process, live_server
 from cli.curves import POINTS, Curve
 from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, read_job
+from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say, target_option
 from cli.terminal import compared, curve_text, describe
 from searchspace.errors import HamtuneError
@@ -85,9 +86,6 @@ def _service(
     It is the one that lives there, which runs its jobs by itself, or our own, which runs the job
     that it is asked to, and no other that may wait there.
     """
-    from service.runtime import Runtime
-    from storage.news import Bell
-
     if live_server(settings.data) is not None:
         with connect(None, settings) as client:
             say(
@@ -95,8 +93,12 @@ def _service(
             )
             yield client, lambda _job_id: None, time.sleep
         return
-    runtime = Runtime(settings, run=True, only_asked=True)
-    client = in_process(runtime, parts=_PARTS)
+    with loading():
+        from service.runtime import Runtime
+        from storage.news import Bell
+
+        runtime = Runtime(settings, run=True, only_asked=True)
+        client = in_process(runtime, parts=_PARTS)
     bell = Bell(lambda notice: notice.kind == "job")
     try:
         with runtime.storage.news.subscribed(bell.hear):

@@ -114,7 +114,7 @@ class Runtime:
             storage, app, self.settings.worker_silence, embedded=self.settings.private
         )
         self._stop.clear()
-        started.callback(self._end_coordinating)
+        started.callback(self._end_coordinating, storage)
         if not self._only_asked:
             self._coordinate(None)
 
@@ -130,8 +130,9 @@ class Runtime:
         thread.start()
         self._coordinating.append(thread)
 
-    def _end_coordinating(self) -> None:
+    def _end_coordinating(self, storage: Storage) -> None:
         self._stop.set()
+        storage.news.announce([None])  # which ends their waiting for news
         for thread in self._coordinating:
             thread.join()
         self._coordinating.clear()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event
 
 from storage.news import Bell, Notice
 from storage.records import FINAL_TRIAL_STATES
@@ -13,7 +12,6 @@ from storage.storage import Storage
 
 __all__ = ["LookBell", "job_bell", "queue_bell"]
 
-_STROKE_SECONDS = 0.1  # after which a stop is heard and the lease is seen to
 _TRUSTING_SECONDS = 0.5  # between looks where all news arrive
 _DISTRUSTING_SECONDS = (0.002, 0.05)  # where they may not: at first and at most
 
@@ -39,21 +37,13 @@ class LookBell:
         """Whether news of the job itself came since the last time."""
         return self._changed is not None and self._changed.wait(0.0)
 
-    def strokes(self, stop: Event) -> Iterator[bool]:
-        """Waits, in short turns: yields after each whether it is time to look."""
+    def wait(self, most: float = math.inf) -> None:
+        """Wait until it is time to look, at most so many seconds."""
         longest = _TRUSTING_SECONDS if self._hears_all() else self._delay
-        end = time.monotonic() + longest
-        while not stop.is_set():
-            left = end - time.monotonic()
-            if self._bell.wait(max(0.0, min(left, _STROKE_SECONDS))):
-                self._delay = _DISTRUSTING_SECONDS[0]
-                yield True
-            elif left <= _STROKE_SECONDS:
-                self._delay = min(2 * self._delay, _DISTRUSTING_SECONDS[1])
-                yield True
-            else:
-                yield False
-        yield True
+        if self._bell.wait(min(longest, most)):
+            self._delay = _DISTRUSTING_SECONDS[0]
+        else:
+            self._delay = min(2 * self._delay, _DISTRUSTING_SECONDS[1])
 
 
 @contextmanager

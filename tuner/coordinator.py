@@ -97,14 +97,15 @@ class Coordinator:
             only: The id of the one job to take, whenever it may be had; None for all jobs.
         """
         driven: list[_Driven] = []
+        most = self._jobs if only is None else 1
         with queue_bell(self._storage, embedded=self._embedded) as bell:
             while not stop.is_set():
                 driven = [one for one in driven if one.thread.is_alive()]
-                job = self._next_job(only) if len(driven) < self._jobs else None
+                job = self._next_job(only) if len(driven) < most else None
                 if job is None:
-                    if len(driven) == self._jobs:
+                    if only is None and len(driven) == most:
                         self._make_room(driven)
-                    any(bell.strokes(stop))
+                    bell.wait()
                     continue
                 end = Event()
                 thread = Thread(target=self.run_job, args=(job, end), name=f"job-{job.id}")
@@ -112,6 +113,7 @@ class Coordinator:
                 driven.append(_Driven(job, thread, end, time.monotonic()))
         for one in driven:
             one.end.set()
+        self._storage.news.announce([None])  # which ends their waiting for news
         for one in driven:
             one.thread.join()
 

@@ -187,10 +187,8 @@ class JobRun:
 
     def _pause(self) -> None:
         """Wait for news of the job, until it is time to look without any; the lease is kept."""
-        for rung in self._bell.strokes(self._stop):
-            self._look(max_age=math.inf)
-            if rung:
-                return
+        self._bell.wait(self._lease.unattended_seconds)
+        self._look(max_age=math.inf)
 
     def _look(self, *, max_age: float = LOOK_SECONDS) -> Job:
         """The job, unless the work on it is over."""

@@ -43,7 +43,7 @@ class Lease:
             LeaseLost: Another coordinator holds the job, or it was deleted.
         """
         clock = time.monotonic()
-        if clock - self._renewed >= self._seconds / _RENEWALS:
+        if self.unattended_seconds <= 0.0:
             self.job = self._storage.renew_lease(self.job.id, self.token, self._seconds)
             self._renewed = self._looked = clock
         elif clock - self._looked >= max_age:
@@ -56,6 +56,11 @@ class Lease:
         if self.job.lease_token != self.token:
             raise LeaseLost(f"the lease {self.token} of job {self.job.id} has ended")
         return self.job
+
+    @property
+    def unattended_seconds(self) -> float:
+        """For how long nobody need look: until the lease is to be renewed."""
+        return max(0.0, self._renewed + self._seconds / _RENEWALS - time.monotonic())
 
     @property
     def active_seconds(self) -> float:

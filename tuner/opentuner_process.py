@@ -31,6 +31,8 @@ def main() -> None:
     try:
         from tuner.opentuner_conversation import serve
 
+        gc.freeze()
+        gc.enable()
         serve(sys.stdin, answers)
     except BrokenPipeError:
         pass
@@ -41,8 +43,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # What OpenTuner imports stays: to look through it for garbage while it is loaded and at the end
-    # takes a third of the time that a short job spends here.
-    gc.set_threshold(100_000, 20, 20)
+    # What OpenTuner imports stays: nobody is to look for garbage among it, now or at the end.
+    gc.disable()
     main()
     gc.freeze()

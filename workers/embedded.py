@@ -17,12 +17,13 @@ from celery.worker.consumer import Consumer
 from celery.worker.loops import synloop
 
 from storage.storage import Storage
+from workers import memory_broker
 from workers.capture_limits import CapturePolicy
 from workers.tasks import Work, register
 
 __all__ = ["EmbeddedPool"]
 
-_LISTEN_SECONDS = 0.1
+_LISTEN_SECONDS = 0.5  # after which one looks up that was woken just before it began to wait
 
 
 class EmbeddedPool:
@@ -109,6 +110,7 @@ class EmbeddedPool:
         assert self._worker is not None
         self._work.stop(abandon=grace_seconds <= 0.0)
         self._stopping.set()
+        memory_broker.wake()
         if self._worker.hub is not None:
             state.should_stop = 0  # also heard while the broker cannot be reached
             self._worker.hub.call_soon(lambda: None)
@@ -142,7 +144,8 @@ def _listening_until(stopping: threading.Event) -> type[Consumer]:
     """A consumer whose thread ends itself soon after the event is set.
 
     Celery's own ways to end a worker are signals and a flag that all workers of a process share,
-    which will do for a process of its own. Embedded ones listen in short turns and end one by one.
+    which will do for a process of its own. Embedded ones are woken (`memory_broker.wake`) and end
+    one by one.
     """
 
     class Connection:

@@ -6,12 +6,11 @@ Kombu looks into its queues every so often, which costs either time or a share o
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 from kombu.transport import memory
 
-__all__ = ["Transport"]
+__all__ = ["Transport", "wake"]
 
 
 class _Arrivals:
@@ -26,13 +25,18 @@ class _Arrivals:
             self.count += 1
             self._condition.notify_all()
 
-    def wait(self, seen: int, seconds: float) -> None:
-        """Wait until there was one more than those seen, as long as this at most."""
+    def wait(self, seen: int, seconds: float | None) -> bool:
+        """Wait until there was one more than those seen, as long as this; whether there was."""
         with self._condition:
-            self._condition.wait_for(lambda: self.count != seen, seconds)
+            return self._condition.wait_for(lambda: self.count != seen, seconds)
 
 
 _ARRIVALS = _Arrivals()
+
+
+def wake() -> None:
+    """Let all consumers of the process look up: something has happened that no message tells."""
+    _ARRIVALS.tell()
 
 
 class _Channel(memory.Channel):
@@ -60,15 +64,12 @@ class Transport(memory.Transport):
         """Deliver the next message.
 
         Raises:
-            TimeoutError: None came in time.
+            TimeoutError: None came in time, or something else that a consumer wants to know of.
         """
-        end = None if timeout is None else time.monotonic() + timeout
-        while True:
-            seen = _ARRIVALS.count
-            try:
-                return super().drain_events(connection, timeout=0.0)  # type: ignore[no-untyped-call]
-            except TimeoutError:
-                left = 3600.0 if end is None else end - time.monotonic()
-                if left <= 0.0:
-                    raise
-                _ARRIVALS.wait(seen, left)
+        seen = _ARRIVALS.count
+        try:
+            return super().drain_events(connection, timeout=0.0)  # type: ignore[no-untyped-call]
+        except TimeoutError:
+            if not _ARRIVALS.wait(seen, timeout):
+                raise
+        return super().drain_events(connection, timeout=0.0)  # type: ignore[no-untyped-call]
