@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import httpx
 
 from hamtune_client import calls
-from hamtune_client.calls import Call, HamtuneClientError, Unreachable, refuse
+from hamtune_client.calls import (
+    PAUSE_SECONDS,
+    TRIES,
+    Call,
+    HamtuneClientError,
+    Unreachable,
+    refuse,
+)
+from hamtune_client.known import KnownJob
 from hamtune_client.models import ENDED, Best, Event, JobRecord, Replay, Trial
 
 if TYPE_CHECKING:
@@ -21,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["AsyncClient", "AsyncJob"]
 
 T = TypeVar("T")
-TRIES = 3
-PAUSE_SECONDS = 0.5
 
 
 class AsyncClient:
@@ -119,32 +125,12 @@ class AsyncClient:
         await self.close()
 
 
-class AsyncJob:
+class AsyncJob(KnownJob):
     """A job of the service; `record` is what was known of it when it was last asked for."""
 
     def __init__(self, client: AsyncClient, record: JobRecord) -> None:
+        super().__init__(record)
         self._client = client
-        self.record = record
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return self.record.id
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.record.name
-
-    @property
-    def state(self) -> str:
-        """Its state when it was last asked for; `refresh` asks again."""
-        return self.record.state
-
-    def __repr__(self) -> str:
-        best = self.record.progress.best
-        found = "" if best is None else f", best {best.value:.6g} s"
-        return f"<Job {self.name!r} {self.id}: {self.state}{found}>"
 
     async def refresh(self) -> AsyncJob:
         """Ask how it is."""

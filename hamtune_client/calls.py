@@ -19,6 +19,8 @@ import httpx
 from hamtune_client.models import Best, Event, JobRecord, Replay, Trial
 
 __all__ = [
+    "PAUSE_SECONDS",
+    "TRIES",
     "Call",
     "HamtuneClientError",
     "Refused",
@@ -47,6 +49,10 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 PAGE = 200
 TRIAL_PAGE = 500
 REPLAY_SECONDS = 180.0
+TRIES = 3
+"""How often a call that may be repeated is sent, and a stream taken up, until one gives up."""
+PAUSE_SECONDS = 0.5
+"""Between two looks at a job, and, times the failures so far, before the next try."""
 
 
 class HamtuneClientError(Exception):

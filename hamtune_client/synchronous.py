@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 import httpx
 
 from hamtune_client import calls
-from hamtune_client.calls import Call, HamtuneClientError, Unreachable, refuse
+from hamtune_client.calls import (
+    PAUSE_SECONDS,
+    TRIES,
+    Call,
+    HamtuneClientError,
+    Unreachable,
+    refuse,
+)
+from hamtune_client.known import KnownJob
 from hamtune_client.models import ENDED, Best, Event, JobRecord, Replay, Trial
 
 if TYPE_CHECKING:
@@ -20,8 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Client", "Job"]
 
 T = TypeVar("T")
-TRIES = 3
-PAUSE_SECONDS = 0.5
 
 
 class Client:
@@ -115,32 +121,12 @@ class Client:
         self.close()
 
 
-class Job:
+class Job(KnownJob):
     """A job of the service; `record` is what was known of it when it was last asked for."""
 
     def __init__(self, client: Client, record: JobRecord) -> None:
+        super().__init__(record)
         self._client = client
-        self.record = record
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return self.record.id
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.record.name
-
-    @property
-    def state(self) -> str:
-        """Its state when it was last asked for; `refresh` asks again."""
-        return self.record.state
-
-    def __repr__(self) -> str:
-        best = self.record.progress.best
-        found = "" if best is None else f", best {best.value:.6g} s"
-        return f"<Job {self.name!r} {self.id}: {self.state}{found}>"
 
     def refresh(self) -> Job:
         """Ask how it is."""
