@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Double, bindparam, case, cast, func, literal,
 
 from storage.database import AS_BYTES, Repository
 from storage.records import FINAL_TRIAL_STATES, CoursePoint, TrialPoint
-from storage.trial_rows import TRIALS
+from storage.trial_rows import TRIALS, columns_of, numbered
 
 __all__ = ["Courses"]
 
@@ -54,15 +54,7 @@ _COLUMNS = select(
 ).execution_options(**AS_BYTES)
 _KINDS = (">i4", ">f8", ">f8", ">f8")
 _HEADER = 20  # bytes of an array of one dimension before its elements
-_NUMBERED = (
-    select(*(TRIALS.c[name] for name in TrialPoint._fields))
-    .where(
-        TRIALS.c.job_id == bindparam("job_id"),
-        TRIALS.c.number.in_(bindparam("numbers", expanding=True)),
-    )
-    .order_by(TRIALS.c.number)
-)
-_MOST_NUMBERS = 1000  # in one statement
+_NUMBERED = numbered(TrialPoint._fields)
 
 _Column = NDArray[Any]
 
@@ -98,12 +90,7 @@ class Courses(Repository):
             kept[-1] = True
             chosen = numbers[kept].tolist()
             trials = [
-                TrialPoint._make(row)
-                for start in range(0, len(chosen), _MOST_NUMBERS)
-                for row in connection.execute(
-                    _NUMBERED,
-                    {"job_id": job_id, "numbers": chosen[start : start + _MOST_NUMBERS]},
-                ).all()
+                TrialPoint._make(row) for row in columns_of(connection, _NUMBERED, job_id, chosen)
             ]
         reached = (
             best,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, or_, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from storage.database import Database
@@ -25,6 +25,8 @@ __all__ = [
     "best_of",
     "cancel_open",
     "change_trial",
+    "columns_of",
+    "numbered",
     "packed_result",
     "settle",
     "settle_trials",
@@ -78,6 +80,34 @@ _LOSE_ATTEMPTS = (
     .where(ATTEMPTS.c.job_id == bindparam("its_job"), ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
     .values(state="lost", finished_at=bindparam("now"))
 )
+
+
+_MOST_NUMBERS = 1000  # in one statement
+
+
+def numbered(names: Sequence[str]) -> Select[Any]:
+    """A statement for `columns_of`: these columns of trials by number."""
+    return (
+        select(*(TRIALS.c[name] for name in names))
+        .where(
+            TRIALS.c.job_id == bindparam("job_id"),
+            TRIALS.c.number.in_(bindparam("numbers", expanding=True)),
+        )
+        .order_by(TRIALS.c.number)
+    )
+
+
+def columns_of(
+    connection: Connection, statement: Select[Any], job_id: str, numbers: Sequence[int]
+) -> list[Row[Any]]:
+    """What a statement from `numbered` reads of a job's trials of these ascending numbers."""
+    return [
+        row
+        for start in range(0, len(numbers), _MOST_NUMBERS)
+        for row in connection.execute(
+            statement, {"job_id": job_id, "numbers": numbers[start : start + _MOST_NUMBERS]}
+        ).all()
+    ]
 
 
 def change_trial(

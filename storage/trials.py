@@ -34,6 +34,8 @@ from storage.trial_rows import (
     OPEN_TRIAL_STATES,
     TRIALS,
     cancel_open,
+    columns_of,
+    numbered,
     packed_result,
     settle,
     trial_event,
@@ -92,15 +94,7 @@ _LISTED = (
     .order_by(TRIALS.c.number)
     .limit(bindparam("most"))
 )
-_CELLS = (
-    select(*(TRIALS.c[name] for name in TrialCells._fields))
-    .where(
-        TRIALS.c.job_id == bindparam("job_id"),
-        TRIALS.c.number.in_(bindparam("numbers", expanding=True)),
-    )
-    .order_by(TRIALS.c.number)
-)
-_MOST_NUMBERS = 1000  # in one statement
+_CELLS = numbered(TrialCells._fields)
 _INITIAL = _POINTS.where(TRIALS.c.kind == "search", TRIALS.c.state == "completed").limit(1)
 _MOST_BASELINES = 1000
 _BEST = select(TRIALS).join(
@@ -193,16 +187,7 @@ class Trials(Repository):
             }
             row = connection.execute(_INSERT, values).one()
             if attempt:
-                connection.execute(
-                    _INSERT_ATTEMPT,
-                    {
-                        "job_id": job_id,
-                        "trial_number": number,
-                        "number": 1,
-                        "state": "dispatched",
-                        "dispatched_at": now,
-                    },
-                )
+                connection.execute(_INSERT_ATTEMPT, _first_attempt(job_id, number, now))
             self._database.note(session, job_id, "trial", trial_event(row))
             return trial_record(row)
 
@@ -240,19 +225,8 @@ class Trials(Repository):
                 for proposal in proposals
             ]
             connection.execute(_INSERT_SEVERAL, rows)
-            connection.execute(
-                _INSERT_ATTEMPT,
-                [
-                    {
-                        "job_id": job_id,
-                        "trial_number": number,
-                        "number": 1,
-                        "state": "dispatched",
-                        "dispatched_at": now,
-                    }
-                    for number in numbers
-                ],
-            )
+            first = [_first_attempt(job_id, number, now) for number in numbers]
+            connection.execute(_INSERT_ATTEMPT, first)
             trials = [Trial(id=trial_id(job_id, row["number"]), **row, **_PENDING) for row in rows]
             for trial in trials:
                 self._database.note(session, job_id, "trial", trial_event(trial))
@@ -352,15 +326,8 @@ class Trials(Repository):
     def trial_cells(self, job_id: str, numbers: Sequence[int]) -> list[TrialCells]:
         """What a table shows of the trials of these numbers that there are, by number."""
         with self._database.reading() as session:
-            connection = session.connection()
-            return [
-                TrialCells._make(row)
-                for start in range(0, len(numbers), _MOST_NUMBERS)
-                for row in connection.execute(
-                    _CELLS,
-                    {"job_id": job_id, "numbers": numbers[start : start + _MOST_NUMBERS]},
-                ).all()
-            ]
+            rows = columns_of(session.connection(), _CELLS, job_id, numbers)
+            return [TrialCells._make(row) for row in rows]
 
     def open_trials(self, job_id: str) -> list[Trial]:
         """The trials that have no outcome yet, by number."""
@@ -447,6 +414,17 @@ class Trials(Repository):
             if row is None:
                 raise NotFound(f"there is no job {job_id}")
             return row[0], row[1]
+
+
+def _first_attempt(job_id: str, number: int, now: float) -> dict[str, Any]:
+    """The row of a new trial's first attempt, which waits for a worker."""
+    return {
+        "job_id": job_id,
+        "trial_number": number,
+        "number": 1,
+        "state": "dispatched",
+        "dispatched_at": now,
+    }
 
 
 def _split(identifier: str) -> tuple[str, int]:

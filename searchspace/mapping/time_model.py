@@ -24,7 +24,7 @@ from searchspace.mapping.cables import LOWEST_ID, too_many_routes
 from searchspace.mapping.mapper import Places
 from searchspace.rounds import Rounds
 
-__all__ = ["HostLimits", "TimeModel", "Weights"]
+__all__ = ["HostLimits", "TimeModel", "Weights", "board_of"]
 
 Weights = tuple[float, float, float, float]
 """What a unit of volume, busiest, rounds and hops counts."""
@@ -65,6 +65,35 @@ class HostLimits:
         )
 
 
+def board_of(
+    rounds: Rounds,
+    machine: HopMachine,
+    places: Places,
+    limits: HostLimits | None = None,
+    *,
+    tie_rule: str = LOWEST_ID,
+) -> RoundBoard:
+    """The board on which the terms of a mapping are counted; see `TimeModel`."""
+    network, shared = machine.network, limits or HostLimits()
+    return RoundBoard(
+        rounds.ranks,
+        rounds.number,
+        rounds.sender,
+        rounds.receiver,
+        rounds.size,
+        rounds.count,
+        machine.place_hosts,
+        network.nodes,
+        edge_array(network.edges),
+        network.hosts,
+        tie_rule,
+        [network.width(index) for index in range(len(network.edges))],
+        shared.interface,
+        shared.memory,
+        places,
+    )
+
+
 class TimeModel:
     """Foretells how long mappings take, follows swaps, and anneals.
 
@@ -88,29 +117,13 @@ class TimeModel:
         tie_rule: str = LOWEST_ID,
         limits: HostLimits | None = None,
     ) -> None:
-        network, shared = machine.network, limits or HostLimits()
+        network = machine.network
         if 2 * len(network.edges) * len(rounds.count) > _MOST_LOADS:
             rounds = rounds.joined()
         reason = too_many_routes(machine)
         if reason is not None:
             raise InvalidInput(f"a search over swaps {reason}")
-        self._board = RoundBoard(
-            rounds.ranks,
-            rounds.number,
-            rounds.sender,
-            rounds.receiver,
-            rounds.size,
-            rounds.count,
-            machine.place_hosts,
-            network.nodes,
-            edge_array(network.edges),
-            network.hosts,
-            tie_rule,
-            [network.width(index) for index in range(len(network.edges))],
-            shared.interface,
-            shared.memory,
-            places,
-        )
+        self._board = board_of(rounds, machine, places, limits, tie_rule=tie_rule)
         steps = min(_STEPS_A_RANK * rounds.ranks, _WORK / self._board.work())
         self._steps = max(1, int(steps))
         self._unit = np.maximum(np.array(self._board.terms()), 1e-300)

@@ -10,11 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Shape, Tree
-from searchspace.kernels import edge_array
-from searchspace.kernels._native import RoundBoard
 from searchspace.machine import parse_machine
-from searchspace.mapping import Places
-from searchspace.mapping.time_model import HostLimits, TimeModel
+from searchspace.mapping.time_model import HostLimits, TimeModel, board_of
 from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 
@@ -31,29 +28,6 @@ def rounds_of(ranks: int, messages: list[tuple[int, int, int, int]], count: list
     table = np.array(messages, dtype=np.int64).reshape(-1, 4)
     number, sender, receiver = (table[:, column].astype(np.uint32) for column in range(3))
     return Rounds(ranks, number, sender, receiver, table[:, 3].copy(), np.array(count))
-
-
-def board_of(
-    rounds: Rounds, machine: HopMachine, places: Places, limits: HostLimits | None = None
-) -> RoundBoard:
-    network, shared = machine.network, limits or HostLimits()
-    return RoundBoard(
-        rounds.ranks,
-        rounds.number,
-        rounds.sender,
-        rounds.receiver,
-        rounds.size,
-        rounds.count,
-        machine.place_hosts,
-        network.nodes,
-        edge_array(network.edges),
-        network.hosts,
-        "lowest-id",
-        [network.width(index) for index in range(len(network.edges))],
-        shared.interface,
-        shared.memory,
-        places,
-    )
 
 
 def norm(*loads: float) -> float:
