@@ -131,7 +131,9 @@ class Refinement:
     """Asks for mappings and is told their simulated times. Not for several threads.
 
     Deterministic: the same seed and the same results told between the same asks give the same
-    mappings. A mapping is asked once; cores of one host count as the same place.
+    mappings. A mapping is asked once; cores of one host count as the same place. What differs from
+    a mapping asked before in nothing that the model of time sees, as by a symmetry of the machine,
+    is not asked as long as there is anything else.
 
     Args:
         traffic: What the ranks exchange.
@@ -163,6 +165,7 @@ class Refinement:
         self._machine = machine
         self._random = random.Random(f"{seed} refinement")  # noqa: S311
         self._known: set[bytes] = set()
+        self._alike: set[tuple[str, ...]] = set()
         self._open: dict[bytes, _Proposal] = {}
         self._board = swap_board(traffic, machine, starts[0], tie_rule=tie_rule)
         self._model = TimeModel(
@@ -241,7 +244,7 @@ class Refinement:
         # What is one good swap away is known: go further, ever more at random.
         for attempt in range(_FRUITLESS):
             swaps = tuple(self._swap(_ANY) for _ in range(2 + attempt // 4))
-            proposal = self._moved(swaps, None)
+            proposal = self._moved(swaps, None, only_new=False)
             if proposal is not None:
                 return self._opened(proposal)
         return None
@@ -252,7 +255,7 @@ class Refinement:
             return self._opened(_Proposal(self._left.popleft(), None))
         while self._own and self._best is not None:
             places = self._own.popleft()
-            if self._admit(places):
+            if self._is_new(places) and self._admit(places):
                 return self._opened(_Proposal(places, None), exploring=True)
         while self._mixes and self._best is not None:
             weights = self._model.weighing(*self._mixes.popleft())
@@ -328,7 +331,7 @@ class Refinement:
         """What annealing by the model makes of the incumbent, unless that is known."""
         self._model.become(start.places)
         places = self._model.anneal(weights, self._random.getrandbits(32), hot=hot)
-        if not self._admit(places):
+        if not (self._is_new(places) and self._admit(places)):
             return None
         return _Proposal(places, start.seconds if kind else None, (), kind)
 
@@ -379,7 +382,9 @@ class Refinement:
             row = self._rows[place] = self._machine.hops.table(here, every)[0]
         return row
 
-    def _moved(self, swaps: tuple[_Swap, ...], kind: _Kind | None) -> _Proposal | None:
+    def _moved(
+        self, swaps: tuple[_Swap, ...], kind: _Kind | None, *, only_new: bool = True
+    ) -> _Proposal | None:
         """The incumbent after some swaps, unless that is known."""
         places = np.asarray(self._at, dtype=np.uint32)
         at = {place: rank for rank, place in enumerate(self._at)}
@@ -392,15 +397,26 @@ class Refinement:
             else:
                 places[other] = before
                 at[before] = other
+        if only_new and not self._is_new(places):
+            return None
         if not self._admit(places):
             return None
         return _Proposal(places, self._best.seconds if self._best else None, swaps, kind)
+
+    def _is_new(self, places: Places) -> bool:
+        """Whether the model of time can tell it from everything asked."""
+        return self._seen_as(places) not in self._alike
+
+    def _seen_as(self, places: Places) -> tuple[str, ...]:
+        # Sums over cables that a symmetry has moved differ in their last bits.
+        return tuple(f"{term:.9e}" for term in self._model.terms(places))
 
     def _admit(self, places: Places) -> bool:
         key = self._key(places)
         if key in self._known:
             return False
         self._known.add(key)
+        self._alike.add(self._seen_as(places))
         return True
 
     def _opened(self, proposal: _Proposal, *, exploring: bool = False) -> Places:

@@ -30,8 +30,8 @@ Weights = tuple[float, float, float, float]
 """What a unit of volume, busiest, rounds and hops counts."""
 
 _STEPS_A_RANK = 1000
-_WORK = 1e8
-"""What an annealing may take, in additions: about a quarter of a CPU second."""
+_WORK = 4e8
+"""What an annealing may take, in additions: about a CPU second."""
 
 _PRIOR = np.array([0.2, 0.1, 0.4, 0.2, 0.1])
 """Shares of the time of the first mapping: what is the same in all, and the four terms."""
@@ -140,6 +140,11 @@ class TimeModel:
         one, two, three, four = (np.array([volume, busiest, rounds, hops]) / self._unit).tolist()
         return one, two, three, four
 
+    def terms(self, places: Places) -> Weights:
+        """Volume, busiest, rounds and hops of a mapping; the ranks are moved there."""
+        self.become(places)
+        return self._board.terms()
+
     def become(self, places: Places) -> None:
         """Moves all ranks."""
         for rank, place in enumerate(places.tolist()):
@@ -159,10 +164,10 @@ class TimeModel:
         """
         from scipy.optimize import nnls  # here, since most commands do without
 
-        self.become(places)
+        terms = self.terms(places)
         if seconds <= 0:
             return
-        self._seen.append((np.array(self._board.terms()) / self._unit, seconds))
+        self._seen.append((np.array(terms) / self._unit, seconds))
         del self._seen[1:-_MOST_REMEMBERED]
         scale = self._seen[0][1]
         least = min(time for _, time in self._seen)

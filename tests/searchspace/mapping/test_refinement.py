@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.errors import InvalidInput
-from searchspace.hop_machine import Grid, HopMachine
+from searchspace.hop_machine import Grid, HopMachine, Tree
 from searchspace.mapping import Places
 from searchspace.mapping.judge import cable_loads, judge
 from searchspace.mapping.refinement import Refinement, Timed, refine
@@ -131,6 +131,21 @@ def test_ranks_of_one_host_are_not_swapped_and_small_spaces_end() -> None:
         search.tell(places, 1.0)
 
     assert len(seen) == 6  # three ranks on two hosts of two cores
+
+
+def test_what_a_symmetry_makes_of_a_mapping_comes_last() -> None:
+    # Two switches with two hosts each: what counts is only who shares a switch with rank 0.
+    tree = HopMachine.uniform(Tree((2, 2)))
+    traffic = Traffic.from_pairs(4, [0, 0, 1, 2], [1, 2, 2, 3], [5, 3, 2, 7])
+    search = Refinement(traffic, tree, [np.arange(4, dtype=np.uint32)])
+    beside = []
+    while (places := search.ask()) is not None:
+        switch = (places // 2).tolist()
+        beside.append(switch.index(switch[0], 1))
+        search.tell(places, 1.0)
+
+    assert sorted(beside[:3]) == [1, 2, 3]
+    assert len(beside) > 3
 
 
 def test_starts_that_cannot_be_run() -> None:
