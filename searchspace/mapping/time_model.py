@@ -164,10 +164,10 @@ class TimeModel:
         """
         from scipy.optimize import nnls  # here, since most commands do without
 
-        terms = self.terms(places)
+        found = np.array(self.terms(places))
         if seconds <= 0:
             return
-        self._seen.append((np.array(terms) / self._unit, seconds))
+        self._seen.append((found / self._unit, seconds))
         del self._seen[1:-_MOST_REMEMBERED]
         scale = self._seen[0][1]
         least = min(time for _, time in self._seen)
