@@ -109,8 +109,8 @@ class CoverSurvey {
   static constexpr unsigned kSearches = 60;         // for narrow cuts, of a walker
   static constexpr unsigned kSweeps = 200;          // of the annealing after them
   static constexpr unsigned kElements = 6;          // for symmetric cuts, of a walker
-  static constexpr unsigned kCloseElements = 40;
-  static constexpr unsigned kSymmetricSearches = 10;  // an element
+  static constexpr unsigned kSearchesAnElement = 10;
+  static constexpr unsigned kCloseSearchesAnElement = 40;
   static constexpr unsigned kCloseSweeps = 1000;
   static constexpr unsigned kCloseSearches = 100;
   static constexpr unsigned kMoreEffort = 6;  // times as close a look at what still holds
@@ -147,20 +147,18 @@ class CoverSurvey {
       load_ += load * searches / CutAnnealing::kSplits;
     }
 
-    /// Searches for cuts that powers of random elements leave as they are; the narrowest counts.
-    void search_symmetric(unsigned elements, const Lifting& lifting, Random& random) {
+    /// Searches for cuts that some elements of the group leave as they are; the narrowest counts.
+    void search_symmetric(const std::vector<SolvableGroup::Element>& elements, unsigned searches,
+                          const Lifting& lifting, Random& random) {
       std::size_t narrowest = graph_.target.size();
-      for (unsigned drawn = 0; drawn < elements; ++drawn) {
-        const SolvableGroup& group = lifting.group();
-        auto element = static_cast<SolvableGroup::Element>(random.below(group.order()));
-        if (drawn % 2 == 1) element = group.prime_power(element);  // which leaves the most cuts
-        const std::uint32_t order = group.order_of(element);
+      for (const SolvableGroup::Element element : elements) {
+        const std::uint32_t order = lifting.group().order_of(element);
         if (order == 1 || graph_.nodes() / order % 2 != 0) continue;
         const std::vector<Node> classes = lifting.classes(element);
         const FlatGraph smaller(graph_, classes);
         Bisector bisector(smaller);
-        const Bisection found = bisect(bisector, smaller.nodes(), kSymmetricSearches, random);
-        work_ += kEvaluationsASearch * kSymmetricSearches / order + 1;
+        const Bisection found = bisect(bisector, smaller.nodes(), searches, random);
+        work_ += kEvaluationsASearch * searches / order + 1;
         narrowest = std::min(narrowest, found.width * order);
         if (found.width * order >= width_) continue;
         width_ = found.width * order;
@@ -281,17 +279,30 @@ class CoverSurvey {
     walker.lifts = std::move(lifts);
   }
 
+  /// Random elements and, as those leave the most cuts as they are, powers of prime order.
+  static std::vector<SolvableGroup::Element> some_elements(const SolvableGroup& group,
+                                                           Random& random) {
+    std::vector<SolvableGroup::Element> drawn;
+    while (drawn.size() < kElements) {
+      const auto element = static_cast<SolvableGroup::Element>(random.below(group.order()));
+      drawn.push_back(drawn.size() % 2 == 1 ? group.prime_power(element) : element);
+    }
+    return drawn;
+  }
+
   /// The load of a cover, or something above `limit`. Looks closely at what may be the best cover.
   double judge(Lifting& lifting, const std::vector<Lift>& lifts, double limit, Cover& best,
                Random& random) {
     Look look(FlatGraph(degree_, lifting.targets(lifts)), work_);
     look.search(kSearches, limit, random);
     if (look.load() > limit) return look.load();
-    look.search_symmetric(kElements, lifting, random);
+    const SolvableGroup& group = lifting.group();
+    look.search_symmetric(some_elements(group, random), kSearchesAnElement, lifting, random);
     if (look.load() > limit) return look.load();
     look.anneal(kSweeps, kSearches, random);
     if (look.load() > limit || look.width() <= best.width) return look.load();
-    look.search_symmetric(kCloseElements, lifting, random);
+    // Of conjugate subgroups one is enough: automorphisms take their cuts to each other.
+    look.search_symmetric(group.cyclic_subgroups(), kCloseSearchesAnElement, lifting, random);
     if (look.width() <= best.width) return look.load();
     look.close(best.width, closeness_, random);
     if (look.width() > best.width) {

@@ -54,6 +54,26 @@ class SolvableGroup {
     return power;
   }
 
+  /// A generator of one cyclic subgroup of each class of conjugate ones, without the trivial one.
+  std::vector<Element> cyclic_subgroups() const {
+    std::vector<Element> found;
+    std::vector<bool> known(order_, false);
+    for (std::uint32_t next = 1; next < order_; ++next) {
+      if (known[next]) continue;
+      const auto element = static_cast<Element>(next);
+      found.push_back(element);
+      const std::uint32_t order = order_of(element);
+      Element power = element;
+      for (std::uint32_t exponent = 1; exponent < order; ++exponent) {
+        if (std::gcd(exponent, order) == 1)
+          for (std::uint32_t by = 0; by < order_; ++by)
+            known[product(product(by, power), inverse(by))] = true;
+        power = product(power, element);
+      }
+    }
+    return found;
+  }
+
  private:
   using Map = std::vector<Element>;
 
