@@ -65,6 +65,7 @@ WIDTH_BARS = [
     (252, 11, 446),
     (264, 11, 466),
 ]
+WIDTH_SECONDS = 180.0  # at most: searches end at their bar, which names no time
 # nodes, degree, most CPU seconds for all metrics
 SCALE_BARS = [(4096, 8, 0.2), (65_536, 8, 60.0)]
 OUTSIDE_RUNS = {"METIS": 30, "KaHIP": 60, "networkx": 6}
@@ -279,7 +280,9 @@ def _bisection(options: argparse.Namespace) -> Iterator[Row]:
     for nodes, degree, least in WIDTH_BARS:
         if options.quick and nodes > 64:
             continue
-        problem = Problem(nodes, degree, objective="bisection", seed=options.seed)
+        problem = Problem(
+            nodes, degree, objective="bisection", seed=options.seed, seconds=WIDTH_SECONDS
+        )
 
         def reached(found: Search, least: int = least) -> bool:
             return (found.best.bisection_width or 0) >= least

@@ -109,6 +109,7 @@ class CoverSurvey {
   static constexpr unsigned kSearches = 60;         // for narrow cuts, of a walker
   static constexpr unsigned kSweeps = 200;          // of the annealing after them
   static constexpr unsigned kElements = 6;          // for symmetric cuts, of a walker
+  static constexpr unsigned kCloseElements = 40;
   static constexpr unsigned kSearchesAnElement = 10;
   static constexpr unsigned kCloseSearchesAnElement = 40;
   static constexpr unsigned kCloseSweeps = 1000;
@@ -280,10 +281,11 @@ class CoverSurvey {
   }
 
   /// Random elements and, as those leave the most cuts as they are, powers of prime order.
-  static std::vector<SolvableGroup::Element> some_elements(const SolvableGroup& group,
+  static std::vector<SolvableGroup::Element> some_elements(unsigned count,
+                                                           const SolvableGroup& group,
                                                            Random& random) {
     std::vector<SolvableGroup::Element> drawn;
-    while (drawn.size() < kElements) {
+    while (drawn.size() < count) {
       const auto element = static_cast<SolvableGroup::Element>(random.below(group.order()));
       drawn.push_back(drawn.size() % 2 == 1 ? group.prime_power(element) : element);
     }
@@ -297,14 +299,18 @@ class CoverSurvey {
     look.search(kSearches, limit, random);
     if (look.load() > limit) return look.load();
     const SolvableGroup& group = lifting.group();
-    look.search_symmetric(some_elements(group, random), kSearchesAnElement, lifting, random);
+    look.search_symmetric(some_elements(kElements, group, random), kSearchesAnElement, lifting,
+                          random);
     if (look.load() > limit) return look.load();
     look.anneal(kSweeps, kSearches, random);
     if (look.load() > limit || look.width() <= best.width) return look.load();
-    // Of conjugate subgroups one is enough: automorphisms take their cuts to each other.
-    look.search_symmetric(group.cyclic_subgroups(), kCloseSearchesAnElement, lifting, random);
+    look.search_symmetric(some_elements(kCloseElements, group, random), kSearchesAnElement, lifting,
+                          random);
     if (look.width() <= best.width) return look.load();
     look.close(best.width, closeness_, random);
+    if (look.width() <= best.width) return look.load();
+    // Of conjugate subgroups one is enough: automorphisms take their cuts to each other.
+    look.search_symmetric(group.cyclic_subgroups(), kCloseSearchesAnElement, lifting, random);
     if (look.width() > best.width) {
       auto [symmetry, orbits] = lifting.orbits(lifts, unit_);
       best = {symmetry, std::move(orbits), look.width()};
