@@ -92,7 +92,7 @@ def test_a_program_without_the_recorder_is_refused(tmp_path: Path) -> None:
         "MPI_Win_create",
         "MPI_Put",
         "MPI_Cancel",
-        "MPI_Ineighbor_allgather",
+        "MPI_Ineighbor_alltoallw",
         "MPI_File_open",
         "smpi_execute",
     ],
@@ -103,9 +103,16 @@ def test_a_call_that_no_trace_can_hold_is_named(call: str, tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-def test_a_run_with_an_mpi_error_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="MPI_Recv failed"):
-        fail("truncate", tmp_path / "t.ht")
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("truncate", "MPI_Recv failed"),
+        ("no-topology", "a collective of neighbours failed"),
+    ],
+)
+def test_a_run_with_an_mpi_error_is_refused(way: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fail(way, tmp_path / "t.ht")
 
 
 @pytest.mark.parametrize(

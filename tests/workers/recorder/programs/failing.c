@@ -42,6 +42,8 @@ int main(int argc, char **argv)
     else
       MPI_Recv(data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+  if (strcmp(way, "no-topology") == 0)
+    MPI_Neighbor_allgather(data, 1, MPI_INT, data, 1, MPI_INT, MPI_COMM_WORLD);
   if (strcmp(way, "write-outside") == 0) {
     FILE *file = fopen(getenv("HOME") ? "/usr/hamtune-was-here" : "", "w");
     if (file == NULL)

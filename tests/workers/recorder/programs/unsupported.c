@@ -6,7 +6,9 @@ int main(int argc, char **argv)
 {
   MPI_Init(&argc, &argv);
   const char *call = argv[argc - 1];
-  int data = 0;
+  int data = 0, one = 1;
+  MPI_Aint offset = 0;
+  MPI_Datatype type = MPI_INT;
   MPI_Win window;
   MPI_Request request = MPI_REQUEST_NULL;
   if (strcmp(call, "MPI_Win_create") == 0)
@@ -15,8 +17,9 @@ int main(int argc, char **argv)
     MPI_Put(&data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL);
   if (strcmp(call, "MPI_Cancel") == 0)
     MPI_Cancel(&request);
-  if (strcmp(call, "MPI_Ineighbor_allgather") == 0)
-    MPI_Ineighbor_allgather(&data, 1, MPI_INT, &data, 1, MPI_INT, MPI_COMM_WORLD, &request);
+  if (strcmp(call, "MPI_Ineighbor_alltoallw") == 0)
+    MPI_Ineighbor_alltoallw(&data, &one, &offset, &type, &data, &one, &offset, &type,
+                            MPI_COMM_WORLD, &request);
   if (strcmp(call, "MPI_File_open") == 0)
     MPI_File_open(MPI_COMM_WORLD, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, NULL);
   if (strcmp(call, "smpi_execute") == 0)
