@@ -214,10 +214,11 @@ def _shown(value: Any) -> str:
 def convert(
     source: Path, output: Path | None, source_format: str | None, target_format: str | None
 ) -> None:
-    """Convert a network: edge lists, GraphML, METIS, Graph Golf, a machine's topology (JSON).
+    """Convert a network: edge lists, GraphML, METIS, Graph Golf, JSON of a machine, SimGrid.
 
-    Also reads SimGrid platforms, the output of ibnetdiscover, Slurm's topology.conf, and hwloc's
-    XML; the format is told by what is in the file.
+    Also reads the output of ibnetdiscover, Slurm's topology.conf, and hwloc's XML; the format is
+    told by what is in the file. SimGrid platforms are written with hosts of 100 Gf, cables of 40
+    Gbps and switches of 60 ns.
     """
     fabric = read_fabric(source, source_format)
     if output is None and target_format is None:

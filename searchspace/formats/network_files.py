@@ -18,6 +18,7 @@ from searchspace.formats.hwloc_xml import read_hwloc
 from searchspace.formats.ib_discover import read_ib_discover
 from searchspace.formats.metis_graph import read_metis, write_metis
 from searchspace.formats.simgrid_platform import read_simgrid
+from searchspace.formats.simgrid_xml import write_simgrid
 from searchspace.formats.slurm_topology import read_slurm_topology
 from searchspace.machine import NetworkDescription
 from searchspace.validation import check
@@ -83,7 +84,9 @@ FORMATS: dict[str, NetworkFormat] = {
             write_graph_golf,
         ),
         NetworkFormat("json", "a machine's topology", (".json",), _read_json, _write_json),
-        NetworkFormat("simgrid", "SimGrid platform (cluster or zone)", (), read_simgrid),
+        NetworkFormat(
+            "simgrid", "SimGrid platform (cluster or zone)", (".xml",), read_simgrid, write_simgrid
+        ),
         NetworkFormat("ibnetdiscover", "output of ibnetdiscover", (), read_ib_discover),
         NetworkFormat("slurm", "Slurm's topology.conf", (".conf",), read_slurm_topology),
         NetworkFormat("hwloc", "hwloc's XML: the inside of a host", (), read_hwloc),
