@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cli.client import Client, connect, in_process
+from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say
 from searchspace.errors import InvalidInput
 from searchspace.units import parse_duration
@@ -191,7 +192,8 @@ def administered(server: str | None, settings: Settings) -> Iterator[Client]:
         with connect(server, settings) as client:
             yield client
         return
-    from service.runtime import Runtime
+    with loading():
+        from service.runtime import Runtime
 
     client = in_process(Runtime(settings, run=False))
     try:

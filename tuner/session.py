@@ -68,7 +68,8 @@ class TunerSession:
         # A file rather than a pipe: nobody has to read it for the process to go on.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tuner.opentuner_process"],
+            # -P: nothing is imported from its working directory, where anybody may write.
+            [sys.executable, "-P", "-m", "tuner.opentuner_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,

@@ -74,8 +74,8 @@ def import_otf2(anchor: Path, output: Path, *, host_speed: float, sandbox: bool 
     own = (Path(sys.base_prefix), site, _ROOT / "searchspace", anchor.parent)
     readable = tuple(path.resolve() for path in own if not path.resolve().is_relative_to("/usr"))
     with Sandbox.temporary(readable, _LIMITS, confined=sandbox) as box:
-        command = [str(Path(sys.executable).resolve()), "-s", "-B", "-m", _MODULE, str(anchor)]
-        command += [repr(host_speed), str(box.workspace)]
+        command = [str(Path(sys.executable).resolve()), "-P", "-s", "-B", "-m", _MODULE]
+        command += [str(anchor), repr(host_speed), str(box.workspace)]
         environment = {"PYTHONPATH": f"{site}:{_ROOT}"}
         status = box.run(command, environment)
         if status < 0 or status > 128:

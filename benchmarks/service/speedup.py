@@ -9,7 +9,7 @@ from benchmarks.service.bars import Bar, short_job
 from benchmarks.service.installation import Installation
 
 SPEEDUP_BAR = 1.9
-TRIALS = 60
+TRIALS = 180
 ROUNDS = 3
 OUTCOME = ("number", "kind", "label", "configuration_sha256", "technique", "state", "value")
 
