@@ -69,7 +69,7 @@ def import_otf2(anchor: Path, output: Path, *, host_speed: float, sandbox: bool 
             "OTF2 archives cannot be read here: the Python package otf2 is not installed "
             "(it comes with requirements.lock)"
         )
-    site = Path(packages.origin).parent.parent
+    site = Path(packages.origin).resolve().parent.parent
     anchor = anchor.resolve()
     own = (Path(sys.base_prefix), site, _ROOT / "searchspace", anchor.parent)
     readable = tuple(path.resolve() for path in own if not path.resolve().is_relative_to("/usr"))
