@@ -16,6 +16,12 @@ static void keep(MPI_Request handle, const int64_t *slots, int count)
     request->others[i - 1] = slots[i];
 }
 
+int hamtune_block(const struct neighbours *with, int place)
+{
+  const int other = place ^ 1;
+  return with->grid && with->sources[place] == with->sources[other] ? other : place;
+}
+
 void hamtune_put_exchange(const struct neighbours *with, struct block_lengths sent,
                           struct block_lengths received, MPI_Comm comm, const MPI_Request *request)
 {

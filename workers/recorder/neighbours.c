@@ -62,7 +62,7 @@ static int *ranks(int count)
 
 static struct neighbours neighbours_of(MPI_Comm comm)
 {
-  struct neighbours found = {0, 0, NULL, NULL};
+  struct neighbours found = {0};
   int kind = MPI_UNDEFINED, rank = 0, weighted = 0;
   PMPI_Topo_test(comm, &kind);
   if (kind == MPI_DIST_GRAPH) {
@@ -83,6 +83,7 @@ static struct neighbours neighbours_of(MPI_Comm comm)
   } else {
     int dims = 0;
     PMPI_Cartdim_get(comm, &dims);
+    found.grid = true;
     found.in = 2 * dims;
     found.sources = ranks(found.in);
     for (int dim = 0; dim < dims; dim++)
@@ -95,13 +96,54 @@ static struct neighbours neighbours_of(MPI_Comm comm)
   return found;
 }
 
+/* Whether, of a round axis on which the neighbours down and up are one rank, what that one sends down comes
+ * from above, as the standard says, or messages fill the blocks in their order: Open MPI 4.1 does the former
+ * in blocking calls only, MPICH 4.0 where all blocks have one length only. So the library is asked, on an
+ * axis of the calling rank alone. */
+static bool crosses(bool blocking)
+{
+  static int known[2] = {-1, -1};
+  int *answer = &known[blocking];
+  if (*answer >= 0)
+    return *answer;
+  const int one = 1, counts[2] = {1, 1}, places[2] = {0, 1}, sent[2] = {1, 2};
+  int received[2] = {0, 0};
+  MPI_Comm axis;
+  MPI_Request request;
+  PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &axis);
+  if (blocking) {
+    PMPI_Neighbor_alltoallv(sent, counts, places, MPI_INT, received, counts, places, MPI_INT, axis);
+  } else {
+    PMPI_Ineighbor_alltoallv(sent, counts, places, MPI_INT, received, counts, places, MPI_INT, axis,
+                             &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  PMPI_Comm_free(&axis);
+  *answer = received[0] == sent[1];
+  return *answer;
+}
+
+/* How long the message of each source is, in the order in which they are sent. */
+static int *lengths_of(const struct neighbours *with, const int *recvcounts, bool blocking)
+{
+  int *lengths = ranks(with->in);
+  for (int i = 0; i < with->in; i++) {
+    const int block = hamtune_block(with, i);
+    const bool other = recvcounts[block] != recvcounts[i] && crosses(blocking);
+    lengths[i] = recvcounts[other ? block : i];
+  }
+  return lengths;
+}
+
 static void exchange(const int *sendcounts, int sendcount, MPI_Datatype sendtype,
                      const int *recvcounts, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                      const MPI_Request *request)
 {
   struct neighbours with = neighbours_of(comm);
+  int *lengths = recvcounts == NULL ? NULL : lengths_of(&with, recvcounts, request == NULL);
   hamtune_put_exchange(&with, (struct block_lengths){sendcounts, sendcount, sendtype},
-                       (struct block_lengths){recvcounts, recvcount, recvtype}, comm, request);
+                       (struct block_lengths){lengths, recvcount, recvtype}, comm, request);
+  free(lengths);
   free(with.sources);
   free(with.targets);
 }

@@ -132,9 +132,13 @@ enum { NEIGHBOUR_TAG = 32767 };
 struct neighbours { /* of the calling rank, in the order of the blocks in its buffers */
   int in, out;
   int *sources, *targets;
+  bool grid; /* Cartesian: those down and up along each axis */
 };
+/* Which block the message of the source in this place goes to. Where the neighbours down and up are the
+ * same rank, what it sends down comes from above. */
+int hamtune_block(const struct neighbours *with, int place);
 struct block_lengths {
-  const int *counts; /* by neighbour; null: the one count for each */
+  const int *counts; /* by message; null: the one count for each */
   int count;
   MPI_Datatype type;
 };

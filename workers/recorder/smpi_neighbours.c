@@ -276,12 +276,10 @@ static void as_graph(MPI_Comm comm, struct graph *graph)
     PMPI_Cart_shift(comm, dim, 1, &graph->sources[2 * dim], &graph->sources[2 * dim + 1]);
 }
 
-/* Which block the message of the source in this place goes to. Where the neighbours down and up are the
- * same rank, what it sends down comes from above. */
-static int block(const struct graph *graph, int place)
+static struct neighbours ends_of(const struct graph *graph)
 {
-  const int other = place ^ 1;
-  return graph->kind == MPI_CART && graph->sources[place] == graph->sources[other] ? other : place;
+  return (struct neighbours){graph->in, graph->out, graph->sources, graph->targets,
+                             graph->kind == MPI_CART};
 }
 
 /* The blocks of one kind: where they begin, in elements, and how long they are. */
@@ -311,11 +309,12 @@ static int exchange(const struct blocks *from, const struct blocks *into, MPI_Co
   struct graph graph;
   int result = MPI_SUCCESS, open = 0;
   as_graph(comm, &graph);
+  const struct neighbours with = ends_of(&graph);
   MPI_Request *requests = allocate((size_t)(graph.in + graph.out), sizeof *requests);
   for (int i = 0; i < graph.in && result == MPI_SUCCESS; i++)
     if (graph.sources[i] != MPI_PROC_NULL)
-      result = MPI_Irecv(begin(into, block(&graph, i)), length(into, block(&graph, i)), into->type,
-                         graph.sources[i], NEIGHBOUR_TAG, comm, &requests[open++]);
+      result = MPI_Irecv(begin(into, hamtune_block(&with, i)), length(into, hamtune_block(&with, i)),
+                         into->type, graph.sources[i], NEIGHBOUR_TAG, comm, &requests[open++]);
   for (int i = 0; i < graph.out && result == MPI_SUCCESS; i++)
     if (graph.targets[i] != MPI_PROC_NULL)
       result = MPI_Isend(begin(from, i), length(from, i), from->type, graph.targets[i],
@@ -389,10 +388,11 @@ static int start(const char *name, const struct blocks *from, const struct block
   struct graph graph;
   hamtune_enter();
   as_graph(comm, &graph);
+  const struct neighbours with = ends_of(&graph);
   int *places = allocate((size_t)(graph.in + graph.out), sizeof *places), *own = places + graph.in;
   int *lengths = allocate((size_t)graph.in, sizeof *lengths);
   for (int i = 0; i < graph.in; i++) {
-    places[i] = block(&graph, i);
+    places[i] = hamtune_block(&with, i);
     lengths[i] = length(into, places[i]);
   }
   for (int i = 0; i < graph.out; i++)
@@ -402,11 +402,9 @@ static int start(const char *name, const struct blocks *from, const struct block
   const int result =
       PMPI_Ialltoallw(from->buffer, out.counts, out.begins, out.types, into->buffer, in.counts,
                       in.begins, in.types, comm, request);
-  if (hamtune_recording(name, result)) {
-    const struct neighbours with = {graph.in, graph.out, graph.sources, graph.targets};
+  if (hamtune_recording(name, result))
     hamtune_put_exchange(&with, (struct block_lengths){from->counts, from->count, from->type},
                          (struct block_lengths){lengths, 0, into->type}, comm, request);
-  }
   forget(&out, comm);
   forget(&in, comm);
   free(places);

@@ -251,6 +251,32 @@ def test_collectives_of_neighbours_are_their_messages(
     assert answer["status"] == "completed"
 
 
+@pytest.mark.parametrize("mpi", [*MPIS, "smpi"])
+def test_what_goes_down_a_round_axis_of_two_ranks_comes_from_above(
+    run_recorded: Run, tmp_path: Path, mpi: str
+) -> None:
+    trace = tmp_path / "real.ht"
+    if mpi == "smpi":
+        capture([str(PROGRAMS / "torus.c")], 2, trace, declared_flops=True)
+    else:
+        merge(run_recorded(mpi, 2, PROGRAMS / "torus.c"), trace)
+
+    def messages(*lengths: int) -> list[str]:
+        ends = [
+            f"{name}{{slot}} comm=2{peer} tag=32767 count={length} size=4"
+            for name in ("irecv", "isend")
+            for length, peer in zip(lengths, (" peer=1", " peer=1", "", ""), strict=True)
+        ]
+        return [
+            *(end.format(slot=f" slot={slot}" if slot else "") for slot, end in enumerate(ends)),
+            "waitall slots=0,1,2,3,4,5,6,7",
+        ]
+
+    exchanges = [*messages(1, 1, 1, 1), *messages(1, 2, 3, 4)]
+    assert calls(trace)[0][1:] == [*exchanges, *exchanges, "finalize"]
+    assert answer_of(trace, on_a_line(0, 1))["status"] == "completed"
+
+
 # It cannot wait for a request that was cancelled.
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_receive_that_is_cancelled_in_vain_is_one_from_nobody(
