@@ -94,6 +94,7 @@ def record_trace(
     output: Path,
     *,
     shown: str = "",
+    field: str = "command",
 ) -> TraceHeader:
     """Run a program of the sandbox's workspace and write its trace.
 
@@ -105,6 +106,7 @@ def record_trace(
         measure: How its computation is known, and how often it runs.
         output: The trace to write.
         shown: The command as its user wrote it, for the log.
+        field: What its user gave it as, for messages.
 
     Returns:
         The header of the trace.
@@ -118,8 +120,7 @@ def record_trace(
         # smpirun takes options of SimGrid out of the arguments and splits the rest at blanks.
         if argument.split() != [argument] or argument.startswith(("--cfg=", "--log=")):
             raise InvalidInput(
-                f"the argument {argument!r} cannot be handed to a program under SMPI",
-                field="command",
+                f"the argument {argument!r} cannot be handed to a program under SMPI", field=field
             )
     names = [f"host-{rank}" for rank in range(ranks)]
     (box.control / "platform.xml").write_text(_PLATFORM.format(last=ranks - 1))
@@ -129,7 +130,7 @@ def record_trace(
     captures = []
     for run in range(runs):
         box.note("run", f"$ {shown or program.name}" + (f"  (run {run + 1})" if runs > 1 else ""))
-        captures.append(_record(box, program, arguments, ranks, speed, run))
+        captures.append(_record(box, program, arguments, ranks, speed, run, field))
     rank_files, repeats = captures[0], None
     if runs > 1:
         merged = box.directory / "merged"
@@ -153,6 +154,7 @@ def _record(
     ranks: int,
     speed: float | None,
     number: int,
+    field: str,
 ) -> list[RankFile]:
     recording = box.directory / f"recording-{number}"
     environment = {"HAMTUNE_RECORD_DIRECTORY": str(recording)}
@@ -165,7 +167,7 @@ def _record(
     if _is_file(refused):
         with refused.open(errors="replace") as file:
             reason = " ".join(file.read(_MOST_REFUSAL).split())
-        raise InvalidInput(reason, field="command")
+        raise InvalidInput(reason, field=field)
     if status and box.printed("Memory allocation of"):
         raise CaptureFailed(f"the run {box.limits.explain('memory')}", box.log())
     if status:

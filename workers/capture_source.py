@@ -86,7 +86,14 @@ def capture_source(
                 )
             built = _built(box, name)
             return record_trace(
-                box, built, arguments, program.ranks, program.measure, output, shown=program.run
+                box,
+                built,
+                arguments,
+                program.ranks,
+                program.measure,
+                output,
+                shown=program.run,
+                field="run",
             )
 
 
