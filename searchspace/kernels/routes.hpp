@@ -77,6 +77,13 @@ class Routes {
   /// The hops from source to target, both hosts, in travel order; none when they are the same.
   std::vector<Hop> path(Node source, Node target) const {
     std::vector<Hop> hops;
+    path(source, target, hops);
+    return hops;
+  }
+
+  /// The same, in place of what `hops` holds.
+  void path(Node source, Node target, std::vector<Hop>& hops) const {
+    hops.clear();
     const Node root = std::min(source, target);
     std::size_t ties = root;
     for (Node node = std::max(source, target); node != root;) {
@@ -89,7 +96,6 @@ class Routes {
       std::reverse(hops.begin(), hops.end());
       for (Hop& hop : hops) hop.forward = !hop.forward;
     }
-    return hops;
   }
 
  private:

@@ -52,17 +52,23 @@ std::size_t memory_in_use(int field) {
 /// What does not count against the limit, bytes.
 std::size_t before = 0;
 
+rlimit current_limit() {
+  rlimit data{};
+  getrlimit(RLIMIT_DATA, &data);
+  return data;
+}
+
 /// What earlier requests have left counts. The kernel would not notice that it is used again, so where
 /// it is above the limit already there is no memory for this request here.
 void limit_memory(const Request& request) {
+  static rlimit in_force = current_limit();
   if (before == 0) count_memory(request);
-  rlimit data{};
-  getrlimit(RLIMIT_DATA, &data);
+  rlimit data = in_force;
   data.rlim_cur = data.rlim_max;
   if (request.memory_bytes)
     data.rlim_cur = std::min<rlim_t>(data.rlim_max, before + *request.memory_bytes);
   if (request.memory_bytes && memory_in_use(5) > data.rlim_cur) report_no_memory();
-  setrlimit(RLIMIT_DATA, &data);
+  if (data.rlim_cur != in_force.rlim_cur && setrlimit(RLIMIT_DATA, &data) == 0) in_force = data;
 }
 
 }  // namespace
@@ -75,18 +81,23 @@ void count_memory(const Request& request) {
 }
 
 void run_child(const Request& request, Simulation& simulation, int result_fd) {
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  memory_report_fd = result_fd;
-  std::set_new_handler(&report_no_memory);
+  if (memory_report_fd < 0) {
+    const rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    memory_report_fd = result_fd;
+    std::set_new_handler(&report_no_memory);
+  }
   limit_memory(request);
   simulation.run(request, result_fd);
-  write_all(result_fd, "\n");
 }
 
-void announce_start(int result_fd) { write_all(result_fd, "\n"); }
+void announce_start(int result_fd) {
+  static bool announced = false;
+  if (!announced) write_all(result_fd, "\n");
+  announced = true;
+}
 
-void write_result(int result_fd, nlohmann::json result) {
+void write_result(int result_fd, nlohmann::json result, bool waits) {
   // What is shared is asked for where the peak has moved: the kernel takes its time to tell.
   static long peak = 0;
   static std::size_t shared = 0;
@@ -96,7 +107,9 @@ void write_result(int result_fd, nlohmann::json result) {
   peak = usage.ru_maxrss;
   result["peak_bytes"] = static_cast<std::size_t>(peak) * 1024;
   result["shared_bytes"] = shared;
-  write_all(result_fd, result.dump());
+  std::string text = result.dump();
+  if (waits) text += '\n';
+  write_all(result_fd, text);
 }
 
 }  // namespace hamtune

@@ -16,20 +16,21 @@ constexpr std::size_t kStackKilobytes = 256;  // of each rank
 /// but for the stacks of as many ranks. Where it is not called, that is so from the first request on.
 void count_memory(const Request& request);
 
-/// Runs a request in the calling process, which was forked for such. Returns where another one can be run
-/// in it, when the result and the end of its line are written; otherwise the process ends.
+/// Runs a request in the calling process, which was forked for such. Returns where another one, with the same
+/// `result_fd`, can be run in it, when the result and the end of its line are written; otherwise the process ends.
 ///
 /// The memory limit is on the process's private data (RLIMIT_DATA): what it allocates beyond the
 /// traces it was forked with and the stacks of the ranks. Shared scratch buffers do not count. The
 /// kernel refuses the allocation that would cross the limit, so the outcome is repeatable.
 void run_child(const Request& request, Simulation& simulation, int result_fd);
 
-/// Writes the white space before the result which tells the parent that SimGrid has accepted all
-/// options: it ends the process over some of those that it does not know.
+/// Writes the white space before the first result of the process which tells the parent that SimGrid has
+/// accepted all options: it ends the process over some of those that it does not know.
 void announce_start(int result_fd);
 
 /// Writes the result with what memory the process has taken: `shared_bytes` are pages of
-/// scratch buffers and code, which its peak, `peak_bytes`, includes.
-void write_result(int result_fd, nlohmann::json result);
+/// scratch buffers and code, which its peak, `peak_bytes`, includes. A process that `waits` for another
+/// request ends the line.
+void write_result(int result_fd, nlohmann::json result, bool waits);
 
 }  // namespace hamtune

@@ -7,6 +7,7 @@
 // has inlined, renamed or changed one, it does without ours.
 #include "workers/simulator/lean_simgrid.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 
+#include "workers/simulator/express/express.hpp"
 #include "workers/simulator/simgrid_internals.hpp"
 
 // SMPI reads the thread's CPU clock at the begin and end of every MPI call, to measure what a
@@ -43,53 +45,108 @@ using hamtune::library_function;
 
 namespace {
 
-/// Messages are counted by these in each communicator.
+/// Messages are counted by these.
 struct MessageKey {
-  int source;
-  int target;
-  int tag;
+  unsigned communicator = 0;  // its serial number
+  int source = 0;
+  int target = 0;
+  int tag = 0;
 
   bool operator==(const MessageKey& other) const {
-    return source == other.source && target == other.target && tag == other.tag;
+    return communicator == other.communicator && source == other.source &&
+           target == other.target && tag == other.tag;
   }
-};
 
-struct HashMessage {
-  std::size_t operator()(const MessageKey& key) const {
+  std::size_t hash() const {
     constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
-    std::uint64_t mixed = static_cast<std::uint32_t>(key.source);
-    mixed = mixed * kMix + static_cast<std::uint32_t>(key.target);
-    mixed = mixed * kMix + static_cast<std::uint32_t>(key.tag);
+    std::uint64_t mixed = communicator;
+    mixed = mixed * kMix + static_cast<std::uint32_t>(source);
+    mixed = mixed * kMix + static_cast<std::uint32_t>(target);
+    mixed = mixed * kMix + static_cast<std::uint32_t>(tag);
     return mixed * kMix >> 32;
   }
 };
 
-/// Counts of an earlier age are nothing: so all are forgotten at once, and their places stay.
-unsigned age = 0;
-
-struct MessageCount {
-  unsigned age = 0;
-  unsigned messages = 0;
-};
-
-class MessageCounts {
+/// Numbers by keys, all in one piece: each is looked up several times a message. Entries are never
+/// taken out, only forgotten all at once, which is done by calling those of an earlier age empty.
+template <typename Key>
+class Numbers {
  public:
-  unsigned& operator[](const MessageKey& key) {
-    MessageCount& count = counts_[key];
-    if (count.age != age) count = {age, 0};
-    return count.messages;
+  /// The number of a key, 0 at first. It stands there until another key is looked up.
+  unsigned& operator[](const Key& key) {
+    if (2 * used_ >= entries_.size()) grow();
+    Entry& entry = place(key);
+    if (entry.age != age_) {
+      entry = {key, age_, 0};
+      ++used_;
+    }
+    return entry.number;
+  }
+
+  /// Null where it was not looked up before.
+  unsigned* find(const Key& key) {
+    if (entries_.empty()) return nullptr;
+    Entry& entry = place(key);
+    return entry.age == age_ ? &entry.number : nullptr;
+  }
+
+  void forget() {
+    ++age_;
+    used_ = 0;
   }
 
  private:
-  std::unordered_map<MessageKey, MessageCount, HashMessage> counts_;
+  static constexpr std::size_t kLeast = 1024;
+
+  struct Entry {
+    Key key;
+    unsigned age = 0;
+    unsigned number = 0;
+  };
+
+  /// Where the key is, or would be.
+  Entry& place(const Key& key) {
+    const std::size_t last = entries_.size() - 1;
+    std::size_t at = key.hash() & last;
+    while (entries_[at].age == age_ && !(entries_[at].key == key)) at = (at + 1) & last;
+    return entries_[at];
+  }
+
+  void grow() {
+    const std::vector<Entry> old =
+        std::exchange(entries_, std::vector<Entry>(std::max(kLeast, 2 * entries_.size())));
+    for (const Entry& entry : old)
+      if (entry.age == age_) place(entry.key) = entry;
+  }
+
+  std::vector<Entry> entries_;  // as many as a power of two, half of them used at most
+  std::size_t used_ = 0;
+  unsigned age_ = 1;
 };
 
-struct CommunicatorCounts {
-  MessageCounts sent;
-  MessageCounts received;
+/// A communicator. A new one may stand where another one stood.
+struct Place {
+  const void* address = nullptr;
+
+  bool operator==(const Place& other) const { return address == other.address; }
+
+  std::size_t hash() const {
+    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+    return reinterpret_cast<std::uintptr_t>(address) * kMix >> 32;
+  }
 };
 
-std::unordered_map<const void*, CommunicatorCounts> counts;
+unsigned last_serial = 0;
+Numbers<Place> serials;  // of communicators in which messages were counted
+Numbers<MessageKey> sent;
+Numbers<MessageKey> received;
+
+unsigned& count_of(Numbers<MessageKey>& counts, const void* communicator, int source, int target,
+                   int tag) {
+  unsigned& serial = serials[{communicator}];
+  if (serial == 0) serial = ++last_serial;
+  return counts[{serial, source, target, tag}];
+}
 
 /// Actors by their number, which is never given twice; null until asked for and when they ended.
 std::vector<simgrid::kernel::actor::ActorImpl*> actors;
@@ -121,7 +178,20 @@ std::unordered_map<NetPoints, KnownRoute, HashNetPoints> routes;
 
 namespace hamtune {
 
-void forget_messages() { ++age; }
+unsigned& sent_messages(const simgrid::smpi::Comm* communicator, int source, int target, int tag) {
+  return count_of(sent, communicator, source, target, tag);
+}
+
+unsigned& received_messages(const simgrid::smpi::Comm* communicator, int source, int target,
+                            int tag) {
+  return count_of(received, communicator, source, target, tag);
+}
+
+void forget_messages() {
+  serials.forget();
+  sent.forget();
+  received.forget();
+}
 
 }  // namespace hamtune
 
@@ -136,27 +206,27 @@ bool ActorExt::replaying() const {
 
 // The library keeps these in tables by a text that it composes at each call.
 unsigned Comm::get_sent_messages_count(int source, int target, int tag) {
-  return counts[this].sent[{source, target, tag}];
+  return hamtune::sent_messages(this, source, target, tag);
 }
 
 void Comm::increment_sent_messages_count(int source, int target, int tag) {
-  ++counts[this].sent[{source, target, tag}];
+  ++hamtune::sent_messages(this, source, target, tag);
 }
 
 unsigned Comm::get_received_messages_count(int source, int target, int tag) {
-  return counts[this].received[{source, target, tag}];
+  return hamtune::received_messages(this, source, target, tag);
 }
 
 void Comm::increment_received_messages_count(int source, int target, int tag) {
-  ++counts[this].received[{source, target, tag}];
+  ++hamtune::received_messages(this, source, target, tag);
 }
 
 /// Only MPI_Init, before any message, needs the register: nobody asks for an object by its Fortran
-/// number here. A new communicator may stand where another one stood.
+/// number here. What stands where a communicator stood may be another one.
 int F2C::add_f() {
   static const auto library = library_function<int(F2C*)>("_ZN7simgrid4smpi3F2C5add_fEv");
-  if (counts.empty()) return library(this);
-  counts.erase(this);
+  if (last_serial == 0) return library(this);
+  if (unsigned* const serial = serials.find({this}); serial != nullptr) *serial = ++last_serial;
   return -1;
 }
 
@@ -204,6 +274,21 @@ actor::ActorImpl* EngineImpl::get_actor_by_pid(aid_t number) {
 }  // namespace simgrid::kernel
 
 namespace simgrid::s4u {
+
+// Counted at every look at an actor, with locks; those of our engine last as long as their process.
+void intrusive_ptr_add_ref(const Actor* actor) {
+  if (hamtune::express::in_use()) return;
+  static const auto library = library_function<void(const Actor*)>(
+      "_ZN7simgrid3s4u21intrusive_ptr_add_refEPKNS0_5ActorE");
+  library(actor);
+}
+
+void intrusive_ptr_release(const Actor* actor) {
+  if (hamtune::express::in_use()) return;
+  static const auto library = library_function<void(const Actor*)>(
+      "_ZN7simgrid3s4u21intrusive_ptr_releaseEPKNS0_5ActorE");
+  library(actor);
+}
 
 // Asked for a dozen times a message; the library goes a long way to a variable.
 Engine* Engine::get_instance() {

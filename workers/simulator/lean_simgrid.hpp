@@ -19,6 +19,11 @@ class SendInPlace {
 
 #if SIMGRID_VERSION < 33300
 
+/// How many messages of a communicator were sent, or received, from one rank to another with one tag. The
+/// number stands there until another one is asked for.
+unsigned& sent_messages(const simgrid::smpi::Comm* communicator, int source, int target, int tag);
+unsigned& received_messages(const simgrid::smpi::Comm* communicator, int source, int target, int tag);
+
 /// Has every communicator count its messages from the start.
 void forget_messages();
 

@@ -107,7 +107,8 @@ const std::vector<std::uint32_t>& Network::route(Node source, Node target) {
   }
   cross(interfaces_[source]);
   cross(switches_[source]);
-  for (const Hop& hop : routes_.path(source, target)) {
+  routes_.path(source, target, hops_);
+  for (const Hop& hop : hops_) {
     const Edge& edge = request_.edges[hop.edge];
     cross(cables_[hop.edge] + (hop.forward ? 0 : 1));
     cross(switches_[hop.forward ? edge.v : edge.u]);

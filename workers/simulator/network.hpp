@@ -60,7 +60,8 @@ class Network {
   std::vector<std::uint32_t> switches_;    // by node; kNone where none can be a bottleneck
   std::vector<std::uint32_t> cables_;      // by edge, u -> v, before v -> u
   std::vector<std::array<double, 2>> loads_;
-  std::vector<std::uint32_t> route_;
+  std::vector<Hop> hops_;             // of the route last asked for
+  std::vector<std::uint32_t> route_;  // its links
 };
 
 }  // namespace hamtune

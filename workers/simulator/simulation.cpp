@@ -178,19 +178,33 @@ void Simulation::initialize_ranks() {
   for (const std::string_view name : kAlgorithmOptions)
     algorithms_.emplace_back(name,
                              simgrid::config::get_value<std::string>(std::string(name).c_str()));
+  chosen_ = algorithms_;
   network_ = std::make_unique<Network>(request_->platform);
   express::use(*platform_, *network_, factors_of(*request_), is_estimate());
   express::run([] { throw std::runtime_error("MPI_Init takes simulated time"); });
 }
 
+/// Tells SimGrid what differs from the request before.
+void Simulation::choose_algorithms() {
+  auto wanted = algorithms_;
+  for (const auto& [name, value] : simgrid_options(*request_, true))
+    for (auto& [option, text] : wanted)
+      if (option == name) text = value;
+  for (std::size_t place = 0; place < wanted.size(); ++place) {
+    if (wanted[place].second == chosen_[place].second) continue;
+    set_options({wanted[place]});
+    collectives_set_ = false;
+  }
+  chosen_ = std::move(wanted);
+}
+
 /// Whatever the last request has left behind is undone.
 void Simulation::begin_again() {
-  set_options(algorithms_);
+  choose_algorithms();
   express::restore_choices();
   applications_.clear();
   running_ = 0;
   describe_applications();
-  result_.reset();
   world_ = express::as_new(first_world_);
 }
 
@@ -201,7 +215,7 @@ void Simulation::run(const Request& request, int result_fd) {
     request_ = &request;
     if (ranks_wait_) begin_again();
     simulate();
-    write_result(result_fd, *result_);
+    write_result(result_fd, *std::exchange(result_, std::nullopt), true);
     return;
   } catch (const InvalidRequest& error) {
     fail("invalid", error.what());
@@ -211,8 +225,9 @@ void Simulation::run(const Request& request, int result_fd) {
 }
 
 void Simulation::simulate() {
-  set_options(simgrid_options(*request_, true));
-  compat::set_collectives();
+  if (!ranks_wait_) set_options(simgrid_options(*request_, true));
+  if (!ranks_wait_ || !collectives_set_) compat::set_collectives();
+  collectives_set_ = true;
   node_aware_ = is_node_aware(*request_);
   network_ = std::make_unique<Network>(request_->platform);
   if (express::may_suit(*request_) && express::suits()) {
@@ -435,7 +450,7 @@ Json Simulation::whole(Json result) const {
 }
 
 void Simulation::leave(Json result) {
-  write_result(result_fd_, whole(std::move(result)));
+  write_result(result_fd_, whole(std::move(result)), false);
   _exit(0);  // whatever SimGrid still has in hand
 }
 

@@ -63,6 +63,7 @@ class Simulation {
   bool can_wait() const;
   void start_applications();
   void describe_applications();
+  void choose_algorithms();
   void begin_again();
   void simulate();
   void start_rank(std::size_t application, std::size_t number);
@@ -98,6 +99,8 @@ class Simulation {
   MPI_Comm first_world_ = MPI_COMM_NULL;
   MPI_Comm world_ = MPI_COMM_NULL;  // of the request that is run
   std::vector<std::pair<std::string, std::string>> algorithms_;  // options as they were
+  std::vector<std::pair<std::string, std::string>> chosen_;      // the same, as they are
+  bool collectives_set_ = false;                                 // to those
   std::optional<nlohmann::json> result_;
 };
 

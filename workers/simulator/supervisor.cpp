@@ -88,6 +88,7 @@ struct Outcome {
   std::uint64_t peak_bytes = 0;
   double wall_seconds = 0;
   bool out_of_time = false;
+  bool was_first = true;  // of the requests of its process, which tells of its start
   bool waits = false;
 };
 
@@ -139,6 +140,7 @@ class Child {
   Outcome follow(const std::optional<double>& wall_seconds) {
     const auto start = Clock::now();
     Outcome outcome;
+    outcome.was_first = requests_served_ == 0;
     collect(wall_seconds, start, outcome);
     ++requests_served_;
     if (outcome.waits) {
@@ -185,7 +187,7 @@ class Child {
                Outcome& outcome) {
     std::array<pollfd, 3> open = {
         {{result_.reader(), POLLIN, 0}, {log_.reader(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
-    std::array<char, 65'536> buffer{};
+    std::array<char, 65'536> buffer;  // not filled: that takes its time
     while (open[0].fd >= 0 || open[1].fd >= 0) {
       int timeout = -1;
       if (wall_seconds && !outcome.out_of_time) {
@@ -257,7 +259,7 @@ Json reason_of_death(const Outcome& outcome, const Request& request) {
   if (WIFSIGNALED(outcome.status) && WTERMSIG(outcome.status) == SIGKILL)
     return reason("killed",
                   "something killed the simulation, perhaps the system for want of memory");
-  const bool started = !outcome.result.empty();
+  const bool started = !outcome.was_first || !outcome.result.empty();
   if (!line.empty()) return started ? reason("crash", line) : reason("invalid", "options: " + line);
   if (WIFSIGNALED(outcome.status))
     return reason("crash", std::string("SimGrid ended with: ") + strsignal(WTERMSIG(outcome.status)));
@@ -384,7 +386,7 @@ bool send_line(int socket, std::string line) {
 
 std::optional<std::string> receive_line(int socket) {
   std::string line;
-  std::array<char, 65'536> buffer{};
+  std::array<char, 65'536> buffer;  // not filled, as above
   while (line.empty() || line.back() != '\n') {
     wait_to_read(socket);
     const ssize_t size = recv(socket, buffer.data(), buffer.size(), 0);

@@ -1,6 +1,7 @@
 #include "workers/simulator/express/kernel.hpp"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@ namespace hamtune::express {
 namespace {
 
 namespace s4u = simgrid::s4u;
+
+constexpr std::size_t kFirstRoutes = 16'384;  // bytes, of which there may be more
 
 std::unique_ptr<Kernel> in_use;
 
@@ -42,6 +45,7 @@ Machine::Machine(const std::vector<s4u::Host*>& hosts, Network& network, Factor 
                  Factor bandwidth)
     : latency_factor(std::move(latency)),
       bandwidth_factor(std::move(bandwidth)),
+      kept_(std::make_unique<std::pmr::monotonic_buffer_resource>(kFirstRoutes)),
       network_(network),
       links_(network.links().size()),
       weight_(simgrid::config::get_value<double>("network/weight-S")),
@@ -62,26 +66,32 @@ Machine::Machine(const std::vector<s4u::Host*>& hosts, Network& network, Factor 
 
 void Machine::find_route(std::size_t source, std::size_t target) {
   hosts_[source].routes.resize(hosts_.size());
-  auto route = std::make_unique<Route>();
+  auto& route = *::new (kept_->allocate(sizeof(Route), alignof(Route))) Route;
   double bandwidth = -1;
   const auto from = static_cast<Node>(source);
   const auto to = static_cast<Node>(target);
-  for (const std::uint32_t number : network_.route(from, to)) {
+  const std::vector<std::uint32_t>& way = network_.route(from, to);
+  route.links = make_row<Constraint*>(way.size());
+  route.loads = make_row<double*>(way.size());
+  for (const std::uint32_t number : way) {
     const Network::Link& link = network_.links()[number];
-    route->links.push_back(&links_[number]);
-    if (link.load != nullptr) route->loads.push_back(link.load);
-    route->latency += link.latency;
+    route.links.first[route.links.count++] = &links_[number];
+    if (link.load != nullptr) route.loads.first[route.loads.count++] = link.load;
+    route.latency += link.latency;
     if (bandwidth < 0 || link.bandwidth < bandwidth) bandwidth = link.bandwidth;
   }
-  route->penalty = route->latency;
+  route.penalty = route.latency;
   if (weight_ > 0)
-    for (const Constraint* const link : route->links) route->penalty += weight_ / link->bound;
-  route->bound = route->latency > 0 ? std::min(bandwidth, window_ / (2.0 * route->latency))
-                                    : bandwidth;
-  if (crosstraffic_)
-    for (const std::uint32_t number : network_.route(to, from))
-      route->back.push_back(&links_[number]);
-  hosts_[source].routes[target] = std::move(route);
+    for (const Constraint* const link : route.links) route.penalty += weight_ / link->bound;
+  route.bound = route.latency > 0 ? std::min(bandwidth, window_ / (2.0 * route.latency))
+                                  : bandwidth;
+  if (crosstraffic_) {
+    const std::vector<std::uint32_t>& way_back = network_.route(to, from);
+    route.back = make_row<Constraint*>(way_back.size());
+    for (const std::uint32_t number : way_back)
+      route.back.first[route.back.count++] = &links_[number];
+  }
+  hosts_[source].routes[target] = &route;
 }
 
 Kernel::Kernel(Machine machine, bool estimates, const Kernel* before)

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "workers/simulator/express/activity.hpp"
@@ -50,11 +51,22 @@ struct Pauses {
 /// The hosts and the network of a simulation.
 class Machine {
  public:
+  /// A few of something; the machine keeps them.
+  template <typename Item>
+  struct Row {
+    Item* first = nullptr;
+    std::size_t count = 0;
+
+    Item* begin() const { return first; }
+    Item* end() const { return first + count; }
+    std::size_t size() const { return count; }
+  };
+
   /// What a message between two hosts meets.
   struct Route {
-    std::vector<Constraint*> links;
-    std::vector<Constraint*> back;
-    std::vector<double*> loads;
+    Row<Constraint*> links;
+    Row<Constraint*> back;
+    Row<double*> loads;
     double latency = 0;    // s
     double penalty = 0;    // of the message's rate
     double bound = 0;      // most that a message's rate may be, bytes/s
@@ -64,7 +76,7 @@ class Machine {
     simgrid::s4u::Host* library = nullptr;
     double speed = 0;  // flop/s of a core
     std::unique_ptr<Constraint> cpu;
-    std::vector<std::unique_ptr<Route>> routes;  // by target, as far as they have been asked for
+    std::vector<const Route*> routes;  // by target, as far as they have been asked for
   };
 
   /// A factor of messages of so many bytes, envelope included.
@@ -80,7 +92,7 @@ class Machine {
   Host& host(std::size_t number) { return hosts_[number]; }
 
   const Route& route(std::size_t source, std::size_t target) {
-    std::vector<std::unique_ptr<Route>>& routes = hosts_[source].routes;
+    const std::vector<const Route*>& routes = hosts_[source].routes;
     if (routes.empty() || routes[target] == nullptr) find_route(source, target);
     return *hosts_[source].routes[target];
   }
@@ -88,6 +100,12 @@ class Machine {
  private:
   void find_route(std::size_t source, std::size_t target);
 
+  template <typename Item>
+  Row<Item> make_row(std::size_t most) {
+    return {static_cast<Item*>(kept_->allocate(most * sizeof(Item), alignof(Item))), 0};
+  }
+
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> kept_;  // routes, freed all at once
   std::vector<Host> hosts_;
   Network& network_;
   std::vector<Constraint> links_;  // by their numbers in the network

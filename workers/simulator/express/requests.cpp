@@ -11,6 +11,7 @@
 
 #include "workers/simulator/express/kernel.hpp"
 #include "workers/simulator/express/messages.hpp"
+#include "workers/simulator/lean_simgrid.hpp"
 #include "workers/simulator/platform.hpp"
 #include "workers/simulator/simgrid_internals.hpp"
 
@@ -111,11 +112,11 @@ bool Request::match(Request& send, Request& receive, bool probing) {
   if (!probing && receive.real_size_ < send.real_size_) receive.truncated_ = true;
   if (receive.communicator_ != kUnsetWorld && !receive.communicator_->is_smp_comm()) {
     const int target = receive.group_->rank(send.target_);
-    Comm& communicator = *receive.communicator_;
-    if (communicator.get_received_messages_count(source, target, send.tag_) != send.number_)
-      return false;
+    unsigned& messages =
+        hamtune::received_messages(receive.communicator_, source, target, send.tag_);
+    if (messages != send.number_) return false;
     if (!probing) {
-      communicator.increment_received_messages_count(source, target, send.tag_);
+      ++messages;
       if (receive.real_size_ > send.real_size_) receive.real_size_ = send.real_size_;
     }
   }
@@ -154,8 +155,7 @@ void Request::start_receive(express::Kernel& kernel) {
 void Request::start_send(express::Kernel& kernel) {
   const int source = group_->rank(source_);
   const int target = group_->rank(target_);
-  number_ = communicator_->get_sent_messages_count(source, target, tag_);
-  communicator_->increment_sent_messages_count(source, target, tag_);
+  number_ = hamtune::sent_messages(communicator_, source, target, tag_)++;
   if (!has(kSynchronous) &&
       (has(kBuffered) || static_cast<int>(size_) < kernel.detached_below())) {
     detached_ = true;
