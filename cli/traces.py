@@ -295,7 +295,12 @@ def _capture_source(source: Path, program: SourceProgram, output: Path, *, sandb
     with tempfile.TemporaryDirectory(prefix="hamtune-source-") as directory:
         packed = Path(directory) / "source.tar.gz"
         pack(source, packed)
-        capture_source(packed, program, output, sandbox=sandbox)
+        try:
+            capture_source(packed, program, output, sandbox=sandbox)
+        except InvalidInput as error:
+            # What is run was given as the command here.
+            field = "command" if error.field == "run" else error.field
+            raise InvalidInput(error.message, field=field) from error
 
 
 _REGULARITY = {

@@ -1,5 +1,6 @@
 """A program of one's own, from its source tree to its logs, on the command line."""
 
+import shutil
 from pathlib import Path
 
 from tests.cli.conftest import ROOT, Hamtune
@@ -63,6 +64,28 @@ def test_a_source_tree_is_captured_without_a_service(hamtune: Hamtune, tmp_path:
     assert summary["repeats"]["captures"] == 2
     shown = hamtune("trace", "info", trace).stdout
     assert "median of 2 captures" in shown
+
+
+def test_a_call_that_no_trace_can_hold_is_told_where_the_program_was_given(
+    hamtune: Hamtune, tmp_path: Path
+) -> None:
+    shutil.copy(ROOT / "tests/workers/recorder/programs/window.c", tmp_path)
+    build = "mpicc -w window.c -o window"
+    captured = hamtune(
+        "capture", "--source", tmp_path, "--build", build, "--ranks", "2", "-o", "t.ht", "window"
+    )
+    assert captured.returncode == 2
+    assert "hamtune: command: MPI_Win_create is not supported" in captured.stderr
+    document = {
+        "name": "window",
+        "application": {"source": str(tmp_path), "build": build, "run": "window", "ranks": 2},
+        "machine": {"nodes": 4, "degree": 2, "host_speed": "1Gf", "link_bandwidth": "10Gbps"},
+        "search": {"topology": ["random", "mesh-2d"]},
+        "budget": {"trials": 3},
+    }
+    job = hamtune("run", hamtune.job_file(document))
+    assert job.returncode == 1
+    assert "failed: run: MPI_Win_create is not supported" in job.stderr
 
 
 def test_wrong_use_of_a_source_is_told(hamtune: Hamtune) -> None:
