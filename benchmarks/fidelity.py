@@ -1,14 +1,18 @@
 """Truncated traces beside whole ones: cost, error, rank correlation; and jobs that search on them.
 
     .venv/bin/python -m benchmarks.fidelity [--quick] [--only programs|jobs] [--programs NAME ...]
-        [--jobs NAME ...] [--iterations 3] [--configurations 30] [--trials 100]
+        [--jobs NAME ...] [--iterations 3] [--configurations 30] [--alternate] [--trials 100]
         [--output FILE.json]
 
 On two quiet cores: `--quick` about 5 minutes; whole, the programs about 25 minutes (a third of
 them captures of class A) and the jobs about 20. `--only`, `--programs` and `--jobs` run parts.
 
 For each program, random configurations of one search space are evaluated on the whole and on the
-truncated trace, one right after the other; configurations that do not complete are left out.
+truncated trace; configurations that do not complete are left out. Each trace is measured as jobs
+use it: a search plays one trace again and again, so a third of the configurations in a row on the
+whole trace, the same on the truncated one, then the next third, since processors change their
+speed. With `--alternate` each evaluation of the truncated trace follows one of the whole, in which
+time other processes empty the caches.
 Reported are the ratio of the CPU seconds of all of them together, the error of the estimate against
 the whole (median and largest), the error that the estimate itself reports (median), and Kendall's
 tau between the two rankings. A bar is printed as MET or MISSED: Kendall's tau of every program that
@@ -26,10 +30,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +98,7 @@ QUICK_CONFIGURATIONS = 10
 TRIALS = 100
 QUICK_TRIALS = 20
 MOST_WALL_SECONDS = 120  # of an evaluation, here
+TURNS = 3  # of the two traces
 BARS = {"cost": 20.0, "tau": 0.9, "share": 0.2, "best": 1.01}
 MANY_ITERATIONS = 100  # from here on the bar of the cost holds
 
@@ -164,7 +171,29 @@ def random_configurations(
     return list(chosen.values())
 
 
-def measure_program(name: str, ranks: int, count: int, iterations: int) -> dict[str, Any]:
+def in_turns(
+    requests: list[dict[str, Any]], simulators: Sequence[Simulator], turns: int
+) -> list[tuple[dict[str, Any], ...]]:
+    """The answers of each simulator to each request, as many in a row as make so many turns."""
+    row = math.ceil(len(requests) / turns)
+    answers: list[tuple[dict[str, Any], ...]] = []
+    for first in range(0, len(requests), row):
+        answers += zip(
+            *(
+                [
+                    simulator.evaluate(request, wall_seconds=MOST_WALL_SECONDS)
+                    for request in requests[first : first + row]
+                ]
+                for simulator in simulators
+            ),
+            strict=True,
+        )
+    return answers
+
+
+def measure_program(
+    name: str, ranks: int, count: int, iterations: int, *, alternate: bool
+) -> dict[str, Any]:
     """Whole and truncated trace of one program side by side."""
     spec = load_job(job_of(name, ranks, 1))
     program, _, class_ = name.partition(".")
@@ -182,13 +211,8 @@ def measure_program(name: str, ranks: int, count: int, iterations: int) -> dict[
             for point in random_configurations(spec, ranks, called, count)
         ]
         with Simulator([whole]) as exactly, Simulator([short]) as estimating:
-            answers = [
-                [
-                    simulator.evaluate(request, wall_seconds=MOST_WALL_SECONDS)
-                    for simulator in (exactly, estimating)
-                ]
-                for request in requests
-            ]
+            turns = len(requests) if alternate else TURNS
+            answers = in_turns(requests, (exactly, estimating), turns)
     pairs = [
         (exact, estimate)
         for exact, estimate in answers
@@ -247,6 +271,7 @@ def main() -> int:
     parser.add_argument("--jobs", nargs="*", metavar="NAME")
     parser.add_argument("--iterations", type=int, default=KEPT_ITERATIONS)
     parser.add_argument("--configurations", type=int)
+    parser.add_argument("--alternate", action="store_true", help="Traces by turns, one by one.")
     parser.add_argument("--trials", type=int, help="Search trials of each job.")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
@@ -254,7 +279,12 @@ def main() -> int:
     all_programs, all_jobs = {**QUICK, **PROGRAMS}, {**QUICK_JOBS, **JOBS}
     count = options.configurations or (QUICK_CONFIGURATIONS if options.quick else CONFIGURATIONS)
     trials = options.trials or (QUICK_TRIALS if options.quick else TRIALS)
-    report: dict[str, Any] = {"simulator": simulator_version(), "programs": {}, "jobs": {}}
+    report: dict[str, Any] = {
+        "simulator": simulator_version(),
+        "alternate": options.alternate,
+        "programs": {},
+        "jobs": {},
+    }
     verdicts = Verdicts()
     if options.only == "jobs":
         programs = {}
@@ -268,7 +298,9 @@ def main() -> int:
     for name in programs if options.programs is None else options.programs:
         if name not in all_programs:
             parser.error(f"{name} is none of {', '.join(all_programs)}")
-        row = measure_program(name, all_programs[name], count, options.iterations)
+        row = measure_program(
+            name, all_programs[name], count, options.iterations, alternate=options.alternate
+        )
         report["programs"][name] = row
         if "obstacle" in row:
             print(f"{name:10} {row['obstacle']}")
