@@ -221,7 +221,7 @@ def test_the_wrong_number_of_ranks_is_told_in_the_programs_own_words(capture: Ca
 
 def test_a_call_that_no_trace_can_hold_is_named(capture: Capture) -> None:
     body = "  MPI_Win w;\n  MPI_Win_create(&rank, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);"
-    with pytest.raises(InvalidInput, match="^run: MPI_Win_create is not supported"):
+    with pytest.raises(InvalidInput, match=r"^run: MPI_Win_create is not supported"):
         capture(program(body))
 
 
