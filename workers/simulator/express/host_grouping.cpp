@@ -50,25 +50,24 @@ class Exchange {
   /// A message sets out when both ends are ready for it, and either goes on when it has arrived.
   void compute_times(Machine& machine) {
     const std::size_t ranks = members_.size();
+    const double size = static_cast<double>(bytes_) + kEnvelope;
+    const double latency = machine.latency_factor(size);
+    const double bandwidth = machine.bandwidth_factor(size);
+    // Seconds of a message that shares its cables with no other.
+    const auto send = [&](const Actor& from, const Actor& to) {
+      const Machine::Route& route = machine.route(from.host, to.host);
+      for (double* const load : route.loads) *load += static_cast<double>(bytes_);
+      return route.latency * latency + size / (route.bound * bandwidth);
+    };
     std::vector<double> after(ranks);
     for (std::size_t distance = 1; distance < ranks; ++distance) {
       for (std::size_t target = 0; target < ranks; ++target) {
         const Member& to = members_[target];
         const Member& from = members_[(target + ranks - distance) % ranks];
-        after[target] = std::max(from.time, to.time) + send(machine, *from.actor, *to.actor);
+        after[target] = std::max(from.time, to.time) + send(*from.actor, *to.actor);
       }
       for (std::size_t rank = 0; rank < ranks; ++rank) members_[rank].time = after[rank];
     }
-  }
-
-  /// Seconds of a message that shares its cables with no other.
-  double send(Machine& machine, const Actor& from, const Actor& to) const {
-    const Machine::Route& route = machine.route(from.host, to.host);
-    const auto payload = static_cast<double>(bytes_);
-    for (double* const load : route.loads) *load += payload;
-    const double size = payload + kEnvelope;
-    return route.latency * machine.latency_factor(size) +
-           size / (route.bound * machine.bandwidth_factor(size));
   }
 
   std::vector<Member> members_;

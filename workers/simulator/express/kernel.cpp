@@ -98,7 +98,8 @@ Kernel::Kernel(Machine machine, bool estimates, const Kernel* before)
     : detached_below_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
       estimates_(estimates),
       machine_(std::move(machine)),
-      messages_(std::make_unique<Messages>(*this)) {
+      messages_(std::make_unique<Messages>(
+          *this, before == nullptr ? nullptr : before->messages_.get())) {
   if (before == nullptr) return;
   for (const std::unique_ptr<Actor>& left : before->actors_) {
     Actor& actor = add_actor(left->number);

@@ -19,6 +19,10 @@ bool is_moved(const void* from, std::size_t size) {
 
 }  // namespace
 
+Messages::Messages(Kernel& kernel, Messages* before) : kernel_(kernel) {
+  if (before != nullptr) spare_.swap(before->spare_);
+}
+
 /// Messages that somebody still holds are left to them.
 Messages::~Messages() {
   for (const Message* const message : spare_) delete message;
@@ -31,9 +35,10 @@ Mailbox& Messages::mailbox(const Actor& target) {
 }
 
 Message& Messages::take() {
-  if (spare_.empty()) return *new Message(*this);
+  if (spare_.empty()) spare_.push_back(new Message);
   Message& message = *spare_.back();
   spare_.pop_back();
+  message.messages = this;
   return message;
 }
 
@@ -135,7 +140,7 @@ void Messages::set_out(Message& message) {
   for (Constraint* const link : route.back) network.sharing.use(message.variable, *link, .05);
 }
 
-void Message::at_end() { messages_.arrive(*this); }
+void Message::at_end() { messages->arrive(*this); }
 
 void Messages::arrive(Message& message) {
   message.state = Message::State::done;

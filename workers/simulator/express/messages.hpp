@@ -44,11 +44,9 @@ struct Message final : Activity {
   std::uint8_t idle_count = 0;
   Links<Message> queued;
 
-  explicit Message(Messages& messages) : messages_(messages) {}
-  void at_end() override;
+  Messages* messages = nullptr;  // that it is one of
 
- private:
-  Messages& messages_;
+  void at_end() override;
 };
 
 /// What is posted to one rank and has not found its other end, in order.
@@ -60,7 +58,8 @@ struct Mailbox {
 
 class Messages {
  public:
-  explicit Messages(Kernel& kernel) : kernel_(kernel) {}
+  /// With the objects of messages that nobody holds any more `before`, if any.
+  Messages(Kernel& kernel, Messages* before);
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
   ~Messages();
