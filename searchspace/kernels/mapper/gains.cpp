@@ -47,10 +47,10 @@ Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
     : flows_(flows),
       parts_(std::move(parts)),
       width_((parts_.width + kLanes - 1) / kLanes * kLanes),
-      near_(std::move(near)),
+      offered_(std::move(near)),
       steps_(width_, 0),
       thresholds_(kThresholds + kLanes, 0) {
-  const std::size_t slots = near_.size() / kLanes, count = parts_.parts.size();
+  const std::size_t slots = offered_.size() / kLanes, count = parts_.parts.size();
   for (std::size_t part = 0; part < count; ++part)
     for (Slot slot = 0; slot < slots; ++slot) place_.push_back(parts_.of(slot)[part]);
   std::map<std::vector<std::uint16_t>, std::uint32_t> kinds;
@@ -59,7 +59,13 @@ Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
     kind_.push_back(kinds.emplace(classes, static_cast<std::uint32_t>(kinds.size())).first->second);
   }
   for (std::size_t at = 0; at < slots + kLanes; ++at)
-    every_.push_back(static_cast<Slot>(at % slots));
+    offered_.push_back(static_cast<Slot>(at % slots));
+  for (std::size_t part = 0; part < count; ++part)
+    for (const Slot slot : offered_) offered_class_.push_back(parts_.of(slot)[part]);
+  for (const Slot slot : offered_) {
+    offered_row_.push_back(static_cast<std::uint32_t>(slot * width_));
+    offered_kind_.push_back(kind_[slot]);
+  }
   rank_.resize(slots);
 }
 
@@ -172,25 +178,27 @@ void Gains::swap(Rank rank, Slot to) {
   settle(from);
 }
 
-/// The changes of swaps with all candidates, as if nobody there were a partner; returns a bit for each
-/// that is within its threshold and no swap of slots that are alike. `Count` parts, 0: any number.
+/// The changes of swaps with kLanes slots on the list, as if nobody there were a partner; returns a bit
+/// for each that is within its threshold and no swap of slots that are alike. `Count` parts, 0: any number.
 template <std::size_t Count>
-std::uint32_t Gains::judge(Slot from, const Slot* candidates, const std::int32_t* thresholds,
+std::uint32_t Gains::judge(Slot from, std::size_t offered, const std::int32_t* thresholds,
                            std::int32_t* rises) const {
   const std::size_t count = Count > 0 ? Count : parts_.parts.size();
   const std::int32_t* const mine = row(from);
+  const std::uint32_t* const rows = offered_row_.data() + offered;
   std::int32_t sums[kLanes] = {};
   for (std::size_t part = 0; part < count; ++part) {
-    const std::uint32_t* const places = place(part);
-    const std::int32_t* const theirs = rows_.data() + places[from];
+    const std::uint16_t* const its_class = classes(part) + offered;
+    const std::int32_t* const theirs = rows_.data() + place(part)[from];
     for (std::size_t lane = 0; lane < kLanes; ++lane)
-      sums[lane] += mine[places[candidates[lane]]] + theirs[candidates[lane] * width_];
+      sums[lane] += mine[its_class[lane]] + theirs[rows[lane]];
   }
+  const std::uint32_t* const kinds = offered_kind_.data() + offered;
+  const std::uint32_t kind = kind_[from];
   std::uint32_t good = 0;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     rises[lane] = sums[lane];
-    good |= static_cast<std::uint32_t>((sums[lane] <= thresholds[lane]) &
-                                       (kind_[candidates[lane]] != kind_[from]))
+    good |= static_cast<std::uint32_t>((sums[lane] <= thresholds[lane]) & (kinds[lane] != kind))
             << lane;
   }
   return good;
@@ -198,31 +206,48 @@ std::uint32_t Gains::judge(Slot from, const Slot* candidates, const std::int32_t
 
 template <std::size_t Count>
 Gains::Bargain Gains::offer(std::uint64_t offers, Random& random) {
+  // Several offers are drawn before the first is judged, which does not wait for memory then. Where
+  // a partner moves meanwhile, slots close to where it was are offered.
+  constexpr std::uint64_t kAhead = 16;
+  struct Offer {
+    Rank rank;
+    std::uint32_t chance;
+    std::size_t offered;
+  } drawn[kAhead];
+  const std::size_t anywhere = rank_.size() * kLanes;
   Bargain bargain;
   std::int32_t rises[kLanes];
-  for (std::uint64_t offer = 0; offer < offers; ++offer) {
-    const std::uint64_t draw = random.next();
-    const auto low = static_cast<std::uint32_t>(draw), mixed = low * 2654435769U;
-    const Rank rank = share_of(static_cast<std::uint32_t>(draw >> 32U), slot_.size());
-    const std::uint32_t degree = flows_.degree(rank);
-    const Slot from = slot_[rank];
-    const Slot* candidates = every_.data() + share_of(mixed, rank_.size());
-    if (degree > 0 && low % 256 >= kAnywhere) {
-      const Rank partner = flows_.begin(rank)[share_of(low, degree)].to;
-      candidates = near_.data() + slot_[partner] * kLanes;
+  for (std::uint64_t begin = 0; begin < offers; begin += kAhead) {
+    const std::uint64_t ahead = std::min(kAhead, offers - begin);
+    for (std::uint64_t at = 0; at < ahead; ++at) {
+      const std::uint64_t draw = random.next();
+      const auto low = static_cast<std::uint32_t>(draw), mixed = low * 2654435769U;
+      const Rank rank = share_of(static_cast<std::uint32_t>(draw >> 32U), slot_.size());
+      const std::uint32_t degree = flows_.degree(rank);
+      if (degree > 0 && low % 256 >= kAnywhere)
+        drawn[at].offered = slot_[flows_.begin(rank)[share_of(low, degree)].to] * kLanes;
+      else
+        drawn[at].offered = anywhere + share_of(mixed, rank_.size());
+      drawn[at].rank = rank;
+      drawn[at].chance = (mixed >> 8U) % kThresholds;
     }
-    const std::int32_t* const most = thresholds_.data() + (mixed >> 8U) % kThresholds;
-    for (std::uint32_t good = judge<Count>(from, candidates, most, rises); good != 0;
-         good &= good - 1) {
-      const auto lane = static_cast<std::size_t>(__builtin_ctz(good));
-      const Rank other = rank_[candidates[lane]];
-      std::int32_t rise = rises[lane];
-      if (other != kFree) rise += between(rank, other, from, candidates[lane]);
-      if (rise > most[lane]) continue;
-      swap(rank, candidates[lane]);
-      bargain.change += rise;
-      bargain.rises += rise > 0 ? 1 : 0;
-      break;
+    for (std::uint64_t at = 0; at < ahead; ++at) {
+      const auto& [rank, chance, offered] = drawn[at];
+      const Slot from = slot_[rank];
+      const std::int32_t* const most = thresholds_.data() + chance;
+      for (std::uint32_t good = judge<Count>(from, offered, most, rises); good != 0;
+           good &= good - 1) {
+        const auto lane = static_cast<std::size_t>(__builtin_ctz(good));
+        const Slot to = offered_[offered + lane];
+        const Rank other = rank_[to];
+        std::int32_t rise = rises[lane];
+        if (other != kFree) rise += between(rank, other, from, to);
+        if (rise > most[lane]) continue;
+        swap(rank, to);
+        bargain.change += rise;
+        bargain.rises += rise > 0 ? 1 : 0;
+        break;
+      }
     }
   }
   return bargain;

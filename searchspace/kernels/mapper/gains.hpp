@@ -54,7 +54,7 @@ class Gains {
   template <std::size_t Parts>
   Bargain offer(std::uint64_t offers, Random& random);
   template <std::size_t Parts>
-  std::uint32_t judge(Slot from, const Slot* candidates, const std::int32_t* thresholds,
+  std::uint32_t judge(Slot from, std::size_t offered, const std::int32_t* thresholds,
                       std::int32_t* rises) const;
   std::int32_t between(Rank rank, Rank other, Slot from, Slot to) const;
   void tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign);
@@ -64,14 +64,22 @@ class Gains {
   std::int32_t* row(Slot slot) { return rows_.data() + slot * width_; }
   const std::int32_t* row(Slot slot) const { return rows_.data() + slot * width_; }
   const std::uint32_t* place(std::size_t part) const { return place_.data() + part * rank_.size(); }
+  /// Of each slot on the list, its class in a part.
+  const std::uint16_t* classes(std::size_t part) const {
+    return offered_class_.data() + part * offered_.size();
+  }
 
   const Flows& flows_;
   Parts parts_;
   std::size_t width_;                ///< of a row
   std::vector<std::uint32_t> place_;  ///< parts x slots: the class, counted over all parts
   std::vector<std::uint32_t> kind_;   ///< of each slot: the same where all its classes are
-  std::vector<Slot> near_;            ///< slots x kLanes
-  std::vector<Slot> every_;           ///< all slots in order, and some of them again
+  // What is offered: kLanes slots close to each, then all slots in order and some of them again. What
+  // judging needs to know of a slot stands beside it, so that no look-up waits for another one.
+  std::vector<Slot> offered_;
+  std::vector<std::uint32_t> offered_row_;    ///< where the row of the slot begins
+  std::vector<std::uint32_t> offered_kind_;
+  std::vector<std::uint16_t> offered_class_;  ///< parts x slots on the list
   std::vector<Slot> slot_;
   std::vector<Rank> rank_;
   std::vector<std::int32_t> rows_;        ///< slots x width

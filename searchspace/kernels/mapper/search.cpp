@@ -63,7 +63,7 @@ struct Phase {
 /// of use; then as many, by turns from the best mapping and from a new bisection. A short one from
 /// the best ends it.
 std::vector<Phase> plan(double steps_per_rank) {
-  constexpr double kEnough = 360'000, kMost = 12, kLast = 0.08;
+  constexpr double kEnough = 600'000, kMost = 12, kLast = 0.08;
   const auto rounds = static_cast<int>(std::clamp(steps_per_rank / kEnough, 1.0, kMost));
   std::vector<Phase> phases;
   for (int round = 0; round < rounds; ++round)
@@ -152,8 +152,8 @@ class Search {
 
   /// Follows the plan; each thread anneals on its own, and goes on from the best of all.
   void anneal() {
-    constexpr double kStepsPerSecond = 1.2e7;  // roughly, for the plan
-    constexpr int kAgree = 4;                // annealings that end at the same cost: enough
+    constexpr double kStepsPerSecond = 2e7;  // roughly, for the plan
+    constexpr int kAgree = 4;              // annealings that end at the same cost: enough
     const bool timed = limits_.steps == 0;
     const double work =
         timed ? limits_.seconds * kStepsPerSecond : static_cast<double>(limits_.steps);

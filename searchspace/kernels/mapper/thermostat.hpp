@@ -10,9 +10,11 @@ namespace hamtune::mapper {
 
 /// Where annealing should begin and end differs by more than an order of magnitude between machines
 /// and traffic when told in mean changes, but hardly when told in how many offers are taken at a
-/// rise: so that share is what falls, geometrically, and the temperature follows (after Lam and
-/// Delosme, "Performance of a new annealing schedule", 1988, who control all moves taken). It falls
-/// less far where there is time for fewer offers a rank: what freezes does so earlier then.
+/// rise: so that share is what falls, and the temperature follows (after Lam and Delosme,
+/// "Performance of a new annealing schedule", 1988, who control all moves taken). Most of the time is
+/// for the shares where mappings cooled at different speeds part: above, all find their balance at once;
+/// below, nothing moves any more. Where there is time for fewer offers a rank, what freezes does so
+/// earlier.
 class Thermostat {
  public:
   /// The share falls from `often`; the temperature begins at `first`, better low than high.
@@ -26,9 +28,7 @@ class Thermostat {
     offers_ += static_cast<double>(offers);
     rises_ += static_cast<double>(rises);
     total_ += static_cast<double>(offers);
-    const double offers_of_rank = total_ / std::max(fraction, 1e-9) / ranks_;
-    const double seldom = std::clamp(kLast / std::sqrt(offers_of_rank), kLeast, often_ / 2);
-    const double expected = offers_ * often_ * std::pow(seldom / often_, fraction);
+    const double expected = offers_ * share(total_ / std::max(fraction, 1e-9) / ranks_, fraction);
     if (expected < kEnough) return;
     const double change = std::pow((rises_ + 1) / (expected + 1), -kGain);
     temperature_ = std::clamp(temperature_ * std::clamp(change, 1 / kMost, kMost),
@@ -37,9 +37,24 @@ class Thermostat {
   }
 
  private:
-  static constexpr double kLast = 0.5;    ///< the last share, times the root of the offers of a rank
-  static constexpr double kLeast = 5e-4;
-  static constexpr double kEnough = 16;   ///< expected rises between changes of the temperature
+  /// The share of offers to be taken at a rise, geometrically between what it is at four times.
+  double share(double offers_of_rank, double fraction) const {
+    const double early = std::max(1.0, std::pow(kLong / offers_of_rank, kEarlier));
+    const double times[] = {0, kHot, kFrozen, 1};
+    double shares[] = {often_, kParting * early, kStill * early, kLast * early};
+    for (std::size_t at = 1; at < 4; ++at) shares[at] = std::min(shares[at], shares[at - 1]);
+    const std::size_t at = fraction < kHot ? 0 : fraction < kFrozen ? 1 : 2;
+    const double part = (fraction - times[at]) / (times[at + 1] - times[at]);
+    return shares[at] * std::pow(shares[at + 1] / shares[at], part);
+  }
+
+  static constexpr double kHot = 0.2, kFrozen = 0.9;  ///< fractions of the annealing
+  static constexpr double kParting = 0.08;    ///< the share at kHot in a long annealing
+  static constexpr double kStill = 0.007;     ///< the share at kFrozen in one
+  static constexpr double kLast = 0.002;      ///< the share at its end
+  static constexpr double kLong = 75'000;     ///< offers of a rank, in a long annealing
+  static constexpr double kEarlier = 0.25;    ///< power of their lack by which shares are larger
+  static constexpr double kEnough = 16;    ///< expected rises between changes of the temperature
   static constexpr double kGain = 0.3;
   static constexpr double kMost = 1.4;    ///< times as hot or cold at once
   static constexpr double kWidest = 1e3;  ///< times the first temperature
