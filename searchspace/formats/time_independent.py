@@ -22,7 +22,7 @@ WTIME_SECONDS = "1e-08"
 
 WORLD = 0
 PROC_NULL = -1
-NOT_COMMUTATIVE = 2
+IN_PLACE, NOT_COMMUTATIVE = 1, 2
 SEND_SLOT, RECEIVE_SLOT = -1, -2
 """Slots of the two halves of a sendrecv; those of requests count from 0."""
 
@@ -34,11 +34,12 @@ class NotConvertible(HamtuneError):
     """The trace holds what a stock time-independent trace cannot express."""
 
 
-def time_independent(rank: int, operations: Iterable[Operation]) -> Iterator[str]:
+def time_independent(rank: int, ranks: int, operations: Iterable[Operation]) -> Iterator[str]:
     """The lines of one rank.
 
     Args:
         rank: Whose operations they are.
+        ranks: How many ranks the trace has.
         operations: All operations of the rank.
 
     Raises:
@@ -47,12 +48,12 @@ def time_independent(rank: int, operations: Iterable[Operation]) -> Iterator[str
     yield f"{rank} init\n"
     requests = _Requests(rank)
     for operation in _with_matches(operations):
-        for words in _words(operation, requests):
+        for words in _words(operation, rank, ranks, requests):
             yield f"{rank} {' '.join(map(str, words))}\n"
     yield f"{rank} finalize\n"
 
 
-def _words(operation: Operation, requests: _Requests) -> Iterator[Words]:
+def _words(operation: Operation, rank: int, ranks: int, requests: _Requests) -> Iterator[Words]:
     fields = operation.fields
     makes_another = operation.name.startswith(("comm_", "cart_"))
     if makes_another or fields.get("comm", WORLD) != WORLD:
@@ -78,12 +79,14 @@ def _words(operation: Operation, requests: _Requests) -> Iterator[Words]:
         case "send" | "recv" | "match" | "pcontrol" | "finalize":
             return
         case _:
-            yield _collective(operation)
+            yield _collective(operation, rank, ranks)
 
 
-def _collective(operation: Operation) -> Words:
+def _collective(operation: Operation, rank: int, ranks: int) -> Words:
     fields = operation.fields
-    if _int(fields.get("flags", 0)) & NOT_COMMUTATIVE:
+    flags = _int(fields.get("flags", 0))
+    in_place = bool(flags & IN_PLACE)
+    if flags & NOT_COMMUTATIVE:
         raise NotConvertible("a reduction has an operator that does not commute")
     root = (fields["root"],) if "root" in fields else ()
     words: Words
@@ -95,11 +98,22 @@ def _collective(operation: Operation) -> Words:
         case "reduce" | "allreduce" | "scan" | "exscan":
             words = fields["count"], 0, *root, _datatype(fields["size"])
         case "gather" | "scatter" | "allgather" | "alltoall":
-            words = fields["send_count"], fields["recv_count"], *root, *_datatypes(fields)
-        case "allgatherv":
-            words = fields["send_count"], *_ints(fields["recv_counts"]), *_datatypes(fields)
+            # Off the root, too, some of SMPI's algorithms look at what is the root's to give.
+            sending = "send" if fields["send_size"] else "recv"
+            receiving = "recv" if fields["recv_size"] else "send"
+            counts = fields[f"{sending}_count"], fields[f"{receiving}_count"]
+            words = *counts, *root, *_datatypes(fields)
+        case "gatherv" | "allgatherv":
+            parts = _ints(fields["recv_counts"]) or [0] * ranks
+            count = parts[rank] if in_place else fields["send_count"]
+            words = count, *parts, *root, *_datatypes(fields)
+        case "scatterv":
+            parts = _ints(fields["send_counts"]) or [0] * ranks
+            count = parts[rank] if in_place else fields["recv_count"]
+            words = *parts, count, *root, *_datatypes(fields)
         case "alltoallv":
-            sent, received = _ints(fields["send_counts"]), _ints(fields["recv_counts"])
+            received = _ints(fields["recv_counts"])
+            sent = received if in_place else _ints(fields["send_counts"])
             words = sum(sent), *sent, sum(received), *received, *_datatypes(fields)
         case "reduce_scatter":
             words = *_ints(fields["counts"]), 0, _datatype(fields["size"])
@@ -170,7 +184,12 @@ def _bytes(fields: Fields) -> tuple[int, int]:
 
 
 def _datatypes(fields: Fields) -> tuple[int, int]:
-    return _datatype(fields["send_size"]), _datatype(fields["recv_size"])
+    """Of what is sent and received.
+
+    The side that a call in place or off the root leaves out is recorded as 0; it is as the other.
+    """
+    sent, received = fields["send_size"], fields["recv_size"]
+    return _datatype(sent or received), _datatype(received or sent)
 
 
 def _datatype(size: Value) -> int:

@@ -198,6 +198,24 @@ static void alltoallv(Player *player, char **word)
   free(sent), free(sent_at), free(received), free(received_at);
 }
 
+/* gatherv: count sent, counts received, root, datatypes. scatterv: counts sent, count received, root,
+ * datatypes. */
+static void by_counts_of_root(Player *player, char **word)
+{
+  int ranks = player->ranks, *counts, *starts;
+  int gather = strcmp(word[1], "gatherv") == 0;
+  long sum = parts(player, word + 2 + gather, &counts, &starts);
+  int count = atoi(word[gather ? 2 : 2 + ranks]), root = atoi(word[3 + ranks]);
+  MPI_Datatype out = datatype(player, word[4 + ranks]), in = datatype(player, word[5 + ranks]);
+  void *from = to_send(player, (gather ? count : sum) * size_of(out));
+  void *into = to_receive(player, (gather ? sum : count) * size_of(in));
+  if (gather)
+    MPI_Gatherv(from, count, out, into, counts, starts, in, root, MPI_COMM_WORLD);
+  else
+    MPI_Scatterv(from, counts, starts, out, into, count, in, root, MPI_COMM_WORLD);
+  free(counts), free(starts);
+}
+
 /* allgatherv: count sent, counts received, datatypes. reducescatter: counts, flops, datatype. */
 static void by_counts(Player *player, char **word)
 {
@@ -232,6 +250,7 @@ static const struct {
     {"scan", 3, 0, reduction},       {"exscan", 3, 0, reduction},
     {"alltoallv", 4, 2, alltoallv},  {"allgatherv", 3, 1, by_counts},
     {"reducescatter", 2, 1, by_counts},
+    {"gatherv", 4, 1, by_counts_of_root}, {"scatterv", 4, 1, by_counts_of_root},
 };
 
 static void play(Player *player, char **word, int words)

@@ -148,7 +148,7 @@ def _stock_trace(trace: Path, header: TraceHeader) -> _Application:
     names = [f"trace/rank-{rank}.txt" for rank in range(header.ranks)]
     files = [ExportFile(name="replay.c", content=REPLAY.read_bytes())]
     for rank, name in enumerate(names):
-        lines = time_independent(rank, decode(read_operations(trace, rank)))
+        lines = time_independent(rank, header.ranks, decode(read_operations(trace, rank)))
         files.append(ExportFile(name=name, content="".join(lines).encode()))
     listing = "".join(f"{name}\n" for name in names)
     files.append(ExportFile(name="trace/ranks.txt", content=listing.encode()))

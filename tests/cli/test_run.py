@@ -179,6 +179,21 @@ def test_a_captured_program_is_tuned_and_rerun(
     assert rerun(tmp_path / "rerun") == pytest.approx(finished["best"]["value"], rel=1e-6)
 
 
+def test_collectives_in_place_and_of_a_root_rerun_to_the_same_time(
+    hamtune: Hamtune, job: dict[str, Any], tmp_path: Path
+) -> None:
+    (hamtune.directory / "rooted.c").write_text(ROOTED)
+    hamtune.json(
+        "capture", "--ranks", "4", "--output", "rooted.ht", "--declared-flops", "--", "rooted.c"
+    )
+    hamtune.job_file(job | {"application": {"trace": "rooted.ht"}, "budget": {"trials": 8}})
+    finished = hamtune.json("run", "job.yaml")
+    hamtune.json("export", "tiny", "--format", "simgrid", "--output", tmp_path / "rerun")
+
+    assert (tmp_path / "rerun/trace/rank-3.txt").exists()
+    assert rerun(tmp_path / "rerun") == pytest.approx(finished["best"]["value"], rel=1e-6)
+
+
 def test_a_space_without_a_feasible_point_fails_plainly(
     hamtune: Hamtune, job: dict[str, Any]
 ) -> None:
@@ -213,6 +228,34 @@ int main(int argc, char **argv)
     smpi_execute_flops(1e6 * (rank + 1));
     MPI_Allreduce(buffer, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+ROOTED = """
+#include <mpi.h>
+enum { RANKS = 4, PART = 5000, ALL = RANKS * PART };
+int main(int argc, char **argv)
+{
+  static int part[ALL], all[ALL];
+  const int counts[] = {PART, PART / 2, 3, PART}, starts[] = {0, PART, 2 * PART, 3 * PART};
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Gather(part, PART, MPI_INT, all, PART, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Gather(rank == 2 ? MPI_IN_PLACE : part, PART, MPI_INT, all, PART, MPI_INT, 2, MPI_COMM_WORLD);
+  MPI_Scatter(all, PART, MPI_INT, part, PART, MPI_INT, 1, MPI_COMM_WORLD);
+  MPI_Scatter(all, 7, MPI_INT, rank == 3 ? MPI_IN_PLACE : part, 7, MPI_INT, 3, MPI_COMM_WORLD);
+  MPI_Gatherv(part, counts[rank], MPI_INT, all, counts, starts, MPI_INT, 3, MPI_COMM_WORLD);
+  MPI_Gatherv(rank == 1 ? MPI_IN_PLACE : part, counts[rank], MPI_INT, all, counts, starts, MPI_INT,
+              1, MPI_COMM_WORLD);
+  MPI_Scatterv(all, counts, starts, MPI_INT, part, counts[rank], MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Scatterv(all, counts, starts, MPI_INT, rank == 2 ? MPI_IN_PLACE : part, counts[rank], MPI_INT,
+               2, MPI_COMM_WORLD);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, PART, MPI_INT, MPI_COMM_WORLD);
+  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, starts, MPI_INT, MPI_COMM_WORLD);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, PART, MPI_INT, MPI_COMM_WORLD);
   MPI_Finalize();
   return 0;
 }

@@ -25,7 +25,7 @@ def test_an_imported_trace_takes_the_same_time(hamtune: Hamtune, tmp_path: Path)
     last = [encode("allreduce", count=5000, size=8), encode("bcast", root=1, count=9, size=4)]
     ours = write_program(tmp_path / "ours.ht", [rank + last for rank in ranks])
     for rank in range(3):
-        lines = time_independent(rank, decode(read_operations(ours, rank)))
+        lines = time_independent(rank, 3, decode(read_operations(ours, rank)))
         (tmp_path / f"{rank}.txt").write_text("".join(lines))
     files = [f"{rank}.txt" for rank in range(3)]
 

@@ -39,6 +39,12 @@ def program(rank: int) -> bytes:
             encode("allgatherv", send_count=rank + 1, recv_counts=[1, 2, 3, 4], **vector),
             encode("alltoallv", send_counts=[5] * RANKS, recv_counts=[5] * RANKS, **vector),
             encode("reduce_scatter", size=8, counts=[4] * RANKS),
+            encode(
+                "gatherv", root=2, send_count=4, recv_counts=[4] * RANKS * (rank == 2), **vector
+            ),
+            encode(
+                "scatterv", root=0, recv_count=4, send_counts=[4] * RANKS * (rank == 0), **vector
+            ),
             encode("finalize"),
         ]
     )
@@ -57,7 +63,8 @@ def stock_files(trace: Path, directory: Path) -> list[Path]:
     files = []
     for rank in range(RANKS):
         files.append(directory / f"rank-{rank}.txt")
-        files[-1].write_text("".join(time_independent(rank, decode(read_operations(trace, rank)))))
+        lines = time_independent(rank, RANKS, decode(read_operations(trace, rank)))
+        files[-1].write_text("".join(lines))
     return files
 
 

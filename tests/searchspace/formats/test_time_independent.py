@@ -10,7 +10,7 @@ from searchspace.formats.time_independent import NotConvertible, time_independen
 
 def lines(*operations: tuple[str, dict[str, Any]]) -> list[str]:
     data = b"".join(encode(name, **fields) for name, fields in operations)
-    return [line.strip() for line in time_independent(1, decode(data))][1:-1]
+    return [line.strip() for line in time_independent(1, 2, decode(data))][1:-1]
 
 
 def message(peer: int, tag: int = 5, **more: int) -> dict[str, int]:
@@ -94,12 +94,58 @@ def test_messages_to_nobody_leave_nothing() -> None:
             {"send_count": 2, "send_size": 8, "recv_size": 8, "recv_counts": [1, 2]},
             "allgatherv 2 1 2 0 0",
         ),
+        (
+            "gatherv",
+            {"root": 1, "send_count": 2, "send_size": 8, "recv_size": 8, "recv_counts": [1, 2]},
+            "gatherv 2 1 2 1 0 0",
+        ),
+        (
+            "scatterv",
+            {"root": 1, "send_size": 8, "recv_count": 2, "recv_size": 8, "send_counts": [1, 2]},
+            "scatterv 1 2 2 1 0 0",
+        ),
         ("reduce_scatter", {"size": 8, "counts": [3, 4]}, "reducescatter 3 4 0 0"),
         ("wtime", {}, "sleep 1e-08"),
     ],
 )
 def test_collectives(name: str, fields: dict[str, Any], line: str) -> None:
     assert lines((name, fields)) == [f"1 {line}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "line"),
+    [
+        ("gather", {"root": 0, "send_count": 3, "send_size": 2}, "gather 3 3 0 3 3"),
+        ("scatter", {"root": 0, "recv_count": 3, "recv_size": 2}, "scatter 3 3 0 3 3"),
+        ("gatherv", {"root": 0, "send_count": 3, "send_size": 2}, "gatherv 3 0 0 0 3 3"),
+        ("scatterv", {"root": 0, "recv_count": 3, "recv_size": 2}, "scatterv 0 0 3 0 3 3"),
+    ],
+)
+def test_off_the_root_the_side_of_the_root_is_as_the_other(
+    name: str, fields: dict[str, Any], line: str
+) -> None:
+    assert lines((name, fields)) == [f"1 {line}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "line"),
+    [
+        ("gather", {"root": 1, "recv_count": 3, "recv_size": 2}, "gather 3 3 1 3 3"),
+        ("scatter", {"root": 1, "send_count": 3, "send_size": 2}, "scatter 3 3 1 3 3"),
+        ("allgather", {"recv_count": 3, "recv_size": 4}, "allgather 3 3 1 1"),
+        ("alltoall", {"recv_count": 3, "recv_size": 4}, "alltoall 3 3 1 1"),
+        ("gatherv", {"root": 1, "recv_counts": [3, 5], "recv_size": 4}, "gatherv 5 3 5 1 1 1"),
+        ("scatterv", {"root": 1, "send_counts": [3, 5], "send_size": 4}, "scatterv 3 5 5 1 1 1"),
+        ("allgatherv", {"recv_counts": [3, 5], "recv_size": 4}, "allgatherv 5 3 5 1 1"),
+        (
+            "alltoallv",
+            {"send_counts": [0, 0], "recv_counts": [3, 5], "recv_size": 4},
+            "alltoallv 8 3 5 8 3 5 1 1",
+        ),
+    ],
+)
+def test_in_place_both_sides_are_alike(name: str, fields: dict[str, Any], line: str) -> None:
+    assert lines((name, {**fields, "flags": 1})) == [f"1 {line}"]
 
 
 @pytest.mark.parametrize(
@@ -130,4 +176,4 @@ def test_what_the_format_cannot_express_is_named(
 
 
 def test_every_line_begins_with_the_rank() -> None:
-    assert list(time_independent(3, [Operation("finalize", {})])) == ["3 init\n", "3 finalize\n"]
+    assert list(time_independent(3, 4, [Operation("finalize", {})])) == ["3 init\n", "3 finalize\n"]
