@@ -84,6 +84,8 @@ def _application(text: str, settings: Settings) -> Subject:
         document, folder = _short_form(short), Path()
     else:
         document, folder = _read_given(text)
+        if isinstance(document, list):
+            document = {"applications": document}
     named = check_application(with_files(document, folder))
     if isinstance(named, TraceApplication):
         trace = _existing(folder, named)
@@ -179,7 +181,7 @@ def _read_given(text: str) -> tuple[Any, Path]:
     """A YAML or JSON document in a file or written out, and the folder that its paths are in."""
     if _is_file(text):
         return read_document(Path(text).read_bytes()), Path(text).parent
-    if text.lstrip().startswith("{"):
+    if text.lstrip().startswith(("{", "[")):
         return read_document(text), Path()
     raise InvalidInput(f"there is no file {text}, and it is not written out as {{name: value}}")
 

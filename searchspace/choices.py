@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
@@ -23,10 +32,21 @@ MAPPINGS = (*MAPPERS, PERMUTATION)
 """What a job may list under `search.mapping`."""
 
 
+def _one_complaint(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """Says once what is wrong, where pydantic says it of every type that a value could have."""
+    try:
+        return handler(value)
+    except ValidationError:
+        raise field_error("must be a text or number, or a list of such") from None
+
+
+Values = Annotated[Scalar | list[Scalar], WrapValidator(_one_complaint)]
+
+
 class _Choice(Description):
     # What options there are differs by what is chosen; its table knows them.
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Scalar | list[Scalar]] = Field(init=False)
+    __pydantic_extra__: dict[str, Values] = Field(init=False)
 
     def _read_options(self, chosen: str, known: Mapping[str, Option]) -> None:
         """Brings the options of what was chosen into one form, in place."""

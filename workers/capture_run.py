@@ -183,10 +183,10 @@ def _rank_file(recording: Path, rank: int, box: Sandbox) -> RankFile:
             number = file.read(32).strip()
         if number.isdigit():
             return RankFile(path, int(number))
-    why = ""
     if box.printed("MPI_Abort was called"):
-        why = "the program called MPI_Abort: "
-    elif box.printed("Deadlock detected"):
+        raise CaptureFailed("the program called MPI_Abort", box.log())
+    why = ""
+    if box.printed("Deadlock detected"):
         why = "the program deadlocks: "
     missing = "MPI_Finalize" if path.exists() else "MPI_Init"
     raise CaptureFailed(f"{why}rank {rank} did not call {missing}", box.log())

@@ -1,6 +1,8 @@
 #include "searchspace/kernels/collective_messages.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <set>
 #include <string>
 
 #include "searchspace/kernels/trace_reader.hpp"
@@ -248,6 +250,40 @@ std::uint32_t steps_of(Spread spread, std::int64_t ranks) {
   return spread == Spread::kDirect ? static_cast<std::uint32_t>(ranks) : bits(ranks) + 1;
 }
 
+/// The ranks of a communicator, the first few of many.
+std::string listed(const Members& members) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  for (std::size_t at = 0; at < std::min(members.size(), kShown); ++at)
+    text += (at > 0 ? "," : "") + std::to_string(members[at]);
+  if (members.size() > kShown) text += ",... (" + std::to_string(members.size()) + " ranks)";
+  return text;
+}
+
+/// Throws where nothing could be selected: there is no such phase or communicator.
+void check_selection(const Trace& trace, const MessageFilter& filter) {
+  std::size_t marks = 0;
+  for (const RankTrace& own : trace.ranks) marks = std::max(marks, own.marks.size());
+  if (filter.phase > static_cast<std::int64_t>(marks))
+    throw TraceError("there is no phase " + std::to_string(filter.phase) + ": the last one is " +
+                     std::to_string(marks) + " (each MPI_Pcontrol begins one)");
+  if (filter.members.empty()) return;
+  std::set<Members> communicators;
+  std::set<const Members*> seen;
+  for (const RankTrace& own : trace.ranks)
+    for (const auto& members : own.communicators)
+      if (seen.insert(members.get()).second) communicators.insert(*members);
+  const auto chosen = [&](const Members& members) { return on_communicator(members, filter.members); };
+  if (std::any_of(communicators.begin(), communicators.end(), chosen)) return;
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  std::size_t shown = 0;
+  for (const Members& members : communicators)
+    if (++shown <= kShown) text += (text.empty() ? "" : "; ") + listed(members);
+  if (shown > kShown) text += "; and " + std::to_string(shown - kShown) + " more";
+  throw TraceError("there is no communicator of exactly these ranks; there are " + text);
+}
+
 }  // namespace
 
 void visit_messages(const Trace& trace, const MessageFilter& filter,
@@ -297,6 +333,7 @@ std::vector<std::int64_t> filtered_traffic(const Trace& trace, const MessageFilt
   const std::size_t ranks = trace.ranks.size();
   if (ranks > kMaxMatrixRanks)
     throw TraceError("traffic matrices have at most " + std::to_string(kMaxMatrixRanks) + " ranks");
+  check_selection(trace, filter);
   std::vector<std::int64_t> bytes(ranks * ranks, 0);
   visit_messages(trace, filter, [&](const CountedMessage& message) {
     bytes[message.sender * ranks + message.receiver] += message.size;

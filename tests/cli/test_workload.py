@@ -56,6 +56,18 @@ def test_two_applications_are_tuned_together(hamtune: Hamtune, tmp_path: Path) -
     assert sort["start"] == 0.001
 
 
+def test_a_workload_is_evaluated_as_the_list_that_a_job_has(hamtune: Hamtune) -> None:
+    parts = [{**part, "start": 0} for part in JOB["applications"]]
+    given = ("--machine", json.dumps(JOB["machine"]), "--configuration", "{topology: torus-2d}")
+    (hamtune.directory / "parts.json").write_text(json.dumps(parts))
+    answers = [
+        hamtune.json("evaluate", "--application", application, *given)
+        for application in (json.dumps(parts), "parts.json", json.dumps({"applications": parts}))
+    ]
+    assert list(answers[0]["finish_times"]) == ["solver", "sort"]
+    assert answers[0]["finish_times"] == answers[1]["finish_times"] == answers[2]["finish_times"]
+
+
 def test_an_application_that_does_nothing_leaves_the_other_as_it_is(
     hamtune: Hamtune, tmp_path: Path
 ) -> None:

@@ -55,6 +55,10 @@ def test_a_wrong_command_line(hamtune: Hamtune, arguments: list[str], complaint:
         ({"machine.degree": 8}, "degree"),
         ({"search.collectives": {"allreduce": ["fast"]}}, "unknown algorithm 'fast'"),
         ({"search.topology": []}, "search.topology"),
+        (
+            {"search.topology": [{"family": "circulant", "jumps": [[1, 3]]}]},
+            "search.topology.0.jumps: must be a text or number, or a list of such",
+        ),
         ({"budget": {"trials": 0}}, "budget.trials"),
         ({"budget": {}}, "budget"),
         (

@@ -122,6 +122,7 @@ def test_a_run_with_an_mpi_error_is_refused(way: str, message: str, tmp_path: Pa
         ("no-finalize", "rank 1 did not call MPI_Finalize"),
         ("deadlock", "the program deadlocks: rank 0 did not call MPI_Finalize"),
         ("abort", "the pressure is negative"),
+        ("mpi-abort", "the program called MPI_Abort(?!: rank)"),
         ("status", "failing ended with status 3"),
     ],
 )

@@ -3,7 +3,10 @@
  * the capture names a directory. */
 #include "recorder.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool active, measured;
 static double speed, since, flops;
@@ -62,20 +65,43 @@ double hamtune_take_flops(void)
   return taken;
 }
 
+/* flop/s from `2e9` or `2Gf`, as speeds are written everywhere in Hamtune; 0 for anything else. */
+static double read_speed(const char *text)
+{
+  static const struct {
+    const char *name;
+    double factor;
+  } units[] = {{"", 1},     {"f", 1},     {"kf", 1e3},  {"Mf", 1e6},
+               {"Gf", 1e9}, {"Tf", 1e12}, {"Pf", 1e15}, {"Ef", 1e18}};
+  static const double least = 1e4, most = 1e18;
+  char *unit = NULL;
+  const double number = strtod(text, &unit);
+  for (size_t at = 0; unit != text && at < sizeof units / sizeof *units; at++) {
+    const double value = number * units[at].factor;
+    if (strcmp(unit, units[at].name) == 0)
+      return value >= least && value <= most ? value : 0;
+  }
+  return 0;
+}
+
 void hamtune_start_recording(void)
 {
-  const char *directory = getenv("HAMTUNE_RECORD_DIRECTORY");
+  const char *given = getenv("HAMTUNE_RECORD_DIRECTORY");
   /* A Fortran binding may call the C function: the outer one starts. */
-  if (directory == NULL || depth != 1)
+  if (given == NULL || depth != 1)
     return;
   if (active)
     hamtune_refuse("MPI_Init ran twice in one process: ranks must not share variables");
+  /* The program may go to another folder before the recording is written. */
+  char directory[PATH_MAX];
+  if (realpath(given, directory) == NULL)
+    hamtune_refuse("HAMTUNE_RECORD_DIRECTORY %s: %s", given, strerror(errno));
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   hamtune_open_output(directory, rank);
   const char *host_speed = getenv("HAMTUNE_RECORD_HOST_SPEED");
   measured = host_speed != NULL;
-  speed = measured ? strtod(host_speed, NULL) : 0;
+  speed = measured ? read_speed(host_speed) : 0;
   hamtune_describe_run(directory, rank, speed);
   if (measured)
     hamtune_start_clock();

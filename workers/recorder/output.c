@@ -112,11 +112,18 @@ void put_tag(int tag)
   put_signed(tag == MPI_ANY_TAG ? -1 : tag);
 }
 
-void put_size(MPI_Datatype datatype)
+int hamtune_type_size(MPI_Datatype datatype)
 {
   int size = 0;
   PMPI_Type_size(datatype, &size);
-  put_number((uint64_t)size);
+  if (size < 0) /* MPI_UNDEFINED */
+    hamtune_refuse("a datatype of 2 GiB or more cannot be recorded; use several of a smaller one");
+  return size;
+}
+
+void put_size(MPI_Datatype datatype)
+{
+  put_number((uint64_t)hamtune_type_size(datatype));
 }
 
 void hamtune_refuse(const char *format, ...)

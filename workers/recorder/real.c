@@ -58,8 +58,8 @@ void hamtune_describe_run(const char *directory, int rank, double speed)
 {
   thread = pthread_self();
   if (speed <= 0)
-    hamtune_refuse("HAMTUNE_RECORD_HOST_SPEED must be the speed of a core in flop/s, as "
-                   "hamtune-host-speed prints it");
+    hamtune_refuse("HAMTUNE_RECORD_HOST_SPEED must be the speed of a core in flop/s (2e9 or 2Gf), "
+                   "as hamtune-host-speed prints it");
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0, ranks = 0;
   PMPI_Get_library_version(library, &length);

@@ -144,7 +144,7 @@ static struct open_request *describe(MPI_Request handle, int count, MPI_Datatype
   request->peer = peer;
   request->tag = tag;
   request->count = count;
-  PMPI_Type_size(datatype, &request->size); /* now: the type may be freed before a start */
+  request->size = hamtune_type_size(datatype); /* now: the type may be freed before a start */
   return request;
 }
 
@@ -317,7 +317,7 @@ void record_imrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Messag
   request->peer = found.peer;
   request->tag = found.tag;
   request->count = count;
-  PMPI_Type_size(datatype, &request->size);
+  request->size = hamtune_type_size(datatype);
   start_message(request, IRECV);
 }
 
@@ -805,9 +805,7 @@ void record_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdi
 static void put_bytes(int entries, const int *counts, const MPI_Datatype *types)
 {
   for (int i = 0; i < entries; i++) {
-    int size = 0;
-    if (counts[i] > 0)
-      PMPI_Type_size(types[i], &size);
+    const int size = counts[i] > 0 ? hamtune_type_size(types[i]) : 0;
     put_number((uint64_t)counts[i] * (uint64_t)size);
   }
 }

@@ -91,6 +91,7 @@ void put_number(uint64_t value);
 void put_signed(int64_t value);
 void put_peer(int rank);
 void put_tag(int tag);
+int hamtune_type_size(MPI_Datatype datatype); /* refuses 2 GiB and more */
 void put_size(MPI_Datatype datatype);
 /* Leaves the reason where the capture finds it, says it, and ends the whole run. */
 _Noreturn void hamtune_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -87,6 +87,10 @@ def test_messages_are_selected_by_phase_and_communicator(tmp_path: Path) -> None
     assert selected_traffic(path, members=[0, 1]).total == 4
     assert selected_traffic(path, members=[0, 1, 2]).total == 3
     assert selected_traffic(path, point_to_point=False).total == 0
+    with pytest.raises(InvalidInput, match="there is no phase 2: the last one is 1"):
+        selected_traffic(path, phase=2)
+    with pytest.raises(InvalidInput, match=r"there are 0; 0,1; 0,1,2; 1; 2$"):
+        selected_traffic(path, members=[0, 2])
 
 
 def test_applications_that_run_at_once_stand_beside_each_other(tmp_path: Path) -> None:

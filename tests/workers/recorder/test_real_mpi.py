@@ -13,7 +13,7 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import decode, encode
-from searchspace.formats.trace import read_operations
+from searchspace.formats.trace import read_header, read_operations
 from searchspace.kernels import trace_summary, traffic_matrix
 from tests.workers.recorder.conftest import PROGRAMS, line
 from tests.workers.simulator.runs import answer_of, on_a_line, write_program
@@ -50,12 +50,18 @@ def run_recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
         subprocess.run([*command, *map(str, sources), "-o", str(target), "-lm"], check=True)
         return target
 
-    def run(mpi: str, ranks: int, *sources: Path, arguments: tuple[str, ...] = ()) -> Path:
+    def run(
+        mpi: str,
+        ranks: int,
+        *sources: Path,
+        arguments: tuple[str, ...] = (),
+        host_speed: str = "2e9",
+    ) -> Path:
         recording = tmp_path_factory.mktemp("recording")
         environment = os.environ | {
             "LD_PRELOAD": str(recorder(mpi)),
-            "HAMTUNE_RECORD_DIRECTORY": str(recording),
-            "HAMTUNE_RECORD_HOST_SPEED": "2e9",
+            "HAMTUNE_RECORD_DIRECTORY": os.path.relpath(recording),
+            "HAMTUNE_RECORD_HOST_SPEED": host_speed,
         }
         settings = [
             f"{name}={environment[name]}" for name in environment if name[:4] in ("LD_P", "HAMT")
@@ -324,6 +330,37 @@ def test_ranks_of_one_machine_share_it(run_recorded: Run, tmp_path: Path, mpi: s
     assert calls(trace)[1] == [
         *("comm_split key=1", "barrier comm=2", "comm_split color=1", "barrier comm=3", "finalize")
     ]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_program_may_go_to_another_folder(run_recorded: Run, tmp_path: Path, mpi: str) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded(mpi, 2, PROGRAMS / "away.c"), trace)
+    assert calls(trace) == [["barrier", "finalize"]] * 2
+
+
+def test_the_speed_of_a_core_may_have_a_unit(run_recorded: Run, tmp_path: Path) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded("mpich", 1, PROGRAMS / "away.c", host_speed="2.5Gf"), trace)
+    assert read_header(trace).host_speed == 2.5e9
+
+
+@pytest.mark.parametrize(
+    "speed", ["fast", "2,5e9", "2e9 x", "0x10", "5", "-2e9", "1e300", "inf", "nan", "", "2GB"]
+)
+def test_a_speed_that_no_core_has_ends_the_run(
+    run_recorded: Run, tmp_path: Path, speed: str
+) -> None:
+    recording = run_recorded("mpich", 1, PROGRAMS / "away.c", host_speed=speed)
+    with pytest.raises(InvalidInput, match="HAMTUNE_RECORD_HOST_SPEED must be the speed of a core"):
+        merge(recording, tmp_path / "real.ht")
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_datatype_of_two_gigabytes_is_named(run_recorded: Run, tmp_path: Path, mpi: str) -> None:
+    recording = run_recorded(mpi, 1, PROGRAMS / "away.c", arguments=("3221225472",))
+    with pytest.raises(InvalidInput, match="a datatype of 2 GiB or more"):
+        merge(recording, tmp_path / "real.ht")
 
 
 def test_ranks_that_are_missing_or_did_not_finish_are_named(

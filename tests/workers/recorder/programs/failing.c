@@ -17,6 +17,8 @@ int main(int argc, char **argv)
     fprintf(stderr, "the pressure is negative\n");
     abort();
   }
+  if (strcmp(way, "mpi-abort") == 0 && rank == 1)
+    MPI_Abort(MPI_COMM_WORLD, 5);
   if (strcmp(way, "status") == 0) {
     MPI_Finalize();
     return 3;
