@@ -76,8 +76,9 @@ def evaluate(
 ) -> int:
     """Simulate an application once, on a machine, in a configuration.
 
-    Prints the simulated time (a lower bound if the cutoff stopped the run) and what the evaluation
-    cost. A built-in program is captured the first time it is used.
+    Prints the simulated time (a lower bound if the cutoff stopped the run, an estimate for a
+    truncated trace) and what the evaluation cost. A built-in program is captured the first time it
+    is used.
     """
     limits = {
         "cutoff": read_quantity("--cutoff", parse_duration, cutoff),
@@ -106,6 +107,7 @@ def evaluate(
     result = {
         "status": answer["status"],
         "simulated_time": answer["simulated_time"],
+        "estimate": answer["estimate"],
         "cpu_seconds": answer["cpu_seconds"],
         "wall_seconds": answer["wall_seconds"],
         "peak_rss_bytes": answer["peak_rss_bytes"],
@@ -119,6 +121,8 @@ def evaluate(
     elif result["status"] in ("completed", "censored"):
         more = "more than " if result["status"] == "censored" else ""
         click.echo(f"{more}{format_duration(result['simulated_time'])} simulated")
+        if result["estimate"] is not None:
+            click.echo(_how_estimated(result["estimate"]))
         click.echo(
             f"{result['cpu_seconds']:.3g} CPU s, {result['wall_seconds']:.3g} s, "
             f"{result['peak_rss_bytes'] / 2**20:.1f} MiB"
@@ -131,6 +135,14 @@ def evaluate(
 
 
 COMMANDS = [evaluate]
+
+
+def _how_estimated(estimate: Mapping[str, float]) -> str:
+    played = format_duration(estimate["played"])
+    return (
+        f"an estimate: the truncated trace itself takes {played}; "
+        f"ranks and iterations disagree by {estimate['error']:.2%}"
+    )
 
 
 def _finish_times(answer: Mapping[str, Any], workload: Workload | None) -> dict[str, float] | None:
@@ -146,6 +158,7 @@ def _nothing(status: str, kind: str, message: str) -> dict[str, Any]:
     return {
         "status": status,
         "simulated_time": None,
+        "estimate": None,
         "reason": {"kind": kind, "message": message},
         "cpu_seconds": 0.0,
         "wall_seconds": 0.0,
