@@ -32,7 +32,7 @@ _LIST = "\n".join(
 
 Prints the tables; with -o also writes them as CSV, the plots as SVG and a page with both. Captured
 programs and simulated times are kept in the data directory, so an interrupted study goes on. What
-the whole study takes on one core stands in brackets; --quick takes a minute or two.
+the whole study takes on one core stands in brackets; --quick takes minutes at most.
 
 \b
 {_LIST}
