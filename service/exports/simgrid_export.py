@@ -19,6 +19,7 @@ from workers.capture import APPLICATIONS, builtin_sources
 __all__ = ["export_simgrid"]
 
 REPLAY = Path(__file__).with_name("replay.c")
+MARKS = Path(__file__).with_name("marks.c")
 
 RUN_SH = """\
 #!/bin/sh
@@ -164,18 +165,29 @@ def _stock_trace(trace: Path, header: TraceHeader) -> _Application:
 
 
 def _program_of_the_user(header: TraceHeader, reason: NotConvertible) -> _Application:
-    speed = header.host_speed
+    declared = header.host_speed is None
+    # As the capture did.
+    options = (
+        {"smpi/simulate-computation": "no"}
+        if declared
+        else {"smpi/host-speed": f"{header.host_speed!r}f"}
+    )
+    computation = (
+        "then counts only the computation that the program declares, as Hamtune did, and the\n"
+        "times should agree."
+        if declared
+        else "then measures anew what it computes, and the time differs from Hamtune's by that."
+    )
     return _Application(
-        files=[],
+        files=[ExportFile(name="marks.c", content=MARKS.read_bytes())],
         prepare=f'[ $# -gt 0 ] || {{ echo "usage: run.sh PROGRAM [ARGUMENT]..." >&2; exit 2; }}\n'
         f"{HERE}",
         command='"$@"',
-        note="\nThe application is not here. Its trace cannot be written in SimGrid's format,\n"
-        f"since {reason}. Give run.sh the program, compiled with smpicc. SimGrid\n"
-        "then measures anew what it computes, and the time differs from Hamtune's by that.",
-        # As the capture did, unless the program declares what it computes.
-        options={"smpi/simulate-computation": "no"}
-        if speed is None
-        else {"smpi/host-speed": f"{speed!r}f"},
+        note="marks.c       compile it into a program that calls MPI_Pcontrol: SMPI has none\n\n"
+        "The application is not here. Its trace cannot be written in SimGrid's format,\n"
+        f"since {reason}. Give run.sh the program,\n"
+        "compiled with smpicc and the flags of the capture, and its arguments. SimGrid\n"
+        f"{computation}",
+        options=options,
         usage=" PROGRAM [ARGUMENT]...",
     )

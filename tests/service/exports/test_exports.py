@@ -104,14 +104,16 @@ def test_a_trace_with_communicators_says_that_the_program_is_needed(
     storage: Storage, finished: Callable[[Path], str], tmp_path: Path
 ) -> None:
     trace = tmp_path / "split.ht"
-    operations = SPLIT + encode("finalize")
+    operations = SPLIT + encode("pcontrol", level=1) + encode("finalize")
     write_trace(trace, TraceHeader(ranks=2, program="split"), [operations, operations])
     files = files_of(storage, finished(trace), "simgrid")
     unpack(files, tmp_path / "export")
     (tmp_path / "program.c").write_text(
-        "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); MPI_Finalize(); }\n"
+        "#include <mpi.h>\nint main(int c, char **v)"
+        " { MPI_Init(&c, &v); MPI_Pcontrol(1); MPI_Finalize(); }\n"
     )
-    subprocess.run(["smpicc", "program.c", "-o", "program"], cwd=tmp_path, check=True)
+    command = ["smpicc", "program.c", "export/marks.c", "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, check=True)
 
     run = [tmp_path / "export/run.sh"]
     without = subprocess.run(run, capture_output=True, text=True, check=False)
@@ -124,6 +126,31 @@ def test_a_trace_with_communicators_says_that_the_program_is_needed(
     assert (without.returncode, without.stderr) == (2, "usage: run.sh PROGRAM [ARGUMENT]...\n")
     assert rerun.returncode == 0, rerun.stderr
     assert rerun.stdout.startswith("simulated time: ")
+
+
+@pytest.mark.parametrize(
+    ("host_speed", "told", "option"),
+    [
+        (None, "computation that the program declares", "smpi/simulate-computation = no"),
+        (2e9, "measures anew what it computes", "smpi/host-speed = 2000000000.0f"),
+    ],
+)
+def test_whether_computation_is_measured_anew_is_told(
+    storage: Storage,
+    finished: Callable[[Path], str],
+    tmp_path: Path,
+    host_speed: float | None,
+    told: str,
+    option: str,
+) -> None:
+    trace = tmp_path / "split.ht"
+    header = TraceHeader(ranks=2, program="split", host_speed=host_speed)
+    write_trace(trace, header, [SPLIT + encode("finalize")] * 2)
+
+    readme = files_of(storage, finished(trace), "simgrid")["README.txt"].content.decode()
+
+    assert told in readme
+    assert option in readme
 
 
 def test_an_export_is_the_same_bytes_every_time(
@@ -140,9 +167,10 @@ def test_an_export_is_the_same_bytes_every_time(
     assert modes["hostfile"] == 0o644
 
 
-def test_the_player_compiles_without_a_warning(tmp_path: Path) -> None:
-    source = Path(__file__).parents[3] / "service/exports/replay.c"
-    command = ["smpicc", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", source]
+def test_the_player_and_the_marks_compile_without_a_warning(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[3] / "service/exports"
+    sources = [folder / "replay.c", folder / "marks.c"]
+    command = ["smpicc", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", *sources]
 
     subprocess.run([*command, "-o", tmp_path / "replay"], check=True)
 
