@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ _METHODS = "\n".join(
 )
 
 _BETWEEN_LINES = 1.0
+_MOST_THREADS = 16  # each has a board of its own in memory, and gains less than the one before
 """CPU seconds between two lines of progress."""
 
 
@@ -102,7 +104,8 @@ host.
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
-    help="Threads of such a mapper; with -O steps=N, seed and threads decide its result.",
+    help="Threads of such a mapper: with --seconds as many as there are cores, up to 16, else 1. "
+    "With -O steps=N, seed and threads decide its result.",
 )
 @click.option(
     "--objective",
@@ -141,6 +144,8 @@ def map_command(
     exchanged = read_traffic(read_text(traffic), notice=say)
     machine = _read_machine(machine_file)
     mapper = MAPPERS[method]
+    if threads is None and seconds and "steps" not in options:
+        threads = min(len(os.sched_getaffinity(0)), _MOST_THREADS)
     given = {"seconds": seconds, "threads": threads}
     known = {option.name for option in mapper.options}
     options = {
