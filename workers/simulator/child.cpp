@@ -18,6 +18,8 @@ namespace hamtune {
 
 namespace {
 
+constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of a process that waits
+
 int memory_report_fd = -1;
 
 void write_all(int fd, std::string_view text) {
@@ -105,11 +107,14 @@ void write_result(int result_fd, nlohmann::json result, bool waits) {
   getrusage(RUSAGE_SELF, &usage);
   if (usage.ru_maxrss != peak) shared = memory_in_use(2) + owned_code();
   peak = usage.ru_maxrss;
-  result["peak_bytes"] = static_cast<std::size_t>(peak) * 1024;
-  result["shared_bytes"] = shared;
+  const std::size_t most = static_cast<std::size_t>(peak) * 1024;
+  const std::size_t own = most - std::min(most, shared);
+  result["peak_rss_bytes"] = own;
   std::string text = result.dump();
-  if (waits) text += '\n';
+  const bool is_large = own > kMostKept;
+  if (waits && !is_large) text += '\n';
   write_all(result_fd, text);
+  if (is_large) _exit(0);
 }
 
 }  // namespace hamtune

@@ -28,9 +28,9 @@ void run_child(const Request& request, Simulation& simulation, int result_fd);
 /// accepted all options: it ends the process over some of those that it does not know.
 void announce_start(int result_fd);
 
-/// Writes the result with what memory the process has taken: `shared_bytes` are pages of
-/// scratch buffers and code, which its peak, `peak_bytes`, includes. A process that `waits` for another
-/// request ends the line.
+/// Writes the result with `peak_rss_bytes`, the memory that the process has taken but for pages of
+/// scratch buffers and code. A process that `waits` for another request ends the line, but one that has taken
+/// much leaves instead.
 void write_result(int result_fd, nlohmann::json result, bool waits);
 
 }  // namespace hamtune

@@ -12,6 +12,8 @@
 #include <exception>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "searchspace/kernels/shallow_json.hpp"
 #include "workers/simulator/child.hpp"
 #include "workers/simulator/express/express.hpp"
@@ -86,17 +88,28 @@ void Nursery::serve(int socket, pid_t parent) {
 
 /// Empty where the ranks do not stand ready for the request.
 std::string Nursery::answer(const std::string& line, Succession& succession) {
+  succession.begin(line);
   const nlohmann::json json = parse_shallow(line);
-  if (!json.is_object()) return {};
-  try {
-    const Request request = parse_request(json, traces_);
-    if (!express::may_suit(request) || !Simulation::share_readiness(*last_, request)) return {};
-    nlohmann::json answer = succession.evaluate(request, line, id_of(json));
-    if (answer.is_null()) return {};
-    answer["cpu_seconds"] = answer["cpu_seconds"].get<double>() + std::exchange(cpu_seconds_, 0);
-    return to_line(answer);
-  } catch (const InvalidRequest&) {
+  const std::optional<Request> request = request_of(json);
+  if (!request) {
+    succession.give_up();
     return {};
+  }
+  std::string answer = succession.finish(*request, id_of(json), cpu_seconds_);
+  if (!answer.empty()) cpu_seconds_ = 0;
+  return answer;
+}
+
+/// The request, if the ranks stand ready for it.
+std::optional<Request> Nursery::request_of(const nlohmann::json& json) const {
+  if (!json.is_object()) return std::nullopt;
+  try {
+    Request request = parse_request(json, traces_);
+    if (!express::may_suit(request) || !Simulation::share_readiness(*last_, request))
+      return std::nullopt;
+    return request;
+  } catch (const InvalidRequest&) {
+    return std::nullopt;
   }
 }
 

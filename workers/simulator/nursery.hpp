@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ class Nursery {
   void close();
   [[noreturn]] void serve(int socket, pid_t parent);
   std::string answer(const std::string& line, Succession& succession);
+  std::optional<Request> request_of(const nlohmann::json& json) const;
 
   const std::vector<Trace>& traces_;
   Simulation& simulation_;

@@ -33,6 +33,7 @@ std::string answer_afresh(const std::string& line, const std::vector<Trace>& tra
 }  // namespace
 
 void serve(const std::vector<Trace>& traces) {
+  std::ios::sync_with_stdio(false);  // or input is read letter by letter
   Simulation simulation(traces);
   own_code();
   Nursery nursery(traces, simulation);

@@ -440,6 +440,7 @@ Json Simulation::whole(Json result) const {
     rank_times.push_back(std::move(times));
   }
   result["rank_finish_times"] = std::move(rank_times);
+  result.emplace("application_times", Json::array());
   result.emplace("estimate", nullptr);
   result.emplace("simulated_time", nullptr);
   Json loads = Json::array();

@@ -37,7 +37,6 @@ using Json = nlohmann::json;
 constexpr std::size_t kKeptLog = 16'384;   // bytes of the end of a child's log
 constexpr std::size_t kLongestLine = 300;  // characters of it shown
 constexpr int kMostRequests = 256;  // of a child: SMPI does not free all it makes for one
-constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20;  // bytes of a child that waits
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -132,16 +131,18 @@ class Child {
   }
 
   /// Gives it another request; false if it is not there any more.
-  bool send(const std::string& line) { return send_line(requests_.writer(), line); }
+  bool send(const std::string& line) {
+    start_ = Clock::now();
+    return send_line(requests_.writer(), line);
+  }
 
   int requests() const { return requests_served_; }
 
   /// Waits for the end of the request.
   Outcome follow(const std::optional<double>& wall_seconds) {
-    const auto start = Clock::now();
     Outcome outcome;
     outcome.was_first = requests_served_ == 0;
-    collect(wall_seconds, start, outcome);
+    collect(wall_seconds, outcome);
     ++requests_served_;
     if (outcome.waits) {
       const double cpu = cpu_seconds_of(process_);
@@ -155,7 +156,7 @@ class Child {
       outcome.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime) - cpu_seconds_;
       outcome.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
     }
-    outcome.wall_seconds = seconds_since(start);
+    outcome.wall_seconds = seconds_since(start_);
     return outcome;
   }
 
@@ -183,15 +184,14 @@ class Child {
   /// Collects what it writes until it waits or closes both pipes; kills it at the deadline, and
   /// leaves when the reader of our own answers is gone: the child then dies with us instead of
   /// working for nobody.
-  void collect(const std::optional<double>& wall_seconds, Clock::time_point start,
-               Outcome& outcome) {
+  void collect(const std::optional<double>& wall_seconds, Outcome& outcome) {
     std::array<pollfd, 3> open = {
         {{result_.reader(), POLLIN, 0}, {log_.reader(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
     std::array<char, 65'536> buffer;  // not filled: that takes its time
     while (open[0].fd >= 0 || open[1].fd >= 0) {
       int timeout = -1;
       if (wall_seconds && !outcome.out_of_time) {
-        const double left = *wall_seconds - seconds_since(start);
+        const double left = *wall_seconds - seconds_since(start_);
         if (left <= 0) {
           outcome.out_of_time = true;
           kill(process_, SIGKILL);
@@ -222,6 +222,7 @@ class Child {
   Ends log_{Ends::Kind::pipe};
   Ends requests_{Ends::Kind::sockets};
   pid_t process_ = -1;
+  Clock::time_point start_ = Clock::now();  // of the request
   int requests_served_ = 0;
   double cpu_seconds_ = 0;  // that it had taken when it ended its last request
 };
@@ -286,16 +287,26 @@ Json to_answer(const Outcome& outcome, const Request& request) {
               {"reason", reason_of_death(outcome, request)},
               {"rank_finish_times", Json::array()},
               {"link_loads", Json::array()}};
-  const auto shared = answer.value("shared_bytes", std::uint64_t{0});
-  answer.erase("shared_bytes");
-  const std::uint64_t peak = answer.value("peak_bytes", outcome.peak_bytes);
-  answer.erase("peak_bytes");
   answer.emplace("application_times", Json::array());
   answer.emplace("estimate", nullptr);
   answer["cpu_seconds"] = outcome.cpu_seconds;
   answer["wall_seconds"] = outcome.wall_seconds;
-  answer["peak_rss_bytes"] = peak - std::min(peak, shared);
+  answer.emplace("peak_rss_bytes", outcome.peak_bytes);
   return answer;
+}
+
+/// The same of a child that waits. What it wrote is not looked into: that would take longer than a small
+/// simulation's share of the work.
+std::string to_answer_line(const Outcome& outcome, const Json& id, double cpu_seconds_before) {
+  const Json added = {{"id", id},
+                      {"cpu_seconds", outcome.cpu_seconds + cpu_seconds_before},
+                      {"wall_seconds", outcome.wall_seconds}};
+  const std::string_view result = outcome.result;
+  const std::size_t begin = result.find('{') + 1;
+  std::string line = to_line(added);
+  line.back() = ',';
+  line.append(result, begin, result.size() - 1 - begin);  // without the end of the line
+  return line;
 }
 
 }  // namespace
@@ -337,28 +348,31 @@ Succession::Succession(Simulation& simulation) : simulation_(simulation) {}
 
 Succession::~Succession() = default;
 
-Json Succession::follow(const Request& request) {
-  const Outcome outcome = child_->follow(request.wall_seconds);
-  Json answer = to_answer(outcome, request);
-  if (!outcome.waits || child_->requests() >= kMostRequests || answer["peak_rss_bytes"] > kMostKept)
-    child_.reset();
-  return answer;
+void Succession::begin(const std::string& line) {
+  if (child_ && !child_->send(line)) child_.reset();
 }
 
-Json Succession::evaluate(const Request& request, const std::string& line, const Json& id) {
+void Succession::give_up() { child_.reset(); }
+
+std::string Succession::finish(const Request& request, const Json& id, double cpu_seconds_before) {
   try {
-    Json answer;
-    if (child_ && child_->send(line)) answer = follow(request);
-    if (answer.is_null() || depends_on_the_past(answer)) {
-      child_ = std::make_unique<Child>(request, simulation_);
-      answer = follow(request);
+    for (const bool is_new : {false, true}) {
+      if (is_new) child_ = std::make_unique<Child>(request, simulation_);
+      if (!child_) continue;
+      const Outcome outcome = child_->follow(request.wall_seconds);
+      if (!outcome.waits || child_->requests() >= kMostRequests) child_.reset();
+      if (outcome.waits) return to_answer_line(outcome, id, cpu_seconds_before);
+      Json answer = to_answer(outcome, request);
+      if (!is_new && depends_on_the_past(answer)) continue;
+      if (is_short_of_memory(answer)) break;
+      answer["id"] = id;
+      answer["cpu_seconds"] = outcome.cpu_seconds + cpu_seconds_before;
+      return to_line(answer);
     }
-    if (is_short_of_memory(answer)) return nullptr;
-    answer["id"] = id;
-    return answer;
+    return {};
   } catch (const std::exception& error) {
     child_.reset();
-    return invalid_answer(id, error.what());
+    return to_line(invalid_answer(id, error.what()));
   }
 }
 

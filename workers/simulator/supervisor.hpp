@@ -36,14 +36,18 @@ class Succession {
   explicit Succession(Simulation& simulation);
   ~Succession();
 
-  /// `line` is the request as it came. Null where there is too little memory: what the children have in
-  /// hand already counts, so a process that has nothing must tell.
-  nlohmann::json evaluate(const Request& request, const std::string& line,
-                          const nlohmann::json& id);
+  /// Gives a child that waits the request as it came: it can begin while the caller looks into it.
+  void begin(const std::string& line);
+
+  /// Where the request that was begun turns out to be none for it.
+  void give_up();
+
+  /// The answer to the request that was begun, as a line; `cpu_seconds_before` are added to those that it
+  /// took. Empty where there is too little memory: what the children have in hand already counts, so a
+  /// process that has nothing must tell.
+  std::string finish(const Request& request, const nlohmann::json& id, double cpu_seconds_before);
 
  private:
-  nlohmann::json follow(const Request& request);
-
   Simulation& simulation_;
   std::unique_ptr<Child> child_;
 };
