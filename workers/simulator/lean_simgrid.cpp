@@ -69,22 +69,22 @@ struct MessageKey {
 
 /// Numbers by keys, all in one piece: each is looked up several times a message. Entries are never
 /// taken out, only forgotten all at once, which is done by calling those of an earlier age empty.
-template <typename Key>
+template <typename Key, typename Number>
 class Numbers {
  public:
   /// The number of a key, 0 at first. It stands there until another key is looked up.
-  unsigned& operator[](const Key& key) {
+  Number& operator[](const Key& key) {
     if (2 * used_ >= entries_.size()) grow();
     Entry& entry = place(key);
     if (entry.age != age_) {
-      entry = {key, age_, 0};
+      entry = {key, age_, {}};
       ++used_;
     }
     return entry.number;
   }
 
   /// Null where it was not looked up before.
-  unsigned* find(const Key& key) {
+  Number* find(const Key& key) {
     if (entries_.empty()) return nullptr;
     Entry& entry = place(key);
     return entry.age == age_ ? &entry.number : nullptr;
@@ -101,7 +101,7 @@ class Numbers {
   struct Entry {
     Key key;
     unsigned age = 0;
-    unsigned number = 0;
+    Number number{};
   };
 
   /// Where the key is, or would be.
@@ -136,16 +136,20 @@ struct Place {
   }
 };
 
-unsigned last_serial = 0;
-Numbers<Place> serials;  // of communicators in which messages were counted
-Numbers<MessageKey> sent;
-Numbers<MessageKey> received;
+/// Side by side, since who receives a message finds what its sender has just touched.
+struct MessageCounts {
+  unsigned sent = 0;
+  unsigned received = 0;
+};
 
-unsigned& count_of(Numbers<MessageKey>& counts, const void* communicator, int source, int target,
-                   int tag) {
+unsigned last_serial = 0;
+Numbers<Place, unsigned> serials;  // of communicators in which messages were counted
+Numbers<MessageKey, MessageCounts> messages;
+
+MessageCounts& counts_of(const void* communicator, int source, int target, int tag) {
   unsigned& serial = serials[{communicator}];
   if (serial == 0) serial = ++last_serial;
-  return counts[{serial, source, target, tag}];
+  return messages[{serial, source, target, tag}];
 }
 
 /// Actors by their number, which is never given twice; null until asked for and when they ended.
@@ -179,18 +183,17 @@ std::unordered_map<NetPoints, KnownRoute, HashNetPoints> routes;
 namespace hamtune {
 
 unsigned& sent_messages(const simgrid::smpi::Comm* communicator, int source, int target, int tag) {
-  return count_of(sent, communicator, source, target, tag);
+  return counts_of(communicator, source, target, tag).sent;
 }
 
 unsigned& received_messages(const simgrid::smpi::Comm* communicator, int source, int target,
                             int tag) {
-  return count_of(received, communicator, source, target, tag);
+  return counts_of(communicator, source, target, tag).received;
 }
 
 void forget_messages() {
   serials.forget();
-  sent.forget();
-  received.forget();
+  messages.forget();
 }
 
 }  // namespace hamtune

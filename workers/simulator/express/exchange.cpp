@@ -1,0 +1,84 @@
+#include "workers/simulator/express/exchange.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "workers/simulator/platform.hpp"
+
+namespace hamtune::express {
+
+namespace {
+
+/// Those of a communicator who are there.
+struct Meeting {
+  std::vector<Participant> ranks;
+  std::size_t joined = 0;
+};
+
+/// By the actors of the communicator: meetings that some have still to come to.
+std::map<std::vector<aid_t>, std::shared_ptr<Meeting>> meetings;
+
+}  // namespace
+
+double Exchange::send(const Participant& from, const Participant& to, std::size_t bytes) {
+  const double size = static_cast<double>(bytes) + kEnvelope;
+  const Machine::Route& route = machine_.route(from.actor->host, to.actor->host);
+  for (double* const load : route.loads) *load += static_cast<double>(bytes);
+  return std::max(from.time, to.time) + route.latency * machine_.latency_factor(size) +
+         size / (route.bound * machine_.bandwidth_factor(size));
+}
+
+void Exchange::pass_around(std::size_t distance, std::size_t bytes) {
+  std::vector<double> after(ranks_.size());
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+    after[rank] = send(ranks_[(rank + ranks_.size() - distance) % ranks_.size()], ranks_[rank], bytes);
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) ranks_[rank].time = after[rank];
+}
+
+void Exchange::gather(std::size_t bytes) {
+  double after = ranks_.front().time;
+  for (std::size_t rank = 1; rank < ranks_.size(); ++rank)
+    after = std::max(after, send(ranks_[rank], ranks_.front(), bytes));
+  ranks_.front().time = after;
+}
+
+/// A rank's parent is the one without the lowest of its bits.
+void Exchange::spread(std::size_t bytes) {
+  for (std::size_t rank = 1; rank < ranks_.size(); ++rank)
+    ranks_[rank].time = send(ranks_[rank & (rank - 1)], ranks_[rank], bytes);
+}
+
+bool computes(Kernel& kernel, std::size_t bytes) {
+  if (!kernel.estimates() || static_cast<int>(bytes) >= kernel.detached_below()) return false;
+  simgrid::s4u::Host* const here = kernel.machine().host(kernel.running().host).library;
+  auto* const times = here->extension<simgrid::smpi::Host>();
+  return times->oisend(bytes, here, here) <= 0 && times->osend(bytes, here, here) <= 0 &&
+         times->orecv(bytes, here, here) <= 0;
+}
+
+void take_part(Kernel& kernel, MPI_Comm communicator, const void* from, void* into,
+               void (*exchange)(Exchange&)) {
+  simgrid::smpi::Group* const group = communicator->group();
+  std::vector<aid_t> actors(static_cast<std::size_t>(communicator->size()));
+  for (std::size_t rank = 0; rank < actors.size(); ++rank)
+    actors[rank] = group->actor(static_cast<int>(rank));
+  Actor& self = kernel.running();
+  const auto rank = static_cast<std::size_t>(group->rank(self.number));
+  std::shared_ptr<Meeting> joined;
+  kernel.call(0, [&] {
+    std::shared_ptr<Meeting>& meeting = meetings[actors];
+    if (!meeting) meeting = std::make_shared<Meeting>();
+    joined = meeting;
+    joined->ranks.resize(actors.size());
+    joined->ranks[rank] = {&self, Kernel::now(), from, into};
+    if (++joined->joined < actors.size()) return;
+    meetings.erase(actors);
+    Exchange messages(kernel.machine(), joined->ranks);
+    exchange(messages);
+    for (const Participant& each : joined->ranks) kernel.wake(*each.actor);
+  });
+  kernel.sleep(joined->ranks[rank].time - Kernel::now());
+}
+
+}  // namespace hamtune::express
