@@ -8,11 +8,10 @@ On two quiet cores: `--quick` about 5 minutes; whole, the programs about 25 minu
 them captures of class A) and the jobs about 20. `--only`, `--programs` and `--jobs` run parts.
 
 For each program, random configurations of one search space are evaluated on the whole and on the
-truncated trace; configurations that do not complete are left out. Each trace is measured as jobs
-use it: a search plays one trace again and again, so a third of the configurations in a row on the
-whole trace, the same on the truncated one, then the next third, since processors change their
-speed. With `--alternate` each evaluation of the truncated trace follows one of the whole, in which
-time other processes empty the caches.
+truncated trace; configurations that do not complete are left out. Each trace is measured as a job
+uses it, which searches on the truncated trace alone and verifies in the end: all configurations in
+a row on the whole trace, then all on the truncated one. With `--alternate` each evaluation of the
+truncated trace follows one of the whole, in which time other processes empty the caches.
 Reported are the ratio of the CPU seconds of all of them together, the error of the estimate against
 the whole (median and largest), the error that the estimate itself reports (median), and Kendall's
 tau between the two rankings. A bar is printed as MET or MISSED: Kendall's tau of every program that
@@ -98,7 +97,6 @@ QUICK_CONFIGURATIONS = 10
 TRIALS = 100
 QUICK_TRIALS = 20
 MOST_WALL_SECONDS = 120  # of an evaluation, here
-TURNS = 3  # of the two traces
 BARS = {"cost": 20.0, "tau": 0.9, "share": 0.2, "best": 1.01}
 MANY_ITERATIONS = 100  # from here on the bar of the cost holds
 
@@ -211,8 +209,7 @@ def measure_program(
             for point in random_configurations(spec, ranks, called, count)
         ]
         with Simulator([whole]) as exactly, Simulator([short]) as estimating:
-            turns = len(requests) if alternate else TURNS
-            answers = in_turns(requests, (exactly, estimating), turns)
+            answers = in_turns(requests, (exactly, estimating), len(requests) if alternate else 1)
     pairs = [
         (exact, estimate)
         for exact, estimate in answers
