@@ -172,11 +172,15 @@ class Child {
     requests_.close_writer();
     run_child(request, simulation, result_.writer());
     std::unique_ptr<const Request> last;
-    while (const std::optional<std::string> line = receive_line(requests_.reader())) {
-      auto next = std::make_unique<const Request>(
-          parse_request(parse_shallow(*line), simulation.traces()));
-      run_child(*next, simulation, result_.writer());
-      last = std::move(next);  // the network refers to it until there is another one
+    try {
+      while (const std::optional<std::string> line = receive_line(requests_.reader())) {
+        auto next = std::make_unique<const Request>(
+            parse_request(parse_shallow(*line), simulation.traces()));
+        run_child(*next, simulation, result_.writer());
+        last = std::move(next);  // the network refers to it until there is another one
+      }
+    } catch (const std::exception&) {
+      _exit(1);  // not a request: who sent it finds that out too
     }
     _exit(0);
   }

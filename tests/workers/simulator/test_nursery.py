@@ -52,6 +52,24 @@ def test_other_requests_between_are_answered_too(trace: Path, serve: Callable[..
         assert (answer["reason"] is None) == (fresh["reason"] is None)
 
 
+def test_each_line_has_one_answer_where_some_are_no_requests(
+    trace: Path, serve: Callable[..., Server]
+) -> None:
+    """A process that waits for requests begins with a line before anybody has looked into it."""
+    server = serve(trace)
+    resolved = next(iter(configurations("mg", 8, trace_summary(trace))))
+    request = resolved.simulator_request()
+    time = answer_of(trace, {"id": "n", **request})["simulated_time"]
+    for number in range(20):
+        wrong = {"id": number, **request, "unknown": 1}
+        assert server.ask(wrong)["reason"]["kind"] == "invalid"
+        server.say("{" * 100)
+        assert server.hear()["reason"]["kind"] == "invalid"
+        for name in ("first", "second"):
+            answer = server.ask({"id": f"{name} {number}", **request})
+            assert (answer["id"], answer["simulated_time"]) == (f"{name} {number}", time)
+
+
 def test_what_one_request_has_chosen_does_not_last(
     tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
