@@ -13,7 +13,7 @@ import pytest
 from searchspace.collectives import COLLECTIVES, SELECTORS
 from searchspace.formats.operations import encode
 from searchspace.kernels import trace_summary
-from tests.workers.simulator.runs import Server, line_of, write_program
+from tests.workers.simulator.runs import Server, answer_of, line_of, on_a_line, write_program
 from tests.workers.simulator.test_exactness import configurations
 from tests.workers.simulator.test_operations import RANKS as FEW_RANKS
 from tests.workers.simulator.test_operations import blocking_forms, ring_forms
@@ -98,6 +98,88 @@ def test_forms_of_messages(
             "options": options,
         }
         assert_same(serve(trace), request, rank_hosts)
+
+
+def crowd(rng: random.Random, ranks: int, messages: int) -> list[list[bytes]]:
+    """Every rank posts all its receives, some from anyone, and is sent to in another order.
+
+    They are awaited in groups, some one by one, in yet another order, with work in between.
+    """
+    tags = [[rng.randrange(messages // 20) for _ in range(messages)] for _ in range(ranks)]
+    comm = [[rng.randrange(2) for _ in range(messages)] for _ in range(ranks)]
+    programs = []
+    for rank in range(ranks):
+        source, target = (rank - 1) % ranks, (rank + 1) % ranks
+        program = [encode("comm_dup")]
+        expected = list(range(messages))
+        rng.shuffle(expected)
+        for slot, each in enumerate(expected):
+            envelope = {"tag": tags[source][each], "comm": 2 * comm[source][each]}
+            # Whoever comes: the next receive of that tag gets what this one would have got.
+            peer = rng.choice([source, source, source, -2])
+            program.append(encode("irecv", slot=slot, peer=peer, count=9000, size=1, **envelope))
+        for slot in range(messages):
+            envelope = {"tag": tags[rank][slot], "comm": 2 * comm[rank][slot]}
+            count = rng.choice([1, 3000, 9000])
+            program.append(
+                encode("isend", slot=messages + slot, peer=target, count=count, size=1, **envelope)
+            )
+            if rng.random() < 0.1:
+                program.append(encode("compute", flops=1e4))
+        slots = list(range(2 * messages))
+        rng.shuffle(slots)
+        while slots:
+            several = rng.choice([1, 5, messages])
+            group, slots = slots[:several], slots[several:]
+            wait = encode("wait", slot=group[0]) if several == 1 else None
+            program.append(wait or encode("waitall", slots=group))
+            program.append(encode("compute", flops=1e3))
+        programs.append(program)
+    return programs
+
+
+@pytest.mark.parametrize("options", [{}, {"smpi/send-is-detached-thresh": "0"}])
+def test_messages_that_wait_in_crowds(
+    options: dict[str, str], tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    trace = write_program(tmp_path / "crowd.ht", crowd(random.Random(5), ranks=4, messages=200))
+    for rank_hosts in ([0, 1, 2, 3], [0, 0, 1, 1]):
+        request = {
+            "id": "crowd",
+            "platform": line_of(max(rank_hosts) + 1),
+            "applications": [{"trace": 0, "hosts": rank_hosts}],
+            "options": options,
+        }
+        assert_same(serve(trace), request, rank_hosts)
+
+
+def test_more_messages_at_once_than_simgrid_can_share_out(tmp_path: Path) -> None:
+    # The claims of hundreds of messages do not come to nothing again when they are taken off one by
+    # one, and SimGrid gives up ("Cannot saturate more a constraint that has no active element").
+    def time_of(messages: int, **fields: object) -> float | None:
+        programs = []
+        for rank in range(4):
+            slots = list(range(messages))
+            source, target = (rank + 1) % 4, (rank - 1) % 4
+            receives = [
+                encode("irecv", slot=slot, peer=source, tag=slot, count=1, size=1) for slot in slots
+            ]
+            sends = [
+                encode("isend", slot=messages + slot, peer=target, tag=slot, count=1, size=1)
+                for slot in slots
+            ]
+            wait = encode("waitall", slots=list(range(2 * messages)))
+            programs.append([*receives, *sends, wait])
+        trace = write_program(tmp_path / f"{messages}.ht", programs)
+        fast = line_of(4, link_bandwidth=1e12, link_latency=1e-9)
+        answer = answer_of(trace, on_a_line(0, 1, 2, 3, platform=fast, wall_seconds=60.0, **fields))
+        time: float | None = answer["simulated_time"]
+        return time
+
+    assert time_of(400, plain_simgrid=True) is None
+    times = [time_of(messages) or 0.0 for messages in (200, 300, 400)]
+    assert times[0] > 0
+    assert times[2] - times[1] == pytest.approx(times[1] - times[0], rel=0.01)
 
 
 def test_several_applications_and_a_cutoff(tmp_path: Path, serve: Callable[..., Server]) -> None:

@@ -18,7 +18,6 @@
 
 namespace hamtune::express {
 
-struct Message;
 class Messages;
 
 /// A rank, as the kernel sees it.
@@ -35,10 +34,6 @@ struct Actor {
   int calls_before = 0;
   void (*code)(void*) = nullptr;  // null: a call of the library
   void* arguments = nullptr;
-
-  // While it waits for one of several messages.
-  const std::vector<Message*>* awaited = nullptr;
-  std::size_t arrived = 0;  // position of the one that came
 };
 
 /// Of calls that find nothing: they grow with every one in vain, as SMPI's do.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "workers/simulator/express/requests.hpp"
 #include "workers/simulator/payload.hpp"
@@ -11,6 +13,7 @@ namespace hamtune::express {
 
 namespace {
 
+constexpr std::size_t kLittle = 64;         // messages that are searched one by one
 constexpr std::size_t kBookkeeping = 4096;  // bytes of SMPI's largest header
 
 bool is_moved(const void* from, std::size_t size) {
@@ -18,6 +21,39 @@ bool is_moved(const void* from, std::size_t size) {
 }
 
 }  // namespace
+
+Waiting::Chain& Waiting::chain_of(const Message& message) {
+  return message.is_wild ? wild_ : chains_[message.key & (chains_.size() - 1)];
+}
+
+void Waiting::push_back(Message& message) {
+  message.order = next_order_++;
+  all_.push_back(&message);
+  ++count_;
+  if (count_ > std::max(kLittle, 2 * chains_.size()))
+    chain_all();
+  else if (!chains_.empty())
+    chain_of(message).push_back(&message);
+}
+
+void Waiting::erase(Message& message) {
+  all_.erase(&message);
+  --count_;
+  if (!chains_.empty()) chain_of(message).erase(&message);
+  if (count_ == 0) chains_.clear();
+}
+
+/// Sorts everything into twice as many chains as there are messages.
+void Waiting::chain_all() {
+  std::size_t chains = 1;
+  while (chains < 2 * count_) chains *= 2;
+  chains_.assign(chains, {});
+  wild_ = {};
+  for (Message* message = all_.first(); message != nullptr; message = All::after(message))
+    chain_of(*message).push_back(message);
+}
+
+Awaited::Awaited(std::vector<Message*> messages) : messages_(std::move(messages)) {}
 
 Messages::Messages(Kernel& kernel, Messages* before) : kernel_(kernel) {
   if (before != nullptr) spare_.swap(before->spare_);
@@ -62,16 +98,19 @@ void Messages::release(Message& message) {
 Message* Messages::post_send(Request& request, Actor& source, Actor& target, double size,
                              const void* from, std::size_t from_size, bool detached) {
   Mailbox& box = mailbox(target);
-  Message* message = box.receives.first();
-  while (message != nullptr && !match(request, *message->receive, false))
-    message = Mailbox::Queue::after(message);
+  const Envelope envelope = envelope_of(request);
+  Message* message = box.receives.find(envelope.key, [&request](const Message& waiting) {
+    return match(request, *waiting.receive, false);
+  });
   const bool matched = message != nullptr;
   if (matched) {
-    box.receives.erase(message);  // held by the network from now on
+    box.receives.erase(*message);  // held by the network from now on
   } else {
     message = &take();
     message->holders = 1;
-    box.sends.push_back(message);
+    message->key = envelope.key;
+    message->is_wild = false;
+    box.sends.push_back(*message);
   }
   message->source = &source;
   message->send = &request;
@@ -92,16 +131,20 @@ Message* Messages::post_send(Request& request, Actor& source, Actor& target, dou
 Message* Messages::post_receive(Request& request, Actor& target, void* into,
                                 std::size_t* into_size) {
   Mailbox& box = mailbox(target);
-  Message* message = box.sends.first();
-  while (message != nullptr && !match(*message->send, request, false))
-    message = Mailbox::Queue::after(message);
+  const Envelope envelope = envelope_of(request);
+  Message* message =
+      box.sends.find(envelope.wanted(), [&request](const Message& waiting) {
+        return match(*waiting.send, request, false);
+      });
   const bool matched = message != nullptr;
   if (matched) {
-    box.sends.erase(message);
+    box.sends.erase(*message);
   } else {
     message = &take();
     message->holders = 1;
-    box.receives.push_back(message);
+    message->key = envelope.key;
+    message->is_wild = envelope.is_wild;
+    box.receives.push_back(*message);
   }
   message->target = &target;
   message->receive = &request;
@@ -113,10 +156,11 @@ Message* Messages::post_receive(Request& request, Actor& target, void* into,
 }
 
 Request* Messages::probe(Request& request, const Actor& target) {
-  for (Message* message = mailbox(target).sends.first(); message != nullptr;
-       message = Mailbox::Queue::after(message))
-    if (match(*message->send, request, true)) return message->send;
-  return nullptr;
+  const Message* const message =
+      mailbox(target).sends.find(envelope_of(request).wanted(), [&request](const Message& waiting) {
+        return match(*waiting.send, request, true);
+      });
+  return message == nullptr ? nullptr : message->send;
 }
 
 /// Both ends are there: the message enters the network.
@@ -161,34 +205,37 @@ void Messages::finish(Message& message) {
       std::memcpy(message.into, message.from, size);
     message.from = nullptr;
   }
-  while (message.waiter_count > 0) {
-    Actor& actor = *message.waiters.front();
-    const auto drop = [&actor](Message& waited_for) {
-      Actor** const end = waited_for.waiters.data() + waited_for.waiter_count;
-      waited_for.waiter_count = static_cast<std::uint8_t>(
-          std::remove(waited_for.waiters.data(), end, &actor) - waited_for.waiters.data());
-    };
-    if (actor.awaited != nullptr) {
-      for (Message* const other : *actor.awaited) drop(*other);
-      actor.arrived = static_cast<std::size_t>(
-          std::find(actor.awaited->begin(), actor.awaited->end(), &message) -
-          actor.awaited->begin());
-      actor.awaited = nullptr;
+  const std::size_t waiters = std::exchange(message.waiter_count, std::uint8_t{0});
+  // Who has waited longer goes on first.
+  if (waiters == 2 && since(message.waiters[1]) < since(message.waiters[0]))
+    std::swap(message.waiters[0], message.waiters[1]);
+  for (std::size_t index = 0; index < waiters; ++index) {
+    const Waiter& waiter = message.waiters.at(index);
+    Awaited* const among = waiter.among;
+    if (among == nullptr) {
+      kernel_.wake(*waiter.actor);
+    } else if (std::exchange(among->blocks_, false)) {
+      among->told_ = waiter.position;
+      kernel_.wake(*waiter.actor);
     } else {
-      drop(message);
+      among->arrived_.push_back(waiter.position);
+      std::push_heap(among->arrived_.begin(), among->arrived_.end(), std::greater<>());
     }
-    kernel_.wake(actor);
   }
 }
 
-void Messages::add_waiter(Message& message, Actor& actor) {
-  message.waiters.at(message.waiter_count++) = &actor;
+void Messages::add_waiter(Message& message, const Waiter& waiter) {
+  message.waiters.at(message.waiter_count++) = waiter;
+}
+
+std::uint64_t Messages::since(const Waiter& waiter) {
+  return waiter.among == nullptr ? waiter.since : waiter.among->since_;
 }
 
 void Messages::wait(Message& message) {
   Actor& actor = kernel_.running();
   kernel_.call(0, [this, &message, &actor] {
-    add_waiter(message, actor);
+    add_waiter(message, {&actor, nullptr, 0, waits_++});
     if (message.state == Message::State::done) {
       finish(message);
       return;
@@ -198,19 +245,42 @@ void Messages::wait(Message& message) {
   });
 }
 
-std::size_t Messages::wait_any(const std::vector<Message*>& messages) {
+void Messages::expect(Awaited& awaited) {
   Actor& actor = kernel_.running();
-  kernel_.call(0, [this, &messages, &actor] {
-    actor.awaited = &messages;
-    for (Message* const message : messages) {
-      add_waiter(*message, actor);
-      if (message->state == Message::State::done) {
-        finish(*message);
-        return;
-      }
+  for (std::size_t position = 0; position < awaited.messages_.size(); ++position) {
+    Message& message = *awaited.messages_[position];
+    if (message.state == Message::State::done)
+      awaited.arrived_.push_back(position);  // in order, which is a heap
+    else
+      add_waiter(message, {&actor, &awaited, position, 0});
+  }
+}
+
+void Messages::forget(Awaited& awaited) {
+  for (Message* const message : awaited.messages_) {
+    Waiter* const end = message->waiters.data() + message->waiter_count;
+    message->waiter_count = static_cast<std::uint8_t>(
+        std::remove_if(message->waiters.data(), end,
+                       [&awaited](const Waiter& waiter) { return waiter.among == &awaited; }) -
+        message->waiters.data());
+  }
+}
+
+std::size_t Messages::wait_next(Awaited& awaited) {
+  Actor& actor = kernel_.running();
+  kernel_.call(0, [this, &awaited, &actor] {
+    std::vector<std::size_t>& arrived = awaited.arrived_;
+    if (arrived.empty()) {
+      awaited.blocks_ = true;
+      awaited.since_ = waits_++;
+      return;
     }
+    std::pop_heap(arrived.begin(), arrived.end(), std::greater<>());
+    awaited.told_ = arrived.back();
+    arrived.pop_back();
+    kernel_.wake(actor);
   });
-  return actor.arrived;
+  return awaited.told_;
 }
 
 bool Messages::test(Message& message) {

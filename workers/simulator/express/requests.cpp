@@ -7,6 +7,7 @@
 #include "workers/simulator/express/requests.hpp"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "workers/simulator/express/kernel.hpp"
@@ -57,17 +58,20 @@ class Request : public F2C {
   static int finish_nbc_requests(MPI_Request* request, int test);
   static int wait(MPI_Request* request, MPI_Status* status);
   static int waitany(int count, MPI_Request requests[], MPI_Status* status);
+  static int waitall(int count, MPI_Request requests[], MPI_Status statuses[]);
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
   static int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
   static void iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status);
 
   static bool match(Request& send, Request& receive, bool probing);
+  express::Envelope envelope() const;
 
  private:
   void start_send(express::Kernel& kernel);
   void start_receive(express::Kernel& kernel);
   void settle(express::Kernel& kernel, MPI_Status* status);
   static void complete(MPI_Request& request, MPI_Status* status);
+  static void complete_without_message(MPI_Request& request, MPI_Status* status);
   bool has(unsigned flag) const { return (flags_ & flag) != 0; }
   bool to_nobody() const { return source_ == MPI_PROC_NULL || target_ == MPI_PROC_NULL; }
 
@@ -124,6 +128,14 @@ bool Request::match(Request& send, Request& receive, bool probing) {
   send.flags_ |= kMatched;
   receive.flags_ |= kMatched;
   return true;
+}
+
+express::Envelope Request::envelope() const {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  std::uint64_t mixed = static_cast<std::uint64_t>(source_) * kMix;
+  mixed = (mixed + static_cast<std::uint32_t>(tag_)) * kMix;
+  return {static_cast<std::uint32_t>(mixed >> 32),
+          has(kReceive) && (source_ == MPI_ANY_SOURCE || tag_ == MPI_ANY_TAG)};
 }
 
 void Request::start() {
@@ -263,9 +275,8 @@ int Request::waitany(int count, MPI_Request requests[], MPI_Status* status) {
   for (int place = 0; place < count; ++place) {
     MPI_Request& request = requests[place];
     if (request == MPI_REQUEST_NULL || request->has(kPrepared | kFinished)) continue;
-    if (request->message_ == nullptr) {  // a send that nobody waits for
-      if (request->has(kNonBlockingCollective)) finish_nbc_requests(&request, 0);
-      complete(request, status);
+    if (request->message_ == nullptr) {
+      complete_without_message(request, status);
       return place;
     }
     awaited.push_back(request->message_);
@@ -275,9 +286,61 @@ int Request::waitany(int count, MPI_Request requests[], MPI_Status* status) {
     Status::empty(status);
     return MPI_UNDEFINED;
   }
-  const int place = places[kernel->messages().wait_any(awaited)];
+  express::Messages& messages = kernel->messages();
+  express::Awaited expected(std::move(awaited));
+  messages.expect(expected);
+  const int place = places[messages.wait_next(expected)];
+  messages.forget(expected);
   complete(requests[place], status);
   return place;
+}
+
+/// As waitany for each, but that what has not arrived yet is not looked at again every time.
+int Request::waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<int(int, MPI_Request*, MPI_Status*)>(
+        "_ZN7simgrid4smpi7Request7waitallEiPPS1_P10MPI_Status");
+    return library(count, requests, statuses);
+  }
+  int result = MPI_SUCCESS;
+  const auto status_of = [statuses](int place) {
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[place];
+  };
+  const auto note = [&result, status_of](int place) {
+    const MPI_Status* const status = status_of(place);
+    if (status != MPI_STATUS_IGNORE && status->MPI_ERROR == MPI_ERR_TRUNCATE)
+      result = MPI_ERR_IN_STATUS;
+  };
+  std::vector<Message*> awaited;
+  std::vector<int> places;
+  for (int place = 0; place < count; ++place) {
+    MPI_Request& request = requests[place];
+    Status::empty(status_of(place));
+    if (request == MPI_REQUEST_NULL || request->has(kPrepared | kFinished)) continue;
+    if (request->message_ == nullptr) {
+      complete_without_message(request, status_of(place));
+      note(place);
+    } else {
+      awaited.push_back(request->message_);
+      places.push_back(place);
+    }
+  }
+  express::Messages& messages = kernel->messages();
+  express::Awaited expected(std::move(awaited));
+  messages.expect(expected);
+  for (std::size_t left = places.size(); left > 0; --left) {
+    const int place = places[messages.wait_next(expected)];
+    complete(requests[place], status_of(place));
+    note(place);
+  }
+  return result;
+}
+
+/// A send that nobody waits for, a collective, or nothing.
+void Request::complete_without_message(MPI_Request& request, MPI_Status* status) {
+  if (request->has(kNonBlockingCollective)) finish_nbc_requests(&request, 0);
+  complete(request, status);
 }
 
 int Request::test(MPI_Request* request, MPI_Status* status, int* flag) {
@@ -399,6 +462,8 @@ void Request::init_buffer(int count) {
 }  // namespace simgrid::smpi
 
 namespace hamtune::express {
+
+Envelope envelope_of(const Request& request) { return request.envelope(); }
 
 bool match(Request& send, Request& receive, bool probing) {
   return Request::match(send, receive, probing);

@@ -152,7 +152,8 @@ void Sharing::collect_saturated_variables() {
 /// After what is left of a resource has changed.
 void Sharing::update_candidate(Constraint& constraint) {
   if (constraint.candidate == kNone) return;
-  if (!(constraint.usage > kPrecision) ||
+  // What rounding leaves of the usage of many may exceed the precision; SimGrid gives up on that.
+  if (constraint.active.empty() || !(constraint.usage > kPrecision) ||
       !(constraint.remaining > constraint.bound * kPrecision)) {
     --candidates_left_;
     Candidate& place = candidates_[constraint.candidate];
