@@ -313,23 +313,38 @@ def _count(word: str) -> int:
 
 
 def _files(source: Path) -> list[Path]:
+    """The files with actions: the source, what it lists, or those of a directory, each once."""
     if source.is_dir():
-        return sorted(path for path in source.iterdir() if path.is_file())
+        found = [
+            file for path in sorted(source.iterdir()) if path.is_file() for file in _files(path)
+        ]
+        return list({file.resolve(): file for file in found}.values())
     words = next((line.split() for line in _text(source) if line.strip()), ["0"])
     if words[0].isdigit():
         return [source]
-    listed = [line.strip() for line in _text(source) if line.strip()]
-    beside = [source.parent / name for name in listed]
-    for name, file in zip(listed, beside, strict=True):
-        if not _is_file(file):
-            raise InvalidInput(f"{source}: neither an action of a rank nor a file: {name[:80]}")
-    return beside
+    return [_listed(source, line.strip()) for line in _text(source) if line.strip()]
+
+
+def _listed(source: Path, name: str) -> Path:
+    """The file that a list names.
+
+    smpirun takes names from where it runs, which is the folder of the list, one above it, or the
+    working directory. Whatever they say, nothing outside of the folder of the list is read.
+    """
+    folder = source.parent.resolve()
+    candidates = [base / name for base in (folder, Path.cwd(), *folder.parents)]
+    files = [file for file in candidates if _is_file(file)]
+    inside = [file for file in files if file.resolve().is_relative_to(folder)]
+    if not inside:
+        reason = "outside of its folder" if files else "neither an action of a rank nor a file"
+        raise InvalidInput(f"{source}: {reason}: {name[:80]}")
+    return inside[0]
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a name that is too long
+    except (OSError, ValueError):  # a name that is too long, or has a null character
         return False
 
 

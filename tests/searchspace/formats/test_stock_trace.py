@@ -92,6 +92,34 @@ def test_an_exported_trace_comes_back(ours: Path, tmp_path: Path, form: str) -> 
     assert np.array_equal(traffic_matrix(ours), traffic_matrix(tmp_path / "back.ht"))
 
 
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_list_may_name_files_from_where_smpirun_ran(
+    ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
+) -> None:
+    files = stock_files(ours, tmp_path / "trace")
+    listed = tmp_path / "trace" / "ranks.txt"
+    listed.write_text("".join(f"trace/{file.name}\n" for file in files))
+    monkeypatch.chdir("/" if elsewhere else tmp_path)
+
+    for source in (listed, listed.parent):
+        import_time_independent([source], tmp_path / "back.ht")
+        assert read_operations(tmp_path / "back.ht", 1) == program(1)
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.txt", "{tmp}/secret.txt", "link.txt", "tests/../../secret.txt"]
+)
+def test_a_list_names_nothing_outside_of_its_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.txt").write_text("0 finalize\n")
+    folder = tmp_path / "given"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "list.txt").write_text(name.format(tmp=tmp_path) + "\n")
+
+    with pytest.raises(InvalidInput, match="outside of its folder"):
+        import_time_independent([folder / "list.txt"], tmp_path / "t.ht")
+
+
 def test_equal_requests_are_waited_for_in_order_and_the_rest_at_the_end(tmp_path: Path) -> None:
     text = "0 init\n0 irecv 0 1 8 6\n0 irecv 0 1 9 6\n0 wait 0 0 1\n0 test 0 0 1\n"
     text += "0 send 0 1 8 6\n0 send 0 1 9 6\n0 finalize\n"
