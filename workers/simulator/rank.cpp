@@ -70,7 +70,7 @@ void Rank::call(const Operation& operation) {
       MPI_Wtime();
       return;
     case Code::finalize:
-      check_mpi(MPI_Waitall(static_cast<int>(freed_.size()), freed_.data(), MPI_STATUSES_IGNORE));
+      wait_for_freed();
       return;
     case Code::sendrecv:
       call_sendrecv(operation);
@@ -159,6 +159,17 @@ void Rank::wait_for_all(const Operation& operation) {
     request = MPI_REQUEST_NULL;
   }
   check_mpi(MPI_Waitall(slots[0], open.data(), MPI_STATUSES_IGNORE));
+}
+
+/// One after the other, since the other end of some may never come.
+void Rank::wait_for_freed() {
+  for (std::size_t left = freed_.size(); left > 0; --left) {
+    only_freed_since_ = simgrid::s4u::Engine::get_clock();
+    int place = MPI_UNDEFINED;
+    check_mpi(MPI_Waitany(static_cast<int>(freed_.size()), freed_.data(), &place,
+                          MPI_STATUS_IGNORE));
+  }
+  only_freed_since_.reset();
 }
 
 void Rank::create_communicator(const Operation& operation) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,12 +30,17 @@ class Rank {
   /// The operation the rank is in, for messages: "allreduce (operation 12 of 90)".
   std::string whereabouts() const;
 
+  /// Since when, s, nothing is left to the rank but requests that it has freed. MPI ends without those
+  /// whose other end never comes.
+  std::optional<double> only_freed_since() const { return only_freed_since_; }
+
  private:
   void pass_marks(std::size_t& next);
   void call(const Operation& operation);
   void call_message(const Operation& operation);
   void call_sendrecv(const Operation& operation);
   void wait_for_all(const Operation& operation);
+  void wait_for_freed();
   void create_communicator(const Operation& operation);
   const std::int32_t* values(const Operation& operation) const {
     return trace_.values.data() + operation.more;
@@ -48,6 +54,7 @@ class Rank {
   std::vector<MPI_Comm> communicators_;
   std::vector<MPI_Request> requests_;  // by slot
   std::vector<MPI_Request> freed_;     // completed at the end
+  std::optional<double> only_freed_since_;
 };
 
 }  // namespace hamtune

@@ -310,10 +310,17 @@ void Simulation::play(std::size_t application, std::size_t number) {
   Member& member = running.members[number];
   member.rank.replay(enter_world());
   if (shared_world_ && !ranks_wait_) MPI_Finalize();
-  member.finished = s4u::Engine::get_clock();
-  running.last = std::max(running.last, *member.finished);
+  end(running, member, s4u::Engine::get_clock());
+  if (running_ > 0) return;
+  if (!ranks_wait_) leave(completed());
+  result_ = whole(completed());
+}
+
+void Simulation::end(Running& running, Member& member, double time) {
+  member.finished = time;
+  running.last = std::max(running.last, time);
   --running.left;
-  if (--running_ == 0) complete();
+  --running_;
 }
 
 /// Returns the communicator that stands for MPI_COMM_WORLD in the calling rank.
@@ -368,7 +375,14 @@ void Simulation::stop_at_cutoff() {
     leave({{"status", "censored"}, {"simulated_time", *request_->cutoff}});
 }
 
+/// Ranks that have only freed requests left are at their end. Any other waits for ever.
 void Simulation::stop_in_deadlock() {
+  for (Running& running : applications_)
+    for (Member& member : running.members) {
+      const std::optional<double> since = member.rank.only_freed_since();
+      if (!member.finished && since) end(running, member, *since);
+    }
+  if (running_ == 0) leave(completed());
   for (const Running& application : applications_)
     for (std::size_t rank = 0; rank < application.members.size(); ++rank)
       if (const Member& member = application.members[rank]; !member.finished)
@@ -377,14 +391,14 @@ void Simulation::stop_in_deadlock() {
   fail("crash", "SimGrid reports a deadlock after the ranks have ended");
 }
 
-/// The last rank has finished. What was certain on the way may have been less than the estimate.
-void Simulation::complete() {
+/// The result when the last rank has finished. What was certain on the way may have been less than the
+/// estimate.
+Json Simulation::completed() const {
   Json result = {{"status", "completed"}};
   report_times(result);
   if (request_->cutoff && result["simulated_time"].get<double>() > *request_->cutoff)
     result = {{"status", "censored"}, {"simulated_time", *request_->cutoff}};
-  if (!ranks_wait_) leave(std::move(result));
-  result_ = whole(std::move(result));
+  return result;
 }
 
 void Simulation::fail(const std::string& kind, const std::string& message) {

@@ -69,6 +69,7 @@ class Simulation {
   void start_rank(std::size_t application, std::size_t number);
   void live(std::size_t application, std::size_t number);
   void play(std::size_t application, std::size_t number);
+  void end(Running& running, Member& member, double time);
   MPI_Comm enter_world();
   double finish_time(const Running& application, double added) const;
   bool is_estimate() const;
@@ -77,7 +78,7 @@ class Simulation {
   void stop_at_cutoff();
   void report_times(nlohmann::json& result) const;
   [[noreturn]] void stop_in_deadlock();
-  void complete();
+  nlohmann::json completed() const;
   [[noreturn]] void fail(const std::string& kind, const std::string& message);
   [[noreturn]] void leave(nlohmann::json result);
   nlohmann::json whole(nlohmann::json result) const;

@@ -8,13 +8,23 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankFile, TraceHeader, write_trace
 from tests.processes import children, is_alive
-from tests.workers.simulator.runs import PLAIN, Server, answer_of, on_a_line, write_program
+from tests.workers.simulator.runs import (
+    BANDWIDTH,
+    ENVELOPE,
+    LATENCY,
+    PLAIN,
+    Server,
+    answer_of,
+    on_a_line,
+    write_program,
+)
 
 Serve = Callable[..., Server]
 
@@ -142,6 +152,35 @@ def test_a_deadlock_names_a_rank_that_waits_and_the_server_goes_on(
         "message": "1 ranks wait for ever; rank 1 in recv (operation 2 of 3)",
     }
     assert server.ask(on_a_line(0, 1))["status"] == "completed"
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("kind", ["isend", "irecv"])
+def test_freed_requests_whose_other_end_never_comes_keep_nobody(
+    kind: str, plain: bool, tmp_path: Path, message: Path, serve: Serve
+) -> None:
+    # As smpirun has it: the program ends when its ranks do.
+    large = {"peer": 1, "count": 10**6, "size": 1}
+    freed = [encode(kind, slot=0, tag=3, **large), encode("request_free", slot=0)]
+    taken = [encode("isend", slot=0, tag=4, **large), encode("request_free", slot=0)]
+    work = [encode("compute", flops=1e6)]
+    take = encode("recv", peer=0, tag=4, count=10**6, size=1)
+    traces = [
+        write_program(tmp_path / "freed.ht", [[*freed, *work], [*work, *work]]),
+        write_program(tmp_path / "taken.ht", [[*freed, *taken, *work], [*work, *work, take]]),
+        write_program(tmp_path / "stuck.ht", [[*freed], [encode("recv", **{**large, "peer": 0})]]),
+    ]
+    server = serve(*traces, message)
+
+    def ask(trace: int) -> dict[str, Any]:
+        applications = [{"trace": trace, "hosts": [0, 1]}]
+        return server.ask(on_a_line(0, 1, applications=applications, plain_simgrid=plain))
+
+    assert ask(0)["rank_finish_times"] == [[pytest.approx(1e-3), pytest.approx(2e-3)]]
+    arrival = pytest.approx(2e-3 + LATENCY + (10**6 + ENVELOPE) / BANDWIDTH, rel=1e-6)
+    assert ask(1)["rank_finish_times"] == [[arrival, arrival]]
+    assert ask(2)["reason"]["message"] == "1 ranks wait for ever; rank 1 in recv (operation 1 of 2)"
+    assert ask(3)["status"] == "completed"
 
 
 def alltoall(ranks: int, path: Path) -> Path:
