@@ -115,7 +115,7 @@ class Board {
     if (!Gains::hold(flows_, metric_.diameter())) return std::nullopt;
     std::optional<Parts> parts = parts_of(metric_);
     if (!parts) return std::nullopt;
-    return Gains(flows_, std::move(*parts), close_slots(metric_, Gains::kLanes));
+    return Gains(flows_, std::move(*parts), close_slots(metric_, kLanes));
   }
 
   /// How an annealing cools.

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "searchspace/kernels/instructions.hpp"
+
 namespace hamtune::mapper {
 namespace {
 
@@ -24,6 +26,18 @@ const std::vector<double>& patiences() {
     return found;
   }();
   return shuffled;
+}
+
+/// Rows of so many entries stay in the cache of one core.
+constexpr std::size_t kNearEntries = 1U << 17U;
+
+GainForm fastest_form(std::size_t parts, std::size_t width, bool levels) {
+#ifdef HAMTUNE_X86_LEVELS
+  // A move changes few of the many entries of a row of levels: it would cost more to look at all.
+  if (!levels && usable_instructions() == Instructions::kAvx512)
+    return avx512_gain_form(parts, width);
+#endif
+  return portable_gain_form(parts);
 }
 
 /// So much of a number below 2^32 as `limit` is of all.
@@ -49,7 +63,8 @@ Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
       width_((parts_.width + kLanes - 1) / kLanes * kLanes),
       offered_(std::move(near)),
       steps_(width_, 0),
-      thresholds_(kThresholds + kLanes, 0) {
+      thresholds_(kThresholds + kLanes, 0),
+      form_(fastest_form(parts_.parts.size(), width_, levels())) {
   const std::size_t slots = offered_.size() / kLanes, count = parts_.parts.size();
   for (std::size_t part = 0; part < count; ++part)
     for (Slot slot = 0; slot < slots; ++slot) place_.push_back(parts_.of(slot)[part]);
@@ -67,13 +82,45 @@ Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
     offered_kind_.push_back(kind_[slot]);
   }
   rank_.resize(slots);
+  rows_.resize(slots * width_);
+  least_.resize(slots);
+  far_ = rows_.size() > kNearEntries;
+  members_.assign(count * width_ / kLanes, 0);
+  for (std::size_t part = 0; part < count; ++part)
+    for (std::size_t one = 0; one < parts_.parts[part].classes; ++one) {
+      const std::size_t at = parts_.parts[part].offset + one;
+      std::uint16_t& members = members_[part * (width_ / kLanes) + at / kLanes];
+      members = static_cast<std::uint16_t>(members | (1U << (at % kLanes)));
+    }
+}
+
+GainRows Gains::data() {
+  GainRows found;
+  found.parts = parts_.parts.size();
+  found.slots = rank_.size();
+  found.width = width_;
+  found.first_classes = parts_.parts[0].classes;
+  found.listed = offered_.size();
+  found.rows = rows_.data();
+  found.least = least_.data();
+  found.steps = steps_.data();
+  found.place = place_.data();
+  found.members = members_.data();
+  found.kind = kind_.data();
+  found.offered = offered_.data();
+  found.offered_row = offered_row_.data();
+  found.offered_kind = offered_kind_.data();
+  found.offered_class = offered_class_.data();
+  return found;
 }
 
 void Gains::reset(std::vector<Slot> slots) {
   slot_ = std::move(slots);
   std::fill(rank_.begin(), rank_.end(), kFree);
   for (Rank rank = 0; rank < slot_.size(); ++rank) rank_[slot_[rank]] = rank;
-  rows_.assign(rank_.size() * width_, 0);
+  std::fill(rows_.begin(), rows_.end(), 0);
+  std::fill(least_.begin(), least_.end(), 0);
+  const GainRows rows = data();
   for (Rank rank = 0; rank < slot_.size(); ++rank) {
     std::int32_t* const mine = row(slot_[rank]);
     for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
@@ -87,6 +134,7 @@ void Gains::reset(std::vector<Slot> slots) {
       }
     }
     settle(slot_[rank]);
+    if (form_.weigh != nullptr) form_.weigh(rows, slot_[rank]);
   }
 }
 
@@ -94,6 +142,7 @@ void Gains::lower(Slot slot, std::int32_t by) {
   // An entry of each part is added up, so it is enough to lower those of one part.
   std::int32_t* const mine = row(slot);
   for (std::size_t one = 0; one < parts_.parts[0].classes; ++one) mine[one] -= by;
+  least_[slot] -= by;
 }
 
 void Gains::settle(Slot slot) {
@@ -126,28 +175,32 @@ std::int32_t Gains::change(Rank rank, Slot to) const {
   return other == kFree ? change : change + between(rank, other, from, to);
 }
 
+void Gains::fetch_row(Slot slot) const {
+  for (std::size_t one = 0; one < width_; one += kLanes) __builtin_prefetch(row(slot) + one);
+}
+
 void Gains::tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign) {
-  const std::size_t count = parts_.parts.size();
-  const bool levels = parts_.parts[0].hops.empty();
+  if (levels()) return tell_levels(rank, from, to, sign);
+  if (far_)
+    for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc)
+      fetch_row(slot_[arc->to]);
+  form_.tell(data(), flows_.begin(rank), flows_.end(rank), slot_.data(), sign);
+}
+
+void Gains::tell_levels(Rank rank, Slot from, Slot to, std::int32_t sign) {
   for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
     const Slot there = slot_[arc->to];
     const std::int32_t weight = sign * static_cast<std::int32_t>(arc->weight);
     std::int32_t* const its = row(there);
     std::int32_t own = 0;
-    if (levels) {  // two entries a part change
-      for (std::size_t part = 0; part < count; ++part) {
-        const std::uint32_t left = place(part)[from], next = place(part)[to];
-        if (left == next) continue;
-        const std::int32_t change = weight * parts_.parts[part].same;
-        its[left] -= change;
-        its[next] += change;
-        const std::uint32_t mine = place(part)[there];
-        own += (mine == next ? change : 0) - (mine == left ? change : 0);
-      }
-    } else {
-      const std::int32_t* const steps = steps_.data();
-      for (std::size_t one = 0; one < width_; ++one) its[one] += weight * steps[one];
-      for (std::size_t part = 0; part < count; ++part) own += weight * steps[place(part)[there]];
+    for (std::size_t part = 0; part < parts_.parts.size(); ++part) {  // two entries a part change
+      const std::uint32_t left = place(part)[from], next = place(part)[to];
+      if (left == next) continue;
+      const std::int32_t change = weight * parts_.parts[part].same;
+      its[left] -= change;
+      its[next] += change;
+      const std::uint32_t mine = place(part)[there];
+      own += (mine == next ? change : 0) - (mine == left ? change : 0);
     }
     lower(there, own);
   }
@@ -169,6 +222,7 @@ void Gains::swap(Rank rank, Slot to) {
   tell_partners(rank, from, to, 1);
   if (other != kFree) tell_partners(other, from, to, -1);
   std::swap_ranges(row(from), row(from) + width_, row(to));
+  std::swap(least_[from], least_[to]);
   slot_[rank] = to;
   rank_[to] = rank;
   rank_[from] = other;
@@ -178,34 +232,12 @@ void Gains::swap(Rank rank, Slot to) {
   settle(from);
 }
 
-/// The changes of swaps with kLanes slots on the list, as if nobody there were a partner; returns a bit
-/// for each that is within its threshold and no swap of slots that are alike. `Count` parts, 0: any number.
-template <std::size_t Count>
-std::uint32_t Gains::judge(Slot from, std::size_t offered, const std::int32_t* thresholds,
-                           std::int32_t* rises) const {
-  const std::size_t count = Count > 0 ? Count : parts_.parts.size();
-  const std::int32_t* const mine = row(from);
-  const std::uint32_t* const rows = offered_row_.data() + offered;
-  std::int32_t sums[kLanes] = {};
-  for (std::size_t part = 0; part < count; ++part) {
-    const std::uint16_t* const its_class = classes(part) + offered;
-    const std::int32_t* const theirs = rows_.data() + place(part)[from];
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      sums[lane] += mine[its_class[lane]] + theirs[rows[lane]];
-  }
-  const std::uint32_t* const kinds = offered_kind_.data() + offered;
-  const std::uint32_t kind = kind_[from];
-  std::uint32_t good = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    rises[lane] = sums[lane];
-    good |= static_cast<std::uint32_t>((sums[lane] <= thresholds[lane]) & (kinds[lane] != kind))
-            << lane;
-  }
-  return good;
-}
-
-template <std::size_t Count>
-Gains::Bargain Gains::offer(std::uint64_t offers, Random& random) {
+Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& random) {
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 2;
+  const std::vector<double>& patience = patiences();
+  for (std::size_t at = 0; at < thresholds_.size(); ++at)
+    thresholds_[at] =
+        static_cast<std::int32_t>(std::min(temperature * patience[at % kThresholds], kMost));
   // Several offers are drawn before the first is judged, which does not wait for memory then. Where
   // a partner moves meanwhile, slots close to where it was are offered.
   constexpr std::uint64_t kAhead = 16;
@@ -215,6 +247,7 @@ Gains::Bargain Gains::offer(std::uint64_t offers, Random& random) {
     std::size_t offered;
   } drawn[kAhead];
   const std::size_t anywhere = rank_.size() * kLanes;
+  const GainRows rows = data();
   Bargain bargain;
   std::int32_t rises[kLanes];
   for (std::uint64_t begin = 0; begin < offers; begin += kAhead) {
@@ -230,12 +263,17 @@ Gains::Bargain Gains::offer(std::uint64_t offers, Random& random) {
         drawn[at].offered = anywhere + share_of(mixed, rank_.size());
       drawn[at].rank = rank;
       drawn[at].chance = (mixed >> 8U) % kThresholds;
+      if (!far_) continue;
+      fetch_row(slot_[rank]);
+      __builtin_prefetch(rows.offered + drawn[at].offered);
+      for (std::size_t part = 0; part < rows.parts; ++part)
+        __builtin_prefetch(rows.offered_class + part * rows.listed + drawn[at].offered);
     }
     for (std::uint64_t at = 0; at < ahead; ++at) {
       const auto& [rank, chance, offered] = drawn[at];
       const Slot from = slot_[rank];
       const std::int32_t* const most = thresholds_.data() + chance;
-      for (std::uint32_t good = judge<Count>(from, offered, most, rises); good != 0;
+      for (std::uint32_t good = form_.judge(rows, from, offered, most, rises); good != 0;
            good &= good - 1) {
         const auto lane = static_cast<std::size_t>(__builtin_ctz(good));
         const Slot to = offered_[offered + lane];
@@ -251,20 +289,6 @@ Gains::Bargain Gains::offer(std::uint64_t offers, Random& random) {
     }
   }
   return bargain;
-}
-
-Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& random) {
-  constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 2;
-  const std::vector<double>& patience = patiences();
-  for (std::size_t at = 0; at < thresholds_.size(); ++at)
-    thresholds_[at] =
-        static_cast<std::int32_t>(std::min(temperature * patience[at % kThresholds], kMost));
-  switch (parts_.parts.size()) {
-    case 1: return offer<1>(offers, random);
-    case 2: return offer<2>(offers, random);
-    case 3: return offer<3>(offers, random);
-    default: return offer<0>(offers, random);
-  }
 }
 
 }  // namespace hamtune::mapper

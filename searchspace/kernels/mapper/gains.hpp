@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "searchspace/kernels/mapper/flows.hpp"
+#include "searchspace/kernels/mapper/gain_rows.hpp"
 #include "searchspace/kernels/mapper/parts.hpp"
 #include "searchspace/kernels/random.hpp"
 
@@ -20,9 +21,6 @@ constexpr Rank kFree = std::numeric_limits<Rank>::max();
 /// swaps are judged at once; a swap itself, of which there are few, updates a row for each partner.
 class Gains {
  public:
-  /// How many slots a rank is offered at once.
-  static constexpr std::size_t kLanes = 16;
-
   /// Whether gains are far from the limits of 32 bits.
   static bool hold(const Flows& flows, int diameter);
 
@@ -51,23 +49,19 @@ class Gains {
   Bargain offer(std::uint64_t offers, double temperature, Random& random);
 
  private:
-  template <std::size_t Parts>
-  Bargain offer(std::uint64_t offers, Random& random);
-  template <std::size_t Parts>
-  std::uint32_t judge(Slot from, std::size_t offered, const std::int32_t* thresholds,
-                      std::int32_t* rises) const;
+  bool levels() const { return parts_.parts[0].hops.empty(); }
+  /// Tells where everything is.
+  GainRows data();
   std::int32_t between(Rank rank, Rank other, Slot from, Slot to) const;
   void tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign);
+  void tell_levels(Rank rank, Slot from, Slot to, std::int32_t sign);
+  void fetch_row(Slot slot) const;
   void settle(Slot slot);
   /// Lowers what the rank of a slot costs everywhere.
   void lower(Slot slot, std::int32_t by);
   std::int32_t* row(Slot slot) { return rows_.data() + slot * width_; }
   const std::int32_t* row(Slot slot) const { return rows_.data() + slot * width_; }
   const std::uint32_t* place(std::size_t part) const { return place_.data() + part * rank_.size(); }
-  /// Of each slot on the list, its class in a part.
-  const std::uint16_t* classes(std::size_t part) const {
-    return offered_class_.data() + part * offered_.size();
-  }
 
   const Flows& flows_;
   Parts parts_;
@@ -83,8 +77,12 @@ class Gains {
   std::vector<Slot> slot_;
   std::vector<Rank> rank_;
   std::vector<std::int32_t> rows_;        ///< slots x width
+  std::vector<std::int32_t> least_;       ///< of each slot: the least its row adds up to, if weighed
+  std::vector<std::uint16_t> members_;    ///< parts x width / kLanes: a bit for each class of the part
   std::vector<std::int32_t> steps_;       ///< of each class: how much farther it is after a move
   std::vector<std::int32_t> thresholds_;  ///< some more than kThresholds, of the temperature
+  GainForm form_;
+  bool far_;  ///< whether the rows do not stay in the cache next to the processor
 };
 
 }  // namespace hamtune::mapper

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,9 +60,11 @@ def test_changes_of_swaps_and_moves_are_differences_of_hop_bytes(
         )
     )
 
-    told = swap_changes(
-        traffic.first, traffic.partner, traffic.size, machine.hops, places, proposals
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HAMTUNE_INSTRUCTIONS", data.draw(st.sampled_from(["portable", "avx512"])))
+        told = swap_changes(
+            traffic.first, traffic.partner, traffic.size, machine.hops, places, proposals
+        )
 
     before = hop_bytes(traffic, machine, places)
     for (rank, place), (by_flows, by_gains) in zip(proposals, told, strict=True):

@@ -1,0 +1,56 @@
+// Judging swaps by the rows of `Gains`, and updating them, in the forms that processors run. Plain C++17.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "searchspace/kernels/mapper/flows.hpp"
+
+namespace hamtune::mapper {
+
+/// How many slots a rank is offered at once; the width of a row is a multiple of it.
+constexpr std::size_t kLanes = 16;
+
+/// Where the data of `Gains` are: of each slot a row, which has an entry for each class of each part.
+struct GainRows {
+  std::size_t parts = 0, slots = 0, width = 0;
+  std::size_t first_classes = 0;  ///< of the first part
+  std::size_t listed = 0;         ///< slots on the list of what is offered
+  std::int32_t* rows = nullptr;   ///< slots x width
+  std::int32_t* least = nullptr;  ///< of each slot: the sum of the least entries of all parts
+  const std::int32_t* steps = nullptr;      ///< of each class: how much farther it is after a move
+  const std::uint32_t* place = nullptr;     ///< parts x slots: the class, counted over all parts
+  const std::uint16_t* members = nullptr;   ///< parts x width / kLanes: a bit for each class of the part
+  const std::uint32_t* kind = nullptr;      ///< of each slot: the same where all its classes are
+  const Slot* offered = nullptr;            ///< the list; of each slot on it:
+  const std::uint32_t* offered_row = nullptr;    ///< where its row begins
+  const std::uint32_t* offered_kind = nullptr;   ///< its kind
+  const std::uint16_t* offered_class = nullptr;  ///< parts x listed: its class
+};
+
+/// The changes of swaps of the rank at `from` with kLanes slots of the list from `offered` on, as if
+/// nobody there were a partner. Returns a bit for each that is within its threshold and no swap of slots
+/// that are alike; `rises` is filled at these bits.
+using Judge = std::uint32_t (*)(const GainRows& gains, Slot from, std::size_t offered,
+                                const std::int32_t* thresholds, std::int32_t* rises);
+
+/// A rank has moved by `steps`: changes the rows of its partners, whose slots are `slots` of them, each
+/// so that it costs nothing where the partner is. `sign` is -1 for who moves the other way.
+using Tell = void (*)(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* slots,
+                      std::int32_t sign);
+
+/// Finds `least` of a slot anew.
+using Weigh = void (*)(const GainRows& gains, Slot slot);
+
+/// All forms give the same results. Where there is `weigh`, `judge` looks at `least` and `tell` keeps it.
+struct GainForm {
+  Judge judge;
+  Tell tell;
+  Weigh weigh;
+};
+
+GainForm portable_gain_form(std::size_t parts);
+/// For processors with the instructions of x86-64-v4.
+GainForm avx512_gain_form(std::size_t parts, std::size_t width);
+
+}  // namespace hamtune::mapper

@@ -1,0 +1,59 @@
+// Judging swaps and updating rows, compiled for every processor.
+#include "searchspace/kernels/mapper/gain_rows.hpp"
+
+namespace hamtune::mapper {
+namespace {
+
+/// `Count` parts, 0: any number.
+template <std::size_t Count>
+std::uint32_t judge(const GainRows& gains, Slot from, std::size_t offered,
+                    const std::int32_t* thresholds, std::int32_t* rises) {
+  const std::size_t count = Count > 0 ? Count : gains.parts;
+  const std::int32_t* const mine = gains.rows + from * gains.width;
+  const std::uint32_t* const rows = gains.offered_row + offered;
+  std::int32_t sums[kLanes] = {};
+  for (std::size_t part = 0; part < count; ++part) {
+    const std::uint16_t* const its_class = gains.offered_class + part * gains.listed + offered;
+    const std::int32_t* const theirs = gains.rows + gains.place[part * gains.slots + from];
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] += mine[its_class[lane]] + theirs[rows[lane]];
+  }
+  const std::uint32_t* const kinds = gains.offered_kind + offered;
+  const std::uint32_t kind = gains.kind[from];
+  std::uint32_t good = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    rises[lane] = sums[lane];
+    good |= static_cast<std::uint32_t>((sums[lane] <= thresholds[lane]) & (kinds[lane] != kind))
+            << lane;
+  }
+  return good;
+}
+
+void tell(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* slots,
+          std::int32_t sign) {
+  const std::int32_t* const __restrict steps = gains.steps;
+  const std::size_t width = gains.width, classes = gains.first_classes;
+  for (const Arc* arc = begin; arc != end; ++arc) {
+    const Slot there = slots[arc->to];
+    const std::int32_t weight = sign * static_cast<std::int32_t>(arc->weight);
+    std::int32_t* const __restrict its = gains.rows + there * width;
+    std::int32_t own = 0;
+    for (std::size_t part = 0; part < gains.parts; ++part)
+      own += weight * steps[gains.place[part * gains.slots + there]];
+    for (std::size_t one = 0; one < classes; ++one) its[one] += weight * steps[one] - own;
+    for (std::size_t one = classes; one < width; ++one) its[one] += weight * steps[one];
+  }
+}
+
+}  // namespace
+
+GainForm portable_gain_form(std::size_t parts) {
+  switch (parts) {
+    case 1: return {judge<1>, tell, nullptr};
+    case 2: return {judge<2>, tell, nullptr};
+    case 3: return {judge<3>, tell, nullptr};
+    default: return {judge<0>, tell, nullptr};
+  }
+}
+
+}  // namespace hamtune::mapper
