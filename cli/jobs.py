@@ -22,7 +22,7 @@ from cli.options import (
     source_options,
     target_option,
 )
-from cli.terminal import describe, expectation, repeats_lines, search_trials, status_line
+from cli.terminal import describe, expectation, notes_on_trace, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.datalock import DataLock
@@ -204,7 +204,7 @@ def _application(client: Client, job: dict[str, Any]) -> list[str]:
     if application["recipe"]:
         lines.append(f"  build: {application['recipe']['build']}")
         lines.append(f"  run: {application['recipe']['run']}")
-    return lines + repeats_lines(application["summary"])
+    return lines + notes_on_trace(application["summary"])
 
 
 @click.command(epilog=example("hamtune logs cg-16", "hamtune logs cg-16 --build --follow"))

@@ -15,7 +15,7 @@ __all__ = [
     "curve_text",
     "describe",
     "expectation",
-    "repeats_lines",
+    "notes_on_trace",
     "search_trials",
     "status_line",
 ]
@@ -75,25 +75,27 @@ def _whole_ticks(low: float, high: float) -> list[int]:
     return [first, *range((first // step + 1) * step, round(high) + 1, step)]
 
 
-def repeats_lines(summary: Mapping[str, Any]) -> list[str]:
-    """How much the captures of a trace differ, as lines; none where there was one capture."""
+def notes_on_trace(summary: Mapping[str, Any]) -> list[str]:
+    """That a trace is truncated, and how much its captures differ, as lines; mostly none."""
+    truncated = "  truncated: calls, bytes and traffic are those of the iterations that were kept"
+    notes = [truncated] if summary.get("truncated") else []
     repeats = summary.get("repeats")
     if not repeats:
-        return []
+        return notes
     of_ranks = repeats["rank_spreads"]
     worst = max(range(len(of_ranks)), key=of_ranks.__getitem__)
-    lines = [
+    notes.append(
         f"  computation: median of {repeats['captures']} captures, which differ by "
         f"{repeats['spread']:.1%} in all and by {of_ranks[worst]:.1%} in rank {worst}"
-    ]
+    )
     differing = repeats["differing_ranks"]
     if differing:
         named = ", ".join(map(str, differing[:8])) + (", ..." if len(differing) > 8 else "")
-        lines.append(
+        notes.append(
             f"  the calls of {len(differing)} ranks differ between captures ({named}): they have "
             "the computation of the first one"
         )
-    return lines
+    return notes
 
 
 def status_line(job: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cli.options import print_json
-from cli.terminal import repeats_lines
+from cli.terminal import notes_on_trace
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace import describe_trace
 from searchspace.units import format_size, machine_speed
@@ -41,7 +41,7 @@ def report(output: Path, as_json: bool) -> None:
         print_json({"output": str(output), **summary})
         return
     click.echo(f"{output}: {one_line(summary)}")
-    for line in repeats_lines(summary):
+    for line in notes_on_trace(summary):
         click.echo(line)
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import example, json_option, print_json, say
-from cli.terminal import repeats_lines
+from cli.terminal import notes_on_trace
 from cli.trace_imports import import_trace
 from cli.trace_report import flops_of, one_line, output_option, report
 from searchspace.errors import InvalidInput
 from searchspace.formats.matrix_market import write_traffic
 from searchspace.formats.source_archive import pack
-from searchspace.formats.trace import describe_trace, read_header
+from searchspace.formats.trace import describe_trace
 from searchspace.formats.trace_traffic import selected_traffic
 from searchspace.kernels import CannotCut, TraceLoop, trace_loops
 from searchspace.truncation import ITERATIONS
@@ -194,7 +194,6 @@ def info(
     obstacle = None
     try:
         summary = describe_trace(trace_file)
-        truncated = read_header(trace_file).weights is not None
         loops = trace_loops(trace_file)
     except CannotCut as error:
         obstacle = str(error)
@@ -210,10 +209,10 @@ def info(
         )
         traffic.write_text(write_traffic(selected))
     if as_json:
-        print_json({**summary, "truncated": truncated, "loops": loops, "loops_obstacle": obstacle})
+        print_json({**summary, "loops": loops, "loops_obstacle": obstacle})
         return
     click.echo(one_line(summary))
-    for line in [*_truncated_lines(truncated), *repeats_lines(summary)]:
+    for line in notes_on_trace(summary):
         click.echo(line)
     for name, count in sorted(summary["calls"].items(), key=lambda item: (-item[1], item[0])):
         click.echo(f"  {name:22} {count:>12}")
@@ -324,11 +323,6 @@ def _ranks(text: str | None) -> list[int]:
     if not all(word.isascii() and word.isdigit() for word in words):
         raise click.UsageError(f"--communicator lists ranks like 0,4,8, not {text!r}")
     return [int(word) for word in words]
-
-
-def _truncated_lines(truncated: bool) -> list[str]:
-    kept = "  truncated: calls, bytes and traffic are those of the iterations that were kept"
-    return [kept] if truncated else []
 
 
 def _loop_line(loop: TraceLoop) -> str:

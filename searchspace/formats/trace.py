@@ -231,14 +231,18 @@ def validate(path: Path) -> TraceHeader:
 
 
 def describe_trace(path: Path) -> dict[str, Any]:
-    """What a trace holds, as `TraceSummary` tells it, and its `repeats`, if it has them.
+    """What a trace holds, as `TraceSummary` tells it, whether it is `truncated`, and its `repeats`.
+
+    There are `repeats` only of a trace made of several captures.
 
     Raises:
         InvalidInput: The file is no trace, or one that cannot be replayed.
     """
-    summary: dict[str, Any] = dict(trace_summary(path))
-    repeats = read_header(path).repeats
-    return summary if repeats is None else {**summary, "repeats": repeats.model_dump(mode="json")}
+    header = read_header(path)
+    summary = {**trace_summary(path), "truncated": header.weights is not None}
+    if header.repeats is not None:
+        summary["repeats"] = header.repeats.model_dump(mode="json")
+    return summary
 
 
 def read_operations(path: Path, rank: int) -> bytes:

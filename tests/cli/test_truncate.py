@@ -45,6 +45,20 @@ def test_what_is_shown_of_a_truncated_trace_says_that_it_is_one(
     assert "truncated: calls, bytes and traffic" in hamtune("trace", "info", short).stdout
 
 
+def test_a_job_tells_that_its_trace_is_truncated(hamtune: Hamtune, tmp_path: Path) -> None:
+    trace, short = looping(tmp_path / "t.ht", 40), tmp_path / "s.ht"
+    hamtune("trace", "truncate", trace, "-o", short)
+    job = tmp_path / "job.yaml"
+    job.write_text(
+        "{name: cut, application: {trace: s.ht}, search: {topology: [ring, mesh-2d]}, "
+        f"budget: {{trials: 1}}, machine: {MACHINE}}}"
+    )
+
+    hamtune("run", job)
+
+    assert "truncated: calls, bytes and traffic" in hamtune("show", "cut").stdout
+
+
 def test_the_time_of_a_truncated_trace_is_an_estimate(hamtune: Hamtune, tmp_path: Path) -> None:
     trace, short = looping(tmp_path / "t.ht", 40), tmp_path / "s.ht"
     hamtune("trace", "truncate", trace, "-o", short)

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankBlock, TraceHeader, write_trace
+from searchspace.truncation import truncate
 from service.app import create_app
 from service.runtime import Runtime
 
@@ -84,6 +85,20 @@ def test_a_truncated_trace_is_refused(
     response = client.post(URL, content=trace.read_bytes()[:end], headers=RAW)
     assert response.status_code == 422
     assert stored_files(runtime) == []
+
+
+def test_a_trace_of_some_iterations_says_that_it_is_one(client: TestClient, tmp_path: Path) -> None:
+    whole, short = tmp_path / "whole.ht", tmp_path / "short.ht"
+    operations = encode("allreduce", count=1, size=8) * 40 + encode("finalize")
+    write_trace(whole, TraceHeader(ranks=2, program="loop"), [operations] * 2)
+    truncate(whole, short)
+
+    told = {}
+    for path in (whole, short):
+        uploaded = client.post(URL, content=path.read_bytes(), headers=RAW).json()
+        told[path] = client.get(f"{URL}/{uploaded['id']}").json()["summary"]["truncated"]
+
+    assert told == {whole: False, short: True}
 
 
 def test_damaged_and_hostile_traces_are_refused(

@@ -7,7 +7,7 @@ import { Section } from "../ui/parts.tsx";
 import { PRIORITIES, type Form } from "./form.ts";
 import { Upload } from "./upload.tsx";
 
-interface Stored { id: string; name: string; ranks?: number }
+interface Stored { id: string; name: string; ranks?: number; summary?: { truncated?: boolean } }
 
 interface Props { form: Form; catalogue: Catalogue; errors: FieldProblem[]; change: (part: Partial<Form>) => void }
 
@@ -37,7 +37,7 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
           {text("name", "Name of the job", "name")}
           {select("source", "Application", "application.kind", [["builtin", "a built-in program"], ["stored", "one that was uploaded"], ...said("application")])}
           {form.source === "file" ? null : form.source === "stored"
-            ? select("application", "Uploaded", "application", [["", uploaded.length ? "choose …" : "none was uploaded yet"], ...uploaded.map((one): [string, string] => [one.id, `${one.name} (${one.ranks ?? "?"} ranks)`])])
+            ? select("application", "Uploaded", "application", [["", uploaded.length ? "choose …" : "none was uploaded yet"], ...uploaded.map((one): [string, string] => [one.id, `${one.name} (${one.ranks ?? "?"} ranks${one.summary?.truncated ? ", truncated" : ""})`])])
             : (
               <>
                 <Field label="Program" errors={at("application.builtin")} hint={program?.description}>
