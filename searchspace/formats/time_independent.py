@@ -17,6 +17,13 @@ __all__ = ["NotConvertible", "time_independent"]
 BYTE = 6
 DATATYPES = {1: BYTE, 2: 3, 4: 1, 8: 0, 16: 43}
 """SMPI's id of a datatype by its bytes: BYTE, SHORT, INT, DOUBLE, COMPLEX16."""
+SENT_WHOLE = frozenset(
+    ["alltoall", "allgather", "scatter", "alltoallv", "gatherv", "scatterv", "scan", "exscan"]
+)
+"""Collectives of which no algorithm of SMPI cuts a rank's part into pieces, or chooses by how many
+elements it has: they take as long with other datatypes of as many bytes."""
+MOST = 2**31 - 1
+"""Bytes of a call, counted in bytes: MPI's counts, and where parts begin, are of type int."""
 WTIME_SECONDS = "1e-08"
 """What SMPI charges for a call of MPI_Wtime (its option `smpi/wtime`)."""
 
@@ -83,7 +90,7 @@ def _words(operation: Operation, rank: int, ranks: int, requests: _Requests) -> 
 
 
 def _collective(operation: Operation, rank: int, ranks: int) -> Words:
-    fields = operation.fields
+    fields = _in_known_types(operation, ranks)
     flags = _int(fields.get("flags", 0))
     in_place = bool(flags & IN_PLACE)
     if flags & NOT_COMMUTATIVE:
@@ -180,7 +187,44 @@ def _known(peer: Value) -> int:
 
 
 def _bytes(fields: Fields) -> tuple[int, int]:
-    return _int(fields["count"]) * _int(fields["size"]), BYTE
+    size = _int(fields["count"]) * _int(fields["size"])
+    if size > MOST:
+        raise NotConvertible(f"it has a message of {size} bytes, more than an int can count")
+    return size, BYTE
+
+
+def _in_known_types(operation: Operation, ranks: int) -> Fields:
+    """The fields of a collective, counted in bytes if its datatype has no id and that is the same.
+
+    Raises:
+        NotConvertible: It may take another time with as many bytes, or they are too many.
+    """
+    fields = operation.fields
+    sizes = {name: _int(value) for name, value in fields.items() if name.endswith("size")}
+    unknown = [size for size in sizes.values() if size and size not in DATATYPES]
+    if not unknown:
+        return fields
+    if operation.name not in SENT_WHOLE:
+        raise NotConvertible(
+            f"a collective ({operation.name}) uses a datatype of {unknown[0]} bytes, which that "
+            "format does not have, and counted in bytes it would be cut into other pieces"
+        )
+    counted = dict(fields)
+    for name, size in sizes.items():
+        for count in (name.replace("size", "count"), name.replace("size", "counts")):
+            if count in fields:
+                counted[count] = _times(fields[count], size, ranks)
+        counted[name] = 1 if size else 0
+    return counted
+
+
+def _times(counts: Value, size: int, ranks: int) -> Value:
+    """Counts of elements of so many bytes, in bytes."""
+    each = [counts] * ranks if isinstance(counts, int) else counts
+    assert isinstance(each, Sequence)
+    if sum(_ints(each)) * size > MOST:
+        raise NotConvertible(f"a collective of elements of {size} bytes has more than 2 GiB")
+    return counts * size if isinstance(counts, int) else [count * size for count in _ints(counts)]
 
 
 def _datatypes(fields: Fields) -> tuple[int, int]:
@@ -193,8 +237,6 @@ def _datatypes(fields: Fields) -> tuple[int, int]:
 
 
 def _datatype(size: Value) -> int:
-    if size not in DATATYPES:
-        raise NotConvertible(f"a collective uses a datatype of {size} bytes")
     return DATATYPES[_int(size)]
 
 

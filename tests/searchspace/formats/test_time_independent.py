@@ -149,13 +149,45 @@ def test_in_place_both_sides_are_alike(name: str, fields: dict[str, Any], line: 
 
 
 @pytest.mark.parametrize(
+    ("name", "fields", "line"),
+    [
+        (
+            "alltoall",
+            {"send_count": 3, "send_size": 24, "recv_count": 9, "recv_size": 8},
+            "alltoall 72 72 6 6",
+        ),
+        ("scatter", {"root": 0, "recv_count": 3, "recv_size": 12}, "scatter 36 36 0 6 6"),
+        (
+            "gatherv",
+            {"root": 1, "send_count": 2, "send_size": 5, "recv_size": 5, "recv_counts": [1, 2]},
+            "gatherv 10 5 10 1 6 6",
+        ),
+        (
+            "alltoallv",
+            {"recv_size": 24, "recv_counts": [5, 6], "send_counts": [0, 0], "flags": 1},
+            "alltoallv 264 120 144 264 120 144 6 6",
+        ),
+        ("scan", {"count": 2, "size": 40}, "scan 80 0 6"),
+    ],
+)
+def test_datatypes_without_an_id_are_counted_in_bytes(
+    name: str, fields: dict[str, Any], line: str
+) -> None:
+    assert lines((name, fields)) == [f"1 {line}"]
+
+
+@pytest.mark.parametrize(
     ("operations", "reason"),
     [
         ([("comm_split", {"color": 1})], "other communicators"),
         ([("bcast", {"comm": 2, "size": 8})], "other communicators"),
         ([("send", {**message(0), "comm": 1})], "other communicators"),
         ([("iallreduce", {"size": 8})], "iallreduce"),
-        ([("bcast", {"size": 24})], "24 bytes"),
+        ([("bcast", {"size": 24})], r"\(bcast\) uses a datatype of 24 bytes"),
+        ([("allreduce", {"size": 12, "count": 1})], r"\(allreduce\) uses a datatype of 12 bytes"),
+        ([("scatter", {"recv_size": 3, "recv_count": 2**29})], "more than 2 GiB"),
+        ([("scan", {"size": 24, "count": 2**26})], "more than 2 GiB"),
+        ([("send", message(0, count=2**28))], "a message of 2147483648 bytes"),
         ([("allreduce", {"size": 8, "flags": 2})], "does not commute"),
         ([("irecv", message(-2, slot=0))], "any source"),
         (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import random
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +18,13 @@ import pytest
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, called_collectives
 from searchspace.configuration import Configuration
+from searchspace.formats.operations import Value, decode, encode
+from searchspace.formats.time_independent import time_independent
+from searchspace.formats.trace import TraceHeader, read_operations, write_trace
 from searchspace.kernels import trace_summary
 from searchspace.machine import parse_machine
 from searchspace.platform import Infeasible, Resolved, resolve
+from service.exports.simgrid_export import REPLAY
 from tests.workers.simulator import smpirun
 from workers.capture import capture_builtin
 from workers.simulator_client import Simulator
@@ -162,6 +167,75 @@ def test_a_replay_is_exact_at_the_size_of_published_studies(tmp_path: Path) -> N
         replayed = simulator.evaluate(resolved.simulator_request())["simulated_time"]
 
     assert replayed == pytest.approx(smpirun.live(program, ["A"], resolved), rel=1e-9)
+
+
+def parts_of_24_bytes(rank: int, ranks: int) -> bytes:
+    """Collectives of elements that SMPI's time-independent traces have no datatype for."""
+    sending: dict[str, Value] = {"send_count": 300, "send_size": 24}
+    receiving: dict[str, Value] = {"recv_count": 300, "recv_size": 24}
+    counts = [100 * (other + 1) for other in range(ranks)]
+    root = rank == 0
+    return b"".join(
+        [
+            encode("alltoall", **sending, **receiving),
+            encode("allgather", **sending, **receiving),
+            encode("scatter", **receiving, **(sending if root else {})),
+            encode(
+                "alltoallv",
+                send_size=24,
+                recv_size=24,
+                send_counts=[counts[rank]] * ranks,
+                recv_counts=counts,
+            ),
+            encode(
+                "gatherv",
+                send_count=counts[rank],
+                send_size=24,
+                recv_size=24,
+                recv_counts=counts if root else (),
+            ),
+            encode(
+                "scatterv",
+                recv_count=counts[rank],
+                recv_size=24,
+                send_size=24,
+                send_counts=counts if root else (),
+            ),
+            encode("scan", count=500, size=24),
+            encode("exscan", count=500, size=24),
+            encode("finalize"),
+        ]
+    )
+
+
+def test_an_exported_trace_takes_as_long_where_bytes_stand_for_its_datatypes(
+    tmp_path: Path,
+) -> None:
+    ranks = 6
+    trace = tmp_path / "parts.ht"
+    header = TraceHeader(ranks=ranks, program="parts")
+    write_trace(trace, header, [parts_of_24_bytes(rank, ranks) for rank in range(ranks)])
+    (tmp_path / "trace").mkdir()
+    for rank in range(ranks):
+        lines = time_independent(rank, ranks, decode(read_operations(trace, rank)))
+        (tmp_path / "trace" / f"rank-{rank}.txt").write_text("".join(lines))
+    player = tmp_path / "replay"
+    subprocess.run(["smpicc", "-O2", str(REPLAY), "-o", str(player)], check=True)
+    compared = 0
+    with Simulator([trace]) as simulator:
+        for resolved in itertools.islice(
+            configurations("parts", ranks, trace_summary(trace)), MOST_TRIED
+        ):
+            live = smpirun.live(player, ["trace"], resolved)
+            answer = simulator.evaluate(resolved.simulator_request())
+            if live is None:
+                assert answer["reason"]["kind"] in ("crash", "deadlock"), resolved.options
+                continue
+            assert answer["simulated_time"] == pytest.approx(live, rel=1e-6), resolved.options
+            compared += 1
+            if compared == CONFIGURATIONS:
+                break
+    assert compared == CONFIGURATIONS
 
 
 # FT and MM call collectives on parts of the world, which stock replay takes for the whole.

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
-from searchspace.formats.operations import Value, encode
+from searchspace.formats.operations import Value, decode, encode
+from searchspace.formats.time_independent import SENT_WHOLE
 from searchspace.platform import collective_obstacle
 from tests.workers.simulator.runs import Server, line_of, write_program
 
@@ -60,6 +61,51 @@ def grid(rank_hosts: list[int]) -> dict[str, object]:
     hosts = max(rank_hosts) + 1
     edges = sorted([[host, host + 1] for host in range(hosts - 1)] + [[0, hosts - 1]])
     return line_of(hosts, cores=RANKS // hosts, edges=edges)
+
+
+def in_elements(name: str, count: int, size: int, rank: int) -> bytes:
+    """The same call with elements of another size."""
+    for operation in decode(call(name, count, rank)):
+        changed = {
+            field: size if field.endswith("size") and value else value
+            for field, value in operation.fields.items()
+        }
+        return encode(name, **changed)
+    raise AssertionError
+
+
+@pytest.mark.parametrize("name", sorted(SENT_WHOLE & set(COLLECTIVES)))
+def test_what_is_sent_whole_takes_as_long_in_bytes(
+    name: str, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    # An export to stock traces relies on it.
+    traces = [
+        write_program(
+            tmp_path / f"{size}.ht",
+            [
+                [in_elements(name, 24 * count // size, size, rank) for count in (1, 37, 341, 5000)]
+                for rank in range(RANKS)
+            ],
+        )
+        for size in (24, 1)
+    ]
+    server = serve(*traces)
+    algorithms = [{f"smpi/{name}": each} for each in COLLECTIVES[name].algorithms]
+    for options in [*algorithms, *({"smpi/coll-selector": each} for each in SELECTORS)]:
+        for ranks_per_host in (1, 2):
+            hosts = [rank // ranks_per_host for rank in range(RANKS)]
+            times = [
+                server.ask(
+                    {
+                        "id": name,
+                        "platform": grid(hosts),
+                        "applications": [{"trace": trace, "hosts": hosts}],
+                        "options": options,
+                    }
+                )["simulated_time"]
+                for trace in (0, 1)
+            ]
+            assert times[0] == times[1], options
 
 
 @pytest.mark.parametrize("ranks_per_host", [1, 2])
