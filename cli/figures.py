@@ -125,15 +125,19 @@ def _trials(axes: Axes, curve: Curve, scale: float, state: str, marker: Any, lab
 def _several_jobs(axes: Axes, curves: Sequence[Curve]) -> None:
     for curve, colour in zip(curves, _colours(len(curves)), strict=True):
         reference = curve.reference
-        if reference is None:
+        if not reference:
             continue
         xs, ys = _known(curve, reference)
-        label = f"{curve.name}: best baseline / best = {1 / ys[-1]:.3g}"
+        label = f"{curve.name}: best baseline / best = {_inverse(ys[-1])}"
         axes.step(xs, ys, where="post", color=colour, linewidth=2, label=label)
     axes.axhline(1.0, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     axes.set_ylabel("best simulated time / best baseline")
     axes.set_title("Convergence of the jobs", loc="left", color=TEXT, fontsize=11)
     _legend(axes, "upper right")
+
+
+def _inverse(share: float) -> str:
+    return f"{1 / share:.3g}" if share else "unbounded"
 
 
 def _baselines(axes: Axes, curve: Curve, scale: float) -> None:

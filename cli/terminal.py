@@ -179,8 +179,11 @@ def compared(value: float, baselines: Mapping[str, float], *, times: str = "x") 
     if not baselines:
         return "there is no baseline"
     label = min(baselines, key=lambda name: baselines[name])
-    ratio = baselines[label] / value
     named = f"the best baseline ({label}, {format_duration(baselines[label])})"
+    if value == 0.0 or baselines[label] == 0.0:  # as of a program of no calls
+        quicker = "slower" if value else "faster"
+        return f"as fast as {named}" if value == baselines[label] else f"{quicker} than {named}"
+    ratio = baselines[label] / value
     faster, factor = ("faster", ratio) if ratio > 1.0 else ("slower", 1.0 / ratio)
     if f"{factor:.3g}" == "1":
         return f"as fast as {named}"

@@ -22,6 +22,7 @@ from cli.options import example, json_option, print_json, say, seed_option, serv
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.units import format_duration
 from service.settings import Settings
+from tuner.convergence import speedup as simulated_gain
 
 __all__ = ["COMMANDS", "gain"]
 
@@ -119,7 +120,7 @@ def verify(
         "speedup": speedup,
         "interval": list(interval),
         "confidence": CONFIDENCE,
-        "simulated_speedup": None if default is None else default / simulated["exported"],
+        "simulated_speedup": simulated_gain(default, simulated["exported"]),
     }
     if send:
         with connect(server, settings) as client:

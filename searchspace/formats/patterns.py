@@ -58,7 +58,7 @@ class Pattern(Description):
     size: Annotated[
         int,
         BeforeValidator(_read_size),
-        Field(ge=0, le=_LARGEST_MESSAGE),
+        Field(gt=0, le=_LARGEST_MESSAGE),
         WithJsonSchema({"type": ["integer", "string"], "examples": ["64kB"]}),
     ]
     """Bytes of a message."""

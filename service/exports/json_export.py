@@ -8,6 +8,7 @@ from typing import Any
 from searchspace.machine import NetworkDescription
 from searchspace.workload import split
 from service.exports.result import ExportFile, Result
+from tuner.convergence import speedup
 
 __all__ = ["document", "export_json"]
 
@@ -34,7 +35,7 @@ def document(result: Result) -> dict[str, Any]:
         "value": result.value,
         "unit": "simulated seconds",
         "baseline": best_baseline,
-        "speedup": None if best_baseline is None else best_baseline / result.value,
+        "speedup": speedup(best_baseline, result.value),
         "baselines": baselines,
         "configuration": result.configuration.to_dict(),
         "configuration_sha256": result.configuration.sha256,

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import TraceHeader, write_trace
 from service.exports.formats import FORMATS
 from service.exports.registry import EXPORTERS
 from tests.cli.conftest import Hamtune, tiny_job
@@ -81,6 +83,25 @@ def test_jobs_and_show_tell_the_state(ran: Hamtune, finished: dict[str, Any]) ->
     assert "completed (trials)" in shown
     assert "search space:" in shown
     assert "tiny" in ran("jobs").stdout
+
+
+def test_a_program_that_takes_no_time_has_results_too(
+    another: Callable[[], Hamtune], tmp_path: Path
+) -> None:
+    header = TraceHeader(ranks=2, program="nothing")
+    write_trace(tmp_path / "nothing.ht", header, [encode("finalize")] * 2)
+    hamtune = another()
+    job = tiny_job() | {"name": "none", "application": {"trace": str(tmp_path / "nothing.ht")}}
+    job["search"] = {"topology": ["ring", "mesh-2d"]}
+    hamtune("run", hamtune.job_file(job))
+
+    assert "as fast as the best baseline" in hamtune("best", "none").stdout
+    assert hamtune.json("best", "none")["speedup"] is None
+    for job_names in (["none"], ["none", "none"]):
+        assert hamtune("plot", *job_names, "-o", tmp_path / "figures").returncode == 0
+    hamtune("export", "none", "--format", "json", "-o", tmp_path / "exports")
+    exported = json.loads((tmp_path / "exports/result.json").read_text())
+    assert (exported["value"], exported["speedup"]) == (0.0, None)
 
 
 def test_figures_are_pictures_and_drawings(

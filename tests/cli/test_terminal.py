@@ -75,6 +75,14 @@ def test_the_status_line_tells_state_progress_and_incumbent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "best", "words"),
+    [(0.0, 0.0, "as fast as"), (0.0, 0.1, "faster than"), (0.1, 0.0, "slower than")],
+)
+def test_no_time_at_all_is_compared(value: float, best: float, words: str) -> None:
+    assert compared(value, {"ring": best}).startswith(f"{words} the best baseline (ring, ")
+
+
+@pytest.mark.parametrize(
     ("value", "words"),
     [
         (0.05, "1.6 x faster than the best baseline (torus-3d, 80 ms)"),

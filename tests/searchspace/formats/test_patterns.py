@@ -48,8 +48,8 @@ def test_a_matrix_comes_out_of_its_trace_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("pattern", "ring"), ("ranks", 1), ("ranks", 10**9), ("size", "big"), ("count", 0),
-        ("rate", 0), ("rate", True), ("host_speed", "x"), ("colour", 1),
+        ("pattern", "ring"), ("ranks", 1), ("ranks", 10**9), ("size", "big"), ("size", 0),
+        ("count", 0), ("rate", 0), ("rate", True), ("host_speed", "x"), ("colour", 1),
     ],
 )  # fmt: skip
 def test_a_wrong_field_is_named(tmp_path: Path, field: str, value: Any) -> None:

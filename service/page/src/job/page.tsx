@@ -59,7 +59,7 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
   const { course } = followed;
   const best = job.progress.best;
   const baseline = course ? Object.entries(course.baselines).sort((a, b) => a[1] - b[1])[0] : undefined;
-  const ratio = best && baseline ? baseline[1] / best.value : null;
+  const ratio = best?.value && baseline ? baseline[1] / best.value : null;
   const act = (verb: string) => async () => {
     await post<Job>(`/jobs/${job.id}/${verb}`);
     followed.refresh();
