@@ -233,8 +233,8 @@ class Child {
 
 namespace {
 
-/// The last line of the log that says something; SimGrid ends some failures with empty lines and
-/// with advice on debugging.
+/// The last line of the log that says something; SimGrid ends some failures with empty lines, with
+/// advice on debugging, and with details that are set in.
 std::string last_line(const std::string& log) {
   std::string last;
   std::size_t begin = 0;
@@ -243,7 +243,7 @@ std::string last_line(const std::string& log) {
     const std::string line = log.substr(begin, end - begin);
     begin = end + 1;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (line.find("Segmentation fault") == 0 && !last.empty()) continue;
+    if ((line.find("Segmentation fault") == 0 || line.front() == '\t') && !last.empty()) continue;
     last = line.substr(0, kLongestLine);
   }
   return last;
