@@ -1,15 +1,15 @@
 """The mapping bars: `auto` on given and unseen instances and beside Scotch, mappers of the papers.
 
     .venv/bin/python -m benchmarks.mapping [--only given|unseen|fast|papers] [--given DIRECTORY]
-        [--seconds 16] [--long 60] [--runs 5] [--seed S] [--quick] [--match TEXT]
+        [--seconds 16] [--threads N] [--long 60] [--runs 5] [--seed S] [--quick] [--match TEXT]
 
 - given: `auto --seconds 16` on the reference instances (NAME.mtx and NAME.machine.json in the
-  folder that `--given` names) against the best hop-bytes that anyone is known to have found. Two
-  minutes.
+  folder that `--given` names) against the best hop-bytes that anyone is known to have found, with
+  as many threads as `hamtune map` takes by default: one for each core, up to 16. Two minutes.
 - unseen: the same on instances made by rule. The reference is a formula where there is one (rings,
   stencils, hierarchies), and where there is none (random and power-law traffic) the best of
-  `--runs` runs of `--long` seconds with other seeds, made now. Three hours; half of that with
-  `--quick`, which leaves out machines above 600 hosts.
+  `--runs` runs of `--long` seconds with other seeds and one thread, made now. Three hours; half of
+  that with `--quick`, which leaves out machines above 600 hosts.
 - fast: `auto` at 0 seconds beside Scotch in hop-bytes and CPU seconds. Two minutes.
 - papers: figures and times that the papers' mappers must reach. A second; `--given` for i02.
 
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -83,10 +84,10 @@ def measure(instance: Instance, method: str, **options: float | str) -> tuple[in
     return sum(hops * size for hops, size in enumerate(by_hops)), spent
 
 
-def against_known(some: Iterator[Instance], seconds: float) -> Iterator[Row]:
+def against_known(some: Iterator[Instance], seconds: float, threads: int) -> Iterator[Row]:
     """`auto` at so many seconds against what each instance says is known."""
     for instance in some:
-        found, spent = measure(instance, "auto", seconds=seconds)
+        found, spent = measure(instance, "auto", seconds=seconds, threads=threads)
         if instance.known is None:
             continue
         excess = found / instance.known - 1
@@ -180,6 +181,7 @@ def main() -> int:
     parser.add_argument("--only", choices=("given", "unseen", "fast", "papers"))
     parser.add_argument("--given", type=Path)
     parser.add_argument("--seconds", type=float, default=16)
+    parser.add_argument("--threads", type=int, default=min(len(os.sched_getaffinity(0)), 16))
     parser.add_argument("--long", type=float, default=60)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
@@ -194,10 +196,13 @@ def main() -> int:
     def generated() -> Iterator[Instance]:
         return chosen(instances(seed=asked.seed, quick=asked.quick))
 
+    def judged(some: Iterator[Instance]) -> Iterator[Row]:
+        return against_known(some, asked.seconds, asked.threads)
+
     missed = 0
     heads = ["Instance", "auto", "CPU s", "Known", "Above"]
     if asked.only in (None, "given") and asked.given:
-        missed += table("given", heads, against_known(chosen(given(asked.given)), asked.seconds))
+        missed += table("given", heads, judged(chosen(given(asked.given))))
     if asked.only in (None, "unseen"):
         planted = (
             one
@@ -205,12 +210,10 @@ def main() -> int:
             if not (asked.quick and one.machine.hosts > 600)
         )
         heads[3] = "Least possible"
-        missed += table("unseen, formulas", heads, against_known(planted, asked.seconds))
+        missed += table("unseen, formulas", heads, judged(planted))
         heads[3] = f"Best of {asked.runs} x {asked.long:g} s"
-        rows = against_known(
-            with_long_runs(generated(), asked.seed, asked.long, asked.runs), asked.seconds
-        )
-        missed += table("unseen, long runs", heads, rows)
+        compared = with_long_runs(generated(), asked.seed, asked.long, asked.runs)
+        missed += table("unseen, long runs", heads, judged(compared))
     if asked.only in (None, "fast"):
         heads = ["Instance", "auto 0 s", "CPU s", "Scotch", "CPU s", "Above"]
         missed += table("fast", heads, beside_scotch(generated()))
