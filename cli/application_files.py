@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from searchspace.builtins import BUILTINS
-from searchspace.errors import InvalidInput
+from searchspace.formats.plain_file import check_file
 
 __all__ = ["with_files"]
 
@@ -48,6 +48,5 @@ def _text(value: Any, name: str, folder: Path) -> Any:
     if not isinstance(value, str) or "\n" in value.strip():
         return value
     path = folder / value
-    if not path.is_file():
-        raise InvalidInput(f"there is no file {path}", field=f"application.{name}")
+    check_file(path, field=f"application.{name}")
     return path.read_text(errors="replace")

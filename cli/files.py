@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import click
-
+from cli.input_path import InputPath
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric
 from searchspace.formats.network_files import read_network
+from searchspace.formats.plain_file import check_plain
 from searchspace.graph import Graph
 
 __all__ = ["FILE", "LARGEST_FILE", "read_fabric", "read_graph", "read_json", "read_text"]
@@ -18,7 +18,7 @@ __all__ = ["FILE", "LARGEST_FILE", "read_fabric", "read_graph", "read_json", "re
 LARGEST_FILE = 256 * 2**20
 """Bytes of the largest file of a network."""
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE = InputPath(read_once=True)
 
 
 def read_fabric(path: Path, format_name: str | None = None) -> Fabric:
@@ -50,8 +50,9 @@ def read_text(path: Path) -> str:
     """Reads a text file.
 
     Raises:
-        InvalidInput: It is not UTF-8 text.
+        InvalidInput: It is not UTF-8 text, or no file.
     """
+    check_plain(path, read_once=True)
     try:
         return path.read_text()
     except UnicodeDecodeError:

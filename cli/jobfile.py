@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from cli.client import Client
+from cli.input_path import InputPath
 from searchspace.errors import InvalidDocument, InvalidInput
+from searchspace.formats.plain_file import check_file
 
 if TYPE_CHECKING:
     from searchspace.job import JobSpec
@@ -21,7 +21,7 @@ __all__ = ["JOB_FILE", "create_job", "job_of_source", "read_job"]
 SMALLEST_MACHINE = 16
 DEFAULT_TRIALS = 100
 
-JOB_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+JOB_FILE = InputPath(read_once=True, allow_dash=True)
 
 
 def read_job(path: Path, *, target: str | None = None) -> JobSpec:
@@ -107,8 +107,7 @@ def create_job(
 
 
 def _upload_trace(client: Client, trace: Path) -> dict[str, Any]:
-    if not trace.is_file():
-        raise InvalidInput(f"there is no file {trace}", field="application.trace")
+    check_file(trace, field="application.trace")
     try:
         return client.upload_trace(trace)
     except InvalidInput as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from cli.input_path import InputPath
 from cli.keys import seconds_of
 from cli.options import data_option, example, json_option, print_json, say
 from searchspace.errors import HamtuneError
@@ -55,7 +56,7 @@ def backup(file: Path, no_check: bool, as_json: bool, settings: Settings) -> Non
 
 
 @click.command(epilog=example("hamtune restore hamtune.tar.gz --data new/"))
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=InputPath())
 @json_option
 @data_option
 def restore(file: Path, as_json: bool, settings: Settings) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.plain_file import check_file
 
 if TYPE_CHECKING:
     from searchspace.formats.fabric import Fabric
@@ -75,8 +76,7 @@ def _read(folder: Path, named: Mapping[str, Any], field: str, form: str | None) 
     from cli.files import read_fabric
 
     path = folder / str(named["file"])
-    if not path.is_file():
-        raise InvalidInput(f"there is no file {path}", field=f"{field}.file")
+    check_file(path, field=f"{field}.file")
     try:
         return read_fabric(path, form)
     except InvalidInput as error:

@@ -12,6 +12,7 @@ import click
 
 from cli.client import Client, connect
 from cli.curves import AXES, POINTS, Curve
+from cli.input_path import InputPath
 from cli.options import example, json_option, print_json, server_option
 from cli.terminal import compared, describe
 from searchspace.collectives.equivalents import TARGETS
@@ -155,7 +156,7 @@ def _say_written(written: list[Path], as_json: bool) -> None:
 )
 @click.option(
     "--hosts",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputPath(read_once=True),
     help="File with the names of the machine's hosts in its order: one a line, or n[01-64].",
 )
 @click.option(
@@ -170,7 +171,7 @@ def _say_written(written: list[Path], as_json: bool) -> None:
 )
 @click.option(
     "--fabric",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputPath(read_once=True),
     help="Output of ibnetdiscover, from which the machine was imported: it knows the GUIDs.",
 )
 @json_option

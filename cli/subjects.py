@@ -17,6 +17,7 @@ from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import InvalidInput
+from searchspace.formats.plain_file import check_file, check_plain
 from searchspace.jobspec import (
     Application,
     SourceApplication,
@@ -96,8 +97,7 @@ def _application(text: str, settings: Settings) -> Subject:
 
 def _existing(folder: Path, named: TraceApplication) -> Path:
     trace = folder / named.trace
-    if not trace.is_file():
-        raise InvalidInput(f"there is no file {trace}", field="trace")
+    check_file(trace, field="trace")
     return trace
 
 
@@ -187,6 +187,7 @@ def _read_given(text: str) -> tuple[Any, Path]:
 
 
 def _is_file(text: str) -> bool:
+    check_plain(Path(text))
     try:
         return Path(text).is_file()
     except (OSError, ValueError):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from cli.input_path import InputPath
 from cli.options import example, json_option, say
 from cli.trace_report import flops_of, output_option, report
 from searchspace.errors import InvalidInput
@@ -27,7 +28,7 @@ __all__ = ["import_trace"]
 @click.option(
     "--pattern",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputPath(read_once=True),
     help="Description of a synthetic workload: pattern, ranks, size, count, rate. Patterns: "
     + ", ".join(PATTERN_NAMES)
     + ".",
@@ -35,7 +36,7 @@ __all__ = ["import_trace"]
 @click.option(
     "--matrix",
     metavar="W.mtx",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputPath(read_once=True),
     help="Bytes that every pair of ranks exchanges, both ways (MatrixMarket).",
 )
 @click.option(
@@ -59,7 +60,7 @@ __all__ = ["import_trace"]
     is_flag=True,
     help="Read an OTF2 archive that you trust without the sandbox, where bubblewrap cannot work.",
 )
-@click.argument("files", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.argument("files", nargs=-1, type=InputPath(dir_okay=True))
 @output_option
 @json_option
 def import_trace(

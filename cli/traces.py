@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.input_path import InputPath
 from cli.options import example, json_option, print_json, say
 from cli.terminal import notes_on_trace
 from cli.trace_imports import import_trace
@@ -47,7 +48,7 @@ __all__ = ["COMMANDS"]
 )
 @click.option(
     "--source",
-    type=click.Path(exists=True, path_type=Path),
+    type=InputPath(dir_okay=True),
     help="Source tree, a directory or an archive, in which --build makes the program of COMMAND.",
 )
 @click.option("--build", metavar="CMD", help="Shell command that builds the program of --source.")
@@ -77,7 +78,7 @@ __all__ = ["COMMANDS"]
     "--input",
     "inputs",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputPath(),
     help="File that the program reads; may be repeated.",
 )
 @click.option(
@@ -148,7 +149,7 @@ def trace() -> None:
         "hamtune trace info solver.ht", "hamtune trace info solver.ht --traffic solver.mtx"
     )
 )
-@click.argument("trace_file", metavar="T", type=click.Path(exists=True, path_type=Path))
+@click.argument("trace_file", metavar="T", type=InputPath(dir_okay=True))
 @click.option(
     "--traffic",
     metavar="W.mtx",
@@ -230,7 +231,7 @@ def info(
         "hamtune trace truncate solver.ht -o short.ht --iterations 4 --json",
     )
 )
-@click.argument("trace_file", metavar="T", type=click.Path(exists=True, path_type=Path))
+@click.argument("trace_file", metavar="T", type=InputPath(dir_okay=True))
 @click.option(
     "-o",
     "--output",

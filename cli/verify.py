@@ -20,6 +20,7 @@ import click
 from cli.client import connect
 from cli.options import example, json_option, print_json, say, seed_option, server_option
 from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.formats.plain_file import check_plain
 from searchspace.units import format_duration
 from service.settings import Settings
 from tuner.convergence import speedup as simulated_gain
@@ -245,6 +246,7 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 
 def _manifest(export: Path) -> dict[str, Any]:
     path = export / "export.json"
+    check_plain(path)
     try:
         return dict(json.loads(path.read_text()))
     except FileNotFoundError:

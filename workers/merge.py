@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.plain_file import check_plain
 from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_checked_trace
 
 __all__ = ["merge"]
 
 _RUN = re.compile(r"ranks (\d{1,9})\nspeed ([0-9.e+-]{1,40})\nlibrary ([^\n]*)\n", re.ASCII)
 _MOST_BYTES = 1 << 18
+_MOST_REASON = 2000
 _SHOWN = 8
 
 
@@ -45,7 +48,8 @@ def merge(directory: Path, output: Path) -> TraceHeader:
         raise InvalidInput(f"there is no directory {directory}")
     refused = directory / "refused"
     if refused.exists():
-        reason = refused.read_bytes()[:2000].decode(errors="replace")
+        with _open(refused) as file:
+            reason = file.read(_MOST_REASON).decode(errors="replace")
         raise InvalidInput(f"the run was not recorded: {reason}")
     found = sorted(
         int(match[1])
@@ -80,7 +84,7 @@ def merge(directory: Path, output: Path) -> TraceHeader:
 
 def _read_run(directory: Path, rank: int) -> _Run:
     path = directory / f"rank-{rank}.run"
-    with path.open("rb") as file:
+    with _open(path) as file:
         data = file.read(_MOST_BYTES)
     text = data.decode(errors="replace")
     match = _RUN.match(text)
@@ -113,13 +117,19 @@ def _check_ranks(directory: Path, found: list[int], ranks: int) -> None:
 
 def _rank_file(directory: Path, rank: int) -> RankFile:
     path = directory / f"rank-{rank}.operations"
-    with _count(directory, rank).open("rb") as file:
+    with _open(_count(directory, rank)) as file:
         count = file.read(32).strip()
     if not count.isdigit():
         raise InvalidInput(f"{_count(directory, rank)} is damaged, or two runs wrote to it")
+    check_plain(path)
     if not path.is_file():
         raise InvalidInput(f"the recording has no file {path}")
     return RankFile(path, int(count))
+
+
+def _open(path: Path) -> BinaryIO:
+    check_plain(path)
+    return path.open("rb")
 
 
 def _count(directory: Path, rank: int) -> Path:

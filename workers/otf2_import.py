@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.plain_file import check_plain
 from searchspace.formats.trace import RankFile, TraceHeader, write_checked_trace
 from workers.capture_limits import Limits
 from workers.capture_sandbox import CaptureFailed, Sandbox
@@ -71,6 +72,8 @@ def import_otf2(anchor: Path, output: Path, *, host_speed: float, sandbox: bool 
         )
     site = Path(packages.origin).resolve().parent.parent
     anchor = anchor.resolve()
+    for file in _archive(anchor):
+        check_plain(file)
     own = (Path(sys.base_prefix), site, _ROOT / "searchspace", anchor.parent)
     readable = tuple(path.resolve() for path in own if not path.resolve().is_relative_to("/usr"))
     with Sandbox.temporary(readable, _LIMITS, confined=sandbox) as box:
@@ -95,6 +98,13 @@ def import_otf2(anchor: Path, output: Path, *, host_speed: float, sandbox: bool 
         )
         ignored = {str(name): int(count) for name, count in result["ignored"].items()}
         return Imported(write_checked_trace(output, header, files), ignored)
+
+
+def _archive(anchor: Path) -> list[Path]:
+    """The files of an archive: its anchor, its definitions, and those in the folder beside them."""
+    folder = anchor.with_suffix("")
+    inside = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [anchor, anchor.with_suffix(".def"), *inside]
 
 
 def _result(workspace: Path, anchor: Path) -> dict[str, Any]:

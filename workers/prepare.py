@@ -14,6 +14,7 @@ from searchspace.collectives import called_collectives
 from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.formats.patterns import Pattern, pattern_trace
+from searchspace.formats.plain_file import check_file
 from searchspace.formats.source_archive import pack
 from searchspace.formats.trace import describe_trace
 from searchspace.formats.trace_traffic import TracesTraffic
@@ -484,8 +485,7 @@ def add_trace(storage: Storage, trace: Path) -> Application:
     Raises:
         InvalidInput: The file does not exist, is no trace, or cannot be replayed.
     """
-    if not trace.is_file():
-        raise InvalidInput(f"there is no file {trace}", field="application.trace")
+    check_file(trace, field="application.trace")
     summary = describe_trace(trace)
     digest = storage.put_artifact(trace)
     return storage.add_application(

@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.plain_file import check_plain
 from searchspace.units import format_size
 
 __all__ = ["MAX_ENTRIES", "MAX_TREE_BYTES", "pack", "unpack"]
@@ -179,6 +180,7 @@ def _read(source: Path) -> Iterator[_Tree]:
     if source.is_dir():
         yield _read_directory(source)
         return
+    check_plain(source)
     try:
         file = source.open("rb")
     except OSError as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import Value, encode
+from searchspace.formats.plain_file import check_plain
 from searchspace.formats.time_independent import WTIME_SECONDS
 from searchspace.formats.trace import MAX_RANKS, RankBlock, TraceHeader, write_trace
 
@@ -315,9 +316,10 @@ def _count(word: str) -> int:
 def _files(source: Path) -> list[Path]:
     """The files with actions: the source, what it lists, or those of a directory, each once."""
     if source.is_dir():
-        found = [
-            file for path in sorted(source.iterdir()) if path.is_file() for file in _files(path)
-        ]
+        parts = sorted(source.iterdir())
+        for path in parts:
+            check_plain(path)  # to pass over it would leave out a rank
+        found = [file for path in parts if path.is_file() for file in _files(path)]
         return list({file.resolve(): file for file in found}.values())
     words = next((line.split() for line in _text(source) if line.strip()), ["0"])
     if words[0].isdigit():
@@ -332,6 +334,7 @@ def _listed(source: Path, name: str) -> Path:
     working directory. Whatever they say, nothing outside of the folder of the list is read.
     """
     folder = source.parent.resolve()
+    check_plain(folder / name)
     candidates = [base / name for base in (folder, Path.cwd(), *folder.parents)]
     files = [file for file in candidates if _is_file(file)]
     inside = [file for file in files if file.resolve().is_relative_to(folder)]
@@ -360,6 +363,7 @@ def _lines(file: Path) -> Iterator[tuple[int, int, str, list[str]]]:
 
 
 def _text(file: Path) -> Iterator[str]:
+    check_plain(file)
     try:
         with file.open(errors="replace") as lines:
             yield from lines

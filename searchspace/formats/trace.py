@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import decode
+from searchspace.formats.plain_file import check_plain
 from searchspace.kernels import trace_summary
 
 __all__ = [
@@ -261,6 +262,7 @@ def read_operations(path: Path, rank: int) -> bytes:
 
 
 def _open(path: Path) -> BinaryIO:
+    check_plain(path)
     try:
         return path.open("rb")
     except OSError as error:
