@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from pydantic import ValidationError
+
 from searchspace.errors import InvalidInput
 from searchspace.formats.plain_file import check_plain
-from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_checked_trace
+from searchspace.formats.trace import (
+    MAX_RANKS,
+    MAX_TEXT,
+    RankFile,
+    TraceHeader,
+    write_checked_trace,
+)
 
 __all__ = ["merge"]
 
@@ -18,6 +26,10 @@ _RUN = re.compile(r"ranks (\d{1,9})\nspeed ([0-9.e+-]{1,40})\nlibrary ([^\n]*)\n
 _MOST_BYTES = 1 << 18
 _MOST_REASON = 2000
 _SHOWN = 8
+_AGAIN = "copy the files again from where the rank ran, or record the run again"
+# What the reader of traces says of one rank's operations, and of ranks that disagree.
+_DAMAGED = re.compile(r"rank (\d+) of the trace: (.*)", re.ASCII)
+_DISAGREEING = re.compile(r"rank \d+, ", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,8 @@ def merge(directory: Path, output: Path) -> TraceHeader:
 
     Raises:
         InvalidInput: The recording is not whole: the recorder refused the run, ranks are missing or
-            did not finish, or files of several runs stand together. The message names the ranks.
+            did not finish, files are damaged, or those of several runs stand together. The message
+            names the ranks.
     """
     if not directory.is_dir():
         raise InvalidInput(f"there is no directory {directory}")
@@ -72,29 +85,49 @@ def merge(directory: Path, output: Path) -> TraceHeader:
             )
     _check_ranks(directory, found, first.ranks)
     files = [_rank_file(directory, rank) for rank in range(first.ranks)]
-    header = TraceHeader(
-        ranks=first.ranks,
-        program=Path(first.command[0]).name or "program" if first.command else "program",
-        arguments=first.command[1:],
-        captured_by=first.library,
-        host_speed=first.speed,
-    )
-    return write_checked_trace(output, header, files)
+    try:
+        header = TraceHeader(
+            ranks=first.ranks,
+            program=Path(first.command[0]).name or "program" if first.command else "program",
+            arguments=first.command[1:],
+            captured_by=first.library,
+            host_speed=first.speed,
+        )
+    except ValidationError as error:
+        path = _run(directory, found[0])
+        raise InvalidInput(
+            f"{path} says what no trace can hold: it is damaged, or the program has an argument of "
+            f"more than {MAX_TEXT} characters; {_AGAIN}"
+        ) from error
+    try:
+        return write_checked_trace(output, header, files)
+    except InvalidInput as error:
+        if damaged := _DAMAGED.match(error.message):
+            path = _operations(directory, int(damaged[1]))
+            raise InvalidInput(
+                f"the recording of rank {damaged[1]} is damaged: {path}: {damaged[2]}; {_AGAIN}"
+            ) from error
+        if _DISAGREEING.match(error.message):
+            raise InvalidInput(
+                f"the ranks recorded in {directory} do not fit together: {error.message}; files "
+                f"may be damaged or of another run: {_AGAIN}"
+            ) from error
+        raise
 
 
 def _read_run(directory: Path, rank: int) -> _Run:
-    path = directory / f"rank-{rank}.run"
+    path = _run(directory, rank)
     with _open(path) as file:
         data = file.read(_MOST_BYTES)
     text = data.decode(errors="replace")
     match = _RUN.match(text)
     if match is None:
-        raise InvalidInput(f"{path} is damaged, or two runs wrote to one directory")
+        raise InvalidInput(f"{path} is damaged, or two runs wrote to one directory; {_AGAIN}")
     command = text[match.end() :].split("\0")
     try:
         ranks, speed = int(match[1]), float(match[2])
     except ValueError as error:
-        raise InvalidInput(f"{path} is damaged: {match[2]!r} is no speed") from error
+        raise InvalidInput(f"{path} is damaged: {match[2]!r} is no speed; {_AGAIN}") from error
     if not 1 <= ranks <= MAX_RANKS:
         raise InvalidInput(f"{path}: a trace has from 1 to {MAX_RANKS} ranks, not {ranks}")
     return _Run(ranks, speed, match[3], tuple(command[:-1]))
@@ -116,20 +149,35 @@ def _check_ranks(directory: Path, found: list[int], ranks: int) -> None:
 
 
 def _rank_file(directory: Path, rank: int) -> RankFile:
-    path = directory / f"rank-{rank}.operations"
-    with _open(_count(directory, rank)) as file:
+    path, counted = _operations(directory, rank), _count(directory, rank)
+    with _open(counted) as file:
         count = file.read(32).strip()
-    if not count.isdigit():
-        raise InvalidInput(f"{_count(directory, rank)} is damaged, or two runs wrote to it")
     check_plain(path)
     if not path.is_file():
-        raise InvalidInput(f"the recording has no file {path}")
+        raise InvalidInput(f"the recording has no file {path}; {_AGAIN}")
+    size = path.stat().st_size
+    if not size:
+        raise InvalidInput(f"the recording of rank {rank} is empty: {path} has no bytes; {_AGAIN}")
+    # An operation has a byte at least.
+    if not count.isdigit() or not 0 < int(count) <= size:
+        raise InvalidInput(
+            f"the recording of rank {rank} is damaged: {counted} does not say how many operations "
+            f"{path.name} has, or two runs wrote to it; {_AGAIN}"
+        )
     return RankFile(path, int(count))
 
 
 def _open(path: Path) -> BinaryIO:
     check_plain(path)
     return path.open("rb")
+
+
+def _run(directory: Path, rank: int) -> Path:
+    return directory / f"rank-{rank}.run"
+
+
+def _operations(directory: Path, rank: int) -> Path:
+    return directory / f"rank-{rank}.operations"
 
 
 def _count(directory: Path, rank: int) -> Path:

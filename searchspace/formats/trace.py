@@ -21,6 +21,7 @@ from searchspace.kernels import trace_summary
 __all__ = [
     "MAX_HEADER_BYTES",
     "MAX_RANKS",
+    "MAX_TEXT",
     "MAX_TOTAL_BYTES",
     "Block",
     "RankBlock",
@@ -39,13 +40,15 @@ MAGIC = b"HAMTRACE"
 VERSION = 1
 MAX_HEADER_BYTES = 8 << 20
 MAX_RANKS = 65_536
+MAX_TEXT = 4096
+"""Characters of an argument of the program."""
 MAX_TOTAL_BYTES = 2 << 30
 """What all blocks together may inflate to."""
 
 _CHUNK = 1 << 20
 _FINALIZE = 15
 
-_Text = Annotated[str, Field(max_length=4096)]
+_Text = Annotated[str, Field(max_length=MAX_TEXT)]
 _Count = Annotated[int, Field(ge=1, le=MAX_TOTAL_BYTES)]
 
 
