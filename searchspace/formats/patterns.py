@@ -114,8 +114,14 @@ def matrix_trace(traffic: Traffic, output: Path, *, rounds: int = 1) -> TraceHea
         rounds: How often the exchange is repeated.
 
     Raises:
-        InvalidInput: A message exceeds 2 GiB, or there are too many ranks or rounds.
+        InvalidInput: A message exceeds 2 GiB, there are too many ranks or rounds, or no two ranks
+            exchange anything: ranks that do nothing take no time on any machine.
     """
+    if not traffic.total:
+        raise InvalidInput(
+            "there is no traffic: no two ranks exchange a byte in this matrix, so there is nothing "
+            "to simulate; 'hamtune map' takes it as it is"
+        )
     if traffic.ranks > _MOST_RANKS:
         raise InvalidInput(f"a trace of a matrix has at most {_MOST_RANKS} ranks")
     both = traffic.to_dense()

@@ -79,6 +79,8 @@ def test_the_help_names_the_patterns(hamtune: Hamtune) -> None:
         (["--pattern", "missing.yaml"], "missing.yaml"),
         (["--pattern", "stock.txt"], "stock.txt"),
         (["--matrix", "stock.txt"], "stock.txt"),
+        (["--matrix", "zeros.mtx"], "zeros.mtx: there is no traffic"),
+        (["zeros.mtx"], "zeros.mtx: there is no traffic"),
     ],
 )
 def test_wrong_imports_are_refused(
@@ -86,6 +88,7 @@ def test_wrong_imports_are_refused(
 ) -> None:
     (tmp_path / "stock.txt").write_text("0 init\n0 win_fence 3\n0 finalize\n")
     (tmp_path / "empty.otf2").touch()
+    (tmp_path / "zeros.mtx").write_text("0 0\n0 0\n")
 
     assert reason in hamtune.refused("trace", "import", *arguments, "-o", "t.ht")
     assert not (tmp_path / "t.ht").exists()

@@ -45,6 +45,14 @@ def test_a_matrix_comes_out_of_its_trace_again(tmp_path: Path) -> None:
     assert np.array_equal(directed + directed.T, 2 * traffic)
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_there_is_no_trace_of_ranks_that_exchange_nothing(tmp_path: Path, ranks: int) -> None:
+    trace = tmp_path / "matrix.ht"
+    with pytest.raises(InvalidInput, match="no two ranks exchange a byte"):
+        matrix_trace(Traffic.silent(ranks), trace)
+    assert not trace.exists()
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
