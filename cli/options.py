@@ -14,6 +14,7 @@ from searchspace.collectives.equivalents import TARGETS
 from service.settings import Settings
 
 __all__ = [
+    "command_argument",
     "data_option",
     "example",
     "json_option",
@@ -35,6 +36,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _settings(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Settings:
     return Settings.from_environment(data=value)
+
+
+def command_argument(form: str, **settings: Any) -> Callable[[F], F]:
+    """COMMAND, which comes last: a program and its arguments, whose options are not ours.
+
+    The click command needs `ignore_unknown_options`, and an option that it does not have, in the
+    place of the program, is wrong use.
+
+    Args:
+        form: How the command is written, for that error.
+        settings: Further ones of `click.argument`.
+    """
+
+    def read(
+        _context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        if words and words[0].startswith("-"):
+            name = words[0].partition("=")[0]
+            raise click.UsageError(f"No such option '{name}'; the program comes after --: {form}")
+        return words
+
+    return click.argument("command", nargs=-1, type=click.UNPROCESSED, callback=read, **settings)
 
 
 def data_option(function: F) -> F:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.input_path import InputPath
-from cli.options import example, json_option, print_json, say
+from cli.options import command_argument, example, json_option, print_json, say
 from cli.terminal import notes_on_trace
 from cli.trace_imports import import_trace
 from cli.trace_report import flops_of, one_line, output_option, report
@@ -86,7 +86,9 @@ __all__ = ["COMMANDS"]
     is_flag=True,
     help="Run a program that you trust without the sandbox, where bubblewrap cannot work.",
 )
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@command_argument(
+    "hamtune capture [--source DIR --build CMD] --ranks N -o T -- PROGRAM ARGUMENTS", required=True
+)
 @json_option
 def capture(
     ranks: int,

@@ -18,7 +18,15 @@ from typing import Any
 import click
 
 from cli.client import connect
-from cli.options import example, json_option, print_json, say, seed_option, server_option
+from cli.options import (
+    command_argument,
+    example,
+    json_option,
+    print_json,
+    say,
+    seed_option,
+    server_option,
+)
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.formats.plain_file import check_plain
 from searchspace.units import format_duration
@@ -43,7 +51,9 @@ _LAUNCHERS = ("mpirun", "mpiexec", "mpirun_rsh", "orterun", "prterun", "srun")
     ),
 )
 @click.argument("export", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@command_argument(
+    "hamtune verify EXPORT [--runs N] -- PROGRAM ARGUMENTS", metavar="[-- COMMAND...]"
+)
 @click.option(
     "--runs",
     type=click.IntRange(2, 1000),

@@ -33,6 +33,17 @@ from tests.cli.conftest import ROOT, Hamtune
         (["worker", "--log-level", "loud"], "'loud' is not one of"),
         (["up", "--port", "99999"], "99999"),
         (["jobs", "--server", "elsewhere"], "not a URL"),
+        (
+            ["capture", "--ranks", "2", "-o", "t.ht", "--run", "./solver 9"],
+            "capture: No such option '--run'; the program comes after --: hamtune capture [--source"
+            " DIR --build CMD] --ranks N -o T -- PROGRAM ARGUMENTS",
+        ),
+        (["capture", "--run=./solver"], "No such option '--run'; the program comes after --"),
+        (["capture", "--ranks", "2", "-o", "t.ht", "-q", "--", "./p"], "No such option '-q'"),
+        (
+            ["verify", ".", "--hosts", "h", "--", "./solver"],
+            "No such option '--hosts'; the program comes after --: hamtune verify EXPORT",
+        ),
     ],
 )
 def test_a_wrong_command_line(hamtune: Hamtune, arguments: list[str], complaint: str) -> None:
