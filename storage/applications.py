@@ -134,6 +134,17 @@ class Applications(Repository):
             )
             return changed.first() is not None
 
+    def add_to_summary(self, application_id: str, **values: Any) -> Application:
+        """Note more of what the trace of an application holds.
+
+        Raises:
+            NotFound: There is no such application.
+        """
+        with self._database.writing() as session:
+            row = self._get(session, application_id)
+            row.summary = {**row.summary, **values}
+            return _record(row)
+
     def set_job_application(self, job_id: str, application_id: str) -> None:
         """Tell which application a job is waiting for."""
         with self._database.writing() as session:

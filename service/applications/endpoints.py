@@ -100,6 +100,7 @@ async def upload_application(
             )
     if not new:
         response.status_code = 200
+        (application,) = await run_in_threadpool(service.complete, storage, [application])
     response.headers["Location"] = f"{request.url.path}/{application.id}"
     return ApplicationView.of(application)
 
@@ -121,7 +122,8 @@ def list_applications(
     """Uploaded traces and programs, and captured built-in programs, newest first."""
     page = storage.list_applications(limit=limit, cursor=cursor)
     return ApplicationPage(
-        items=[ApplicationView.of(item) for item in page.items], cursor=page.cursor
+        items=[ApplicationView.of(item) for item in service.complete(storage, page.items)],
+        cursor=page.cursor,
     )
 
 
@@ -134,7 +136,8 @@ def list_applications(
 )
 def get_application(application_id: ApplicationId, storage: StorageDependency) -> ApplicationView:
     """One application with what its trace holds."""
-    return ApplicationView.of(storage.get_application(application_id))
+    (application,) = service.complete(storage, [storage.get_application(application_id)])
+    return ApplicationView.of(application)
 
 
 @router.get(

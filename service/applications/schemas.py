@@ -47,9 +47,9 @@ class ApplicationView(BaseModel):
     )
     ranks: int
     summary: dict[str, Any] = Field(
-        description="What the trace holds: calls, bytes, flops, whether it is `truncated`, and how "
-        "much repeated captures differ (`repeats`). A truncated trace has those of the iterations "
-        "that were kept, and times are estimated by it."
+        description="What the trace holds: calls, bytes, flops, whether it is `truncated` (missing "
+        "where the trace cannot be read), and how much repeated captures differ (`repeats`). A "
+        "truncated trace has those of the iterations that were kept, and times are estimated by it."
     )
     created_at: float = Field(description="Seconds since the epoch.")
 

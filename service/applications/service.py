@@ -1,19 +1,21 @@
-"""Storing uploaded traces and source trees."""
+"""Storing uploaded traces and source trees, and what is told of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from searchspace.errors import InvalidInput
+from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.formats import trace
 from searchspace.jobspec import SourceApplication
 from searchspace.validation import check
+from storage.errors import Unavailable
 from storage.records import Application
 from storage.storage import Storage
+from storage.traces import traces_of
 from workers.prepare import add_source
 
-__all__ = ["MAX_NAME", "store", "store_source"]
+__all__ = ["MAX_NAME", "complete", "store", "store_source"]
 
 MAX_NAME = 200
 _UPLOADED = "(uploaded)"
@@ -81,6 +83,35 @@ def store_source(
     if not storage.has_source(known):
         raise InvalidInput(f"there is no source tree {known}", field="source")
     return add_source(storage, storage.artifact_path(known), named, name=name)
+
+
+def complete(storage: Storage, applications: Iterable[Application]) -> list[Application]:
+    """Add to applications what earlier versions did not note: whether their traces are truncated.
+
+    The first time that somebody asks it is read from the traces and kept. Where that fails it stays
+    unknown; once a store turns out to be away, no further trace is tried.
+    """
+    completed = []
+    away = False
+    for application in applications:
+        found = application
+        if not away and application.state == "ready" and "truncated" not in application.summary:
+            try:
+                found = storage.add_to_summary(
+                    application.id, truncated=_is_truncated(storage, application)
+                )
+            except Unavailable:
+                away = True
+            except (HamtuneError, OSError):
+                pass  # who replays the trace is told what is wrong with it
+        completed.append(found)
+    return completed
+
+
+def _is_truncated(storage: Storage, application: Application) -> bool:
+    """Whether times of an application are estimates: one of its traces at least is truncated."""
+    headers = map(trace.read_header, traces_of(storage, application))
+    return any(header.weights is not None for header in headers)
 
 
 def _checked(name: str | None) -> str | None:

@@ -11,9 +11,13 @@ from fastapi.testclient import TestClient
 
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankBlock, TraceHeader, write_trace
+from searchspace.jobspec import check_application
 from searchspace.truncation import truncate
 from service.app import create_app
 from service.runtime import Runtime
+from storage.models import ApplicationRow
+from storage.storage import Storage
+from workers.prepare import add_trace, stored_application
 
 URL = "/api/v1/applications"
 RAW = {"Content-Type": "application/octet-stream"}
@@ -99,6 +103,52 @@ def test_a_trace_of_some_iterations_says_that_it_is_one(client: TestClient, tmp_
         told[path] = client.get(f"{URL}/{uploaded['id']}").json()["summary"]["truncated"]
 
     assert told == {whole: False, short: True}
+
+
+def forget_truncated(storage: Storage, application_id: str) -> None:
+    """Leave an application as versions stored it that did not note whether it is truncated."""
+    with storage._database.writing() as session:
+        row = session.get_one(ApplicationRow, application_id)
+        row.summary = {k: v for k, v in row.summary.items() if k != "truncated"}
+
+
+def test_an_application_of_an_earlier_version_says_whether_it_is_truncated(
+    client: TestClient, storage: Storage, tmp_path: Path
+) -> None:
+    whole, short = tmp_path / "whole.ht", tmp_path / "short.ht"
+    operations = encode("allreduce", count=1, size=8) * 40 + encode("finalize")
+    write_trace(whole, TraceHeader(ranks=2, program="loop"), [operations] * 2)
+    truncate(whole, short)
+    ids = [add_trace(storage, path).id for path in (whole, short)]
+    parts = [{"name": name, "application": {"id": name}} for name in ids]
+    both = {"applications": parts}
+    ids.append(stored_application(storage, check_application(both)).id)
+
+    for ask in (
+        lambda: [client.get(f"{URL}/{one}").json() for one in ids],
+        lambda: client.get(URL).json()["items"][::-1],
+    ):
+        for one in ids:
+            forget_truncated(storage, one)
+        assert [answer["summary"]["truncated"] for answer in ask()] == [False, True, True]
+        kept = [storage.get_application(one).summary["truncated"] for one in ids]
+        assert kept == [False, True, True]
+    forget_truncated(storage, ids[1])
+    again = client.post(URL, content=short.read_bytes(), headers=RAW)
+    assert (again.status_code, again.json()["summary"]["truncated"]) == (200, True)
+
+
+def test_what_cannot_be_known_of_an_application_is_left_out(
+    client: TestClient, runtime: Runtime, storage: Storage, trace: Path
+) -> None:
+    added = add_trace(storage, trace)
+    forget_truncated(storage, added.id)
+    for path in stored_files(runtime):
+        path.unlink()
+
+    for answer in (client.get(f"{URL}/{added.id}").json(), client.get(URL).json()["items"][0]):
+        assert "truncated" not in answer["summary"]
+        assert answer["summary"]["calls"] == {"allreduce": 2}
 
 
 def test_damaged_and_hostile_traces_are_refused(

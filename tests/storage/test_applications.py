@@ -30,6 +30,17 @@ def test_an_application_is_found_by_the_key_of_what_it_was_made_from(storage: St
     assert storage.find_application("builtin:cg:B:64") is None
 
 
+def test_more_is_noted_of_what_a_trace_holds(storage: Storage) -> None:
+    added = add(storage)
+
+    noted = storage.add_to_summary(added.id, truncated=False)
+
+    assert noted.summary == {"calls": {"MPI_Send": 12}, "truncated": False}
+    assert storage.get_application(added.id) == noted
+    with pytest.raises(NotFound):
+        storage.add_to_summary("0" * 16, truncated=False)
+
+
 def test_a_key_keeps_its_first_application(storage: Storage) -> None:
     first = add(storage, name="first")
 
