@@ -36,8 +36,9 @@ std::int32_t hops_along(const Box& box, std::size_t axis, std::int32_t differenc
   return box.wrapped ? std::min(straight, box.extents[axis] - straight) : straight;
 }
 
-/// Hops of all steps along one line of an axis.
-std::int64_t price_line(const std::vector<Digit>& digits, const Lattice::Axis& axis, const Box& box) {
+/// Hops of all steps along one line of an axis. `values` is room to work in.
+std::int64_t price_line(const std::vector<Digit>& digits, const Lattice::Axis& axis, const Box& box,
+                        std::vector<std::int32_t>& values) {
   std::int64_t sum = 0;
   std::int32_t above = axis.extent - 1;  // steps that change this digit or a higher one
   for (const Digit& digit : digits) {
@@ -46,15 +47,19 @@ std::int64_t price_line(const std::vector<Digit>& digits, const Lattice::Axis& a
     sum += static_cast<std::int64_t>(above - over) * (hops > 0 ? hops + box.climb : 0);
     above = over;
   }
-  if (axis.ring) {
-    std::vector<std::int32_t> first, last;
-    digits_at(digits, 0, first);
-    digits_at(digits, axis.extent - 1, last);
-    std::map<std::size_t, std::int32_t> difference;
-    for (std::size_t at = 0; at < digits.size(); ++at)
-      difference[digits[at].along] += (last[at] - first[at]) * digits[at].step;
+  if (axis.ring) {  // from the last point back to the first, whose digits are 0
+    digits_at(digits, axis.extent - 1, values);
     std::int32_t hops = 0;
-    for (const auto& [along, steps] : difference) hops += hops_along(box, along, steps);
+    for (std::size_t at = 0; at < digits.size(); ++at) {
+      std::int32_t difference = 0;
+      bool told = false;  // by an earlier digit along the same axis
+      for (std::size_t other = 0; other < digits.size(); ++other) {
+        if (digits[other].along != digits[at].along) continue;
+        told |= other < at;
+        difference += values[other] * digits[other].step;
+      }
+      if (!told) hops += hops_along(box, digits[at].along, difference);
+    }
     sum += hops > 0 ? hops + box.climb : 0;
   }
   return sum;
@@ -211,7 +216,8 @@ class Folding {
     size_[along][axis] = 1;
   }
 
-  /// Tries the orders of the digits that share each axis of the box, then prices.
+  /// Tries the orders of the digits that share each axis of the box, then prices. Along the cores of
+  /// a node there are no hops in any order.
   void arrange(std::size_t along) {
     if (done()) return;
     if (along == extents_.size()) {
@@ -222,11 +228,12 @@ class Folding {
     order.clear();
     for (std::size_t axis = 0; axis < left_.size(); ++axis)
       if (size_[along][axis] > 1) order.push_back(axis);
+    const bool matters = along < box_.extents.size() && order.size() <= 4;
     do {
       const std::vector<std::size_t> kept = order;
       arrange(along + 1);
       order = kept;
-    } while (order.size() <= 4 && std::next_permutation(order.begin(), order.end()));
+    } while (matters && std::next_permutation(order.begin(), order.end()));
   }
 
   /// No flow between nodes can take less than one hop.
@@ -236,7 +243,9 @@ class Folding {
 
   void price() {
     ++tried_;
-    std::vector<std::vector<Digit>> digits(left_.size());
+    std::vector<std::vector<Digit>>& digits = digits_;
+    digits.resize(left_.size());
+    for (std::vector<Digit>& mine : digits) mine.clear();
     for (std::size_t along = 0; along < order_.size(); ++along) {
       std::int32_t step = 1;
       for (const std::size_t axis : order_[along]) {
@@ -251,16 +260,17 @@ class Folding {
         return std::pair(a.step, a.along) < std::pair(b.step, b.along);
       };
       std::sort(mine.begin(), mine.end(), earlier);
-      std::vector<Digit> cheapest = mine;
-      std::int64_t least = price_line(mine, lattice_.axes[axis], box_);
-      if (mine.size() <= 4)
+      std::int64_t least = price_line(mine, lattice_.axes[axis], box_, values_);
+      if (mine.size() <= 4) {
+        cheapest_ = mine;
         while (std::next_permutation(mine.begin(), mine.end(), earlier)) {
-          const std::int64_t hops = price_line(mine, lattice_.axes[axis], box_);
+          const std::int64_t hops = price_line(mine, lattice_.axes[axis], box_, values_);
           if (hops >= least) continue;
           least = hops;
-          cheapest = mine;
+          cheapest_ = mine;
         }
-      mine = std::move(cheapest);
+        mine.swap(cheapest_);
+      }
       const std::int32_t steps = lattice_.axes[axis].extent - (lattice_.axes[axis].ring ? 0 : 1);
       sum += lattice_.axes[axis].weight * static_cast<double>(least) / steps;
     }
@@ -275,7 +285,7 @@ class Folding {
     }
     best_price_ = sum;
     best_load_ = load;
-    best_ = std::move(digits);
+    best_ = digits;
   }
 
   const Lattice& lattice_;
@@ -287,6 +297,9 @@ class Folding {
   std::vector<Extents> size_;                ///< digits: box axes x lattice axes
   std::vector<std::vector<std::size_t>> order_;  ///< of the lattice axes along each box axis
   std::vector<std::vector<Digit>> best_;
+  std::vector<std::vector<Digit>> digits_;  ///< those that are priced
+  std::vector<Digit> cheapest_;             ///< of an axis of these
+  std::vector<std::int32_t> values_;        ///< of the digits at a point
   double best_price_ = 0, least_price_ = 0;
   double best_load_ = -1;  ///< of the busiest cable; below 0 where nobody asked
   std::size_t tried_ = 0, weighed_ = 0;
