@@ -70,31 +70,87 @@ std::optional<Links> links_of(const Flows& flows, std::uint32_t least) {
   return found;
 }
 
+/// What lies two links away from a rank: each vertex with the partners of the rank that it is linked
+/// to, as a set of bits in their order, and these links.
+class Beyond {
+ public:
+  struct Vertex {
+    std::uint32_t partners;
+    std::uint32_t edge[kMostDegree];  ///< to each of these partners
+  };
+
+  explicit Beyond(std::size_t ranks) : of_(ranks), place_(ranks) {}
+
+  void look(const Links& links, Rank rank) {
+    rank_ = rank;
+    vertices_.clear();
+    std::uint32_t number = 0;
+    for (const Link* one = links.begin(rank); one != links.end(rank); ++one, ++number)
+      for (const Link* next = links.begin(one->to); next != links.end(one->to); ++next) {
+        if (next->to == rank) continue;
+        if (!reached(next->to)) {
+          of_[next->to] = rank + 1;
+          place_[next->to] = static_cast<std::uint32_t>(vertices_.size());
+          vertices_.emplace_back();
+        }
+        Vertex& vertex = vertices_[place_[next->to]];
+        vertex.partners |= 1U << number;
+        vertex.edge[number] = next->edge;
+      }
+  }
+
+  const std::vector<Vertex>& vertices() const { return vertices_; }
+  /// The partners of the rank that a vertex is linked to.
+  std::uint32_t partners(Rank vertex) const {
+    return reached(vertex) ? vertices_[place_[vertex]].partners : 0;
+  }
+
+ private:
+  bool reached(Rank vertex) const { return of_[vertex] == rank_ + 1; }
+
+  Rank rank_ = 0;
+  std::vector<Rank> of_;  ///< 1 + the rank from which each vertex was reached last
+  std::vector<std::uint32_t> place_;
+  std::vector<Vertex> vertices_;
+};
+
 /// The factor of each edge, from 0 on; at most `most` factors.
 std::optional<std::vector<std::uint32_t>> factors_of(const Links& links, std::size_t ranks,
                                                      std::uint32_t& count) {
   Sets sets(links.edges);
+  Beyond beyond(ranks);
+  struct Squares {
+    std::uint32_t number, beside, across;
+  };
+  Squares squares[kMostDegree][kMostDegree];
   for (Rank rank = 0; rank < ranks; ++rank) {
-    for (const Link* one = links.begin(rank); one != links.end(rank); ++one)
-      for (const Link* other = one + 1; other != links.end(rank); ++other) {
-        std::uint32_t squares = 0, beside = 0, across = 0;
-        bool chord = false;
-        for (const Link* a = links.begin(one->to); a != links.end(one->to); ++a) {
-          chord |= a->to == other->to;
-          if (a->to == rank) continue;
-          if (const Link* b = links.find(other->to, a->to)) {
-            ++squares;
-            beside = a->edge;
-            across = b->edge;
-          }
-        }
-        if (chord || squares != 1) {
-          sets.join(one->edge, other->edge);
-        } else {
-          sets.join(one->edge, across);
-          sets.join(other->edge, beside);
+    beyond.look(links, rank);
+    const Link* begin = links.begin(rank);
+    const auto degree = static_cast<std::uint32_t>(links.end(rank) - begin);
+    for (std::uint32_t one = 0; one < degree; ++one)
+      for (std::uint32_t other = one + 1; other < degree; ++other) squares[one][other].number = 0;
+    for (const Beyond::Vertex& corner : beyond.vertices())
+      for (std::uint32_t left = corner.partners; left != 0;) {
+        const auto one = static_cast<std::uint32_t>(__builtin_ctz(left));
+        left &= left - 1;
+        for (std::uint32_t later = left; later != 0; later &= later - 1) {
+          const auto other = static_cast<std::uint32_t>(__builtin_ctz(later));
+          Squares& found = squares[one][other];
+          found = {found.number + 1, corner.edge[one], corner.edge[other]};
         }
       }
+    for (std::uint32_t other = 0; other < degree; ++other) {
+      const std::uint32_t chords = beyond.partners(begin[other].to);
+      for (std::uint32_t one = 0; one < other; ++one) {
+        const Squares& found = squares[one][other];
+        if ((chords >> one & 1U) != 0 || found.number != 1) {
+          sets.join(begin[one].edge, begin[other].edge);
+        } else {
+          sets.join(begin[one].edge, found.across);
+          sets.join(begin[other].edge, found.beside);
+        }
+      }
+    }
   }
   std::vector<std::uint32_t> factor(links.edges, kNone);
   constexpr std::uint32_t kMostFactors = 13;
@@ -177,7 +233,7 @@ std::optional<Lattice> recognise_lattice(const Flows& flows, std::uint32_t least
     bool ring = false;
     const std::int32_t extent = number_layers(*links, *factor, axis, ranks, place, ring);
     if (extent == 0) return std::nullopt;
-    lattice.axes.push_back({extent, ring, 0});
+    lattice.axes.push_back({extent, ring, 0, 0});
     points *= static_cast<std::uint64_t>(extent);
     if (points > ranks) return std::nullopt;
     for (Rank rank = 0; rank < ranks; ++rank) {
@@ -189,8 +245,11 @@ std::optional<Lattice> recognise_lattice(const Flows& flows, std::uint32_t least
   if (points != ranks) return std::nullopt;
   std::sort(number.begin(), number.end());
   if (std::adjacent_find(number.begin(), number.end()) != number.end()) return std::nullopt;
-  for (const Link& link : links->links)
-    lattice.axes[(*factor)[link.edge]].weight += link.weight / 2.0;
+  for (const Link& link : links->links) {
+    Lattice::Axis& axis = lattice.axes[(*factor)[link.edge]];
+    axis.weight += link.weight / 2.0;
+    axis.heaviest = std::max(axis.heaviest, static_cast<double>(link.weight));
+  }
   return lattice;
 }
 
@@ -213,9 +272,14 @@ std::optional<Lattice> with_rings_of_four(const Lattice& lattice) {
   }
   if (!any) return std::nullopt;
   Lattice merged;
-  for (const auto& [axis, mate] : made_of)
-    merged.axes.push_back(mate == count ? lattice.axes[axis]
-                                        : Lattice::Axis{4, true, 2 * lattice.axes[axis].weight});
+  for (const auto& [axis, mate] : made_of) {
+    const Lattice::Axis& one = lattice.axes[axis];
+    if (mate == count)
+      merged.axes.push_back(one);
+    else
+      merged.axes.push_back(
+          {4, true, 2 * one.weight, std::max(one.heaviest, lattice.axes[mate].heaviest)});
+  }
   merged.place.reserve(ranks * made_of.size());
   for (Rank rank = 0; rank < ranks; ++rank)
     for (const auto& [axis, mate] : made_of) {

@@ -15,6 +15,7 @@ struct Lattice {
     std::int32_t extent;
     bool ring;        ///< its ends are neighbours
     double weight;    ///< of all flows along it together
+    double heaviest;  ///< of one of them
   };
   std::vector<Axis> axes;
   std::vector<std::int32_t> place;  ///< coordinates, ranks x axes

@@ -163,4 +163,59 @@ TableMetric::TableMetric(std::vector<std::uint32_t> classes, std::size_t count,
   }
 }
 
+std::size_t TableMetric::slots_each() const {
+  const std::size_t each = slots() / count_;
+  if (each * count_ != slots()) return 0;
+  for (Slot slot = 0; slot < slots(); ++slot)
+    if (codes_[slot] != slot / each) return 0;
+  return each;
+}
+
+std::vector<TableMetric::Level> TableMetric::levels() const {
+  const std::size_t each = slots_each();
+  if (each == 0) return {};
+  const auto row = [&](std::size_t one) { return table_.begin() + static_cast<std::ptrdiff_t>(one * count_); };
+  const auto least_of = [](auto begin, std::size_t from, std::size_t to, int least) {
+    for (; from < to; ++from) least = std::min<int>(least, begin[static_cast<std::ptrdiff_t>(from)]);
+    return least;
+  };
+  std::vector<Level> found;
+  if (each > 1) {
+    int fewest = diameter_;
+    for (std::size_t one = 0; one < count_; ++one) fewest = least_of(row(one), one, one + 1, fewest);
+    found.push_back({each, table_[0], fewest});
+  }
+  for (std::size_t unit = 1, group = 1; unit < count_; unit *= group) {
+    const std::size_t units = count_ / unit;
+    const auto farthest = [&](std::size_t one, std::size_t other) {
+      int most = 0;
+      for (std::size_t from = one * unit; from < (one + 1) * unit; ++from)
+        for (std::size_t to = other * unit; to < (other + 1) * unit; ++to)
+          most = std::max<int>(most, table_[from * count_ + to]);
+      return most;
+    };
+    const int close = farthest(0, 1);
+    const auto joins = [&](std::size_t other) {
+      for (std::size_t one = 0; one < other; ++one)
+        if (farthest(one, other) > close) return false;
+      return true;
+    };
+    group = 2;
+    while (group < units && joins(group)) ++group;
+    while (units % group != 0) --group;
+    if (group == 1) group = units;
+    double sum = 0;
+    for (std::size_t one = unit; one < group * unit; ++one) sum += table_[one];
+    int fewest = diameter_;
+    for (std::size_t one = 0; one < count_; ++one) {
+      const std::size_t begin = one / unit * unit;
+      fewest = least_of(row(one), 0, begin, fewest);
+      fewest = least_of(row(one), begin + unit, count_, fewest);
+    }
+    const double others = static_cast<double>((group - 1) * unit);
+    found.push_back({group * unit * each, static_cast<int>(sum / others + 0.5), fewest});
+  }
+  return found;
+}
+
 }  // namespace hamtune::mapper

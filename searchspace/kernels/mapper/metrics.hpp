@@ -216,6 +216,20 @@ class TableMetric {
   int diameter() const { return diameter_; }
   int closest() const { return closest_; }
   std::size_t classes() const { return count_; }
+  /// Hops between classes, classes x classes.
+  const std::vector<std::uint16_t>& table() const { return table_; }
+
+  /// The slots of each class, which are numbered class by class; 0 where they are not, or differ.
+  std::size_t slots_each() const;
+
+  /// Slots in units of equal size that are close to each other, units of these, and so on: from the
+  /// slots of a class (where it has several) up to all; nothing where `slots_each` is 0.
+  struct Level {
+    std::size_t slots;  ///< of a unit
+    int hops;           ///< in the mean between the smaller units in it
+    int fewest;         ///< between any of the smaller units
+  };
+  std::vector<Level> levels() const;
 
  private:
   std::vector<std::uint32_t> codes_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -10,9 +12,11 @@
 #include <vector>
 
 #include "searchspace/kernels/mapper/board.hpp"
+#include "searchspace/kernels/mapper/bounds.hpp"
 #include "searchspace/kernels/mapper/clock.hpp"
 #include "searchspace/kernels/mapper/halving.hpp"
 #include "searchspace/kernels/mapper/machine.hpp"
+#include "searchspace/kernels/mapper/nodes.hpp"
 #include "searchspace/kernels/mapper/structured.hpp"
 
 namespace hamtune::mapper {
@@ -30,6 +34,9 @@ template <typename Metric>
 struct Effort {
   static constexpr std::uint64_t kVisits = 1500;  ///< flows that a descent may look at
   static constexpr std::uint64_t kSteps = 20;    ///< of annealing
+  static constexpr std::uint64_t kNodeSteps = 8;  ///< of annealing whole nodes instead, for a lattice
+  /// What is made from structure is enough where it costs so little more than the bound, relative.
+  static constexpr double kClose = 0;
 };
 
 /// In a grid the time goes into bisection with its many pulls.
@@ -37,6 +44,8 @@ template <>
 struct Effort<GridMetric> {
   static constexpr std::uint64_t kVisits = 1000;
   static constexpr std::uint64_t kSteps = 0;
+  static constexpr std::uint64_t kNodeSteps = 0;
+  static constexpr double kClose = 0.125;  // up to 0.2, no other start was better there
 };
 
 /// In a tree, exchanges between siblings leave little to the swaps.
@@ -44,6 +53,8 @@ template <>
 struct Effort<TreeMetric> {
   static constexpr std::uint64_t kVisits = 200;
   static constexpr std::uint64_t kSteps = 0;
+  static constexpr std::uint64_t kNodeSteps = 0;
+  static constexpr double kClose = 0;
 };
 
 /// How hot an annealing begins.
@@ -99,11 +110,12 @@ class Search {
         random_(seed),
         board_(flows, metric, std::move(start)),
         best_{board_.slots(), "by-order", 0, 0},
-        best_cost_(board_.cost()) {}
+        best_cost_(board_.cost()),
+        least_(flows.total() * metric.closest()) {}
 
   Found run() {
     starts();
-    if (limits_.seconds > 0 || limits_.steps > 0) anneal();
+    if (!fast()) anneal();
     best_.steps = steps_;
     best_.seconds = cpu_seconds() - begin_;
     return std::move(best_);
@@ -116,27 +128,46 @@ class Search {
     std::optional<Lattice> ringed;
     const std::optional<Lattice> lattice = find_lattice(flows_);
     if (lattice) {
-      start_from(*lattice);
+      regular_ = true;
       ringed = with_rings_of_four(*lattice);
-      if (ringed) start_from(*ringed);
       const Lattice& shape = ringed ? *ringed : *lattice;
-      if (Families<Metric>::kKnown && Carving::suits(shape)) carving.emplace(shape);
+      least_ = std::max(least_, least_cost(shape, flows_, metric_.slots(), shells(metric_)));
+      start_from(*lattice);
+      if (ringed) start_from(*ringed);
+      // What a node of several slots takes is a block, which planes find sooner than bisections of
+      // graphs, and by less luck.
+      if ((Families<Metric>::kKnown || slots_of_node() > 1) && Carving::suits(shape))
+        carving.emplace(shape);
     }
     // Where structure did not do, twice the effort: such traffic is sparse and soon split.
     const std::int64_t structured = best_cost_;
     const bool tried = best_.start == kStructure;
     const std::size_t ways = carving ? carving->ways() : tried ? 2 : 1;
     const Tries tries{1, std::min<std::size_t>(ways, 3), carving ? &*carving : nullptr};
+    if (fast() && tried &&
+        static_cast<double>(best_cost_) <= (1 + Effort<Metric>::kClose) * static_cast<double>(least_))
+      return;
     if (!optimal()) refine(halve_together(flows_, metric_, tries, random_), kBisection);
-    if (!optimal() && tried && best_cost_ < structured && !Families<Metric>::kKnown)
+    if (!optimal() && tried && best_cost_ < structured && !carving && !Families<Metric>::kKnown)
       refine(halve_together(flows_, metric_, tries, random_), kBisection);
-    if (optimal() || Effort<Metric>::kSteps == 0 || limits_.seconds > 0 || limits_.steps > 0) return;
+    if (optimal()) return;
+    if (carving && Effort<Metric>::kNodeSteps > 0) {
+      // Swaps of single ranks would only break the blocks.
+      board_.place(best_.slots);
+      exchange_nodes(Effort<Metric>::kNodeSteps * flows_.ranks());
+      board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
+      keep(board_, best_.start);
+      return;
+    }
+    if (Effort<Metric>::kSteps == 0 || !fast()) return;
     board_.place(best_.slots);
     Budget budget = Budget::steps(Effort<Metric>::kSteps * flows_.ranks());
-    cool(budget, {0.15, 0}, board_, random_);
+    cool(budget, {kWarm, 0}, board_, random_);
     steps_ += budget.done();
     keep(board_, best_.start);
   }
+
+  bool fast() const { return limits_.seconds <= 0 && limits_.steps == 0; }
 
   void start_from(const Lattice& lattice) {
     if (optimal()) return;
@@ -146,8 +177,46 @@ class Search {
 
   void refine(std::vector<Slot> slots, const char* name) {
     board_.place(std::move(slots));
+    if (fast() || regular_) exchange_nodes(0);
     board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
     keep(board_, name);
+  }
+
+  /// The slots of a node, where all have as many; else 0.
+  std::size_t slots_of_node() const {
+    if constexpr (Nodes<Metric>::kKnown) return Nodes<Metric>::each(metric_);
+    return 0;
+  }
+
+  /// Nodes of several slots change places, each with all its ranks: what no swap of two ranks leads
+  /// to. So many steps of annealing, and descent.
+  void exchange_nodes(std::uint64_t steps) {
+    if constexpr (Nodes<Metric>::kKnown) {
+      const std::size_t each = slots_of_node();
+      if (each < 2) return;
+      if (!nodes_) nodes_.emplace(metric_);
+      const auto& metric = nodes_->metric;
+      const Flows flows = flows_between(flows_, board_.slots(), metric.slots(), each);
+      std::vector<Slot> order(metric.slots());
+      std::iota(order.begin(), order.end(), 0U);
+      Board<std::decay_t<decltype(metric)>> board(flows, metric, std::move(order));
+      const std::int64_t before = board.cost();
+      if (before <= flows.total() * metric.closest() || metric.closest() == metric.diameter()) return;
+      if (steps > 0) {
+        Budget budget = Budget::steps(steps);
+        const double change = std::max(board.mean_change(random_, kSamples), 1e-9);
+        board.anneal({change * kWarm, change * kCold}, budget, random_);
+        steps_ += budget.done();
+      }
+      board.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows.ranks());
+      if (board.cost() >= before) return;
+      std::vector<Slot> slots = board_.slots();
+      for (Slot& slot : slots) {
+        const auto node = static_cast<Rank>(slot / each);
+        slot = static_cast<Slot>(board.slot(node) * each + slot % each);
+      }
+      board_.place(std::move(slots));
+    }
   }
 
   /// Follows the plan; each thread anneals on its own, and goes on from the best of all.
@@ -203,7 +272,6 @@ class Search {
 
   /// Anneals and descends.
   void cool(Budget& budget, const Heat& heat, Board<Metric>& board, Random& random) const {
-    constexpr double kCold = 0.006;
     const double change = std::max(board.mean_change(random, kSamples), 1e-9);
     board.anneal({change * heat.changes, change * kCold, heat.often}, budget, random);
     board.descend(random, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
@@ -216,8 +284,7 @@ class Search {
     best_.start = name;
   }
 
-  /// No flow between different slots takes fewer hops than the closest two.
-  bool optimal() const { return best_cost_ <= flows_.total() * metric_.closest(); }
+  bool optimal() const { return best_cost_ <= least_; }
 
   /// Now and then; whether to go on.
   bool tell() {
@@ -240,6 +307,9 @@ class Search {
   };
 
   static constexpr std::size_t kSamples = 1000;
+  /// Temperatures in mean changes of a proposal: where an annealing of the fast mode begins, and where
+  /// those end whose share of rises is not given.
+  static constexpr double kWarm = 0.15, kCold = 0.006;
 
   const Flows& flows_;
   const Metric& metric_;
@@ -249,9 +319,12 @@ class Search {
   std::atomic<bool> stopped_ = false;
   Random random_;
   Board<Metric> board_;
+  std::optional<Nodes<Metric>> nodes_;
   std::deque<Helper> helpers_;
   Found best_;
   std::int64_t best_cost_;
+  std::int64_t least_;  ///< no mapping costs less: no flow takes fewer hops than the closest slots
+  bool regular_ = false;  ///< whether the traffic is a lattice
   std::uint64_t steps_ = 0;
 };
 

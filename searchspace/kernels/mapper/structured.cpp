@@ -8,24 +8,51 @@
 namespace hamtune::mapper {
 namespace {
 
-/// The classes in an order in which each is as close to the next as any two are, where one is found:
-/// a Hamiltonian cycle, or, but for the step back to the first, a path.
-std::optional<std::vector<Node>> tour_of_classes(const TableMetric& metric) {
-  constexpr std::size_t kMostClasses = 512;  // rotations take time with the square of the number
+/// Units of so many classes in an order in which each is as close to the next as any two are, where
+/// one is found: a Hamiltonian cycle, or, but for the step back to the first, a path. All classes of a
+/// unit count as its first.
+std::optional<std::vector<Node>> tour_of_units(const TableMetric& metric, std::size_t classes,
+                                               int closest) {
+  constexpr std::size_t kMostUnits = 512;  // rotations take time with the square of the number
   constexpr unsigned kRestarts = 4;
-  const auto classes = static_cast<Node>(metric.classes());
-  if (classes < 3 || classes > kMostClasses) return std::nullopt;
-  int closest = metric.hops(0, 1);
-  for (Node one = 0; one < classes; ++one)
-    for (Node other = one + 1; other < classes; ++other)
-      closest = std::min(closest, metric.hops(one, other));
+  const auto units = static_cast<Node>(metric.classes() / classes);
+  if (units < 3 || units > kMostUnits) return std::nullopt;
   std::vector<Edge> edges;
-  for (Node one = 0; one < classes; ++one)
-    for (Node other = one + 1; other < classes; ++other)
-      if (metric.hops(one, other) == closest) edges.push_back({one, other});
-  std::vector<Node> tour = hamiltonian_walk(Adjacency(classes, edges), 1, kRestarts);
-  if (tour.size() < classes) return std::nullopt;
+  for (Node one = 0; one < units; ++one)
+    for (Node other = one + 1; other < units; ++other)
+      if (metric.hops(static_cast<std::uint32_t>(one * classes),
+                      static_cast<std::uint32_t>(other * classes)) == closest)
+        edges.push_back({one, other});
+  std::vector<Node> tour = hamiltonian_walk(Adjacency(units, edges), 1, kRestarts);
+  if (tour.size() < units) return std::nullopt;
   return tour;
+}
+
+/// A ring goes through the units of the lowest level that a tour joins, and through each in order.
+std::optional<std::vector<Slot>> place_ring(const Lattice& ring, const TableMetric& metric,
+                                            const std::vector<TableMetric::Level>& levels) {
+  const std::size_t each = metric.slots_each();
+  std::size_t size = each;  // slots of a unit
+  for (const TableMetric::Level& level : levels) {
+    if (level.slots == each) continue;
+    // Units of which every one is close to those of its own group only: no tour joins the groups.
+    const std::size_t classes = size / each;
+    std::size_t close = 0;
+    for (std::size_t one = classes; one < metric.classes(); one += classes)
+      close += metric.hops(0, static_cast<std::uint32_t>(one)) == level.fewest ? 1 : 0;
+    const bool apart = level.slots < metric.slots() && close < level.slots / size;
+    if (!apart)
+      if (const std::optional<std::vector<Node>> tour = tour_of_units(metric, classes, level.fewest)) {
+        std::vector<Slot> slots;
+        for (const std::int32_t at : ring.place) {
+          const auto point = static_cast<std::size_t>(at);
+          slots.push_back(static_cast<Slot>((*tour)[point / size] * size + point % size));
+        }
+        return slots;
+      }
+    size = level.slots;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -70,47 +97,18 @@ std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const Gri
 }
 
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const TableMetric& metric) {
-  // Classes of equal size, in groups of neighbours (as in a dragonfly): a tree of three levels.
-  const std::size_t classes = metric.classes(), each = metric.slots() / classes;
-  if (each * classes != metric.slots()) return std::nullopt;
-  for (Slot slot = 0; slot < metric.slots(); ++slot)
-    if (metric.code(slot) != slot / each) return std::nullopt;
-  if (classes < 2) return std::nullopt;
-  if (lattice.axes.size() == 1 && lattice.place.size() == metric.slots()) {
-    if (const std::optional<std::vector<Node>> tour = tour_of_classes(metric)) {
-      std::vector<Slot> slots;
-      for (const std::int32_t at : lattice.place) {
-        const auto point = static_cast<std::size_t>(at);
-        slots.push_back(static_cast<Slot>((*tour)[point / each] * each + point % each));
-      }
-      return slots;
-    }
-  }
-  const auto code = [](std::size_t one) { return static_cast<std::uint32_t>(one); };
-  const int closest = metric.hops(0, 1);
-  std::size_t group = 1;
-  while (group < classes && [&] {
-    for (std::size_t one = 0; one < group; ++one)
-      if (metric.hops(code(one), code(group)) > closest) return false;
-    return true;
-  }())
-    ++group;
-  while (classes % group != 0) --group;
-  double sum = 0;
-  for (std::size_t one = group; one < classes; ++one) sum += metric.hops(0, code(one));
-  const int far = group == classes
-                      ? closest
-                      : static_cast<int>(sum / static_cast<double>(classes - group) + 0.5);
+  // Classes of equal size, in groups of neighbours (as in a dragonfly): a tree.
+  const std::vector<TableMetric::Level> levels = metric.levels();
+  if (metric.classes() < 2 || levels.empty()) return std::nullopt;
+  if (lattice.axes.size() == 1 && lattice.place.size() == metric.slots())
+    if (std::optional<std::vector<Slot>> slots = place_ring(lattice, metric, levels)) return slots;
   std::vector<std::uint32_t> arity;
   std::vector<int> hops;
-  const auto level = [&](std::size_t count, int apart) {
-    if (count < 2) return;
-    arity.push_back(code(count));
-    hops.push_back(apart);
-  };
-  level(classes / group, far);
-  level(group, closest);
-  level(each, metric.hops(0, 0));
+  for (std::size_t level = levels.size(); level-- > 0;) {
+    arity.push_back(
+        static_cast<std::uint32_t>(levels[level].slots / (level == 0 ? 1 : levels[level - 1].slots)));
+    hops.push_back(levels[level].hops);
+  }
   return cut_for_tree(lattice, arity, hops);
 }
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape, Tree
+from searchspace.kernels._native import map_auto
 from searchspace.mapping import map_ranks
 from searchspace.mapping.auto import improve
 from searchspace.mapping.judge import judge
@@ -189,6 +190,82 @@ def test_a_ring_goes_from_router_to_router_by_one_cable_each() -> None:
     routers, hosts = 16 * 8, 4
     inside, between = 2 * routers * (hosts - 1), 3 * routers
     assert mapped(ring(routers * hosts), Dragonfly(16, 8, hosts)) == 1000 * (inside + between)
+
+
+def test_a_ring_goes_through_all_hosts_of_a_router_before_the_next() -> None:
+    # Of 88 routers with three hosts of four cores: nothing within hosts, two hops within routers.
+    machine = HopMachine.uniform(Dragonfly(11, 8, 3), 4)
+    traffic = ring(machine.places)
+    found = hop_bytes(traffic, machine, map_ranks("auto", traffic, machine))
+    assert found == 1000 * (88 * 2 * 2 + 88 * 3)
+
+
+@pytest.mark.parametrize(
+    ("extents", "rings", "shape", "cores"),
+    [
+        ((8, 8, 16), False, Grid((8, 8), wrapped=True), 16),
+        ((32, 36), False, Grid((6, 6), wrapped=True), 32),
+        ((32, 33), True, Dragonfly(11, 8, 3), 4),
+        ((24, 32), False, Dragonfly(8, 6, 2), 8),
+    ],
+)
+def test_blocks_on_hosts_of_several_cores_cost_a_twentieth_less_than_scotch(
+    extents: tuple[int, ...], rings: bool, shape: Shape, cores: int
+) -> None:
+    traffic, machine = stencil(*extents, rings=rings), HopMachine.uniform(shape, cores)
+    theirs = hop_bytes(traffic, machine, map_ranks("scotch", traffic, machine))
+    assert hop_bytes(traffic, machine, map_ranks("auto", traffic, machine)) <= 0.95 * theirs
+
+
+@pytest.mark.parametrize(
+    ("traffic", "shape", "cores"),
+    [
+        (stencil(8, 8), Grid((4, 4), wrapped=False), 4),
+        (stencil(8, 8, rings=True), Grid((4, 4), wrapped=True), 4),
+        (stencil(6, 6, 6), Grid((3, 3, 3), wrapped=False), 8),
+        (stencil(16, 16), Tree((16, 16)), 1),
+        (ring(96), Tree((3, 4, 2)), 4),
+        (ring(512), Dragonfly(16, 8, 4), 1),
+    ],
+)
+def test_what_can_be_no_better_is_not_annealed(traffic: Traffic, shape: Shape, cores: int) -> None:
+    machine = HopMachine.uniform(shape, cores)
+    start = np.arange(traffic.ranks, dtype=np.uint32)
+    flows = (traffic.first, traffic.partner, traffic.size)
+    _, name, steps, _ = map_auto(
+        *flows, machine.hops, start, 0.0, 100_000_000, 1, 0, lambda _seconds, _cost: True
+    )
+    assert (name, steps) == ("structure", 0)
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [stencil(2, 4), stencil(8), ring(8), ring(7), stencil(3, 2), stencil(2, 2, 2), ring(5)],
+)
+@pytest.mark.parametrize(
+    ("shape", "cores"),
+    [
+        (Grid((2, 2), wrapped=False), 2),
+        (Grid((4,), wrapped=True), 2),
+        (Tree((2, 2)), 2),
+        (Tree((2, 4)), 1),
+        (Dragonfly(2, 2, 1), 2),
+    ],
+)
+def test_it_stops_at_nothing_that_is_not_the_least(
+    traffic: Traffic, shape: Shape, cores: int
+) -> None:
+    machine = HopMachine.uniform(shape, cores)
+    every = np.array(list(itertools.permutations(range(8), traffic.ranks)), dtype=np.intp)
+    slots = np.arange(8, dtype=np.uint32)
+    hops = machine.hops.table(slots, slots).astype(np.int64)
+    cost = np.zeros(len(every), dtype=np.int64)
+    for rank in range(traffic.ranks):
+        for at in range(traffic.first[rank], traffic.first[rank + 1]):
+            if traffic.partner[at] > rank:
+                cost += traffic.size[at] * hops[every[:, rank], every[:, traffic.partner[at]]]
+    found = map_ranks("auto", traffic, machine, steps=20_000)
+    assert hop_bytes(traffic, machine, found) == cost.min()
 
 
 def test_weak_corners_do_not_hide_a_lattice() -> None:
