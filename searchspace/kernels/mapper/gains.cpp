@@ -57,11 +57,11 @@ bool Gains::hold(const Flows& flows, int diameter) {
   return true;
 }
 
-Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
+Gains::Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near)
     : flows_(flows),
       parts_(std::move(parts)),
       width_((parts_.width + kLanes - 1) / kLanes * kLanes),
-      offered_(std::move(near)),
+      offered_(near.begin(), near.end()),
       steps_(width_, 0),
       thresholds_(kThresholds + kLanes, 0),
       form_(fastest_form(parts_.parts.size(), width_, levels())) {

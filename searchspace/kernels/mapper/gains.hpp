@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "searchspace/kernels/mapper/aligned.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
 #include "searchspace/kernels/mapper/gain_rows.hpp"
 #include "searchspace/kernels/mapper/parts.hpp"
@@ -25,7 +26,7 @@ class Gains {
   static bool hold(const Flows& flows, int diameter);
 
   /// `near`: kLanes slots for each slot, the closest to it, to be offered to its partners.
-  Gains(const Flows& flows, Parts parts, std::vector<Slot> near);
+  Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near);
 
   void reset(std::vector<Slot> slots);
   const std::vector<Slot>& slots() const { return slot_; }
@@ -70,16 +71,16 @@ class Gains {
   std::vector<std::uint32_t> kind_;   ///< of each slot: the same where all its classes are
   // What is offered: kLanes slots close to each, then all slots in order and some of them again. What
   // judging needs to know of a slot stands beside it, so that no look-up waits for another one.
-  std::vector<Slot> offered_;
-  std::vector<std::uint32_t> offered_row_;    ///< where the row of the slot begins
-  std::vector<std::uint32_t> offered_kind_;
-  std::vector<std::uint16_t> offered_class_;  ///< parts x slots on the list
+  Aligned<Slot> offered_;
+  Aligned<std::uint32_t> offered_row_;    ///< where the row of the slot begins
+  Aligned<std::uint32_t> offered_kind_;
+  Aligned<std::uint16_t> offered_class_;  ///< parts x slots on the list
   std::vector<Slot> slot_;
   std::vector<Rank> rank_;
-  std::vector<std::int32_t> rows_;        ///< slots x width
+  Aligned<std::int32_t> rows_;        ///< slots x width
   std::vector<std::int32_t> least_;       ///< of each slot: the least its row adds up to, if weighed
   std::vector<std::uint16_t> members_;    ///< parts x width / kLanes: a bit for each class of the part
-  std::vector<std::int32_t> steps_;       ///< of each class: how much farther it is after a move
+  Aligned<std::int32_t> steps_;       ///< of each class: how much farther it is after a move
   std::vector<std::int32_t> thresholds_;  ///< some more than kThresholds, of the temperature
   GainForm form_;
   bool far_;  ///< whether the rows do not stay in the cache next to the processor
