@@ -1,7 +1,8 @@
 """The mapping bars: `auto` on given and unseen instances and beside Scotch, mappers of the papers.
 
-    .venv/bin/python -m benchmarks.mapping [--only given|unseen|fast|papers] [--given DIRECTORY]
-        [--seconds 16] [--threads N] [--long 60] [--runs 5] [--seed S] [--quick] [--match TEXT]
+    .venv/bin/python -m benchmarks.mapping [--only given|unseen|fast|cores|papers]
+        [--given DIRECTORY] [--seconds 16] [--threads N] [--long 60] [--runs 5] [--seed S] [--quick]
+        [--match TEXT]
 
 - given: `auto --seconds 16` on the reference instances (NAME.mtx and NAME.machine.json in the
   folder that `--given` names) against the best hop-bytes that anyone is known to have found, with
@@ -11,6 +12,7 @@
   `--runs` runs of `--long` seconds with other seeds and one thread, made now. Three hours; half of
   that with `--quick`, which leaves out machines above 600 hosts.
 - fast: `auto` at 0 seconds beside Scotch in hop-bytes and CPU seconds. Two minutes.
+- cores: the same on machines whose hosts have several cores. One minute.
 - papers: figures and times that the papers' mappers must reach. A second; `--given` for i02.
 
 CPU seconds are those of one call from Python, reading excluded. `--match` takes only instances
@@ -29,7 +31,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.mapping_instances import Instance, instances, shuffled_stencil
+from benchmarks.mapping_instances import (
+    Instance,
+    instances,
+    instances_of_cores,
+    shuffled_stencil,
+)
 from benchmarks.mapping_references import planted_instances
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
@@ -178,7 +185,7 @@ def table(title: str, heads: list[str], rows: Iterator[Row]) -> int:
 def main() -> int:
     """Prints the tables; exit status 1 when a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("given", "unseen", "fast", "papers"))
+    parser.add_argument("--only", choices=("given", "unseen", "fast", "cores", "papers"))
     parser.add_argument("--given", type=Path)
     parser.add_argument("--seconds", type=float, default=16)
     parser.add_argument("--threads", type=int, default=min(len(os.sched_getaffinity(0)), 16))
@@ -214,9 +221,12 @@ def main() -> int:
         heads[3] = f"Best of {asked.runs} x {asked.long:g} s"
         compared = with_long_runs(generated(), asked.seed, asked.long, asked.runs)
         missed += table("unseen, long runs", heads, judged(compared))
+    heads = ["Instance", "auto 0 s", "CPU s", "Scotch", "CPU s", "Above"]
     if asked.only in (None, "fast"):
-        heads = ["Instance", "auto 0 s", "CPU s", "Scotch", "CPU s", "Above"]
         missed += table("fast", heads, beside_scotch(generated()))
+    if asked.only in (None, "cores"):
+        of_cores = chosen(instances_of_cores(seed=asked.seed))
+        missed += table("cores", heads, beside_scotch(of_cores))
     if asked.only in (None, "papers"):
         heads = ["Mapper", "Hop-bytes", "CPU s", "Bar"]
         missed += table("papers", heads, papers(asked.given))

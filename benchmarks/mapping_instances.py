@@ -14,7 +14,7 @@ from searchspace.graph import Graph
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape, Tree
 from searchspace.traffic import Traffic
 
-__all__ = ["Instance", "instances", "shuffled_stencil", "stencil"]
+__all__ = ["Instance", "instances", "instances_of_cores", "shuffled_stencil", "stencil"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,24 @@ MACHINES: dict[str, Shape] = {
     "torus-32x16x16": Grid((32, 16, 16), wrapped=True),
 }
 SMALL = 600  # hosts at most in the quick run
+
+# Hosts of several cores, in numbers that divide little.
+OF_CORES: dict[str, tuple[Shape, int]] = {
+    "torus-6x12 x 12": (Grid((6, 12), wrapped=True), 12),
+    "torus-5x14 x 10": (Grid((5, 14), wrapped=True), 10),
+    "torus-6x6 x 32": (Grid((6, 6), wrapped=True), 32),
+    "torus-5x6x9 x 6": (Grid((5, 6, 9), wrapped=True), 6),
+    "torus-6x4x10 x 5": (Grid((6, 4, 10), wrapped=True), 5),
+    "mesh-10x14 x 8": (Grid((10, 14), wrapped=False), 8),
+    "mesh-7x11 x 14": (Grid((7, 11), wrapped=False), 14),
+    "dragonfly-264 x 4": (Dragonfly(11, 8, 3), 4),
+    "dragonfly-72 x 10": (Dragonfly(9, 4, 2), 10),
+    "dragonfly-105 x 6": (Dragonfly(7, 5, 3), 6),
+    "tree-180 x 8": (Tree((5, 4, 9)), 8),
+    "tree-168 x 6": (Tree((4, 7, 6)), 6),
+    "fat-tree-126 x 6": (Network(fat_tree(5, 9, 14)), 6),
+    "fat-tree-60 x 12": (Network(fat_tree(4, 10, 6)), 12),
+}
 
 
 def near_cubic(ranks: int, axes: int) -> tuple[int, ...]:
@@ -140,13 +158,25 @@ def patterns(hosts: int, random: np.random.Generator) -> Iterator[tuple[str, Tra
     yield "hierarchical", hierarchical(hosts, random)
 
 
+def shuffled_patterns(name: str, machine: HopMachine, seed: list[int]) -> Iterator[Instance]:
+    """A machine with every kind of traffic."""
+    random = np.random.default_rng(seed)
+    for pattern, traffic in patterns(machine.places, random):
+        shuffled = traffic.renumbered(random.permutation(traffic.ranks))
+        yield Instance(f"{name} {pattern}", shuffled, machine)
+
+
 def instances(*, seed: int, quick: bool) -> Iterator[Instance]:
-    """All machines with all traffic."""
+    """All machines of one core a host with all traffic."""
     for name, shape in MACHINES.items():
         machine = HopMachine.uniform(shape)
         if quick and machine.hosts > SMALL:
             continue
-        random = np.random.default_rng([seed, machine.hosts])
-        for pattern, traffic in patterns(machine.hosts, random):
-            shuffled = traffic.renumbered(random.permutation(traffic.ranks))
-            yield Instance(f"{name} {pattern}", shuffled, machine)
+        yield from shuffled_patterns(name, machine, [seed, machine.hosts])
+
+
+def instances_of_cores(*, seed: int) -> Iterator[Instance]:
+    """All machines whose hosts have several cores, with all traffic."""
+    for name, (shape, cores) in OF_CORES.items():
+        machine = HopMachine.uniform(shape, cores)
+        yield from shuffled_patterns(name, machine, [seed, machine.hosts, cores])

@@ -35,7 +35,8 @@ struct Effort {
   static constexpr std::uint64_t kVisits = 1500;  ///< flows that a descent may look at
   static constexpr std::uint64_t kSteps = 20;    ///< of annealing
   static constexpr std::uint64_t kNodeSteps = 8;  ///< of annealing whole nodes instead, for a lattice
-  /// What is made from structure is enough where it costs so little more than the bound, relative.
+  /// What is made from structure does where it costs no more than this above the bound, relative: little
+  /// else is tried.
   static constexpr double kClose = 0;
 };
 
@@ -45,7 +46,7 @@ struct Effort<GridMetric> {
   static constexpr std::uint64_t kVisits = 1000;
   static constexpr std::uint64_t kSteps = 0;
   static constexpr std::uint64_t kNodeSteps = 0;
-  static constexpr double kClose = 0.125;  // up to 0.2, no other start was better there
+  static constexpr double kClose = 0.125;  // no other start was better there, nor up to 0.2
 };
 
 /// In a tree, exchanges between siblings leave little to the swaps.
@@ -54,7 +55,7 @@ struct Effort<TreeMetric> {
   static constexpr std::uint64_t kVisits = 200;
   static constexpr std::uint64_t kSteps = 0;
   static constexpr std::uint64_t kNodeSteps = 0;
-  static constexpr double kClose = 0;
+  static constexpr double kClose = 0.0625;  // one way to divide ranks among children finds what three do
 };
 
 /// How hot an annealing begins.
@@ -67,7 +68,6 @@ struct Heat {
 struct Phase {
   double share;  ///< of the time
   bool anew;     ///< from a new bisection, else from the best mapping so far
-  bool last;
   Heat heat;
 };
 
@@ -79,8 +79,8 @@ std::vector<Phase> plan(double steps_per_rank) {
   const auto rounds = static_cast<int>(std::clamp(steps_per_rank / kEnough, 1.0, kMost));
   std::vector<Phase> phases;
   for (int round = 0; round < rounds; ++round)
-    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, false, {0.08, 0.3}});
-  phases.push_back({kLast, false, true, {0.04, 0.03}});
+    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, {0.08, 0.3}});
+  phases.push_back({kLast, false, {0.04, 0.03}});
   return phases;
 }
 
@@ -140,14 +140,13 @@ class Search {
       if ((Families<Metric>::kKnown || slots_of_node() > 1) && Carving::suits(shape))
         carving.emplace(shape);
     }
+    if (lattice && !close()) cut_across(ringed ? *ringed : *lattice);
     // Where structure did not do, twice the effort: such traffic is sparse and soon split.
     const std::int64_t structured = best_cost_;
     const bool tried = best_.start == kStructure;
-    const std::size_t ways = carving ? carving->ways() : tried ? 2 : 1;
+    const std::size_t ways = !carving ? (tried ? 2 : 1) : close() ? 1 : carving->ways();
     const Tries tries{1, std::min<std::size_t>(ways, 3), carving ? &*carving : nullptr};
-    if (fast() && tried &&
-        static_cast<double>(best_cost_) <= (1 + Effort<Metric>::kClose) * static_cast<double>(least_))
-      return;
+    if (fast() && close() && !Families<Metric>::kKnown) return;
     if (!optimal()) refine(halve_together(flows_, metric_, tries, random_), kBisection);
     if (!optimal() && tried && best_cost_ < structured && !carving && !Families<Metric>::kKnown)
       refine(halve_together(flows_, metric_, tries, random_), kBisection);
@@ -169,6 +168,24 @@ class Search {
   }
 
   bool fast() const { return limits_.seconds <= 0 && limits_.steps == 0; }
+
+  /// Whether others would have little to gain.
+  bool close() const {
+    return static_cast<double>(best_cost_) <=
+           (1 + Effort<Metric>::kClose) * static_cast<double>(least_);
+  }
+
+  void cut_across(const Lattice& lattice) {
+    std::vector<Slot> best;
+    std::int64_t least = best_cost_;
+    for (std::vector<Slot>& slots : cut_lattice(lattice, metric_)) {
+      board_.place(std::move(slots));
+      if (board_.cost() >= least) continue;
+      least = board_.cost();
+      best = board_.slots();
+    }
+    if (!best.empty()) refine(std::move(best), kStructure);
+  }
 
   void start_from(const Lattice& lattice) {
     if (optimal()) return;
@@ -242,8 +259,7 @@ class Search {
       bool anew = phase.anew;
       std::deque<std::thread> threads;
       for (Helper& helper : helpers_) {
-        // The last is too short for a mapping that was not annealed yet.
-        anew = !anew && !phase.last;
+        anew = !anew;
         threads.emplace_back([this, &helper, &phase, budget, other = anew] {
           Budget mine = budget();
           mine.stop_when([this] { return stopped_.load(); });

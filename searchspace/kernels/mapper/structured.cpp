@@ -4,9 +4,17 @@
 
 #include "searchspace/kernels/hamiltonian.hpp"
 #include "searchspace/kernels/mapper/folding.hpp"
+#include "searchspace/kernels/mapper/multisection.hpp"
 
 namespace hamtune::mapper {
 namespace {
+
+constexpr std::size_t kMostAxes = 4;  ///< of a lattice for which all orders of its axes are tried
+
+Box box_of(const GridMetric& metric) {
+  return {metric.extents(), metric.wrapped(), static_cast<std::int32_t>(metric.cores_each()),
+          static_cast<std::int32_t>(metric.climb())};
+}
 
 /// Units of so many classes in an order in which each is as close to the next as any two are, where
 /// one is found: a Hamiltonian cycle, or, but for the step back to the first, a path. All classes of a
@@ -91,9 +99,12 @@ std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const Tre
 
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const GridMetric& metric) {
   if (metric.cores_each() == 0) return std::nullopt;
-  return fold_into_box(lattice, {metric.extents(), metric.wrapped(),
-                                 static_cast<std::int32_t>(metric.cores_each()),
-                                 static_cast<std::int32_t>(metric.climb())});
+  return fold_into_box(lattice, box_of(metric));
+}
+
+std::vector<std::vector<Slot>> cut_lattice(const Lattice& lattice, const GridMetric& metric) {
+  if (metric.cores_each() == 0 || lattice.axes.size() > kMostAxes) return {};
+  return multisections(lattice, box_of(metric));
 }
 
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const TableMetric& metric) {

@@ -18,10 +18,24 @@ std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const Tre
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const GridMetric& metric);
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const TableMetric& metric);
 
+/// Other placements of the lattice, where it does not fit without gaps or turns; often none.
+std::vector<std::vector<Slot>> cut_lattice(const Lattice& lattice, const GridMetric& metric);
+
+template <typename Metric>
+std::vector<std::vector<Slot>> cut_lattice(const Lattice&, const Metric&) {
+  return {};
+}
+
 template <typename Hosts>
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice,
                                                const InsideMetric<Hosts>& metric) {
   return place_lattice(lattice, metric.hosts());
+}
+
+template <typename Hosts>
+std::vector<std::vector<Slot>> cut_lattice(const Lattice& lattice,
+                                           const InsideMetric<Hosts>& metric) {
+  return cut_lattice(lattice, metric.hosts());
 }
 
 }  // namespace hamtune::mapper

@@ -205,6 +205,7 @@ def test_a_ring_goes_through_all_hosts_of_a_router_before_the_next() -> None:
     [
         ((8, 8, 16), False, Grid((8, 8), wrapped=True), 16),
         ((32, 36), False, Grid((6, 6), wrapped=True), 32),
+        ((36, 32), True, Grid((6, 6), wrapped=True), 32),
         ((32, 33), True, Dragonfly(11, 8, 3), 4),
         ((24, 32), False, Dragonfly(8, 6, 2), 8),
     ],
