@@ -272,6 +272,15 @@ def swap_changes(
     start: NDArray[np.uint32],
     proposals: list[tuple[int, int]],
 ) -> list[tuple[int, int | None]]: ...
+def offer_all(
+    first: NDArray[np.int64],
+    partner: NDArray[np.uint32],
+    size: NDArray[np.int64],
+    cores: CoreHops,
+    start: NDArray[np.uint32],
+    times: int,
+    seed: int,
+) -> NDArray[np.uint32] | None: ...
 def bytes_by_hops(
     first: NDArray[np.int64],
     partner: NDArray[np.uint32],

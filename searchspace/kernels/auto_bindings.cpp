@@ -94,6 +94,30 @@ nb::list swap_changes(const hamtune::ListOf<std::int64_t>& first,
   return found;
 }
 
+/// Offers ranks all slots so many times, at temperature 0; the places then (None where that is not done).
+nb::object offer_all(const hamtune::ListOf<std::int64_t>& first,
+                     const hamtune::ListOf<std::uint32_t>& partner,
+                     const hamtune::ListOf<std::int64_t>& size, const hamtune::CoreHops& cores,
+                     const hamtune::ListOf<std::uint32_t>& start, std::uint64_t times,
+                     std::uint64_t seed) {
+  const hamtune::TrafficView traffic = hamtune::to_traffic(first, partner, size);
+  const std::vector<std::uint32_t> slots = hamtune::to_vector(start);
+  check_start(slots, traffic.ranks, cores.cores());
+  const hamtune::mapper::Flows flows(traffic.first, traffic.ranks, traffic.partner, traffic.size);
+  nb::object found = nb::none();
+  hamtune::mapper::with_metric(cores, 1, [&](const auto& metric) {
+    const hamtune::mapper::Board board(flows, metric, slots);
+    std::optional<hamtune::mapper::Gains> gains = board.gains();
+    if (!gains || !gains->scans()) return;
+    gains->reset(slots);
+    hamtune::Random random(seed);
+    gains->offer_all(times, random);
+    std::vector<std::uint32_t> places = gains->slots();
+    found = nb::cast(hamtune::to_numpy(std::move(places), {slots.size()}));
+  });
+  return found;
+}
+
 }  // namespace
 
 void bind_auto(nb::module_& module) {
@@ -102,4 +126,6 @@ void bind_auto(nb::module_& module) {
              nb::arg("threads"), nb::arg("seed"), nb::arg("proceed").none());
   module.def("swap_changes", &swap_changes, nb::arg("first"), nb::arg("partner"), nb::arg("size"),
              nb::arg("cores"), nb::arg("start"), nb::arg("proposals"));
+  module.def("offer_all", &offer_all, nb::arg("first"), nb::arg("partner"), nb::arg("size"),
+             nb::arg("cores"), nb::arg("start"), nb::arg("times"), nb::arg("seed"));
 }

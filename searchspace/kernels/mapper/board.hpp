@@ -144,6 +144,8 @@ class Board {
         const Gains::Bargain bargain = gains_->offer(steps, temperature, random);
         cost_ += bargain.change;
         if (thermostat) thermostat->saw(steps, bargain.rises, budget.fraction());
+        if (thermostat && gains_->scans())
+          cost_ += gains_->offer_all(steps / kStepsOfScan, random).change;
       } else {
         for (std::uint64_t step = 0; step < steps; ++step) propose(temperature, random);
       }
@@ -158,6 +160,7 @@ class Board {
 
  private:
   static constexpr std::uint64_t kSwiftPortion = 2048;  ///< steps by gains between temperatures
+  static constexpr std::uint64_t kStepsOfScan = 4;  ///< steps for each rank that is offered all
   static constexpr std::uint64_t kVisitsOfProposal = 8;  ///< what one costs beside its flows
 
   /// Takes a swap beside a partner by the rule of Metropolis.

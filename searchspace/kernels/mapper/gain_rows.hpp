@@ -18,6 +18,7 @@ struct GainRows {
   std::size_t listed = 0;         ///< slots on the list of what is offered
   std::int32_t* rows = nullptr;   ///< slots x width
   std::int32_t* least = nullptr;  ///< of each slot: the sum of the least entries of all parts
+  const std::int32_t* class_least = nullptr;  ///< of each class of one part: at most the `least` in it
   const std::int32_t* steps = nullptr;      ///< of each class: how much farther it is after a move
   const std::uint32_t* place = nullptr;     ///< parts x slots: the class, counted over all parts
   const std::uint16_t* members = nullptr;   ///< parts x width / kLanes: a bit for each class of the part
@@ -34,6 +35,12 @@ struct GainRows {
 using Judge = std::uint32_t (*)(const GainRows& gains, Slot from, std::size_t offered,
                                 const std::int32_t* thresholds, std::int32_t* rises);
 
+/// The classes, but that of `from`, in which a swap of the rank there could be within the threshold of the
+/// class, if nobody in it were a partner. There is one part. Returns how many; `classes` has room for as many
+/// as a row has entries, and kLanes more.
+using Scan = std::size_t (*)(const GainRows& gains, Slot from, const std::int32_t* thresholds,
+                             std::int32_t* classes);
+
 /// A rank has moved by `steps`: changes the rows of its partners, whose slots are `slots` of them, each
 /// so that it costs nothing where the partner is. `sign` is -1 for who moves the other way.
 using Tell = void (*)(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* slots,
@@ -42,14 +49,16 @@ using Tell = void (*)(const GainRows& gains, const Arc* begin, const Arc* end, c
 /// Finds `least` of a slot anew.
 using Weigh = void (*)(const GainRows& gains, Slot slot);
 
-/// All forms give the same results. Where there is `weigh`, `judge` looks at `least` and `tell` keeps it.
+/// All forms give the same results. `tell` keeps `least` where there is `weigh`; `scan` needs it.
 struct GainForm {
   Judge judge;
+  Scan scan;
   Tell tell;
   Weigh weigh;
 };
 
-GainForm portable_gain_form(std::size_t parts);
+/// `scanned`: `scan` is to be used; there is one part then.
+GainForm portable_gain_form(std::size_t parts, bool scanned);
 /// For processors with the instructions of x86-64-v4.
 GainForm avx512_gain_form(std::size_t parts, std::size_t width);
 

@@ -90,6 +90,26 @@ std::uint32_t judge(const GainRows& gains, Slot from, std::size_t offered,
   return good;
 }
 
+template <std::size_t Vectors>
+std::size_t scan(const GainRows& gains, Slot from, const std::int32_t* thresholds,
+                 std::int32_t* classes) {
+  const std::size_t vectors = Vectors > 0 ? Vectors : gains.width / kLanes;
+  const std::int32_t* const mine = gains.rows + from * gains.width;
+  const __m512i own = _mm512_set1_epi32(static_cast<int>(gains.place[from]));
+  __m512i number = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < vectors * kLanes; at += kLanes) {
+    const __m512i bound =
+        _mm512_add_epi32(_mm512_loadu_si512(mine + at), _mm512_loadu_si512(gains.class_least + at));
+    const __mmask16 hopeful = _mm512_mask_cmple_epi32_mask(
+        _mm512_cmpneq_epi32_mask(number, own), bound, _mm512_loadu_si512(thresholds + at));
+    _mm512_storeu_si512(classes + count, _mm512_maskz_compress_epi32(hopeful, number));
+    count += static_cast<std::size_t>(__builtin_popcount(hopeful));
+    number = _mm512_add_epi32(number, _mm512_set1_epi32(kLanes));
+  }
+  return count;
+}
+
 /// The sum over parts of the least entry, of a row of `vectors` vectors that `entries` gives.
 template <typename Entries>
 std::int32_t least_of(const GainRows& gains, std::size_t vectors, const Entries& entries) {
@@ -142,10 +162,10 @@ void weigh(const GainRows& gains, Slot slot) {
 template <std::size_t Vectors>
 GainForm form(std::size_t parts) {
   switch (parts) {
-    case 1: return {judge<1, Vectors>, tell<Vectors>, weigh};
-    case 2: return {judge<2, Vectors>, tell<Vectors>, weigh};
-    case 3: return {judge<3, Vectors>, tell<Vectors>, weigh};
-    default: return {judge<0, Vectors>, tell<Vectors>, weigh};
+    case 1: return {judge<1, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
+    case 2: return {judge<2, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
+    case 3: return {judge<3, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
+    default: return {judge<0, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
   }
 }
 

@@ -1,4 +1,6 @@
 // Judging swaps and updating rows, compiled for every processor.
+#include <algorithm>
+
 #include "searchspace/kernels/mapper/gain_rows.hpp"
 
 namespace hamtune::mapper {
@@ -29,6 +31,26 @@ std::uint32_t judge(const GainRows& gains, Slot from, std::size_t offered,
   return good;
 }
 
+std::size_t scan(const GainRows& gains, Slot from, const std::int32_t* thresholds,
+                 std::int32_t* classes) {
+  const std::int32_t* const mine = gains.rows + from * gains.width;
+  std::size_t count = 0;
+  for (std::size_t one = 0; one < gains.width; ++one) {
+    classes[count] = static_cast<std::int32_t>(one);
+    const bool hopeful = mine[one] + gains.class_least[one] <= thresholds[one];
+    count += static_cast<std::size_t>(hopeful & (one != gains.place[from]));
+  }
+  return count;
+}
+
+/// Where there is one part.
+void weigh(const GainRows& gains, Slot slot) {
+  const std::int32_t* const its = gains.rows + slot * gains.width;
+  gains.least[slot] = *std::min_element(its, its + gains.first_classes);
+}
+
+/// `Weighed`: keeps `least`.
+template <bool Weighed>
 void tell(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* slots,
           std::int32_t sign) {
   const std::int32_t* const __restrict steps = gains.steps;
@@ -42,17 +64,19 @@ void tell(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* s
       own += weight * steps[gains.place[part * gains.slots + there]];
     for (std::size_t one = 0; one < classes; ++one) its[one] += weight * steps[one] - own;
     for (std::size_t one = classes; one < width; ++one) its[one] += weight * steps[one];
+    if constexpr (Weighed) weigh(gains, there);
   }
 }
 
 }  // namespace
 
-GainForm portable_gain_form(std::size_t parts) {
+GainForm portable_gain_form(std::size_t parts, bool scanned) {
+  if (scanned) return {judge<1>, scan, tell<true>, weigh};
   switch (parts) {
-    case 1: return {judge<1>, tell, nullptr};
-    case 2: return {judge<2>, tell, nullptr};
-    case 3: return {judge<3>, tell, nullptr};
-    default: return {judge<0>, tell, nullptr};
+    case 1: return {judge<1>, scan, tell<false>, nullptr};
+    case 2: return {judge<2>, scan, tell<false>, nullptr};
+    case 3: return {judge<3>, scan, tell<false>, nullptr};
+    default: return {judge<0>, scan, tell<false>, nullptr};
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "searchspace/kernels/instructions.hpp"
@@ -11,6 +12,7 @@ namespace hamtune::mapper {
 namespace {
 
 constexpr std::size_t kThresholds = 4096;
+constexpr std::uint64_t kAhead = 16;    ///< drawn before the first of them is judged
 constexpr std::uint32_t kAnywhere = 8;  ///< of 256 offers, how many are of slots anywhere
 
 /// Rises, in temperatures, that are just accepted: quantiles of the exponential distribution, in an
@@ -31,13 +33,22 @@ const std::vector<double>& patiences() {
 /// Rows of so many entries stay in the cache of one core.
 constexpr std::size_t kNearEntries = 1U << 17U;
 
-GainForm fastest_form(std::size_t parts, std::size_t width, bool levels) {
+/// Whether a rank may be offered all slots at once. Of more slots a class, the least that one of them
+/// costs would say little of the others, and many would have to be looked at.
+bool may_scan(const Parts& parts) {
+  constexpr std::size_t kSlotsOfClass = 4;
+  return parts.parts.size() == 1 && !parts.parts[0].hops.empty() &&
+         parts.places.size() <= kSlotsOfClass * parts.width;
+}
+
+GainForm fastest_form(const Parts& parts, std::size_t width) {
+  const std::size_t count = parts.parts.size();
 #ifdef HAMTUNE_X86_LEVELS
   // A move changes few of the many entries of a row of levels: it would cost more to look at all.
-  if (!levels && usable_instructions() == Instructions::kAvx512)
-    return avx512_gain_form(parts, width);
+  if (!parts.parts[0].hops.empty() && usable_instructions() == Instructions::kAvx512)
+    return avx512_gain_form(count, width);
 #endif
-  return portable_gain_form(parts);
+  return portable_gain_form(count, may_scan(parts));
 }
 
 /// So much of a number below 2^32 as `limit` is of all.
@@ -57,14 +68,14 @@ bool Gains::hold(const Flows& flows, int diameter) {
   return true;
 }
 
-Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
+Gains::Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near)
     : flows_(flows),
       parts_(std::move(parts)),
       width_((parts_.width + kLanes - 1) / kLanes * kLanes),
-      offered_(std::move(near)),
+      offered_(near.begin(), near.end()),
       steps_(width_, 0),
-      thresholds_(kThresholds + kLanes, 0),
-      form_(fastest_form(parts_.parts.size(), width_, levels())) {
+      thresholds_(kThresholds + std::max(width_, kLanes), 0),
+      form_(fastest_form(parts_, width_)) {
   const std::size_t slots = offered_.size() / kLanes, count = parts_.parts.size();
   for (std::size_t part = 0; part < count; ++part)
     for (Slot slot = 0; slot < slots; ++slot) place_.push_back(parts_.of(slot)[part]);
@@ -80,6 +91,17 @@ Gains::Gains(const Flows& flows, Parts parts, std::vector<Slot> near)
   for (const Slot slot : offered_) {
     offered_row_.push_back(static_cast<std::uint32_t>(slot * width_));
     offered_kind_.push_back(kind_[slot]);
+  }
+  if (may_scan(parts_)) {
+    class_least_.resize(width_);
+    hopeful_.resize(width_ + kLanes);
+    class_slots_.resize(slots);
+    std::iota(class_slots_.begin(), class_slots_.end(), 0);
+    std::stable_sort(class_slots_.begin(), class_slots_.end(),
+                     [this](Slot one, Slot other) { return place_[one] < place_[other]; });
+    class_first_.assign(width_ + 1, 0);
+    for (const std::uint32_t one : place_) ++class_first_[one + 1];
+    std::partial_sum(class_first_.begin(), class_first_.end(), class_first_.begin());
   }
   rank_.resize(slots);
   rows_.resize(slots * width_);
@@ -104,6 +126,7 @@ GainRows Gains::data() {
   found.rows = rows_.data();
   found.least = least_.data();
   found.steps = steps_.data();
+  found.class_least = class_least_.data();
   found.place = place_.data();
   found.members = members_.data();
   found.kind = kind_.data();
@@ -136,6 +159,14 @@ void Gains::reset(std::vector<Slot> slots) {
     settle(slot_[rank]);
     if (form_.weigh != nullptr) form_.weigh(rows, slot_[rank]);
   }
+  // Nobody is in a class without slots; a rank gains less anywhere than this.
+  std::fill(class_least_.begin(), class_least_.end(), std::numeric_limits<std::int32_t>::max() / 4 * 3);
+  for (Slot slot = 0; scans() && slot < rank_.size(); ++slot) bound(slot);
+}
+
+void Gains::bound(Slot slot) {
+  std::int32_t& least = class_least_[place_[slot]];
+  least = std::min(least, least_[slot]);
 }
 
 void Gains::lower(Slot slot, std::int32_t by) {
@@ -185,6 +216,8 @@ void Gains::tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign) {
     for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc)
       fetch_row(slot_[arc->to]);
   form_.tell(data(), flows_.begin(rank), flows_.end(rank), slot_.data(), sign);
+  if (!scans()) return;
+  for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) bound(slot_[arc->to]);
 }
 
 void Gains::tell_levels(Rank rank, Slot from, Slot to, std::int32_t sign) {
@@ -227,9 +260,17 @@ void Gains::swap(Rank rank, Slot to) {
   rank_[to] = rank;
   rank_[from] = other;
   settle(to);
-  if (other == kFree) return;
-  slot_[other] = from;
-  settle(from);
+  if (other != kFree) {
+    slot_[other] = from;
+    settle(from);
+  }
+  if (!scans()) return;
+  bound(from);
+  bound(to);
+}
+
+Rank Gains::drawn_rank(std::uint64_t draw) const {
+  return share_of(static_cast<std::uint32_t>(draw >> 32U), slot_.size());
 }
 
 Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& random) {
@@ -240,7 +281,6 @@ Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& ra
         static_cast<std::int32_t>(std::min(temperature * patience[at % kThresholds], kMost));
   // Several offers are drawn before the first is judged, which does not wait for memory then. Where
   // a partner moves meanwhile, slots close to where it was are offered.
-  constexpr std::uint64_t kAhead = 16;
   struct Offer {
     Rank rank;
     std::uint32_t chance;
@@ -255,7 +295,7 @@ Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& ra
     for (std::uint64_t at = 0; at < ahead; ++at) {
       const std::uint64_t draw = random.next();
       const auto low = static_cast<std::uint32_t>(draw), mixed = low * 2654435769U;
-      const Rank rank = share_of(static_cast<std::uint32_t>(draw >> 32U), slot_.size());
+      const Rank rank = drawn_rank(draw);
       const std::uint32_t degree = flows_.degree(rank);
       if (degree > 0 && low % 256 >= kAnywhere)
         drawn[at].offered = slot_[flows_.begin(rank)[share_of(low, degree)].to] * kLanes;
@@ -282,13 +322,58 @@ Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& ra
         if (other != kFree) rise += between(rank, other, from, to);
         if (rise > most[lane]) continue;
         swap(rank, to);
-        bargain.change += rise;
-        bargain.rises += rise > 0 ? 1 : 0;
+        bargain.add(rise);
         break;
       }
     }
   }
   return bargain;
+}
+
+Gains::Bargain Gains::offer_all(std::uint64_t times, Random& random) {
+  const GainRows rows = data();
+  Bargain bargain;
+  for (std::uint64_t begin = 0; begin < times; begin += kAhead) {
+    const std::uint64_t ahead = std::min(kAhead, times - begin);
+    std::uint64_t draws[kAhead];
+    for (std::uint64_t at = 0; at < ahead; ++at) {
+      draws[at] = random.next();
+      if (far_) fetch_row(slot_[drawn_rank(draws[at])]);
+    }
+    for (std::uint64_t at = 0; at < ahead; ++at)
+      try_all(drawn_rank(draws[at]), static_cast<std::uint32_t>(draws[at]), rows, bargain);
+  }
+  return bargain;
+}
+
+void Gains::try_all(Rank rank, std::uint32_t draw, const GainRows& rows, Bargain& bargain) {
+  const Slot from = slot_[rank];
+  const std::uint32_t here = place_[from], mixed = draw * 2654435769U;
+  const std::int32_t* const most = thresholds_.data() + mixed % kThresholds;
+  const std::size_t count = form_.scan(rows, from, most, hopeful_.data());
+  // From any class on, and any of its slots: what costs nothing could be taken forever before the others
+  // are seen.
+  std::size_t at = share_of(draw, count);
+  for (std::size_t classes = count; classes > 0; --classes, at = at + 1 < count ? at + 1 : 0) {
+    const auto there = static_cast<std::size_t>(hopeful_[at]);
+    const std::int32_t gain = row(from)[there];
+    std::int32_t least = std::numeric_limits<std::int32_t>::max();
+    const std::uint32_t begin = class_first_[there], end = class_first_[there + 1];
+    std::uint32_t one = begin + share_of(mixed, end - begin);
+    for (std::uint32_t left = end - begin; left > 0; --left, one = one + 1 < end ? one + 1 : begin) {
+      const Slot to = class_slots_[one];
+      least = std::min(least, least_[to]);
+      if (gain + least_[to] > most[there]) continue;
+      std::int32_t rise = gain + row(to)[here];
+      if (rise > most[there]) continue;
+      const Rank other = rank_[to];
+      if (other != kFree) rise += between(rank, other, from, to);
+      if (rise > most[there]) continue;
+      swap(rank, to);
+      return bargain.add(rise);
+    }
+    class_least_[there] = least;
+  }
 }
 
 }  // namespace hamtune::mapper

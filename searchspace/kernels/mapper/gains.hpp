@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "searchspace/kernels/mapper/aligned.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
 #include "searchspace/kernels/mapper/gain_rows.hpp"
 #include "searchspace/kernels/mapper/parts.hpp"
@@ -25,7 +26,7 @@ class Gains {
   static bool hold(const Flows& flows, int diameter);
 
   /// `near`: kLanes slots for each slot, the closest to it, to be offered to its partners.
-  Gains(const Flows& flows, Parts parts, std::vector<Slot> near);
+  Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near);
 
   void reset(std::vector<Slot> slots);
   const std::vector<Slot>& slots() const { return slot_; }
@@ -41,12 +42,23 @@ class Gains {
   struct Bargain {
     std::int64_t change = 0;  ///< of the cost
     std::uint64_t rises = 0;  ///< swaps that cost something
+    void add(std::int64_t rise) {
+      change += rise;
+      rises += rise > 0 ? 1 : 0;
+    }
   };
 
   /// Makes so many offers: a rank, drawn at random, is offered kLanes slots, as a rule those near one
   /// of its partners, and takes the first whose change is no rise or is within the threshold drawn
   /// for it (Metropolis et al. 1953).
   Bargain offer(std::uint64_t offers, double temperature, Random& random);
+
+  /// Whether ranks can be offered everything.
+  bool scans() const { return !class_least_.empty(); }
+  /// So many times a rank, drawn at random, is offered all slots, from a random one on, at the last
+  /// temperature. That takes not much longer than offering a few, but many times as many
+  /// swaps: they are worth it where few are taken.
+  Bargain offer_all(std::uint64_t times, Random& random);
 
  private:
   bool levels() const { return parts_.parts[0].hops.empty(); }
@@ -55,6 +67,10 @@ class Gains {
   std::int32_t between(Rank rank, Rank other, Slot from, Slot to) const;
   void tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign);
   void tell_levels(Rank rank, Slot from, Slot to, std::int32_t sign);
+  Rank drawn_rank(std::uint64_t draw) const;
+  void try_all(Rank rank, std::uint32_t draw, const GainRows& rows, Bargain& bargain);
+  /// Takes note of what a slot has become as the least of its class.
+  void bound(Slot slot);
   void fetch_row(Slot slot) const;
   void settle(Slot slot);
   /// Lowers what the rank of a slot costs everywhere.
@@ -70,17 +86,22 @@ class Gains {
   std::vector<std::uint32_t> kind_;   ///< of each slot: the same where all its classes are
   // What is offered: kLanes slots close to each, then all slots in order and some of them again. What
   // judging needs to know of a slot stands beside it, so that no look-up waits for another one.
-  std::vector<Slot> offered_;
-  std::vector<std::uint32_t> offered_row_;    ///< where the row of the slot begins
-  std::vector<std::uint32_t> offered_kind_;
-  std::vector<std::uint16_t> offered_class_;  ///< parts x slots on the list
+  Aligned<Slot> offered_;
+  Aligned<std::uint32_t> offered_row_;    ///< where the row of the slot begins
+  Aligned<std::uint32_t> offered_kind_;
+  Aligned<std::uint16_t> offered_class_;  ///< parts x slots on the list
   std::vector<Slot> slot_;
   std::vector<Rank> rank_;
-  std::vector<std::int32_t> rows_;        ///< slots x width
+  Aligned<std::int32_t> rows_;        ///< slots x width
   std::vector<std::int32_t> least_;       ///< of each slot: the least its row adds up to, if weighed
+  // Where there is one part, of each class:
+  Aligned<std::int32_t> class_least_;       ///< at most what each of its slots has as `least_`
+  std::vector<std::uint32_t> class_first_;  ///< where its slots begin, and where the last ones end
+  std::vector<Slot> class_slots_;
+  std::vector<std::int32_t> hopeful_;       ///< classes, for a rank that is offered all
   std::vector<std::uint16_t> members_;    ///< parts x width / kLanes: a bit for each class of the part
-  std::vector<std::int32_t> steps_;       ///< of each class: how much farther it is after a move
-  std::vector<std::int32_t> thresholds_;  ///< some more than kThresholds, of the temperature
+  Aligned<std::int32_t> steps_;       ///< of each class: how much farther it is after a move
+  std::vector<std::int32_t> thresholds_;  ///< of the temperature; those at the begin stand at the end again
   GainForm form_;
   bool far_;  ///< whether the rows do not stay in the cache next to the processor
 };

@@ -68,6 +68,7 @@ struct Heat {
 struct Phase {
   double share;  ///< of the time
   bool anew;     ///< from a new bisection, else from the best mapping so far
+  bool last;
   Heat heat;
 };
 
@@ -79,8 +80,8 @@ std::vector<Phase> plan(double steps_per_rank) {
   const auto rounds = static_cast<int>(std::clamp(steps_per_rank / kEnough, 1.0, kMost));
   std::vector<Phase> phases;
   for (int round = 0; round < rounds; ++round)
-    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, {0.08, 0.3}});
-  phases.push_back({kLast, false, {0.04, 0.03}});
+    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, false, {0.08, 0.3}});
+  phases.push_back({kLast, false, true, {0.04, 0.03}});
   return phases;
 }
 
@@ -259,7 +260,8 @@ class Search {
       bool anew = phase.anew;
       std::deque<std::thread> threads;
       for (Helper& helper : helpers_) {
-        anew = !anew;
+        // The last is too short for a mapping that was not annealed yet.
+        anew = !anew && !phase.last;
         threads.emplace_back([this, &helper, &phase, budget, other = anew] {
           Budget mine = budget();
           mine.stop_when([this] { return stopped_.load(); });

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Tree
-from searchspace.kernels._native import bytes_by_hops, swap_changes
+from searchspace.kernels._native import bytes_by_hops, offer_all, swap_changes
 from searchspace.mapping.mapper import Places
 from searchspace.topology import generate
 from searchspace.traffic import Traffic
@@ -34,6 +36,16 @@ UNWEIGHED = {
     "dragonfly with trees inside": HopMachine.uniform(Dragonfly(3, 2, 1), 4, (2, 2)),
 }
 MACHINES = WEIGHED | UNWEIGHED
+
+FEW_IN_A_CLASS = (
+    "tree",
+    "tree with chains",
+    "hosts of a tree with trees inside",
+    "dragonfly",
+    "dragonfly of hosts with cores",
+    "network",
+    "fat tree",
+)
 
 
 def hop_bytes(traffic: Traffic, machine: HopMachine, places: Places) -> int:
@@ -75,6 +87,46 @@ def test_changes_of_swaps_and_moves_are_differences_of_hop_bytes(
         assert by_flows == after - before
         assert by_gains == (after - before if kind in WEIGHED else None)
         before = after
+
+
+@settings(max_examples=60, deadline=None)
+@given(kind=st.sampled_from(FEW_IN_A_CLASS), seed=st.integers(0, 10_000), free=st.integers(0, 3))
+def test_who_was_offered_everything_has_nothing_to_gain(kind: str, seed: int, free: int) -> None:
+    machine = MACHINES[kind]
+    ranks = machine.places - free
+    random = np.random.default_rng(seed)
+    ends = random.integers(0, ranks, (2, 3 * ranks))
+    traffic = Traffic.from_pairs(ranks, *ends, random.integers(1, 10**6, 3 * ranks))
+    start = random.permutation(machine.places)[:ranks].astype(np.uint32)
+
+    found = []
+    for chosen in ("portable", "avx512"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HAMTUNE_INSTRUCTIONS", chosen)
+            places = offer_all(
+                traffic.first, traffic.partner, traffic.size, machine.hops, start, 200 * ranks, seed
+            )
+        assert places is not None
+        found.append(places)
+
+    places = found[0]
+    np.testing.assert_array_equal(places, found[1])
+    assert len(set(places.tolist())) == ranks
+    for proposal in itertools.product(range(ranks), range(machine.places)):
+        ((change, _),) = swap_changes(
+            traffic.first, traffic.partner, traffic.size, machine.hops, places, [proposal]
+        )
+        assert change >= 0
+
+
+@pytest.mark.parametrize("kind", sorted(set(MACHINES) - set(FEW_IN_A_CLASS)))
+def test_everything_is_not_offered_where_classes_are_large_or_several(kind: str) -> None:
+    machine = MACHINES[kind]
+    traffic = Traffic.from_pairs(2, [0], [1], [1000])
+    start = np.array([0, 1], dtype=np.uint32)
+    assert (
+        offer_all(traffic.first, traffic.partner, traffic.size, machine.hops, start, 1, 0) is None
+    )
 
 
 def test_bytes_beyond_the_reach_of_gains_are_counted_by_flows() -> None:
