@@ -105,7 +105,10 @@ def _watch(
     while True:
         ready, _, _ = select.select([ended, sys.stdin], [], [], pause)
         if ended in ready:
-            return {"status": command.wait()}
+            status = command.wait()
+            # The system may have ended a process for its CPU time before this one came to look.
+            over = status != 0 and _use().cpu_seconds > bounds.cpu_seconds
+            return {"limit": "cpu"} if over else {"status": status}
         if ready:
             return None
         begin = time.monotonic()
