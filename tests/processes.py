@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["are_running", "children", "is_alive"]
+__all__ = ["are_running", "children", "is_alive", "ticks_below"]
 
 
 def are_running(*parts: str) -> bool:
@@ -37,3 +37,15 @@ def children(pid: int) -> list[int]:
         except OSError:  # the thread has ended
             continue
     return found
+
+
+def ticks_below(pid: int) -> int:
+    """CPU time, in ticks, of what a process has started, and so on, and that has not ended."""
+    ticks = 0
+    for child in children(pid):
+        try:
+            times = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += int(times[11]) + int(times[12]) + ticks_below(child)
+    return ticks

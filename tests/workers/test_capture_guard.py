@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import workers.capture_guard
+from tests.processes import children
 
 # Both wait for the guard to be stopped, which `stopped` in the working directory tells.
 WAITS = """import os, sys, time
@@ -24,7 +25,7 @@ SPINS = WAITS + "while True: pass"
 FAILS = WAITS + "sys.exit(9)"
 
 
-def state_of(process: int | str) -> str:
+def state_of(process: int) -> str:
     """`T` of a stopped process, `Z` of one that has ended."""
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
@@ -61,7 +62,7 @@ def test_a_command_that_ended_while_the_guard_did_not_look_ended_by_its_cpu_time
     os.kill(guard.pid, signal.SIGSTOP)
     while state_of(guard.pid) != "T":
         time.sleep(0.01)
-    (command,) = Path(f"/proc/{guard.pid}/task/{guard.pid}/children").read_text().split()
+    (command,) = children(guard.pid)
     (tmp_path / "stopped").touch()
     while state_of(command) != "Z":
         time.sleep(0.01)

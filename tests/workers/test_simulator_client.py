@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.processes import ticks_below
 from tests.workers.simulator.runs import on_a_line
 from workers import simulator_client
 from workers.simulator_client import BINARY, Simulator, SimulatorError, simulator_version
@@ -79,11 +80,10 @@ def in_background(simulator: Simulator, errors: list[SimulatorError]) -> threadi
             errors.append(error)
 
     simulator.evaluate(request(), cutoff=1e-6)  # the server has read its trace
+    begin = ticks_below(server_of(simulator))  # of children that wait for a request already
     thread = threading.Thread(target=evaluate)
     thread.start()
-    server = server_of(simulator)
-    children = Path(f"/proc/{server}/task/{server}/children")
-    while not children.read_text():
+    while ticks_below(server_of(simulator)) < begin + 10:
         threading.Event().wait(0.005)
     return thread
 
