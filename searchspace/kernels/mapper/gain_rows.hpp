@@ -29,11 +29,26 @@ struct GainRows {
   const std::uint16_t* offered_class = nullptr;  ///< parts x listed: its class
 };
 
-/// The changes of swaps of the rank at `from` with kLanes slots of the list from `offered` on, as if
-/// nobody there were a partner. Returns a bit for each that is within its threshold and no swap of slots
-/// that are alike; `rises` is filled at these bits.
-using Judge = std::uint32_t (*)(const GainRows& gains, Slot from, std::size_t offered,
-                                const std::int32_t* thresholds, std::int32_t* rises);
+/// What is offered to a rank: kLanes slots of the list.
+struct Offer {
+  Slot from;                       ///< where the rank is
+  std::uint32_t offered;           ///< where on the list the slots begin
+  const std::int32_t* thresholds;  ///< up to which each may cost more
+};
+
+/// What is known of the swaps of an offer, as if nobody there were a partner.
+struct Screened {
+  std::uint32_t hopeful;       ///< a bit for each that could be within its threshold
+  std::int32_t rises[kLanes];  ///< what the rank itself gains at each, at most
+};
+
+/// Screens so many offers, at most kLanes. Returns a bit for each of them that has anything hopeful.
+using Screen = std::uint32_t (*)(const GainRows& gains, const Offer* offers, std::size_t count,
+                                 Screened* screened);
+
+/// Returns a bit for each swap of an offer that is within its threshold, and no swap of slots that are
+/// alike; its rise is the change of the cost then.
+using Judge = std::uint32_t (*)(const GainRows& gains, const Offer& offer, Screened& screened);
 
 /// The classes, but that of `from`, in which a swap of the rank there could be within the threshold of the
 /// class, if nobody in it were a partner. There is one part. Returns how many; `classes` has room for as many
@@ -51,6 +66,7 @@ using Weigh = void (*)(const GainRows& gains, Slot slot);
 
 /// All forms give the same results. `tell` keeps `least` where there is `weigh`; `scan` needs it.
 struct GainForm {
+  Screen screen;
   Judge judge;
   Scan scan;
   Tell tell;

@@ -44,48 +44,65 @@ class Row {
   __m512i vector_[kHeld > 0 ? kHeld : 1];
 };
 
-/// Looks first at what the rank of `from` gains at each slot: where that is beyond the threshold even
-/// if the rank there gained as much as it can anywhere, as most often, its row is not read.
+/// Looks only at what each rank gains at the slots, and the most that the rank there can gain anywhere: as
+/// most often they are refused by that, no row is read of who is there. No branch here hangs on what is
+/// found, so that one offer does not wait for another.
 /// `Count` parts, 0: any number.
 template <std::size_t Count, std::size_t Vectors>
-std::uint32_t judge(const GainRows& gains, Slot from, std::size_t offered,
-                    const std::int32_t* thresholds, std::int32_t* rises) {
+std::uint32_t screen(const GainRows& gains, const Offer* offers, std::size_t offered,
+                     Screened* screened) {
   const std::size_t count = Count > 0 ? Count : gains.parts;
-  const Row<Vectors> mine(gains.rows + from * gains.width);
-  const std::uint32_t* const place = gains.place + from;
-  __m512i sum = _mm512_setzero_si512();
-  __mmask16 differ = 0;
-  for (std::size_t part = 0; part < count; ++part) {
-    const __m512i classes = _mm512_cvtepu16_epi32(_mm256_loadu_si256(
-        reinterpret_cast<const __m256i*>(gains.offered_class + part * gains.listed + offered)));
-    const __m512i own = _mm512_set1_epi32(static_cast<int>(place[part * gains.slots]));
-    differ = static_cast<__mmask16>(differ | _mm512_cmpneq_epi32_mask(classes, own));
-    sum = _mm512_add_epi32(sum, mine.at(classes));
+  std::uint32_t any = 0;
+  for (std::size_t at = 0; at < offered; ++at) {
+    const auto& [from, first, thresholds] = offers[at];
+    const Row<Vectors> mine(gains.rows + from * gains.width);
+    __m512i sum = _mm512_i32gather_epi32(_mm512_loadu_si512(gains.offered + first), gains.least, 4);
+    __m512i own = _mm512_setzero_si512();
+    const std::uint32_t* const place = gains.place + from;
+    __mmask16 differ = 0;
+    for (std::size_t part = 0; part < count; ++part) {
+      const __m512i classes = _mm512_cvtepu16_epi32(_mm256_loadu_si256(
+          reinterpret_cast<const __m256i*>(gains.offered_class + part * gains.listed + first)));
+      const __m512i here = _mm512_set1_epi32(static_cast<int>(place[part * gains.slots]));
+      differ = static_cast<__mmask16>(differ | _mm512_cmpneq_epi32_mask(classes, here));
+      own = _mm512_add_epi32(own, mine.at(classes));
+    }
+    sum = _mm512_add_epi32(sum, own);
+    const std::uint32_t hopeful =
+        _mm512_mask_cmple_epi32_mask(differ, sum, _mm512_loadu_si512(thresholds));
+    _mm512_storeu_si512(screened[at].rises, own);
+    screened[at].hopeful = hopeful;
+    any |= static_cast<std::uint32_t>(hopeful != 0) << at;
   }
-  const __m512i most = _mm512_loadu_si512(thresholds);
-  const __m512i slots = _mm512_loadu_si512(gains.offered + offered);
-  const __m512i least = _mm512_add_epi32(sum, _mm512_i32gather_epi32(slots, gains.least, 4));
-  const __mmask16 hopeful = _mm512_mask_cmple_epi32_mask(differ, least, most);
-  if (hopeful == 0) return 0;
+  return any;
+}
+
+/// `Count` parts, 0: any number.
+template <std::size_t Count>
+std::uint32_t judge(const GainRows& gains, const Offer& offer, Screened& screened) {
+  const std::size_t count = Count > 0 ? Count : gains.parts;
+  const std::uint32_t* const place = gains.place + offer.from;
+  const std::uint32_t hopeful = screened.hopeful;
   if (__builtin_popcount(hopeful) > kFew) {
-    const __m512i rows = _mm512_loadu_si512(gains.offered_row + offered);
+    const auto lanes = static_cast<__mmask16>(hopeful);
+    const __m512i rows = _mm512_loadu_si512(gains.offered_row + offer.offered);
+    __m512i sum = _mm512_loadu_si512(screened.rises);
     for (std::size_t part = 0; part < count; ++part) {
       const std::int32_t* const theirs = gains.rows + place[part * gains.slots];
       sum = _mm512_add_epi32(
-          sum, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), hopeful, rows, theirs, 4));
+          sum, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, rows, theirs, 4));
     }
-    _mm512_storeu_si512(rises, sum);
-    return _mm512_mask_cmple_epi32_mask(hopeful, sum, most);
+    _mm512_storeu_si512(screened.rises, sum);
+    return _mm512_mask_cmple_epi32_mask(lanes, sum, _mm512_loadu_si512(offer.thresholds));
   }
-  _mm512_storeu_si512(rises, sum);
   std::uint32_t good = 0;
   for (std::uint32_t left = hopeful; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(__builtin_ctz(left));
-    const std::int32_t* const theirs = gains.rows + gains.offered_row[offered + lane];
-    std::int32_t rise = rises[lane];
+    const std::int32_t* const theirs = gains.rows + gains.offered_row[offer.offered + lane];
+    std::int32_t rise = screened.rises[lane];
     for (std::size_t part = 0; part < count; ++part) rise += theirs[place[part * gains.slots]];
-    rises[lane] = rise;
-    good |= static_cast<std::uint32_t>(rise <= thresholds[lane]) << lane;
+    screened.rises[lane] = rise;
+    good |= static_cast<std::uint32_t>(rise <= offer.thresholds[lane]) << lane;
   }
   return good;
 }
@@ -162,10 +179,10 @@ void weigh(const GainRows& gains, Slot slot) {
 template <std::size_t Vectors>
 GainForm form(std::size_t parts) {
   switch (parts) {
-    case 1: return {judge<1, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
-    case 2: return {judge<2, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
-    case 3: return {judge<3, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
-    default: return {judge<0, Vectors>, scan<Vectors>, tell<Vectors>, weigh};
+    case 1: return {screen<1, Vectors>, judge<1>, scan<Vectors>, tell<Vectors>, weigh};
+    case 2: return {screen<2, Vectors>, judge<2>, scan<Vectors>, tell<Vectors>, weigh};
+    case 3: return {screen<3, Vectors>, judge<3>, scan<Vectors>, tell<Vectors>, weigh};
+    default: return {screen<0, Vectors>, judge<0>, scan<Vectors>, tell<Vectors>, weigh};
   }
 }
 

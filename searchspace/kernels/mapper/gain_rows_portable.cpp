@@ -6,26 +6,31 @@
 namespace hamtune::mapper {
 namespace {
 
+/// All are: what the most is that a rank can gain anywhere is not kept.
+std::uint32_t screen(const GainRows&, const Offer*, std::size_t count, Screened*) {
+  return (1U << count) - 1;
+}
+
 /// `Count` parts, 0: any number.
 template <std::size_t Count>
-std::uint32_t judge(const GainRows& gains, Slot from, std::size_t offered,
-                    const std::int32_t* thresholds, std::int32_t* rises) {
+std::uint32_t judge(const GainRows& gains, const Offer& offer, Screened& screened) {
   const std::size_t count = Count > 0 ? Count : gains.parts;
-  const std::int32_t* const mine = gains.rows + from * gains.width;
-  const std::uint32_t* const rows = gains.offered_row + offered;
+  const std::int32_t* const mine = gains.rows + offer.from * gains.width;
+  const std::uint32_t* const rows = gains.offered_row + offer.offered;
   std::int32_t sums[kLanes] = {};
   for (std::size_t part = 0; part < count; ++part) {
-    const std::uint16_t* const its_class = gains.offered_class + part * gains.listed + offered;
-    const std::int32_t* const theirs = gains.rows + gains.place[part * gains.slots + from];
+    const std::uint16_t* const its_class =
+        gains.offered_class + part * gains.listed + offer.offered;
+    const std::int32_t* const theirs = gains.rows + gains.place[part * gains.slots + offer.from];
     for (std::size_t lane = 0; lane < kLanes; ++lane)
       sums[lane] += mine[its_class[lane]] + theirs[rows[lane]];
   }
-  const std::uint32_t* const kinds = gains.offered_kind + offered;
-  const std::uint32_t kind = gains.kind[from];
+  const std::uint32_t* const kinds = gains.offered_kind + offer.offered;
+  const std::uint32_t kind = gains.kind[offer.from];
   std::uint32_t good = 0;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    rises[lane] = sums[lane];
-    good |= static_cast<std::uint32_t>((sums[lane] <= thresholds[lane]) & (kinds[lane] != kind))
+    screened.rises[lane] = sums[lane];
+    good |= static_cast<std::uint32_t>((sums[lane] <= offer.thresholds[lane]) & (kinds[lane] != kind))
             << lane;
   }
   return good;
@@ -71,12 +76,12 @@ void tell(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* s
 }  // namespace
 
 GainForm portable_gain_form(std::size_t parts, bool scanned) {
-  if (scanned) return {judge<1>, scan, tell<true>, weigh};
+  if (scanned) return {screen, judge<1>, scan, tell<true>, weigh};
   switch (parts) {
-    case 1: return {judge<1>, scan, tell<false>, nullptr};
-    case 2: return {judge<2>, scan, tell<false>, nullptr};
-    case 3: return {judge<3>, scan, tell<false>, nullptr};
-    default: return {judge<0>, scan, tell<false>, nullptr};
+    case 1: return {screen, judge<1>, scan, tell<false>, nullptr};
+    case 2: return {screen, judge<2>, scan, tell<false>, nullptr};
+    case 3: return {screen, judge<3>, scan, tell<false>, nullptr};
+    default: return {screen, judge<0>, scan, tell<false>, nullptr};
   }
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kThresholds = 4096;
 constexpr std::uint64_t kAhead = 16;    ///< drawn before the first of them is judged
+constexpr std::uint64_t kScreened = 8;  ///< of these, how many are screened together
 constexpr std::uint32_t kAnywhere = 8;  ///< of 256 offers, how many are of slots anywhere
 
 /// Rises, in temperatures, that are just accepted: quantiles of the exponential distribution, in an
@@ -281,15 +282,15 @@ Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& ra
         static_cast<std::int32_t>(std::min(temperature * patience[at % kThresholds], kMost));
   // Several offers are drawn before the first is judged, which does not wait for memory then. Where
   // a partner moves meanwhile, slots close to where it was are offered.
-  struct Offer {
+  struct Draw {
     Rank rank;
-    std::uint32_t chance;
-    std::size_t offered;
+    std::uint32_t offered, chance;
   } drawn[kAhead];
-  const std::size_t anywhere = rank_.size() * kLanes;
+  Offer made[kScreened];
+  Screened screened[kScreened];
+  const auto anywhere = static_cast<std::uint32_t>(rank_.size() * kLanes);
   const GainRows rows = data();
   Bargain bargain;
-  std::int32_t rises[kLanes];
   for (std::uint64_t begin = 0; begin < offers; begin += kAhead) {
     const std::uint64_t ahead = std::min(kAhead, offers - begin);
     for (std::uint64_t at = 0; at < ahead; ++at) {
@@ -309,25 +310,45 @@ Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& ra
       for (std::size_t part = 0; part < rows.parts; ++part)
         __builtin_prefetch(rows.offered_class + part * rows.listed + drawn[at].offered);
     }
-    for (std::uint64_t at = 0; at < ahead; ++at) {
-      const auto& [rank, chance, offered] = drawn[at];
-      const Slot from = slot_[rank];
-      const std::int32_t* const most = thresholds_.data() + chance;
-      for (std::uint32_t good = form_.judge(rows, from, offered, most, rises); good != 0;
-           good &= good - 1) {
-        const auto lane = static_cast<std::size_t>(__builtin_ctz(good));
-        const Slot to = offered_[offered + lane];
-        const Rank other = rank_[to];
-        std::int32_t rise = rises[lane];
-        if (other != kFree) rise += between(rank, other, from, to);
-        if (rise > most[lane]) continue;
-        swap(rank, to);
-        bargain.add(rise);
+    // A few are screened together; what stands after a swap is screened anew, which costs more where
+    // rows are far away.
+    const std::uint64_t together = far_ ? kScreened / 2 : kScreened;
+    for (std::uint64_t at = 0; at < ahead;) {
+      const std::uint64_t count = std::min(together, ahead - at);
+      for (std::uint64_t one = 0; one < count; ++one) {
+        const auto& [rank, offered, chance] = drawn[at + one];
+        made[one] = {slot_[rank], offered, thresholds_.data() + chance};
+      }
+      std::uint64_t next = at + count;
+      for (std::uint32_t left = form_.screen(rows, made, count, screened); left != 0;
+           left &= left - 1) {
+        const auto one = static_cast<std::size_t>(__builtin_ctz(left));
+        if (!take(drawn[at + one].rank, made[one], form_.judge(rows, made[one], screened[one]),
+                  screened[one].rises, bargain))
+          continue;
+        next = at + one + 1;
         break;
       }
+      at = next;
     }
   }
   return bargain;
+}
+
+bool Gains::take(Rank rank, const Offer& offer, std::uint32_t good, const std::int32_t* rises,
+                 Bargain& bargain) {
+  for (; good != 0; good &= good - 1) {
+    const auto lane = static_cast<std::size_t>(__builtin_ctz(good));
+    const Slot to = offered_[offer.offered + lane];
+    const Rank other = rank_[to];
+    std::int32_t rise = rises[lane];
+    if (other != kFree) rise += between(rank, other, offer.from, to);
+    if (rise > offer.thresholds[lane]) continue;
+    swap(rank, to);
+    bargain.add(rise);
+    return true;
+  }
+  return false;
 }
 
 Gains::Bargain Gains::offer_all(std::uint64_t times, Random& random) {

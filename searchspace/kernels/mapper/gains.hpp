@@ -68,6 +68,9 @@ class Gains {
   void tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign);
   void tell_levels(Rank rank, Slot from, Slot to, std::int32_t sign);
   Rank drawn_rank(std::uint64_t draw) const;
+  /// Takes the first good swap of an offer, if any.
+  bool take(Rank rank, const Offer& offer, std::uint32_t good, const std::int32_t* rises,
+            Bargain& bargain);
   void try_all(Rank rank, std::uint32_t draw, const GainRows& rows, Bargain& bargain);
   /// Takes note of what a slot has become as the least of its class.
   void bound(Slot slot);
