@@ -13,6 +13,7 @@
 #include "searchspace/kernels/mapper/clock.hpp"
 #include "searchspace/kernels/mapper/flows.hpp"
 #include "searchspace/kernels/mapper/gains.hpp"
+#include "searchspace/kernels/mapper/meeting.hpp"
 #include "searchspace/kernels/mapper/thermostat.hpp"
 #include "searchspace/kernels/random.hpp"
 
@@ -124,8 +125,10 @@ class Board {
     double often = 0;  ///< where gains are kept, if positive: see Thermostat, which begins at `cold`
   };
 
-  /// Anneals while `budget` lasts. Ends at the best mapping met.
-  void anneal(const Cooling& cooling, Budget& budget, Random& random) {
+  /// Anneals while `budget` lasts. Ends at the best mapping met. `seat`: where to meet other threads
+  /// that anneal the same with as much budget, if any.
+  void anneal(const Cooling& cooling, Budget& budget, Random& random,
+              std::optional<Seat> seat = std::nullopt) {
     if (!weighed_) {
       if (std::optional<Gains> found = gains()) gains_.emplace(std::move(*found));
       weighed_ = true;
@@ -135,6 +138,8 @@ class Board {
     std::int64_t best_cost = cost_;
     std::optional<Thermostat> thermostat;
     if (gains_ && cooling.often > 0) thermostat.emplace(slot_.size(), cooling.cold, cooling.often);
+    double meeting = seat ? kFirstMeeting : 1, sum = 0;
+    std::uint64_t seen = 0;
     while (!budget.spent()) {
       const double temperature =
           thermostat ? thermostat->temperature()
@@ -154,12 +159,29 @@ class Board {
         best_cost = cost_;
         best = gains_ ? gains_->slots() : slot_;
       }
+      if (budget.fraction() >= meeting - kBetweenMeetings / 2) {
+        sum += static_cast<double>(cost_);
+        ++seen;
+      }
+      if (budget.fraction() < meeting || budget.spent()) continue;
+      const auto other = seat->meeting.meet(
+          seat->thread,
+          {sum / static_cast<double>(seen), cost_, gains_ ? gains_->slots() : slot_, temperature});
+      if (other != nullptr) {
+        cost_ = other->cost;
+        if (gains_) gains_->reset(other->slots);
+        else place(other->slots);
+        if (thermostat) thermostat->go_on_from(other->temperature);
+      }
+      for (; meeting <= budget.fraction(); meeting += kBetweenMeetings) sum = 0, seen = 0;
     }
     place(std::move(best));
   }
 
  private:
   static constexpr std::uint64_t kSwiftPortion = 2048;  ///< steps by gains between temperatures
+  /// Fractions of an annealing: earlier, the cost does not tell how it ends.
+  static constexpr double kFirstMeeting = 0.5, kBetweenMeetings = 0.05;
   static constexpr std::uint64_t kStepsOfScan = 4;  ///< steps for each rank that is offered all
   static constexpr std::uint64_t kVisitsOfProposal = 8;  ///< what one costs beside its flows
 

@@ -16,7 +16,9 @@
 #include "searchspace/kernels/mapper/clock.hpp"
 #include "searchspace/kernels/mapper/halving.hpp"
 #include "searchspace/kernels/mapper/machine.hpp"
+#include "searchspace/kernels/mapper/meeting.hpp"
 #include "searchspace/kernels/mapper/nodes.hpp"
+#include "searchspace/kernels/mapper/plan.hpp"
 #include "searchspace/kernels/mapper/structured.hpp"
 
 namespace hamtune::mapper {
@@ -58,38 +60,13 @@ struct Effort<TreeMetric> {
   static constexpr double kClose = 0.0625;  // one way to divide ranks among children finds what three do
 };
 
-/// How hot an annealing begins.
-struct Heat {
-  double changes;  ///< in mean changes of a proposal
-  double often;    ///< where gains are kept: as the share of offers taken at a rise (see Thermostat)
-};
-
-/// One annealing of a plan.
-struct Phase {
-  double share;  ///< of the time
-  bool anew;     ///< from a new bisection, else from the best mapping so far
-  bool last;
-  Heat heat;
-};
-
-/// One long annealing, which does more than several short ones, until there is time for more than is
-/// of use; then as many, by turns from the best mapping and from a new bisection. A short one from
-/// the best ends it.
-std::vector<Phase> plan(double steps_per_rank) {
-  constexpr double kEnough = 600'000, kMost = 12, kLast = 0.08;
-  const auto rounds = static_cast<int>(std::clamp(steps_per_rank / kEnough, 1.0, kMost));
-  std::vector<Phase> phases;
-  for (int round = 0; round < rounds; ++round)
-    phases.push_back({(1 - kLast) / rounds, round % 2 == 1, false, {0.08, 0.3}});
-  phases.push_back({kLast, false, true, {0.04, 0.03}});
-  return phases;
-}
-
 /// Waits for threads; when it goes out of scope before, tells them to stop.
 struct Joining {
   std::deque<std::thread>& threads;
+  Meeting& meeting;
   std::atomic<bool>& stop;
   void now() const {
+    meeting.end();
     for (std::thread& thread : threads) thread.join();
     threads.clear();
   }
@@ -238,62 +215,70 @@ class Search {
     }
   }
 
-  /// Follows the plan; each thread anneals on its own, and goes on from the best of all.
+  /// Follows the plan.
   void anneal() {
     constexpr double kStepsPerSecond = 2e7;  // roughly, for the plan
-    constexpr int kAgree = 4;              // annealings that end at the same cost: enough
+    constexpr int kAgree = 8;              // annealings that end at the same cost: enough
     const bool timed = limits_.steps == 0;
     const double work =
         timed ? limits_.seconds * kStepsPerSecond : static_cast<double>(limits_.steps);
     for (std::size_t number = 1; number < limits_.threads; ++number)
       helpers_.emplace_back(flows_, metric_, best_.slots, random_.next());
+    Plan plan(work / static_cast<double>(flows_.ranks()), limits_.threads);
     double done = 0;
     int agreed = 0;
-    for (const Phase& phase : plan(work / static_cast<double>(flows_.ranks()))) {
+    while (const std::optional<Phase> phase = plan.next()) {
       if (optimal() || stopped_ || agreed == kAgree) return;
-      done += phase.share;
+      done += phase->share;
       const double seconds = begin_ + done * limits_.seconds - cpu_seconds();
-      const auto steps = static_cast<std::uint64_t>(phase.share * work);
+      const auto steps = static_cast<std::uint64_t>(phase->share * work);
       const auto budget = [=] {
         return timed ? Budget::until(cpu_seconds() + seconds) : Budget::steps(steps);
       };
-      bool anew = phase.anew;
+      Meeting meeting(1 + helpers_.size());
+      const auto seat = [&](std::size_t thread) {
+        return phase->together && !helpers_.empty() ? std::optional(Seat{meeting, thread})
+                                                    : std::nullopt;
+      };
       std::deque<std::thread> threads;
-      for (Helper& helper : helpers_) {
-        // The last is too short for a mapping that was not annealed yet.
-        anew = !anew && !phase.last;
-        threads.emplace_back([this, &helper, &phase, budget, other = anew] {
-          Budget mine = budget();
-          mine.stop_when([this] { return stopped_.load(); });
-          helper.steps = run(phase, other, mine, helper.board, helper.random);
+      const Joining joining{threads, meeting, stopped_};
+      for (Helper& helper : helpers_)
+        threads.emplace_back([&, budget, mine = seat(1 + threads.size())] {
+          Budget its = budget();
+          its.stop_when([this] { return stopped_.load(); });
+          helper.steps = run(*phase, its, helper.board, helper.random, mine);
+          meeting.end();
         });
-      }
-      const Joining joining{threads, stopped_};
       Budget mine = budget();
       mine.stop_when([this] { return !tell(); });
-      steps_ += run(phase, phase.anew, mine, board_, random_);
+      steps_ += run(*phase, mine, board_, random_, seat(0));
       joining.now();
+      std::vector<std::int64_t> costs{board_.cost()};
+      for (const Helper& helper : helpers_) costs.push_back(helper.board.cost());
+      plan.ended(costs);
       agreed = board_.cost() == best_cost_ ? agreed + 1 : board_.cost() < best_cost_ ? 0 : agreed;
-      keep(board_, phase.anew ? kBisection : best_.start);
+      const std::string start = phase->anew() ? kBisection : best_.start;
+      keep(board_, start);
       for (Helper& helper : helpers_) {
         steps_ += helper.steps;
-        keep(helper.board, best_.start);
+        keep(helper.board, start);
       }
     }
   }
 
   /// One annealing and the descent after it; returns the steps made.
-  std::uint64_t run(const Phase& phase, bool anew, Budget& budget, Board<Metric>& board,
-                    Random& random) const {
-    board.place(anew ? halve_together(flows_, metric_, Tries{}, random) : best_.slots);
-    cool(budget, phase.heat, board, random);
+  std::uint64_t run(const Phase& phase, Budget& budget, Board<Metric>& board, Random& random,
+                    std::optional<Seat> seat) const {
+    board.place(phase.anew() ? halve_together(flows_, metric_, Tries{}, random) : best_.slots);
+    cool(budget, phase.heat(), board, random, seat);
     return budget.done();
   }
 
   /// Anneals and descends.
-  void cool(Budget& budget, const Heat& heat, Board<Metric>& board, Random& random) const {
+  void cool(Budget& budget, const Heat& heat, Board<Metric>& board, Random& random,
+            std::optional<Seat> seat = std::nullopt) const {
     const double change = std::max(board.mean_change(random, kSamples), 1e-9);
-    board.anneal({change * heat.changes, change * kCold, heat.often}, budget, random);
+    board.anneal({change * heat.changes, change * kCold, heat.often}, budget, random, seat);
     board.descend(random, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
   }
 

@@ -22,6 +22,8 @@ class Thermostat {
       : ranks_(static_cast<double>(ranks)), first_(first), temperature_(first), often_(often) {}
 
   double temperature() const { return temperature_; }
+  /// Goes on from a temperature that another one found for the same share.
+  void go_on_from(double temperature) { temperature_ = temperature; }
 
   /// Is told of offers made, how many were taken at a rise, and how much of the annealing is over.
   void saw(std::uint64_t offers, std::uint64_t rises, double fraction) {

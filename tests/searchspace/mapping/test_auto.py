@@ -361,6 +361,43 @@ def test_annealing_finds_how_hot_it_must_be_where_few_ranks_exchange_most() -> N
     assert mapped(traffic, mesh, steps=1_000_000) < 0.9 * mapped(traffic, mesh)
 
 
+@pytest.mark.parametrize("steps", [30_000, 8_000_000])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        HopMachine.uniform(Tree((2, 3, 3))),
+        HopMachine.uniform(Grid((3, 6), wrapped=True)),
+        HopMachine.uniform(Dragonfly(3, 3, 2)),
+        HopMachine.uniform(Grid((3, 3), wrapped=False), cores=2, inside=(2, 1)),
+    ],
+    ids=["tree", "torus", "dragonfly", "caches"],
+)
+def test_threads_that_meet_find_the_same_each_time(machine: HopMachine, steps: int) -> None:
+    """One long annealing, and so much time that short ones are compared first."""
+    traffic = random_traffic(18, 5)
+    alone, once, again = (
+        improve(traffic, machine, seed=2, steps=steps, threads=threads) for threads in (1, 3, 3)
+    )
+    np.testing.assert_array_equal(once, again)
+    fast = improve(traffic, machine, seed=2)
+    for found in (alone, once):
+        assert len(set(found.tolist())) == 18
+        assert hop_bytes(traffic, machine, found) <= hop_bytes(traffic, machine, fast)
+
+
+def test_threads_that_wait_for_each_other_end_when_one_is_told_to() -> None:
+    traffic, machine = random_traffic(64, 3), HopMachine.uniform(Grid((8, 8), wrapped=True))
+    told: list[int] = []
+
+    def proceed(_seconds: float, least: int) -> bool:
+        told.append(least)
+        return len(told) < 12
+
+    found = improve(traffic, machine, seconds=2, threads=4, proceed=proceed)
+    assert len(told) == 12
+    assert hop_bytes(traffic, machine, found) <= min(told)
+
+
 def test_progress_can_end_the_search() -> None:
     traffic, machine = random_traffic(64, 3), HopMachine.uniform(Grid((8, 8), wrapped=True))
     told: list[tuple[float, int]] = []
