@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace hamtune::mapper {
 namespace {
 
 constexpr double kShort = 1.0 / 128, kLonger = 1.0 / 32, kLast = 0.08;  ///< shares of the time
-/// Below so many steps a rank, a short annealing tells nothing of a long one.
-constexpr double kExplored = 400'000;
 /// How much lower the longest ends than the longer ones, in what these end lower than short ones: 0.5 to 1.9
 /// on tori, meshes, trees and dragonflies of 512 with random and power-law traffic in 16 s.
-constexpr double kBeyond = 1;
+constexpr double kBeyond = 1.5;
 
 /// How far below the mean the least of so many is expected, in standard deviations (normal order
 /// statistics at powers of two, between them by the logarithm).
@@ -46,8 +45,15 @@ double Plan::Sample::deviations() const {
   return size == 0 ? 0 : std::max(squares - sum * sum / static_cast<double>(size), 0.0);
 }
 
-Plan::Plan(double steps_per_rank, std::size_t threads)
-    : threads_(threads), explores_(steps_per_rank >= kExplored) {
+double Plan::Known::fall() const { return std::max(shorter.mean() - longer.mean(), 0.0); }
+
+double Plan::Known::spread() const {
+  const auto freedom = static_cast<double>(shorter.size + longer.size - 2);
+  return std::sqrt((shorter.deviations() + longer.deviations()) / std::max(freedom, 1.0));
+}
+
+Plan::Plan(bool explores, bool many, std::size_t threads)
+    : threads_(threads), explores_(explores), many_(many) {
   // Of four each, or two where one thread makes them, as they take too long one after the other.
   for (std::size_t round = 0; explores_ && round < (threads < 4 ? 2 : 1); ++round) {
     ahead_.push_back({Phase::Kind::kHot, kShort, false});
@@ -66,16 +72,20 @@ std::optional<Phase> Plan::next() {
 
 void Plan::ended(const std::vector<std::int64_t>& costs) {
   if (decided_) return;
-  Sample& sample = short_known_ ? longer_ : now_.kind == Phase::Kind::kHot ? hot_ : mild_;
+  Known& known = now_.kind == Phase::Kind::kHot ? hot_ : mild_;
+  Sample& sample = now_.share == kShort ? known.shorter : known.longer;
   for (const std::int64_t cost : costs) sample.add(static_cast<double>(cost));
 }
 
 void Plan::go_on() {
   if (decided_) return;
-  if (explores_ && !short_known_) {
-    short_known_ = true;
-    if (mild_.mean() < hot_.mean()) better_ = Phase::Kind::kMild;
-    ahead_.push_back({better_, kLonger, false});
+  if (explores_ && hot_.longer.size == 0) {
+    ahead_.push_back({Phase::Kind::kHot, kLonger, false});
+    return;
+  }
+  const bool promising = explores_ && mild_.shorter.mean() < hot_.shorter.mean();
+  if (promising && mild_.longer.size == 0) {
+    ahead_.push_back({Phase::Kind::kMild, kLonger, false});
     return;
   }
   decided_ = true;
@@ -85,25 +95,27 @@ void Plan::go_on() {
 
 void Plan::spend_rest() {
   const double rest = rest_ - kLast;
-  double share = rest;
-  if (explores_) {
-    const auto freedom = static_cast<double>(hot_.size + mild_.size + longer_.size - 3);
-    const double spread = std::sqrt(
-        (hot_.deviations() + mild_.deviations() + longer_.deviations()) / std::max(freedom, 1.0));
-    const double before = better_ == Phase::Kind::kHot ? hot_.mean() : mild_.mean();
-    const double after = longer_.mean(), fall = std::max(before - after, 0.0);
-    const auto threads = static_cast<double>(threads_);
-    double least = after - kBeyond * fall - least_of(threads) * spread;
-    for (const auto& [mean, one] : {std::pair(after, kLonger), std::pair(before, kShort)}) {
-      const double expected = mean - least_of(threads * rest / one) * spread;
-      if (expected > least) continue;  // where none differs, many are soon known to agree
-      least = expected;
-      share = one;
-    }
+  const auto threads = static_cast<double>(threads_);
+  Phase chosen{Phase::Kind::kHot, rest, true};
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](Phase::Kind kind, double share, double mean, double spread) {
+    const double expected = mean - least_of(threads * rest / share) * spread;
+    if (expected > least) return;  // where none differs, many are soon known to agree
+    least = expected;
+    chosen = {kind, share, share == rest};
+  };
+  for (const auto& [kind, known] :
+       {std::pair(Phase::Kind::kHot, &hot_), std::pair(Phase::Kind::kMild, &mild_)}) {
+    if (known->longer.size == 0) continue;
+    const double spread = known->spread();
+    consider(kind, rest, known->longer.mean() - kBeyond * known->fall(), spread);
+    if (!many_) continue;
+    consider(kind, kLonger, known->longer.mean(), spread);
+    consider(kind, kShort, known->shorter.mean(), spread);
   }
-  const double rounds = std::max(std::floor(rest / share), 1.0);
-  for (double round = 0; round < rounds; ++round)
-    ahead_.push_back({better_, rest / rounds, rounds == 1});
+  const double rounds = std::max(std::floor(rest / chosen.share), 1.0);
+  chosen.share = rest / rounds;
+  for (double round = 0; round < rounds; ++round) ahead_.push_back(chosen);
 }
 
 }  // namespace hamtune::mapper

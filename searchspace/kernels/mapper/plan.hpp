@@ -33,11 +33,13 @@ struct Phase {
 
 /// Some traffic and machines need one annealing as slow as there is time for (random traffic on tori); in others
 /// (power-law traffic on trees) a longer one ends hardly lower than a short one, and it is the best of many
-/// that is low. Where there is time, short ones of both heats and longer ones of the better heat are made
-/// first, and how much they differ tells what to expect of each way to spend the rest.
+/// that is low. Where there is time, short ones of both heats and longer ones are made first, and how much they
+/// differ tells what to expect of each way to spend the rest.
 class Plan {
  public:
-  Plan(double steps_per_rank, std::size_t threads);
+  /// `explores`: whether there is time to compare; else it is one long hot one. `many`: whether the best of
+  /// many is an option.
+  Plan(bool explores, bool many, std::size_t threads);
 
   /// What comes next; nothing in the end.
   std::optional<Phase> next();
@@ -53,6 +55,12 @@ class Plan {
     /// Sum of squared deviations.
     double deviations() const;
   };
+  /// Costs at the end of short annealings of a heat, and of longer ones.
+  struct Known {
+    Sample shorter, longer;
+    double fall() const;    ///< how much lower the longer ones end, in the mean
+    double spread() const;  ///< their standard deviation
+  };
   /// Plans what follows what is known.
   void go_on();
   void spend_rest();
@@ -61,9 +69,8 @@ class Plan {
   std::deque<Phase> ahead_;
   double rest_ = 1;
   Phase now_{};
-  bool explores_, short_known_ = false, decided_ = false;
-  Phase::Kind better_ = Phase::Kind::kHot;
-  Sample hot_, mild_, longer_;  ///< costs at the end of short ones, and of longer ones of the better heat
+  bool explores_, many_, decided_ = false;
+  Known hot_, mild_;
 };
 
 }  // namespace hamtune::mapper

@@ -28,6 +28,9 @@ namespace {
 constexpr std::size_t kNear = 12;
 constexpr std::size_t kQuietRounds = 3;
 
+/// With so many annealing steps a rank, short annealings tell something of a long one.
+constexpr double kExplored = 400'000;
+
 const char* const kStructure = "structure";
 const char* const kBisection = "bisection";
 
@@ -40,6 +43,8 @@ struct Effort {
   /// What is made from structure does where it costs no more than this above the bound, relative: little
   /// else is tried.
   static constexpr double kClose = 0;
+  /// With so many annealing steps a rank, the best of many may be lower than one annealing.
+  static constexpr double kMany = kExplored;
 };
 
 /// In a grid the time goes into bisection with its many pulls.
@@ -49,6 +54,7 @@ struct Effort<GridMetric> {
   static constexpr std::uint64_t kSteps = 0;
   static constexpr std::uint64_t kNodeSteps = 0;
   static constexpr double kClose = 0.125;  // no other start was better there, nor up to 0.2
+  static constexpr double kMany = 6 * kExplored;  // before, what one gains by being longer is more
 };
 
 /// In a tree, exchanges between siblings leave little to the swaps.
@@ -58,6 +64,7 @@ struct Effort<TreeMetric> {
   static constexpr std::uint64_t kSteps = 0;
   static constexpr std::uint64_t kNodeSteps = 0;
   static constexpr double kClose = 0.0625;  // one way to divide ranks among children finds what three do
+  static constexpr double kMany = kExplored;
 };
 
 /// Waits for threads; when it goes out of scope before, tells them to stop.
@@ -224,7 +231,8 @@ class Search {
         timed ? limits_.seconds * kStepsPerSecond : static_cast<double>(limits_.steps);
     for (std::size_t number = 1; number < limits_.threads; ++number)
       helpers_.emplace_back(flows_, metric_, best_.slots, random_.next());
-    Plan plan(work / static_cast<double>(flows_.ranks()), limits_.threads);
+    const double each = work / static_cast<double>(flows_.ranks());
+    Plan plan(each >= kExplored, each >= Effort<Metric>::kMany, limits_.threads);
     double done = 0;
     int agreed = 0;
     while (const std::optional<Phase> phase = plan.next()) {
