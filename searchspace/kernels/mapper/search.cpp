@@ -43,8 +43,9 @@ struct Effort {
   /// What is made from structure does where it costs no more than this above the bound, relative: little
   /// else is tried.
   static constexpr double kClose = 0;
-  /// With so many annealing steps a rank, the best of many may be lower than one annealing.
-  static constexpr double kMany = kExplored;
+  /// With so many annealing steps a rank, the best of many may be lower than one annealing; with fewer it
+  /// seldom is, and a few short ones do not tell when.
+  static constexpr double kMany = 750'000;
 };
 
 /// In a grid the time goes into bisection with its many pulls.
@@ -54,7 +55,7 @@ struct Effort<GridMetric> {
   static constexpr std::uint64_t kSteps = 0;
   static constexpr std::uint64_t kNodeSteps = 0;
   static constexpr double kClose = 0.125;  // no other start was better there, nor up to 0.2
-  static constexpr double kMany = 6 * kExplored;  // before, what one gains by being longer is more
+  static constexpr double kMany = 2'400'000;  // one gains more by being longer, and later
 };
 
 /// In a tree, exchanges between siblings leave little to the swaps.
@@ -64,7 +65,7 @@ struct Effort<TreeMetric> {
   static constexpr std::uint64_t kSteps = 0;
   static constexpr std::uint64_t kNodeSteps = 0;
   static constexpr double kClose = 0.0625;  // one way to divide ranks among children finds what three do
-  static constexpr double kMany = kExplored;
+  static constexpr double kMany = 750'000;
 };
 
 /// Waits for threads; when it goes out of scope before, tells them to stop.
