@@ -36,7 +36,7 @@ using Proceed = std::function<bool(const Progress&)>;
 ///
 /// Starts: the given one; where the traffic is a lattice (a stencil, a ring), one made from its
 /// structure; dual recursive bisection. The best one is refined by improving swaps, and annealed as
-/// long as there is time, by several threads from different starts. Without seconds or steps, or with steps, the result is a function of the
+/// long as there is time, by several threads (see Plan and Meeting). Without seconds or steps, or with steps, the result is a function of the
 /// arguments. The result is never worse than `start`.
 Found map_auto(const Flows& flows, const CoreHops& cores, const Limits& limits, std::uint64_t seed,
                const Proceed& proceed, std::vector<Slot> start);
