@@ -9,7 +9,17 @@
 namespace hamtune::mapper {
 namespace {
 
+using Kind = Phase::Kind;
+using Origin = Phase::Origin;
+
 constexpr double kShort = 1.0 / 128, kLonger = 1.0 / 32, kLast = 0.08;  ///< shares of the time
+constexpr double kExplored = 400'000;  ///< steps a rank from which several annealings are compared
+/// Steps a rank in an annealing that is to tell which heat is better, and its share of the time: from half as
+/// many steps on, hot ones are lower on random and power-law traffic.
+constexpr double kTold = 640, kLeastGlance = 1.0 / 64, kMostGlance = 1.0 / 8;
+/// A mild annealing so much below a hot one stays below when both take longer: with groups in the traffic it is
+/// 1.3 to 3% below, without 0.6% at most.
+constexpr double kClear = 0.005;
 /// How much lower the longest ends than the longer ones, in what these end lower than short ones: 0.5 to 1.9
 /// on tori, meshes, trees and dragonflies of 512 with random and power-law traffic in 16 s.
 constexpr double kBeyond = 1.5;
@@ -52,12 +62,21 @@ double Plan::Known::spread() const {
   return std::sqrt((shorter.deviations() + longer.deviations()) / std::max(freedom, 1.0));
 }
 
-Plan::Plan(bool explores, bool many, std::size_t threads)
-    : threads_(threads), explores_(explores), many_(many) {
+Plan::Plan(double each, double many, std::size_t threads)
+    : threads_(threads),
+      explores_(each >= kExplored),
+      many_(each >= many),
+      glance_(std::max(kTold / each, kLeastGlance)) {
+  if (!explores_ && glance_ > kMostGlance) return;
+  if (!explores_) {
+    ahead_.push_back({Kind::kHot, glance_, Origin::kFirst});
+    ahead_.push_back({Kind::kMild, glance_, Origin::kFirst});
+    return;
+  }
   // Of four each, or two where one thread makes them, as they take too long one after the other.
-  for (std::size_t round = 0; explores_ && round < (threads < 4 ? 2 : 1); ++round) {
-    ahead_.push_back({Phase::Kind::kHot, kShort, false});
-    ahead_.push_back({Phase::Kind::kMild, kShort, false});
+  for (std::size_t round = 0; round < (threads < 4 ? 2 : 1); ++round) {
+    ahead_.push_back({Kind::kHot, kShort, Origin::kAnew});
+    ahead_.push_back({Kind::kMild, kShort, Origin::kAnew});
   }
 }
 
@@ -72,40 +91,47 @@ std::optional<Phase> Plan::next() {
 
 void Plan::ended(const std::vector<std::int64_t>& costs) {
   if (decided_) return;
-  Known& known = now_.kind == Phase::Kind::kHot ? hot_ : mild_;
-  Sample& sample = now_.share == kShort ? known.shorter : known.longer;
+  Known& known = now_.kind == Kind::kHot ? hot_ : mild_;
+  Sample& sample = explores_ && now_.share == kLonger ? known.longer : known.shorter;
   for (const std::int64_t cost : costs) sample.add(static_cast<double>(cost));
 }
 
 void Plan::go_on() {
   if (decided_) return;
   if (explores_ && hot_.longer.size == 0) {
-    ahead_.push_back({Phase::Kind::kHot, kLonger, false});
+    ahead_.push_back({Kind::kHot, kLonger, Origin::kAnew});
     return;
   }
   const bool promising = explores_ && mild_.shorter.mean() < hot_.shorter.mean();
   if (promising && mild_.longer.size == 0) {
-    ahead_.push_back({Phase::Kind::kMild, kLonger, false});
+    ahead_.push_back({Kind::kMild, kLonger, Origin::kAnew});
     return;
   }
   decided_ = true;
-  spend_rest();
-  ahead_.push_back({Phase::Kind::kTepid, kLast, true});
+  if (explores_) spend_rest();
+  else choose_heat();
+  ahead_.push_back({Kind::kTepid, kLast, Origin::kBest});
+}
+
+void Plan::choose_heat() {
+  const bool told = hot_.shorter.size > 0;
+  const bool mild = told && mild_.shorter.mean() < (1 - kClear) * hot_.shorter.mean();
+  ahead_.push_back({mild ? Kind::kMild : Kind::kHot, rest_ - kLast, Origin::kBest});
 }
 
 void Plan::spend_rest() {
   const double rest = rest_ - kLast;
   const auto threads = static_cast<double>(threads_);
-  Phase chosen{Phase::Kind::kHot, rest, true};
+  Phase chosen{Kind::kHot, rest, Origin::kBest};
   double least = std::numeric_limits<double>::infinity();
-  const auto consider = [&](Phase::Kind kind, double share, double mean, double spread) {
+  const auto consider = [&](Kind kind, double share, double mean, double spread) {
     const double expected = mean - least_of(threads * rest / share) * spread;
     if (expected > least) return;  // where none differs, many are soon known to agree
     least = expected;
-    chosen = {kind, share, share == rest};
+    chosen = {kind, share, share == rest ? Origin::kBest : Origin::kAnew};
   };
   for (const auto& [kind, known] :
-       {std::pair(Phase::Kind::kHot, &hot_), std::pair(Phase::Kind::kMild, &mild_)}) {
+       {std::pair(Kind::kHot, &hot_), std::pair(Kind::kMild, &mild_)}) {
     if (known->longer.size == 0) continue;
     const double spread = known->spread();
     consider(kind, rest, known->longer.mean() - kBeyond * known->fall(), spread);

@@ -22,24 +22,29 @@ struct Phase {
     kMild,   ///< leaves large parts together
     kTepid,  ///< leaves all but the smallest parts together
   };
+  /// Where costs at the end are compared, none begins from the best, to fall back on it.
+  enum class Origin {
+    kAnew,   ///< each thread from a new bisection
+    kFirst,  ///< from what the annealings began from
+    kBest,   ///< from the best mapping so far
+  };
   Kind kind;
   double share;   ///< of the time
-  bool together;  ///< the threads meet
+  Origin origin;
+  /// Whether the threads meet.
+  bool together() const { return origin == Origin::kBest; }
   Heat heat() const;
-  /// Whether each thread begins from a new bisection, not from the best mapping so far: where parts of it stay,
-  /// and where costs at the end are compared, so that none has the best to fall back on.
-  bool anew() const { return kind == Kind::kMild || !together; }
 };
 
 /// Some traffic and machines need one annealing as slow as there is time for (random traffic on tori); in others
 /// (power-law traffic on trees) a longer one ends hardly lower than a short one, and it is the best of many
 /// that is low. Where there is time, short ones of both heats and longer ones are made first, and how much they
-/// differ tells what to expect of each way to spend the rest.
+/// differ tells what to expect of each way to spend the rest. Where there is less, one of each heat is made: a hot
+/// one loses the groups that a bisection found in the traffic, and where there are any, that shows soon.
 class Plan {
  public:
-  /// `explores`: whether there is time to compare; else it is one long hot one. `many`: whether the best of
-  /// many is an option.
-  Plan(bool explores, bool many, std::size_t threads);
+  /// `each`: steps a rank that there is time for. The best of many is an option from `many` on.
+  Plan(double each, double many, std::size_t threads);
 
   /// What comes next; nothing in the end.
   std::optional<Phase> next();
@@ -63,13 +68,16 @@ class Plan {
   };
   /// Plans what follows what is known.
   void go_on();
+  /// Compares one annealing of each heat.
+  void choose_heat();
   void spend_rest();
 
   std::size_t threads_;
-  std::deque<Phase> ahead_;
-  double rest_ = 1;
-  Phase now_{};
   bool explores_, many_, decided_ = false;
+  double glance_;  ///< the share of an annealing that compares heats, where it does not explore
+  double rest_ = 1;
+  std::deque<Phase> ahead_;
+  Phase now_{};
   Known hot_, mild_;
 };
 

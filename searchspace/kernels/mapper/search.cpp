@@ -28,8 +28,9 @@ namespace {
 constexpr std::size_t kNear = 12;
 constexpr std::size_t kQuietRounds = 3;
 
-/// With so many annealing steps a rank, short annealings tell something of a long one.
-constexpr double kExplored = 400'000;
+/// Annealings begin from bisections that are tried several times: where the traffic falls into groups, one
+/// that is cut in two at the top is not made whole by what follows.
+const Tries kThorough{4, 4, nullptr};
 
 const char* const kStructure = "structure";
 const char* const kBisection = "bisection";
@@ -131,7 +132,9 @@ class Search {
     const std::int64_t structured = best_cost_;
     const bool tried = best_.start == kStructure;
     const std::size_t ways = !carving ? (tried ? 2 : 1) : close() ? 1 : carving->ways();
-    const Tries tries{1, std::min<std::size_t>(ways, 3), carving ? &*carving : nullptr};
+    const Tries tries{fast() ? 1 : kThorough.split,
+                      carving || fast() ? std::min<std::size_t>(ways, 3) : kThorough.family,
+                      carving ? &*carving : nullptr};
     if (fast() && close() && !Families<Metric>::kKnown) return;
     if (!optimal()) refine(halve_together(flows_, metric_, tries, random_), kBisection);
     if (!optimal() && tried && best_cost_ < structured && !carving && !Families<Metric>::kKnown)
@@ -233,7 +236,8 @@ class Search {
     for (std::size_t number = 1; number < limits_.threads; ++number)
       helpers_.emplace_back(flows_, metric_, best_.slots, random_.next());
     const double each = work / static_cast<double>(flows_.ranks());
-    Plan plan(each >= kExplored, each >= Effort<Metric>::kMany, limits_.threads);
+    Plan plan(each, Effort<Metric>::kMany, limits_.threads);
+    const std::vector<Slot> first = best_.slots;
     double done = 0;
     int agreed = 0;
     while (const std::optional<Phase> phase = plan.next()) {
@@ -246,7 +250,7 @@ class Search {
       };
       Meeting meeting(1 + helpers_.size());
       const auto seat = [&](std::size_t thread) {
-        return phase->together && !helpers_.empty() ? std::optional(Seat{meeting, thread})
+        return phase->together() && !helpers_.empty() ? std::optional(Seat{meeting, thread})
                                                     : std::nullopt;
       };
       std::deque<std::thread> threads;
@@ -255,18 +259,18 @@ class Search {
         threads.emplace_back([&, budget, mine = seat(1 + threads.size())] {
           Budget its = budget();
           its.stop_when([this] { return stopped_.load(); });
-          helper.steps = run(*phase, its, helper.board, helper.random, mine);
+          helper.steps = run(*phase, first, its, helper.board, helper.random, mine);
           meeting.end();
         });
       Budget mine = budget();
       mine.stop_when([this] { return !tell(); });
-      steps_ += run(*phase, mine, board_, random_, seat(0));
+      steps_ += run(*phase, first, mine, board_, random_, seat(0));
       joining.now();
       std::vector<std::int64_t> costs{board_.cost()};
       for (const Helper& helper : helpers_) costs.push_back(helper.board.cost());
       plan.ended(costs);
       agreed = board_.cost() == best_cost_ ? agreed + 1 : board_.cost() < best_cost_ ? 0 : agreed;
-      const std::string start = phase->anew() ? kBisection : best_.start;
+      const std::string start = phase->origin == Phase::Origin::kAnew ? kBisection : best_.start;
       keep(board_, start);
       for (Helper& helper : helpers_) {
         steps_ += helper.steps;
@@ -275,10 +279,16 @@ class Search {
     }
   }
 
-  /// One annealing and the descent after it; returns the steps made.
-  std::uint64_t run(const Phase& phase, Budget& budget, Board<Metric>& board, Random& random,
-                    std::optional<Seat> seat) const {
-    board.place(phase.anew() ? halve_together(flows_, metric_, Tries{}, random) : best_.slots);
+  /// One annealing and the descent after it; returns the steps made. `first`: what annealings began from.
+  std::uint64_t run(const Phase& phase, const std::vector<Slot>& first, Budget& budget,
+                    Board<Metric>& board, Random& random, std::optional<Seat> seat) const {
+    switch (phase.origin) {
+      case Phase::Origin::kAnew:
+        board.place(halve_together(flows_, metric_, kThorough, random));
+        break;
+      case Phase::Origin::kFirst: board.place(first); break;
+      case Phase::Origin::kBest: board.place(best_.slots); break;
+    }
     cool(budget, phase.heat(), board, random, seat);
     return budget.done();
   }
