@@ -231,8 +231,10 @@ class Search {
     constexpr double kStepsPerSecond = 2e7;  // roughly, for the plan
     constexpr int kAgree = 8;              // annealings that end at the same cost: enough
     const bool timed = limits_.steps == 0;
-    const double work =
-        timed ? limits_.seconds * kStepsPerSecond : static_cast<double>(limits_.steps);
+    // The first bisections may have taken as long as annealings that are to be compared.
+    const double begin = cpu_seconds(), length = begin_ + limits_.seconds - begin;
+    if (timed && length <= 0) return;
+    const double work = timed ? length * kStepsPerSecond : static_cast<double>(limits_.steps);
     for (std::size_t number = 1; number < limits_.threads; ++number)
       helpers_.emplace_back(flows_, metric_, best_.slots, random_.next());
     const double each = work / static_cast<double>(flows_.ranks());
@@ -243,7 +245,7 @@ class Search {
     while (const std::optional<Phase> phase = plan.next()) {
       if (optimal() || stopped_ || agreed == kAgree) return;
       done += phase->share;
-      const double seconds = begin_ + done * limits_.seconds - cpu_seconds();
+      const double seconds = begin + done * length - cpu_seconds();
       const auto steps = static_cast<std::uint64_t>(phase->share * work);
       const auto budget = [=] {
         return timed ? Budget::until(cpu_seconds() + seconds) : Budget::steps(steps);
