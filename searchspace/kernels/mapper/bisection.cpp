@@ -216,6 +216,10 @@ class Refinement {
   std::vector<Vertex> trail_;
 };
 
+/// A vertex that exchanges so many times more with one that is joined already waits for the next level, where it
+/// can join both.
+constexpr std::int32_t kWaits = 2;
+
 /// Joins vertices to those that they exchange most with; returns the coarse vertex of each.
 std::vector<Vertex> match(const PartGraph& graph, std::int32_t heaviest, Random& random,
                           Vertex& coarse) {
@@ -239,6 +243,8 @@ std::vector<Vertex> match(const PartGraph& graph, std::int32_t heaviest, Random&
         weight = arc.weight;
       }
     }
+    // Better alone for now than with one of another group: that pair would hold both groups together.
+    if (best != kNone && weight < taken_weight / kWaits) continue;
     if (best == kNone && taken != kNone) {  // two that hang on the same vertex go together
       const Vertex other = lonely[taken];
       if (other != kNone && mate[other] == kNone &&

@@ -63,13 +63,13 @@ def power_law_traffic(ranks: int, seed: int) -> Traffic:
     return Traffic.from_pairs(ranks, *ends, random.integers(1, 1000, 4 * ranks))
 
 
-def grouped_traffic(extents: tuple[int, ...], seed: int) -> Traffic:
-    """Random pairs within boxes of sides 2, 4 and 8; the larger the box, the less they exchange."""
+def grouped_traffic(extents: tuple[int, ...], sides: dict[int, int], seed: int) -> Traffic:
+    """Random pairs within boxes, for each side of these; each pair exchanges so many bytes."""
     random = np.random.default_rng(seed)
     number = np.arange(math.prod(extents))
     places = np.stack(np.unravel_index(number, extents))
     pairs: list[NDArray[np.int64]] = []
-    for side, size in ((2, 1000), (4, 300), (8, 30)):
+    for side, size in sides.items():
         boxes = np.ravel_multi_index(tuple(places // side), extents)
         for box in np.unique(boxes):
             members = number[boxes == box]
@@ -378,16 +378,22 @@ def test_annealing_finds_how_hot_it_must_be_where_few_ranks_exchange_most() -> N
     assert mapped(traffic, mesh, steps=1_000_000) < 0.9 * mapped(traffic, mesh)
 
 
+def test_bisection_joins_no_rank_to_another_group_than_its_own() -> None:
+    """Where it joins whatever is left at once, a byte takes 1.7 hops."""
+    traffic = grouped_traffic((4096,), {4: 1000, 16: 250, 64: 62, 256: 15, 1024: 3}, seed=1)
+    assert mapped(traffic, Grid((16, 16, 16), wrapped=True)) < 1.62 * traffic.total
+
+
 def test_annealing_keeps_the_groups_that_a_bisection_finds() -> None:
     """From hot on, groups would form anew in places that do not fit together: 2% higher here."""
     saved = []
     for seed in range(4):
-        traffic = grouped_traffic((8, 8, 8), seed)
+        traffic = grouped_traffic((8, 8, 8), {2: 1000, 4: 300, 8: 30}, seed)
         fast, slow = (
             mapped(traffic, Grid((8, 8, 8), wrapped=True), steps=steps) for steps in (0, 4_000_000)
         )
         saved.append(1 - slow / fast)
-    assert np.mean(saved) > 0.045
+    assert np.mean(saved) > 0.042
 
 
 @pytest.mark.parametrize("steps", [30_000, 8_000_000])
