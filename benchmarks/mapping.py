@@ -8,9 +8,10 @@
   folder that `--given` names) against the best hop-bytes that anyone is known to have found, with
   as many threads as `hamtune map` takes by default: one for each core, up to 16. Two minutes.
 - unseen: the same on instances made by rule. The reference is a formula where there is one (rings,
-  stencils, hierarchies), and where there is none (random and power-law traffic) the best of
-  `--runs` runs of `--long` seconds with other seeds and one thread, made now. Three hours; half of
-  that with `--quick`, which leaves out machines above 600 hosts.
+  stencils, hierarchies that fit), and for all kinds of traffic on all machines the best of
+  `--runs` runs of `--long` seconds with other seeds and one thread, made now. Five minutes an
+  instance, unless no search is needed: choose some by `--match`, or take half a day. `--quick`
+  leaves out machines above 600 hosts.
 - fast: `auto` at 0 seconds beside Scotch in hop-bytes and CPU seconds. Two minutes.
 - cores: the same on machines whose hosts have several cores. One minute.
 - papers: figures and times that the papers' mappers must reach. A second; `--given` for i02.
@@ -59,7 +60,6 @@ TOLERANCE = 1.002
 TREEMATCH_SECONDS = 4.0
 RECURSIVE_TREE_SECONDS = 0.33
 RECURSIVE_BIPARTITION_SECONDS = 0.26
-UNSTRUCTURED = ("random", "power-law")
 # Jeannot and Mercier, Euro-Par 2010, figure 1 (a): the upper triangle, row by row.
 FIGURE_1 = (
     """1000 10 1 100 1 1 1  1000 1 1 100 1 1  1000 1 1 100 1  1 1 1 100  1000 10 1  1000 1  1000"""
@@ -105,12 +105,11 @@ def against_known(some: Iterator[Instance], seconds: float, threads: int) -> Ite
 def with_long_runs(
     some: Iterator[Instance], seed: int, long: float, runs: int
 ) -> Iterator[Instance]:
-    """Unstructured instances, the best of long runs as what is known."""
+    """The same, with the best of long runs as what is known."""
     for instance in some:
-        if instance.name.split()[1] in UNSTRUCTURED:
-            seeds = range(seed + 1, seed + 1 + runs)
-            found = [measure(instance, "auto", seed=one, seconds=long)[0] for one in seeds]
-            yield replace(instance, known=min(found))
+        seeds = range(seed + 1, seed + 1 + runs)
+        found = [measure(instance, "auto", seed=one, seconds=long)[0] for one in seeds]
+        yield replace(instance, known=min(found))
 
 
 def beside_scotch(some: Iterator[Instance]) -> Iterator[Row]:
