@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.hwloc_xml import read_arity
 from searchspace.graph import Graph
 from searchspace.hop_machine import MAX_NODES, Dragonfly, Grid, HopMachine, Network, Shape, Tree
+from searchspace.validation import Description, describe
 
 __all__ = ["read_hop_machine"]
 
@@ -28,9 +29,7 @@ Extent = Annotated[int, Field(ge=1, le=MAX_NODES)]
 Cores = Annotated[int, Field(ge=0, le=MAX_CORES_OF_HOST)]
 
 
-class _Description(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Description(Description):
     cores_per_host: Annotated[int, Field(ge=1, le=MAX_CORES_OF_HOST)] | list[Cores] | None = None
     inside: Annotated[list[Extent], Field(min_length=1, max_length=16)] | str | None = None
     allocated: list[Annotated[int, Field(ge=0, le=MAX_NODES)]] | None = None
@@ -62,6 +61,12 @@ _ADAPTER: TypeAdapter[_Tree | _Grid | _Dragonfly | _Graph] = TypeAdapter(
     Annotated[_Tree | _Grid | _Dragonfly | _Graph, Field(discriminator="type")]
 )
 
+_TYPES = [
+    tag
+    for kind in (_Tree, _Grid, _Dragonfly, _Graph)
+    for tag in get_args(kind.model_fields["type"].annotation)
+]
+
 
 def _no_file(name: str) -> str:
     raise InvalidInput(f"names a file, which cannot be read here: {name}", field="inside")
@@ -86,9 +91,13 @@ def read_hop_machine(
     try:
         description = _ADAPTER.validate_python(document)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        first = error.errors(include_url=False)[0]
+        if first["type"].startswith("union_tag"):
+            given = document.get("type")
+            said = "is required" if given is None else f"unknown value {given!r}"
+            raise InvalidInput(f"{said}; one of {', '.join(_TYPES)}", field="type") from error
         field = ".".join(str(part) for part in first["loc"][1:]) or None
-        raise InvalidInput(first["msg"], field=field) from error
+        raise InvalidInput(describe(first), field=field) from error
     shape: Shape
     match description:
         case _Tree():

@@ -134,3 +134,21 @@ def test_hops_are_those_of_the_network(document: Any) -> None:
 def test_what_is_no_machine_is_refused(document: Any) -> None:
     with pytest.raises(InvalidInput):
         machine(document)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"kind": "tree"}, "type: is required; one of tree, torus, mesh, dragonfly, graph"),
+        (
+            {"type": "ring"},
+            "type: unknown value 'ring'; one of tree, torus, mesh, dragonfly, graph",
+        ),
+        ({"type": "tree"}, "arity: is required"),
+        ({"type": "mesh", "dims": [4], "arity": [2]}, "arity: unknown field; allowed: .*dims"),
+        ([4], "must be a group of fields"),
+    ],
+)
+def test_a_refusal_says_what_is_allowed(document: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        machine(document)
