@@ -14,7 +14,6 @@ constexpr std::size_t kLanes = 16;
 /// Where the data of `Gains` are: of each slot a row, which has an entry for each class of each part.
 struct GainRows {
   std::size_t parts = 0, slots = 0, width = 0;
-  std::size_t first_classes = 0;  ///< of the first part
   std::size_t listed = 0;         ///< slots on the list of what is offered
   std::int32_t* rows = nullptr;   ///< slots x width
   std::int32_t* least = nullptr;  ///< of each slot: the sum of the least entries of all parts
@@ -22,6 +21,7 @@ struct GainRows {
   const std::int32_t* steps = nullptr;      ///< of each class: how much farther it is after a move
   const std::uint32_t* place = nullptr;     ///< parts x slots: the class, counted over all parts
   const std::uint16_t* members = nullptr;   ///< parts x width / kLanes: a bit for each class of the part
+  const std::uint32_t* begins = nullptr;    ///< of each part: its first class; then the number of classes
   const std::uint32_t* kind = nullptr;      ///< of each slot: the same where all its classes are
   const Slot* offered = nullptr;            ///< the list; of each slot on it:
   const std::uint32_t* offered_row = nullptr;    ///< where its row begins
@@ -64,6 +64,9 @@ using Tell = void (*)(const GainRows& gains, const Arc* begin, const Arc* end, c
 /// Finds `least` of a slot anew.
 using Weigh = void (*)(const GainRows& gains, Slot slot);
 
+/// The class of a part in which the rank at a slot would cost least; the first of several.
+using Favourite = std::uint32_t (*)(const GainRows& gains, Slot slot, std::size_t part);
+
 /// All forms give the same results. `tell` keeps `least` where there is `weigh`; `scan` needs it.
 struct GainForm {
   Screen screen;
@@ -71,6 +74,7 @@ struct GainForm {
   Scan scan;
   Tell tell;
   Weigh weigh;
+  Favourite favourite;
 };
 
 /// `scanned`: `scan` is to be used; there is one part then.

@@ -176,13 +176,32 @@ void weigh(const GainRows& gains, Slot slot) {
   });
 }
 
+std::uint32_t favourite(const GainRows& gains, Slot slot, std::size_t part) {
+  const std::int32_t* const its = gains.rows + slot * gains.width;
+  const std::uint16_t* const members = gains.members + part * (gains.width / kLanes);
+  const std::size_t first = gains.begins[part] / kLanes;
+  const std::size_t last = (gains.begins[part + 1] - 1) / kLanes;
+  __m512i least = _mm512_set1_epi32(0x7fffffff);
+  for (std::size_t at = first; at <= last; ++at)
+    least = _mm512_mask_min_epi32(least, members[at], least, _mm512_loadu_si512(its + at * kLanes));
+  least = _mm512_set1_epi32(_mm512_reduce_min_epi32(least));
+  std::size_t at = first;
+  std::uint32_t found = 0;
+  while (found == 0 && at <= last) {
+    found = _mm512_mask_cmpeq_epi32_mask(members[at], _mm512_loadu_si512(its + at * kLanes), least);
+    ++at;
+  }
+  return static_cast<std::uint32_t>((at - 1) * kLanes) +
+         static_cast<std::uint32_t>(__builtin_ctz(found));
+}
+
 template <std::size_t Vectors>
 GainForm form(std::size_t parts) {
   switch (parts) {
-    case 1: return {screen<1, Vectors>, judge<1>, scan<Vectors>, tell<Vectors>, weigh};
-    case 2: return {screen<2, Vectors>, judge<2>, scan<Vectors>, tell<Vectors>, weigh};
-    case 3: return {screen<3, Vectors>, judge<3>, scan<Vectors>, tell<Vectors>, weigh};
-    default: return {screen<0, Vectors>, judge<0>, scan<Vectors>, tell<Vectors>, weigh};
+    case 1: return {screen<1, Vectors>, judge<1>, scan<Vectors>, tell<Vectors>, weigh, favourite};
+    case 2: return {screen<2, Vectors>, judge<2>, scan<Vectors>, tell<Vectors>, weigh, favourite};
+    case 3: return {screen<3, Vectors>, judge<3>, scan<Vectors>, tell<Vectors>, weigh, favourite};
+    default: return {screen<0, Vectors>, judge<0>, scan<Vectors>, tell<Vectors>, weigh, favourite};
   }
 }
 

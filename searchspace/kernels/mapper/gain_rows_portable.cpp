@@ -51,7 +51,7 @@ std::size_t scan(const GainRows& gains, Slot from, const std::int32_t* threshold
 /// Where there is one part.
 void weigh(const GainRows& gains, Slot slot) {
   const std::int32_t* const its = gains.rows + slot * gains.width;
-  gains.least[slot] = *std::min_element(its, its + gains.first_classes);
+  gains.least[slot] = *std::min_element(its, its + gains.begins[1]);
 }
 
 /// `Weighed`: keeps `least`.
@@ -59,7 +59,7 @@ template <bool Weighed>
 void tell(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* slots,
           std::int32_t sign) {
   const std::int32_t* const __restrict steps = gains.steps;
-  const std::size_t width = gains.width, classes = gains.first_classes;
+  const std::size_t width = gains.width, classes = gains.begins[1];
   for (const Arc* arc = begin; arc != end; ++arc) {
     const Slot there = slots[arc->to];
     const std::int32_t weight = sign * static_cast<std::int32_t>(arc->weight);
@@ -73,15 +73,21 @@ void tell(const GainRows& gains, const Arc* begin, const Arc* end, const Slot* s
   }
 }
 
+std::uint32_t favourite(const GainRows& gains, Slot slot, std::size_t part) {
+  const std::int32_t* const its = gains.rows + slot * gains.width;
+  return static_cast<std::uint32_t>(
+      std::min_element(its + gains.begins[part], its + gains.begins[part + 1]) - its);
+}
+
 }  // namespace
 
 GainForm portable_gain_form(std::size_t parts, bool scanned) {
-  if (scanned) return {screen, judge<1>, scan, tell<true>, weigh};
+  if (scanned) return {screen, judge<1>, scan, tell<true>, weigh, favourite};
   switch (parts) {
-    case 1: return {screen, judge<1>, scan, tell<false>, nullptr};
-    case 2: return {screen, judge<2>, scan, tell<false>, nullptr};
-    case 3: return {screen, judge<3>, scan, tell<false>, nullptr};
-    default: return {screen, judge<0>, scan, tell<false>, nullptr};
+    case 1: return {screen, judge<1>, scan, tell<false>, nullptr, favourite};
+    case 2: return {screen, judge<2>, scan, tell<false>, nullptr, favourite};
+    case 3: return {screen, judge<3>, scan, tell<false>, nullptr, favourite};
+    default: return {screen, judge<0>, scan, tell<false>, nullptr, favourite};
   }
 }
 

@@ -15,6 +15,9 @@ constexpr std::size_t kThresholds = 4096;
 constexpr std::uint64_t kAhead = 16;    ///< drawn before the first of them is judged
 constexpr std::uint64_t kScreened = 8;  ///< of these, how many are screened together
 constexpr std::uint32_t kAnywhere = 8;  ///< of 256 offers, how many are of slots anywhere
+constexpr std::uint32_t kTurned = 96;   ///< of 256 others, how many are turned where that can be
+constexpr std::size_t kTurnedAxes = 3;  ///< with two axes nothing is gained by it
+constexpr std::size_t kSparse = 16;     ///< times as many corners as slots: too many for a table
 
 /// Rises, in temperatures, that are just accepted: quantiles of the exponential distribution, in an
 /// order that has nothing to do with their size.
@@ -78,6 +81,7 @@ Gains::Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near)
       thresholds_(kThresholds + std::max(width_, kLanes), 0),
       form_(fastest_form(parts_, width_)) {
   const std::size_t slots = offered_.size() / kLanes, count = parts_.parts.size();
+  find_corners(slots);
   for (std::size_t part = 0; part < count; ++part)
     for (Slot slot = 0; slot < slots; ++slot) place_.push_back(parts_.of(slot)[part]);
   std::map<std::vector<std::uint16_t>, std::uint32_t> kinds;
@@ -87,6 +91,11 @@ Gains::Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near)
   }
   for (std::size_t at = 0; at < slots + kLanes; ++at)
     offered_.push_back(static_cast<Slot>(at % slots));
+  around_ = static_cast<std::uint32_t>(offered_.size());
+  for (Slot slot = 0; turns() && slot < slots; ++slot) {
+    offered_.push_back(slot);
+    for (std::size_t at = 0; at + 1 < kLanes; ++at) offered_.push_back(near[slot * kLanes + at]);
+  }
   for (std::size_t part = 0; part < count; ++part)
     for (const Slot slot : offered_) offered_class_.push_back(parts_.of(slot)[part]);
   for (const Slot slot : offered_) {
@@ -104,6 +113,9 @@ Gains::Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near)
     for (const std::uint32_t one : place_) ++class_first_[one + 1];
     std::partial_sum(class_first_.begin(), class_first_.end(), class_first_.begin());
   }
+  for (const Parts::Part& part : parts_.parts)
+    begins_.push_back(static_cast<std::uint32_t>(part.offset));
+  begins_.push_back(static_cast<std::uint32_t>(parts_.width));
   rank_.resize(slots);
   rows_.resize(slots * width_);
   least_.resize(slots);
@@ -117,12 +129,31 @@ Gains::Gains(const Flows& flows, Parts parts, const std::vector<Slot>& near)
     }
 }
 
+void Gains::find_corners(std::size_t slots) {
+  if (levels() || parts_.parts.size() < kTurnedAxes) return;
+  std::size_t corners = 1;
+  std::vector<std::size_t> strides;
+  for (const Parts::Part& part : parts_.parts) {
+    strides.push_back(corners);
+    corners *= part.classes;
+    if (corners > kSparse * slots) return;
+  }
+  strides_ = std::move(strides);
+  slot_of_corner_.assign(corners, kFree);
+  for (Slot slot = 0; slot < slots; ++slot) {
+    std::size_t corner = 0;
+    for (std::size_t part = 0; part < strides_.size(); ++part)
+      corner += strides_[part] * (parts_.of(slot)[part] - parts_.parts[part].offset);
+    corner_.push_back(corner);
+    slot_of_corner_[corner] = slot;
+  }
+}
+
 GainRows Gains::data() {
   GainRows found;
   found.parts = parts_.parts.size();
   found.slots = rank_.size();
   found.width = width_;
-  found.first_classes = parts_.parts[0].classes;
   found.listed = offered_.size();
   found.rows = rows_.data();
   found.least = least_.data();
@@ -130,6 +161,7 @@ GainRows Gains::data() {
   found.class_least = class_least_.data();
   found.place = place_.data();
   found.members = members_.data();
+  found.begins = begins_.data();
   found.kind = kind_.data();
   found.offered = offered_.data();
   found.offered_row = offered_row_.data();
@@ -270,6 +302,13 @@ void Gains::swap(Rank rank, Slot to) {
   bound(to);
 }
 
+Slot Gains::turned(Slot near, Slot from, std::uint32_t draw, const GainRows& rows) const {
+  const std::size_t part = (draw >> 8U) % 256 * strides_.size() / 256;
+  const std::size_t there = form_.favourite(rows, from, part);
+  const Slot found = slot_of_corner_[corner_[near] + strides_[part] * (there - place(part)[near])];
+  return found == kFree ? near : found;
+}
+
 Rank Gains::drawn_rank(std::uint64_t draw) const {
   return share_of(static_cast<std::uint32_t>(draw >> 32U), slot_.size());
 }
@@ -293,15 +332,26 @@ Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& ra
   Bargain bargain;
   for (std::uint64_t begin = 0; begin < offers; begin += kAhead) {
     const std::uint64_t ahead = std::min(kAhead, offers - begin);
+    std::uint64_t draws[kAhead];
     for (std::uint64_t at = 0; at < ahead; ++at) {
-      const std::uint64_t draw = random.next();
-      const auto low = static_cast<std::uint32_t>(draw), mixed = low * 2654435769U;
-      const Rank rank = drawn_rank(draw);
+      draws[at] = random.next();
+      if (far_) fetch_row(slot_[drawn_rank(draws[at])]);
+    }
+    for (std::uint64_t at = 0; at < ahead; ++at) {
+      const auto low = static_cast<std::uint32_t>(draws[at]), mixed = low * 2654435769U;
+      const Rank rank = drawn_rank(draws[at]);
       const std::uint32_t degree = flows_.degree(rank);
-      if (degree > 0 && low % 256 >= kAnywhere)
-        drawn[at].offered = slot_[flows_.begin(rank)[share_of(low, degree)].to] * kLanes;
-      else
+      if (degree > 0 && low % 256 >= kAnywhere) {
+        const Slot partner = slot_[flows_.begin(rank)[share_of(low, degree)].to];
+        drawn[at].offered = partner * kLanes;
+        const auto spare = static_cast<std::uint32_t>(draws[at] >> 32U);  // the upper ones tell the rank
+        if (turns() && spare % 256 < kTurned) {
+          const Slot slot = turned(partner, slot_[rank], spare, rows);
+          drawn[at].offered = around_ + slot * static_cast<std::uint32_t>(kLanes);
+        }
+      } else {
         drawn[at].offered = anywhere + share_of(mixed, rank_.size());
+      }
       drawn[at].rank = rank;
       drawn[at].chance = (mixed >> 8U) % kThresholds;
       if (!far_) continue;

@@ -49,7 +49,7 @@ class Gains {
   };
 
   /// Makes so many offers: a rank, drawn at random, is offered kLanes slots, as a rule those near one
-  /// of its partners, and takes the first whose change is no rise or is within the threshold drawn
+  /// of its partners, or near where one would be if it stood, along one axis, where the rank gains most, and takes the first whose change is no rise or is within the threshold drawn
   /// for it (Metropolis et al. 1953).
   Bargain offer(std::uint64_t offers, double temperature, Random& random);
 
@@ -67,6 +67,12 @@ class Gains {
   std::int32_t between(Rank rank, Rank other, Slot from, Slot to) const;
   void tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign);
   void tell_levels(Rank rank, Slot from, Slot to, std::int32_t sign);
+  /// Whether a rank may be offered what is close to a partner along all axes but one.
+  bool turns() const { return !strides_.empty(); }
+  void find_corners(std::size_t slots);
+  /// The slot that has all classes of `near`, but one, drawn, is that in which the rank at `from` would cost
+  /// least; `near`, if there is none.
+  Slot turned(Slot near, Slot from, std::uint32_t draw, const GainRows& rows) const;
   Rank drawn_rank(std::uint64_t draw) const;
   /// Takes the first good swap of an offer, if any.
   bool take(Rank rank, const Offer& offer, std::uint32_t good, const std::int32_t* rises,
@@ -87,9 +93,16 @@ class Gains {
   std::size_t width_;                ///< of a row
   std::vector<std::uint32_t> place_;  ///< parts x slots: the class, counted over all parts
   std::vector<std::uint32_t> kind_;   ///< of each slot: the same where all its classes are
-  // What is offered: kLanes slots close to each, then all slots in order and some of them again. What
-  // judging needs to know of a slot stands beside it, so that no look-up waits for another one.
+  std::vector<std::uint32_t> begins_;  ///< of each part: its first class; then the number of classes
+  // Where slots stand in a grid, and ranks can be offered what is turned:
+  std::vector<std::size_t> strides_;    ///< of each part: between corners of classes that follow each other
+  std::vector<std::size_t> corner_;     ///< of each slot
+  std::vector<Slot> slot_of_corner_;    ///< kFree where there is none
+  // What is offered: kLanes slots close to each, then all slots in order and some of them again, then, for what
+  // is turned, each slot and the closest to it. What judging needs to know of a slot stands beside it, so that
+  // no look-up waits for another one.
   Aligned<Slot> offered_;
+  std::uint32_t around_ = 0;  ///< where slots with the closest to them begin
   Aligned<std::uint32_t> offered_row_;    ///< where the row of the slot begins
   Aligned<std::uint32_t> offered_kind_;
   Aligned<std::uint16_t> offered_class_;  ///< parts x slots on the list

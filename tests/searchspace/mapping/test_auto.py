@@ -337,24 +337,25 @@ def test_it_is_never_worse_than_its_start_and_repeats_itself(
 
 
 @pytest.mark.parametrize(
-    "shape",
+    "machine",
     [
-        *SHAPES,
-        Grid((2, 3, 2, 3), wrapped=True),
-        Grid((9, 6, 8), wrapped=True),
-        Grid((20, 18), wrapped=False),
-        Grid((30, 31), wrapped=True),
-        Tree((9, 10, 2)),
-        Tree((10, 12, 3)),
-        Tree((2, 160, 2)),
-        Grid((16, 16, 16), wrapped=True),
+        *map(HopMachine.uniform, SHAPES),
+        HopMachine.uniform(Grid((2, 3, 2, 3), wrapped=True)),
+        HopMachine.uniform(Grid((9, 6, 8), wrapped=True)),
+        HopMachine.uniform(Grid((20, 18), wrapped=False)),
+        HopMachine.uniform(Grid((30, 31), wrapped=True)),
+        HopMachine.uniform(Tree((9, 10, 2))),
+        HopMachine.uniform(Tree((10, 12, 3))),
+        HopMachine.uniform(Tree((2, 160, 2))),
+        HopMachine.uniform(Grid((16, 16, 16), wrapped=True)),
+        HopMachine(Grid((6, 7, 5), wrapped=True), (1, 0, 2) * 70),
+        HopMachine(Grid((6, 5, 4), wrapped=False), ((1,) * 2 + (0,) * 38) * 3),
     ],
 )
 def test_every_set_of_instructions_finds_the_same_mapping(
-    shape: Shape, monkeypatch: pytest.MonkeyPatch
+    machine: HopMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Few and many classes, so that a row fits some registers, or none."""
-    machine = HopMachine.uniform(shape)
+    """A row fits some registers, or none; grids are whole, or parts of one."""
     traffic = power_law_traffic(machine.places - 3, 4)
     found = []
     for chosen in ("portable", "avx2", "avx512"):
