@@ -55,29 +55,30 @@ double Plan::Sample::deviations() const {
   return size == 0 ? 0 : std::max(squares - sum * sum / static_cast<double>(size), 0.0);
 }
 
-double Plan::Known::fall() const { return std::max(shorter.mean() - longer.mean(), 0.0); }
+double Plan::Way::fall() const { return std::max(shorter.mean() - longer.mean(), 0.0); }
 
-double Plan::Known::spread() const {
+double Plan::Way::spread() const {
   const auto freedom = static_cast<double>(shorter.size + longer.size - 2);
   return std::sqrt((shorter.deviations() + longer.deviations()) / std::max(freedom, 1.0));
 }
 
-Plan::Plan(double each, double many, std::size_t threads)
+Plan::Plan(double each, double many, std::size_t threads, bool structured)
     : threads_(threads),
       explores_(each >= kExplored),
       many_(each >= many),
       glance_(std::max(kTold / each, kLeastGlance)) {
-  if (!explores_ && glance_ > kMostGlance) return;
-  if (!explores_) {
-    ahead_.push_back({Kind::kHot, glance_, Origin::kFirst});
-    ahead_.push_back({Kind::kMild, glance_, Origin::kFirst});
+  if (!explores_ && glance_ > kMostGlance) {
+    ways_.push_back({Kind::kHot, Origin::kFirst, {}, {}});
     return;
   }
-  // Of four each, or two where one thread makes them, as they take too long one after the other.
-  for (std::size_t round = 0; round < (threads < 4 ? 2 : 1); ++round) {
-    ahead_.push_back({Kind::kHot, kShort, Origin::kAnew});
-    ahead_.push_back({Kind::kMild, kShort, Origin::kAnew});
+  for (const Origin origin : {Origin::kAnew, Origin::kFirst}) {
+    if (origin == Origin::kAnew ? !explores_ : explores_ && !structured) continue;
+    for (const Kind kind : {Kind::kHot, Kind::kMild}) ways_.push_back({kind, origin, {}, {}});
   }
+  // Of four each, or two where one thread makes them, as they take too long one after the other.
+  for (std::size_t round = 0; round < (explores_ && threads < 4 ? 2 : 1); ++round)
+    for (const Way& way : ways_)
+      ahead_.push_back({way.kind, explores_ ? kShort : glance_, way.origin});
 }
 
 std::optional<Phase> Plan::next() {
@@ -91,20 +92,20 @@ std::optional<Phase> Plan::next() {
 
 void Plan::ended(const std::vector<std::int64_t>& costs) {
   if (decided_) return;
-  Known& known = now_.kind == Kind::kHot ? hot_ : mild_;
-  Sample& sample = explores_ && now_.share == kLonger ? known.longer : known.shorter;
-  for (const std::int64_t cost : costs) sample.add(static_cast<double>(cost));
+  for (Way& way : ways_) {
+    if (way.kind != now_.kind || way.origin != now_.origin) continue;
+    Sample& sample = explores_ && now_.share == kLonger ? way.longer : way.shorter;
+    for (const std::int64_t cost : costs) sample.add(static_cast<double>(cost));
+  }
 }
 
 void Plan::go_on() {
   if (decided_) return;
-  if (explores_ && hot_.longer.size == 0) {
-    ahead_.push_back({Kind::kHot, kLonger, Origin::kAnew});
-    return;
-  }
-  const bool promising = explores_ && mild_.shorter.mean() < hot_.shorter.mean();
-  if (promising && mild_.longer.size == 0) {
-    ahead_.push_back({Kind::kMild, kLonger, Origin::kAnew});
+  const Way& hot = ways_.front();
+  for (const Way& way : ways_) {
+    if (!explores_ || way.longer.size > 0) continue;
+    if (&way != &hot && way.shorter.mean() >= hot.shorter.mean()) continue;
+    ahead_.push_back({way.kind, kLonger, way.origin});
     return;
   }
   decided_ = true;
@@ -114,8 +115,9 @@ void Plan::go_on() {
 }
 
 void Plan::choose_heat() {
-  const bool told = hot_.shorter.size > 0;
-  const bool mild = told && mild_.shorter.mean() < (1 - kClear) * hot_.shorter.mean();
+  const Way& hot = ways_.front();
+  const bool mild =
+      ways_.size() > 1 && ways_.back().shorter.mean() < (1 - kClear) * hot.shorter.mean();
   ahead_.push_back({mild ? Kind::kMild : Kind::kHot, rest_ - kLast, Origin::kBest});
 }
 
@@ -124,20 +126,19 @@ void Plan::spend_rest() {
   const auto threads = static_cast<double>(threads_);
   Phase chosen{Kind::kHot, rest, Origin::kBest};
   double least = std::numeric_limits<double>::infinity();
-  const auto consider = [&](Kind kind, double share, double mean, double spread) {
+  const auto consider = [&](const Way& way, double share, double mean, double spread) {
     const double expected = mean - least_of(threads * rest / share) * spread;
     if (expected > least) return;  // where none differs, many are soon known to agree
     least = expected;
-    chosen = {kind, share, share == rest ? Origin::kBest : Origin::kAnew};
+    chosen = {way.kind, share, share == rest ? Origin::kBest : way.origin};
   };
-  for (const auto& [kind, known] :
-       {std::pair(Kind::kHot, &hot_), std::pair(Kind::kMild, &mild_)}) {
-    if (known->longer.size == 0) continue;
-    const double spread = known->spread();
-    consider(kind, rest, known->longer.mean() - kBeyond * known->fall(), spread);
+  for (const Way& way : ways_) {
+    if (way.longer.size == 0) continue;
+    const double spread = way.spread();
+    consider(way, rest, way.longer.mean() - kBeyond * way.fall(), spread);
     if (!many_) continue;
-    consider(kind, kLonger, known->longer.mean(), spread);
-    consider(kind, kShort, known->shorter.mean(), spread);
+    consider(way, kLonger, way.longer.mean(), spread);
+    consider(way, kShort, way.shorter.mean(), spread);
   }
   const double rounds = std::max(std::floor(rest / chosen.share), 1.0);
   chosen.share = rest / rounds;

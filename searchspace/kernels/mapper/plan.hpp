@@ -43,8 +43,9 @@ struct Phase {
 /// one loses the groups that a bisection found in the traffic, and where there are any, that shows soon.
 class Plan {
  public:
-  /// `each`: steps a rank that there is time for. The best of many is an option from `many` on.
-  Plan(double each, double many, std::size_t threads);
+  /// `each`: steps a rank that there is time for. The best of many is an option from `many` on. `structured`:
+  /// whether annealings begin from what another bisection would not find.
+  Plan(double each, double many, std::size_t threads, bool structured);
 
   /// What comes next; nothing in the end.
   std::optional<Phase> next();
@@ -60,8 +61,10 @@ class Plan {
     /// Sum of squared deviations.
     double deviations() const;
   };
-  /// Costs at the end of short annealings of a heat, and of longer ones.
-  struct Known {
+  /// A way to anneal, and the costs at the end of short annealings and of longer ones.
+  struct Way {
+    Phase::Kind kind;
+    Phase::Origin origin;
     Sample shorter, longer;
     double fall() const;    ///< how much lower the longer ones end, in the mean
     double spread() const;  ///< their standard deviation
@@ -78,7 +81,7 @@ class Plan {
   double rest_ = 1;
   std::deque<Phase> ahead_;
   Phase now_{};
-  Known hot_, mild_;
+  std::vector<Way> ways_;  ///< the first is hot
 };
 
 }  // namespace hamtune::mapper

@@ -238,7 +238,7 @@ class Search {
     for (std::size_t number = 1; number < limits_.threads; ++number)
       helpers_.emplace_back(flows_, metric_, best_.slots, random_.next());
     const double each = work / static_cast<double>(flows_.ranks());
-    Plan plan(each, Effort<Metric>::kMany, limits_.threads);
+    Plan plan(each, Effort<Metric>::kMany, limits_.threads, regular_);
     const std::vector<Slot> first = best_.slots;
     double done = 0;
     int agreed = 0;
