@@ -213,6 +213,9 @@ GainForm avx512_gain_form(std::size_t parts, std::size_t width) {
     case 2: return form<2>(parts);
     case 3: return form<3>(parts);
     case 4: return form<4>(parts);
+    case 5: return form<5>(parts);
+    case 6: return form<6>(parts);
+    case 7: return form<7>(parts);
     case 8: return form<8>(parts);
     default: return form<0>(parts);
   }

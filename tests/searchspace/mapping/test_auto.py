@@ -397,6 +397,15 @@ def test_annealing_keeps_the_groups_that_a_bisection_finds() -> None:
     assert np.mean(saved) > 0.042
 
 
+def test_annealing_keeps_to_the_structure_of_a_lattice_however_long_it_takes() -> None:
+    """With 400,000 steps a rank, ways are compared: from new bisections it ends 3% higher."""
+    short, long = (
+        mapped(stencil(6, 6, 6), Grid((6, 36), wrapped=False), steps=216 * steps)
+        for steps in (50_000, 400_000)
+    )
+    assert long <= short
+
+
 @pytest.mark.parametrize("steps", [30_000, 8_000_000])
 @pytest.mark.parametrize(
     "machine",
