@@ -194,6 +194,8 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--match", default="")
     asked = parser.parse_args()
+    if asked.only == "given" and asked.given is None:
+        parser.error("--only given needs --given DIRECTORY, where the reference instances are")
     begin = time.process_time()
 
     def chosen(some: Iterator[Instance]) -> Iterator[Instance]:
