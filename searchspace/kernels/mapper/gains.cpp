@@ -355,7 +355,6 @@ Gains::Bargain Gains::offer(std::uint64_t offers, double temperature, Random& ra
       drawn[at].rank = rank;
       drawn[at].chance = (mixed >> 8U) % kThresholds;
       if (!far_) continue;
-      fetch_row(slot_[rank]);
       __builtin_prefetch(rows.offered + drawn[at].offered);
       for (std::size_t part = 0; part < rows.parts; ++part)
         __builtin_prefetch(rows.offered_class + part * rows.listed + drawn[at].offered);

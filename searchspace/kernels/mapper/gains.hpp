@@ -49,8 +49,9 @@ class Gains {
   };
 
   /// Makes so many offers: a rank, drawn at random, is offered kLanes slots, as a rule those near one
-  /// of its partners, or near where one would be if it stood, along one axis, where the rank gains most, and takes the first whose change is no rise or is within the threshold drawn
-  /// for it (Metropolis et al. 1953).
+  /// of its partners, or near where that one would be if it stood, along one axis, where the rank gains most.
+  /// It takes the first whose change is no rise or is within the threshold drawn for it (Metropolis et al.
+  /// 1953).
   Bargain offer(std::uint64_t offers, double temperature, Random& random);
 
   /// Whether ranks can be offered everything.
