@@ -1,4 +1,4 @@
-"""The machine: hosts, the cables between them, and how SimGrid models a message on them.
+"""The machine: hosts, the cables between them, and how a message on them is modelled.
 
 In a direct network a host and its switch are one node; in an indirect one, hosts are plugged into
 switches of their own. Every cable carries both directions at full bandwidth; crossing it takes the
@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -26,6 +26,7 @@ from pydantic import (
 from searchspace.configuration import canonical_json
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
+from searchspace.protocol import DEFAULT_PROTOCOL, PROTOCOLS, Protocol
 from searchspace.units import machine_bandwidth, machine_latency, machine_speed
 from searchspace.validation import Description, check, field_error
 
@@ -34,6 +35,7 @@ __all__ = [
     "Machine",
     "ModelFactors",
     "NetworkDescription",
+    "NetworkModel",
     "Speed",
     "parse_machine",
 ]
@@ -42,8 +44,11 @@ MAX_NODES = 16_384
 MAX_SWITCHES = 16_384
 MAX_CORES = 1_024
 
+NetworkModel = Literal["fluid", "packets"]
+"""What gives the time of a message: max-min fair shares of the cables, or queues of packets."""
+
 _LATER_FIELDS = (
-    "host_speeds", "host_link_bandwidth", "interface_bandwidth", "memory_bandwidth"
+    "host_speeds", "host_link_bandwidth", "interface_bandwidth", "memory_bandwidth", "protocol"
 )  # fmt: skip
 """What says nothing when it is null, so that older machines keep their identity."""
 
@@ -227,12 +232,39 @@ class Machine(Description):
         Discriminator(_model_kind),
     ] = "smpi-default"
     """What SMPI multiplies bandwidths and latencies by, depending on the message size: its own
-    calibration (`smpi-default`), nothing (`plain`), or given factors."""
+    calibration (`smpi-default`), nothing (`plain`), or given factors. Of the `fluid` model only."""
+    network: Literal["fluid", "packets", "auto"] = "fluid"
+    """What gives the time of messages: `fluid` lets them share cables by max-min fairness, as
+    SimGrid does; `packets` sends trains of packets through the queues of the cables; `auto`
+    searches with `packets` and evaluates the best few with `fluid` as well."""
+    protocol: Protocol | None = None
+    """How messages become packets, where the network is `packets` or `auto`: `tcp-openmpi` unless
+    given, `verbs`, `ideal`, or `{name: verbs, mtu: 2KiB}`, single fields over a named one."""
     tie_rule: Literal["lowest-id", "spread"] = "lowest-id"
     """Which of several shortest routes is used: that of a breadth-first search in order of ids, or
     one chosen by the number of a host at its end, as routing tables of fat trees do (`spread`)."""
     topology: NetworkDescription | None = None
     """The network, when it exists already; null to leave it open."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_protocol(cls, document: Any) -> Any:
+        if (
+            isinstance(document, Mapping)
+            and document.get("network") in ("packets", "auto")
+            and document.get("protocol") is None
+        ):
+            return {**document, "protocol": DEFAULT_PROTOCOL}
+        return document
+
+    @model_validator(mode="after")
+    def _check_protocol(self) -> Machine:
+        if self.network == "fluid" and self.protocol is not None:
+            raise field_error(
+                "means nothing to the fluid model; leave it out, or set network to packets or auto",
+                "protocol",
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_speeds(self) -> Machine:
@@ -283,12 +315,50 @@ class Machine(Description):
         """The most ranks that the machine can run at once."""
         return self.nodes * self.cores_per_host
 
+    @property
+    def trial_model(self) -> NetworkModel:
+        """The model that evaluates trials, and decides which is the best."""
+        return "fluid" if self.network == "fluid" else "packets"
+
+    @property
+    def model_text(self) -> str:
+        """The model of trials for people, with what it rests on: `packets, tcp-openmpi`."""
+        if self.trial_model == "packets":
+            assert self.protocol is not None, "filled in when the machine was read"
+            return f"packets, {self.protocol.text}"
+        factors = "given factors" if isinstance(self.model, ModelFactors) else self.model
+        return f"fluid, {factors}"
+
+    def simulated_by(self, model: NetworkModel) -> Machine:
+        """Returns the machine as one model evaluates it, without what means nothing to that one.
+
+        Machines that one model evaluates alike are equal then: those with `auto` and `packets`, and
+        under `packets` those that differ in the factors of the fluid model.
+        """
+        return self._fluid if model == "fluid" else self._packets
+
+    @functools.cached_property
+    def _fluid(self) -> Machine:
+        return self._with(network="fluid", protocol=None)
+
+    @functools.cached_property
+    def _packets(self) -> Machine:
+        protocol = self.protocol or PROTOCOLS[DEFAULT_PROTOCOL]
+        return self._with(network="packets", protocol=protocol, model="smpi-default")
+
+    def _with(self, **changes: Any) -> Machine:
+        # A copy by pydantic would keep what was computed of this one.
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return Machine.model_construct(**{**fields, **changes})
+
     def canonical(self) -> dict[str, Any]:
         """Returns the machine as JSON in one form: every field, SI units, edges sorted.
 
         Fields that only some machines have are left out where they say nothing.
         """
         description = self.model_dump(mode="json")
+        if self.network == "fluid":
+            del description["network"]
         for field in _LATER_FIELDS:
             if description[field] is None:
                 del description[field]

@@ -128,6 +128,9 @@ class Resolved:
             special["interface_bandwidth"] = machine.interface_bandwidth
         if machine.memory_bandwidth is not None:
             special["memory_bandwidth"] = machine.memory_bandwidth
+        if machine.trial_model == "packets":
+            assert machine.protocol is not None, "filled in when the machine was read"
+            special["packets"] = machine.protocol.numbers()
         return {
             "platform": {
                 "hosts": self.hosts,
@@ -465,7 +468,9 @@ def _in_field(field: str, function: Any, *arguments: Any) -> Any:
 
 
 def _model_options(machine: Machine) -> dict[str, str]:
-    """Returns SimGrid's factors of bandwidths and latencies by message size."""
+    """Returns SimGrid's factors of bandwidths and latencies by message size; packets have none."""
+    if machine.trial_model == "packets":
+        return {}
     if isinstance(machine.model, ModelFactors):
         factors = machine.model
     elif machine.model == "plain":
@@ -485,14 +490,14 @@ def evaluation_key(
 
     Args:
         trace_sha256: Identity of the trace.
-        machine: The machine, with its model factors and tie rule.
+        machine: The machine, with its tie rule and what its model of trials rests on.
         configuration: The configuration; what it leaves to defaults is filled in first.
         simulator_version: Version of our simulator and of SimGrid.
     """
     chosen = complete(configuration, machine)
     parts = {
         "trace": canonical_json(trace_sha256),
-        "machine": machine.canonical_json,
+        "machine": machine.simulated_by(machine.trial_model).canonical_json,
         "configuration": chosen.canonical_json,
         "simulator": canonical_json(simulator_version),
     }

@@ -73,9 +73,55 @@ def test_model_factors() -> None:
     assert canonical == {"bandwidth_factor": "0:0.5;65536:0.9", "latency_factor": "0:2.0"}
 
 
+def test_a_fluid_network_goes_without_saying() -> None:
+    machine = parse_machine(HU)
+    assert (machine.network, machine.protocol) == ("fluid", None)
+    assert {"network", "protocol"}.isdisjoint(machine.canonical())
+    assert parse_machine(HU | {"network": "fluid", "protocol": None}).sha256 == machine.sha256
+
+
+def test_packets_go_by_a_protocol_whose_numbers_are_its_identity() -> None:
+    packets = parse_machine(HU | {"network": "packets"})
+    assert packets.canonical()["protocol"] == packets.canonical()["protocol"] | {
+        "switching": "cut-through", "mtu": 1500, "eager_limit": 65_536, "buffer": None,
+    }  # fmt: skip
+    assert parse_machine(packets.canonical()) == packets
+    named = parse_machine(HU | {"network": "packets", "protocol": "tcp-openmpi"})
+    over = parse_machine(HU | {"network": "packets", "protocol": {"name": "verbs"}})
+    jumbo = parse_machine(HU | {"network": "packets", "protocol": {"mtu": 9000}})
+    assert named.sha256 == packets.sha256
+    assert len({named.sha256, over.sha256, jumbo.sha256, parse_machine(HU).sha256}) == 4
+
+
+def test_the_model_of_trials_is_named() -> None:
+    assert parse_machine(HU).model_text == "fluid, smpi-default"
+    assert parse_machine(HU | {"network": "packets"}).model_text == "packets, tcp-openmpi"
+    mixed = HU | {"network": "auto", "protocol": {"name": "verbs", "mtu": "2KiB"}}
+    assert parse_machine(mixed).model_text == "packets, verbs with mtu of its own"
+
+
+def test_a_machine_as_one_model_evaluates_it() -> None:
+    auto = parse_machine(HU | {"network": "auto", "protocol": "verbs", "model": "plain"})
+    assert auto.trial_model == "packets"
+    assert auto.simulated_by("fluid") == parse_machine(HU | {"model": "plain"})
+    packets = parse_machine(HU | {"network": "packets", "protocol": "verbs"})
+    assert auto.simulated_by("packets").sha256 == packets.sha256
+    assert parse_machine(HU).simulated_by("packets").model_text == "packets, tcp-openmpi"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (
+            {"protocol": "verbs"},
+            "protocol: means nothing to the fluid model; leave it out, or set network to packets",
+        ),
+        ({"network": "packet"}, "network: unknown value 'packet'; allowed: fluid, packets, auto"),
+        ({"network": "packets", "protocol": "tcp"}, "protocol: unknown protocol 'tcp'; allowed: "),
+        (
+            {"network": "auto", "protocol": {"mtu": 40}},
+            "protocol.header: must be less than the mtu of 40, not 52",
+        ),
         ({"nodes": 0}, "nodes: must be greater than or equal to 1, not 0"),
         ({"nodes": 10**9}, "nodes: must be less than or equal to 16384"),
         ({"host_sped": 1}, "host_sped: unknown field; allowed: nodes, degree, host_speed"),

@@ -85,6 +85,48 @@ def test_the_model_factors_are_options() -> None:
     assert measured["smpi/bw-factor"] == "0:0.5;1000:0.9"
 
 
+@pytest.mark.parametrize("network", ["packets", "auto"])
+def test_packets_go_by_their_protocol_and_no_factors(network: str) -> None:
+    on = machine(network=network, protocol={"name": "verbs", "mtu": "2KiB"})
+    packets = resolve(configuration(topology="torus-2d"), on, 16).simulator_request()
+    fluid = resolve(
+        configuration(topology="torus-2d"), on.simulated_by("fluid"), 16
+    ).simulator_request()
+    assert packets["platform"] == fluid["platform"] | {
+        "packets": {
+            "switching": "cut-through",
+            "mtu": 2048,
+            "header": 0,
+            "framing": 26,
+            "message_header": 32,
+            "control_bytes": 64,
+            "eager_limit": 12_288,
+            "send_buffer": 0,
+            "exchange": "full",
+            "exchange_above": 65_536,
+            "trains": 64,
+            "buffer": None,
+            "send_overhead": [],
+            "isend_overhead": [],
+            "receive_overhead": [],
+            "peer_overhead": 0.0,
+        }
+    }
+    assert packets["options"] == {"network/model": "SMPI"}
+    assert "packets" not in fluid["platform"]
+
+
+def test_the_key_is_that_of_the_model_which_evaluates() -> None:
+    chosen = configuration(topology="torus-2d")
+
+    def key(**change: Any) -> str:
+        return evaluation_key("t", machine(**change), chosen, "1")
+
+    assert key(network="auto") == key(network="packets") == key(network="auto", model="plain")
+    assert key(network="fluid") == key() != key(model="plain")
+    assert key() != key(network="packets") != key(network="packets", protocol="verbs")
+
+
 def test_a_given_network_is_the_default_topology() -> None:
     ring = machine(nodes=3, topology={"edges": [[0, 1], [1, 2], [0, 2]]})
     assert resolve(configuration(), ring, 3).edges == ((0, 1), (0, 2), (1, 2))
