@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +18,7 @@ from cli.subjects import (
 )
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace_traffic import TracesTraffic
+from searchspace.machine import NetworkModel
 from searchspace.platform import Infeasible, resolve
 from searchspace.units import format_duration, memory_limit, parse_duration
 from service.settings import Settings
@@ -47,6 +48,12 @@ __all__ = ["COMMANDS"]
     help="Parameters and values, in a file or written out; also the answer of 'hamtune best'. "
     "What is left out has its default.",
 )
+@click.option(
+    "--network",
+    type=click.Choice(["fluid", "packets"]),
+    help="The model that gives the time of messages, in place of the machine's "
+    "(docs/network-models.md).",
+)
 @click.option("--cutoff", metavar="S", help="Stop at this simulated time (seconds, or 80ms).")
 @click.option(
     "--memory",
@@ -62,30 +69,34 @@ __all__ = ["COMMANDS"]
     show_default=True,
     help="Most wall time of the evaluation (seconds, or 90s).",
 )
+@click.option("--link-loads", is_flag=True, help="Also show the bytes over each cable, each way.")
 @json_option
 @data_option
 def evaluate(
     application: str,
     machine: str,
     configuration: str,
+    network: NetworkModel | None,
     cutoff: str | None,
     memory: str,
     wall: str,
+    link_loads: bool,
     as_json: bool,
     settings: Settings,
 ) -> int:
     """Simulate an application once, on a machine, in a configuration.
 
     Prints the simulated time (a lower bound if the cutoff stopped the run, an estimate for a
-    truncated trace) and what the evaluation cost. A built-in program is captured the first time it
-    is used.
+    truncated trace), the model that gave it, and what the evaluation cost. Where the machine's
+    network is auto, that is packets. A built-in program is captured the first time it is used.
     """
     limits = {
         "cutoff": read_quantity("--cutoff", parse_duration, cutoff),
         "memory_bytes": read_quantity("--memory", memory_limit, memory),
         "wall_seconds": read_quantity("--wall", parse_duration, wall),
     }
-    on = read_machine(machine)
+    described = read_machine(machine)
+    on = described.simulated_by(network or described.trial_model)
     chosen = read_configuration(configuration)
     subject = read_application(application, settings)
     try:
@@ -98,7 +109,9 @@ def evaluate(
         )
     except Infeasible as error:
         answer = _nothing("infeasible", "infeasible", str(error))
+        cables: tuple[tuple[int, int], ...] = ()
     else:
+        cables = resolved.edges
         from workers.simulator_client import Simulator
         from workers.subject import request_for
 
@@ -113,14 +126,21 @@ def evaluate(
         "peak_rss_bytes": answer["peak_rss_bytes"],
         "reason": answer["reason"],
         "finish_times": _finish_times(answer, subject.workload),
-        "model": on.canonical()["model"],
+        "network": on.network,
+        "model": None if on.protocol else on.canonical()["model"],
+        "protocol": on.protocol and on.protocol.numbers(),
         "tie_rule": on.tie_rule,
     }
+    if link_loads:
+        result["link_loads"] = _with_ends(answer["link_loads"], cables)
     if as_json:
         print_json(result)
     elif result["status"] in ("completed", "censored"):
         more = "more than " if result["status"] == "censored" else ""
-        click.echo(f"{more}{format_duration(result['simulated_time'])} simulated")
+        time = f"{more}{format_duration(result['simulated_time'])}"
+        click.echo(f"{time} simulated time ({on.model_text})")
+        if described.network == "auto" and network is None:
+            click.echo("the machine's network is auto, which is packets for one evaluation")
         if result["estimate"] is not None:
             click.echo(_how_estimated(result["estimate"]))
         click.echo(
@@ -129,6 +149,9 @@ def evaluate(
         )
         for name, time in (result["finish_times"] or {}).items():
             click.echo(f"{name} finishes at {format_duration(time)}")
+        for cable in result.get("link_loads", ()):
+            (u, v), (there, back) = cable["ends"], cable["bytes"]
+            click.echo(f"cable {u} to {v}: {there} bytes, back: {back}")
     if result["status"] in ("completed", "censored"):
         return 0
     raise HamtuneError(f"the evaluation is {result['status']}: {result['reason']['message']}")
@@ -153,6 +176,21 @@ def _finish_times(answer: Mapping[str, Any], workload: Workload | None) -> dict[
     return dict(zip(names, answer["application_times"], strict=True))
 
 
+def _with_ends(
+    loads: Sequence[Sequence[float]], cables: Sequence[tuple[int, int]]
+) -> list[dict[str, Any]]:
+    """The bytes over each cable from its first end to its second, and back.
+
+    The ends are numbers of nodes after ordering: hosts, then switches. An evaluation that failed
+    has no loads.
+    """
+    if not loads:
+        return []
+    return [
+        {"ends": list(ends), "bytes": list(load)} for ends, load in zip(cables, loads, strict=True)
+    ]
+
+
 def _nothing(status: str, kind: str, message: str) -> dict[str, Any]:
     """The answer where there is nothing to simulate."""
     return {
@@ -163,4 +201,5 @@ def _nothing(status: str, kind: str, message: str) -> dict[str, Any]:
         "cpu_seconds": 0.0,
         "wall_seconds": 0.0,
         "peak_rss_bytes": 0,
+        "link_loads": [],
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from searchspace.topology import generate
 from tests.cli.conftest import Hamtune
 
 MACHINE = "{nodes: 8, degree: 4, host_speed: 100Gf, link_bandwidth: 40Gbps, switch_latency: 60ns}"
@@ -45,6 +46,28 @@ def test_the_same_evaluation_is_the_same_however_it_is_asked_for(
     assert written_out["status"] == "completed"
     assert written_out["simulated_time"] == from_files["simulated_time"]
     assert written_out["model"] == "smpi-default"
+
+
+def test_it_says_which_model_gave_the_time(hamtune: Hamtune) -> None:
+    auto = MACHINE.replace("}", ", network: auto, model: plain}")
+    fluid = hamtune.json(*evaluate("--network", "fluid", machine=auto))
+    plain = hamtune.json(*evaluate(machine=MACHINE.replace("}", ", model: plain}")))
+
+    assert (fluid["network"], fluid["model"], fluid["protocol"]) == ("fluid", "plain", None)
+    assert fluid["simulated_time"] == plain["simulated_time"]
+    first, *_ = hamtune(*evaluate()).stdout.splitlines()
+    assert first.endswith(" simulated time (fluid, smpi-default)")
+
+
+def test_loads_of_cables_come_with_their_ends(hamtune: Hamtune) -> None:
+    loads = hamtune.json(*evaluate("--link-loads"))["link_loads"]
+
+    assert [tuple(load["ends"]) for load in loads] == list(generate("mesh-2d", 8).edges)
+    assert all(sum(load["bytes"]) > 0 for load in loads if max(load["ends"]) < 4)
+    assert {tuple(load["bytes"]) for load in loads if min(load["ends"]) > 3} == {(0, 0)}
+    lines = hamtune(*evaluate("--link-loads")).stdout.splitlines()
+    there, back = loads[0]["bytes"]
+    assert f"cable 0 to 1: {there} bytes, back: {back}" in lines
 
 
 def test_a_cutoff_gives_a_lower_bound(hamtune: Hamtune) -> None:
