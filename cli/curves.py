@@ -69,7 +69,8 @@ class Curve:
             by: A key of `AXES`.
         """
         label, key = AXES[by]
-        points = convergence["points"]
+        # Comparisons are told by another network model, which is another yardstick.
+        points = [point for point in convergence["points"] if point["kind"] != "comparison"]
         return cls(
             name=name,
             axis=Axis(label=label, values=tuple(float(point[key]) for point in points)),

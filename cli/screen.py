@@ -106,4 +106,6 @@ def _named(trial: Mapping[str, Any]) -> str:
         return note + str(trial["label"])
     if trial["kind"] == "verification":
         note = "verified: "
+    if trial["kind"] == "comparison":
+        note = "by fluid: "
     return note + describe(trial["configuration"])

@@ -149,7 +149,10 @@ def _progress(job: Mapping[str, Any]) -> str:
     refined = kinds.get("refinement", 0)
     if refined:
         words += f" + {refined} refined"
-    return words + (f" + {verified} verified" if verified else "")
+    if verified:
+        words += f" + {verified} verified"
+    compared = kinds.get("comparison", 0)
+    return words + (f" + {compared} compared by fluid" if compared else "")
 
 
 _SHOWN_RANKS = 8

@@ -46,6 +46,8 @@ def plot(trials: DataFrame, name: str, axes: Any) -> Any:
         raise HamtuneClientError("matplotlib is needed for figures; install it") from None
     if axes is None:
         _, axes = pyplot.subplots(figsize=(8, 4.5))
+    # Comparisons are told by another network model, which is another yardstick.
+    trials = trials[trials["kind"] != "comparison"]
     done = trials[trials["state"] == "completed"]
     search = done[done["kind"] != "baseline"]
     cut = trials[trials["state"] == "censored"]

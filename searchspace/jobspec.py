@@ -49,6 +49,9 @@ __all__ = [
 ALL = "all"
 """Every algorithm of a collective that works."""
 
+COMPARISON_SHARE = 0.1
+"""Of a job's budgets of seconds: what one comparison of network models may take at most."""
+
 MOST_APPLICATIONS = 64
 MOST_IN_FLIGHT = 1_024
 MOST_REFINEMENT = 100_000
@@ -511,6 +514,17 @@ class JobSpec(Description):
         if isinstance(self.machine, Reference):
             raise InvalidInput("a machine description is needed in its place", field="machine.id")
         return self.machine
+
+    @property
+    def comparison_limits(self) -> Limits:
+        """What one evaluation with the other network model may take, in the end of the job.
+
+        That is what any evaluation may take, but no longer than a share of the budget of seconds.
+        """
+        budgets = (self.budget.cpu_seconds, self.budget.wall_seconds)
+        shares = [COMPARISON_SHARE * seconds for seconds in budgets if seconds is not None]
+        wall_seconds = min([self.limits.wall_seconds, *shares])
+        return self.limits.model_copy(update={"wall_seconds": wall_seconds})
 
     @property
     def parts(self) -> list[SingleApplication]:

@@ -74,10 +74,13 @@ FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
 
 ApplicationKind = Literal["builtin", "trace", "source", "pattern", "workload"]
 """A workload is several applications that run at once; its trace is the list of theirs, in JSON."""
-TrialKind = Literal["baseline", "estimate", "search", "refinement", "verification"]
+TrialKind = Literal[
+    "baseline", "estimate", "search", "refinement", "verification", "comparison"
+]  # fmt: skip
 """A refinement is the best trial of the search with some ranks moved. Where the search is over a
 truncated trace, an estimate is a baseline's value by that trace, and a verification repeats one of
-the best trials on the whole one."""
+the best trials on the whole one. A comparison repeats one of the best with the fluid network model
+where packets decided."""
 Fidelity = Literal["full", "low"]
 """Low is an estimate from a truncated trace."""
 

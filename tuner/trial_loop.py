@@ -8,7 +8,8 @@ the same for any number of workers and after any crash.
 The work has stages, each of which begins when nothing is in flight: the search, and, where the job
 wants it, the refinement of the best configuration's mapping. Where the search is on a truncated
 trace the baselines are estimated before it, the best of them evaluated on the whole trace, and in
-the end the best points are verified on the whole trace.
+the end the best points are verified on the whole trace. Where the machine's network is `auto`, the
+best points are evaluated with the fluid model after all that, which changes nothing of the result.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from searchspace.job import BuiltSpace, JobSpec
 from storage.errors import ReplayDiverged
 from storage.records import FINAL_TRIAL_STATES, Job, Outcome, Proposal, Trial, TrialKind
 from storage.storage import Storage
+from tuner import comparing
 from tuner.budget import Budget, EndReason, Ledger
 from tuner.errors import ArtifactFailed
 from tuner.evaluations import Evaluations
@@ -66,6 +68,7 @@ class _Asked:
         inside: Whether its result matters to the search.
         entrant: What it is in a race of verifications.
         refined: Whether it is a refinement.
+        compared: Whether it is evaluated with the other network model.
     """
 
     number: int
@@ -73,6 +76,7 @@ class _Asked:
     inside: bool
     entrant: Entrant | None = None
     refined: bool = False
+    compared: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,7 @@ class TrialLoop:
         self._refiner: MappingRefiner | None = None
         self._refinements = 0  # asked
         self._refined: list[Entrant] = []
+        self._comparison = comparing.Comparison(spec.comparison_limits.wall_seconds)
         self._search_end: _End | None = None
         self._stages = deque(self._planned())
         self._tended = time.monotonic()
@@ -170,8 +175,13 @@ class TrialLoop:
             refinement.append(
                 _Stage(self._begin_refinement, self._refinement_end, self._ask_refinement, several)
             )
+        comparison: list[_Stage] = []
+        if self._spec.described_machine.network == "auto":
+            comparison.append(
+                _Stage(self._comparison.begin, self._comparison_end, self._ask_comparison, 1)
+            )
         if not self._truncated:
-            return [_Stage(_at_once, self._end, self._ask, several), *refinement]
+            return [_Stage(_at_once, self._end, self._ask, several), *refinement, *comparison]
         few = min(several, IN_FLIGHT)
         return [
             _Stage(_at_once, self._estimates_end, self._ask_estimate, several),
@@ -186,6 +196,7 @@ class TrialLoop:
                 partial(self._race_on, "verification"),
                 few,
             ),
+            *comparison,
         ]
 
     def run(self) -> _Stop:
@@ -332,6 +343,23 @@ class TrialLoop:
         )
         self.ledger.ask(kind)
         return _Asked(self._number, entrant.configuration, inside=False, entrant=entrant)
+
+    def _comparison_end(self) -> _Stop | None:
+        """Why no finalist may be evaluated with the other model now; budgets do not count it."""
+        job = self._look(LOOK_SECONDS)
+        if self._comparison.over:
+            return "done"
+        if self._number + 1 in self._stored:
+            return None
+        return PAUSED if job.state == "pausing" else None
+
+    def _ask_comparison(self) -> _Asked:
+        """Have the next finalist evaluated with the other model."""
+        configuration = self._comparison.start()
+        self._number += 1
+        self._propose(self._number, "comparison", configuration, inside=False)
+        self.ledger.ask("comparison")
+        return _Asked(self._number, configuration, inside=False, compared=True)
 
     def _end(self) -> _Stop | None:
         """Why no trial may be asked now."""
@@ -481,6 +509,11 @@ class TrialLoop:
                 )
         result = told(trial)
         self.ledger.tell(trial, result, inside=asked.inside or asked.refined)
+        if asked.compared:
+            self._comparison.finish(trial)
+            return
+        if trial.inside and result.value is not None:
+            self._comparison.enter(result.value, trial.number, asked.configuration)
         if asked.refined:
             self._tell_refiner(asked.configuration, trial)
             return

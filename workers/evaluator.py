@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
+from searchspace.jobspec import Limits
+from searchspace.machine import Machine
 from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from storage.attempts import Finished, Taken
 from storage.errors import ArtifactDamaged, ArtifactMissing, Unavailable
@@ -208,10 +210,10 @@ class Evaluator:
         try:
             subject = self._subjects.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
-            replayed = subject.replayed(trial)
-            key = evaluation_key(replayed.sha256, subject.machine, configuration, self._version)
+            replayed, machine = subject.replayed(trial), subject.machine_of(trial)
+            key = evaluation_key(replayed.sha256, machine, configuration, self._version)
             key = key_within(subject.project, key)
-            return _Question(subject, configuration, replayed, key, trial.cutoff)
+            return _Question(subject, machine, configuration, replayed, key, trial.cutoff)
         except Exception as error:
             try:
                 return _failure(trial, error, last=last)
@@ -252,13 +254,13 @@ class Evaluator:
             subject = known.subject
             resolved = resolve(
                 known.configuration,
-                subject.machine,
+                known.machine,
                 subject.ranks,
                 collectives=subject.calls,
                 traffic=subject.traffic,
                 kept=ProjectNetworks(self._storage, subject.project),
             )
-            answer = self._simulate(run, subject, known.replayed, resolved, trial.cutoff)
+            answer = self._simulate(run, known, resolved, subject.limits_of(trial))
             return outcome_of(answer, trial.cutoff, subject.workload), known.key
         except Exception as error:
             return _failure(trial, error, last=last), None
@@ -266,20 +268,19 @@ class Evaluator:
     def _simulate(
         self,
         run: _Run,
-        subject: Subject,
-        replayed: Replayed,
+        asked: _Question,
         resolved: Resolved,
-        cutoff: float | None,
+        limits: Limits,
     ) -> dict[str, Any]:
-        request = subject.request(resolved)
+        request = asked.subject.request(resolved)
         for left in range(_TRIES - 1, -1, -1):
             try:
-                with self._simulators.lend(replayed.paths) as simulator, run.using(simulator):
+                with self._simulators.lend(asked.replayed.paths) as simulator, run.using(simulator):
                     answer = simulator.evaluate(
                         request,
-                        cutoff=cutoff,
-                        memory_bytes=subject.limits.memory,
-                        wall_seconds=subject.limits.wall_seconds,
+                        cutoff=asked.cutoff,
+                        memory_bytes=limits.memory,
+                        wall_seconds=limits.wall_seconds,
                     )
             except SimulatorError as error:
                 if run.abandoned:
@@ -302,6 +303,7 @@ class _Question:
     """What decides the outcome of a trial."""
 
     subject: Subject
+    machine: Machine  # as its network model evaluates it
     configuration: Configuration
     replayed: Replayed
     key: str  # of the evaluation cache

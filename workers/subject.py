@@ -61,7 +61,18 @@ class Subject:
     calls: Mapping[str, Groups]  # the collectives of the trace, and their communicators
     truncated: Replayed | None  # where the search takes place, if not on the whole trace
     workload: Workload | None  # where there are several applications
+    comparison_limits: Limits  # of trials that repeat others with the fluid model
     project: str = DEFAULT_PROJECT
+
+    def machine_of(self, trial: Trial) -> Machine:
+        """The machine, as the network model of a trial evaluates it."""
+        machine = self.machine
+        model = "fluid" if trial.kind == "comparison" else machine.trial_model
+        return machine.simulated_by(model)
+
+    def limits_of(self, trial: Trial) -> Limits:
+        """What the evaluation of a trial may take."""
+        return self.comparison_limits if trial.kind == "comparison" else self.limits
 
     def replayed(self, trial: Trial) -> Replayed:
         """The trace that a trial replays."""
@@ -145,6 +156,7 @@ class Subjects:
             calls=called_collectives(application.summary),
             truncated=self._truncated(job),
             workload=workload_of(application),
+            comparison_limits=spec.comparison_limits,
             project=job.project,
         )
 

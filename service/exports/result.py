@@ -157,6 +157,8 @@ def gather(
         )
     application = storage.get_application(job.application_id)
     machine = read_spec(storage, job).described_machine
+    if trial.kind == "comparison":
+        machine = machine.simulated_by("fluid")
     configuration = Configuration.from_json(trial.configuration)
     return Result(
         job=job,

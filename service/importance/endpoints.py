@@ -36,7 +36,7 @@ def get_importance(job_id: JobId, storage: StorageDependency) -> Importance:
     rows = [
         (dict(Configuration.from_json(trial.configuration)), trial.value)
         for trial in read_trials(storage, job_id)
-        if trial.state == "completed" and trial.value
+        if trial.state == "completed" and trial.value and trial.kind != "comparison"
     ]
     found = importance(rows)
     _KNOWN[job_id] = (finished, found)

@@ -148,8 +148,8 @@ class Progress(BaseModel):
     finished: int = Field(description="Trials that have an outcome.")
     kinds: dict[TrialKind, int] = Field(
         description="The same by kind. The budget's `trials` are those of kind `search`; "
-        "baselines, refinements and, with `fidelity: auto`, their estimates and verifications come "
-        "on top."
+        "baselines, refinements, comparisons with the fluid network model and, with `fidelity: "
+        "auto`, estimates and verifications come on top."
     )
     evaluations: int = Field(description="Trials that were simulated, not answered by the cache.")
     cpu_seconds: float = Field(description="CPU seconds of the simulator.")

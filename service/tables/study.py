@@ -27,6 +27,8 @@ _STATES = {
 def optuna_study(job: Job, trials: Sequence[Trial]) -> bytes:
     """A journal of Optuna with one study, named as the job and its id.
 
+    Comparisons, whose values are of another network model, are left out.
+
     Every parameter is categorical or an integer range, as it occurs in the trials. A censored trial
     is a pruned one whose bound is its intermediate value. What Optuna has no place for is in
     the user attributes: kind, label, technique, cached, reason, and the number here.
@@ -37,6 +39,7 @@ def optuna_study(job: Job, trials: Sequence[Trial]) -> bytes:
 
     previous = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    trials = [trial for trial in trials if trial.kind != "comparison"]
     try:
         configurations = [Configuration.from_json(trial.configuration) for trial in trials]
         domains = _distributions(configurations)

@@ -121,7 +121,7 @@ def _evaluated(storage: Storage, trial: Trial) -> Outcome:
 def _simulated(storage: Storage, subject: Subject, trial: Trial) -> Outcome:
     resolved = resolve(
         Configuration.from_json(trial.configuration),
-        subject.machine,
+        subject.machine_of(trial),
         subject.ranks,
         collectives=subject.calls,
         traffic=subject.traffic,
@@ -130,8 +130,8 @@ def _simulated(storage: Storage, subject: Subject, trial: Trial) -> Outcome:
     with Simulator(subject.replayed(trial).paths) as simulator:
         answer = simulator.evaluate(
             subject.request(resolved),
-            memory_bytes=subject.limits.memory,
-            wall_seconds=min(WALL_SECONDS, subject.limits.wall_seconds),
+            memory_bytes=subject.limits_of(trial).memory,
+            wall_seconds=min(WALL_SECONDS, subject.limits_of(trial).wall_seconds),
         )
     return outcome_of(answer, None, subject.workload)
 

@@ -64,7 +64,8 @@ class TrialView(BaseModel):
     kind: TrialKind = Field(
         description="A `refinement` is the best trial of the search with some ranks moved. With "
         "`fidelity: auto` an `estimate` is a baseline's value by the truncated "
-        "trace, and a `verification` repeats one of the best trials on the whole one."
+        "trace, and a `verification` repeats one of the best trials on the whole one. A "
+        "`comparison` repeats one of the best with the fluid network model, where packets decided."
     )
     fidelity: Fidelity = Field(
         description="`low` for an estimate from a truncated trace, `full` for the whole trace."

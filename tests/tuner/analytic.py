@@ -21,7 +21,7 @@ from searchspace.collectives import called_collectives
 from searchspace.job import build_space, load_job
 from storage.messages import EVALUATE, PREPARE
 from storage.project_storage import ProjectStorage
-from storage.records import DEFAULT_PROJECT, FINAL_JOB_STATES, Job, Outcome
+from storage.records import DEFAULT_PROJECT, FINAL_JOB_STATES, Job, Outcome, Trial
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
 from tuner.evaluations import Silence
@@ -181,11 +181,12 @@ class Evaluators:
         if trial is None:
             return
         time.sleep(self._random.random() * self._delay)
+        self.storage.finish_attempt(attempt_id, censored(self.outcome(trial), trial.cutoff))
+
+    def outcome(self, trial: Trial) -> Outcome:
+        """What a trial comes to without a cutoff."""
         outcome = self.objective(trial.configuration)
-        if trial.fidelity == "low":
-            outcome = estimated(outcome)
-        outcome = censored(outcome, trial.cutoff)
-        self.storage.finish_attempt(attempt_id, outcome)
+        return estimated(outcome) if trial.fidelity == "low" else outcome
 
 
 def prepare(storage: Storage, job_id: str) -> None:
