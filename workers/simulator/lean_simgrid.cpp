@@ -18,6 +18,7 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 
 #include "workers/simulator/express/express.hpp"
+#include "workers/simulator/numbers.hpp"
 #include "workers/simulator/simgrid_internals.hpp"
 
 // SMPI reads the thread's CPU clock at the begin and end of every MPI call, to measure what a
@@ -67,63 +68,6 @@ struct MessageKey {
   }
 };
 
-/// Numbers by keys, all in one piece: each is looked up several times a message. Entries are never
-/// taken out, only forgotten all at once, which is done by calling those of an earlier age empty.
-template <typename Key, typename Number>
-class Numbers {
- public:
-  /// The number of a key, 0 at first. It stands there until another key is looked up.
-  Number& operator[](const Key& key) {
-    if (2 * used_ >= entries_.size()) grow();
-    Entry& entry = place(key);
-    if (entry.age != age_) {
-      entry = {key, age_, {}};
-      ++used_;
-    }
-    return entry.number;
-  }
-
-  /// Null where it was not looked up before.
-  Number* find(const Key& key) {
-    if (entries_.empty()) return nullptr;
-    Entry& entry = place(key);
-    return entry.age == age_ ? &entry.number : nullptr;
-  }
-
-  void forget() {
-    ++age_;
-    used_ = 0;
-  }
-
- private:
-  static constexpr std::size_t kLeast = 1024;
-
-  struct Entry {
-    Key key;
-    unsigned age = 0;
-    Number number{};
-  };
-
-  /// Where the key is, or would be.
-  Entry& place(const Key& key) {
-    const std::size_t last = entries_.size() - 1;
-    std::size_t at = key.hash() & last;
-    while (entries_[at].age == age_ && !(entries_[at].key == key)) at = (at + 1) & last;
-    return entries_[at];
-  }
-
-  void grow() {
-    const std::vector<Entry> old =
-        std::exchange(entries_, std::vector<Entry>(std::max(kLeast, 2 * entries_.size())));
-    for (const Entry& entry : old)
-      if (entry.age == age_) place(entry.key) = entry;
-  }
-
-  std::vector<Entry> entries_;  // as many as a power of two, half of them used at most
-  std::size_t used_ = 0;
-  unsigned age_ = 1;
-};
-
 /// A communicator. A new one may stand where another one stood.
 struct Place {
   const void* address = nullptr;
@@ -143,8 +87,8 @@ struct MessageCounts {
 };
 
 unsigned last_serial = 0;
-Numbers<Place, unsigned> serials;  // of communicators in which messages were counted
-Numbers<MessageKey, MessageCounts> messages;
+hamtune::Numbers<Place, unsigned> serials;  // of communicators in which messages were counted
+hamtune::Numbers<MessageKey, MessageCounts> messages;
 
 MessageCounts& counts_of(const void* communicator, int source, int target, int tag) {
   unsigned& serial = serials[{communicator}];

@@ -57,7 +57,7 @@ Network::Network(const PlatformRequest& request)
 }
 
 std::uint32_t Network::add(std::string name, double bandwidth, double latency) {
-  links_.push_back({std::move(name), bandwidth, latency, true, nullptr});
+  links_.push_back({std::move(name), bandwidth, latency, true, nullptr, 1, false});
   return static_cast<std::uint32_t>(links_.size() - 1);
 }
 
@@ -92,9 +92,13 @@ void Network::add_cables() {
     const double latency = latency_of(request_, request_.edges[index]);
     const std::string name = "cable-" + std::to_string(index);
     cables_.push_back(add(name + "-up", bandwidth, latency));
-    links_.back().load = &loads_[index][0];
     add(name + "-down", bandwidth, latency);
-    links_.back().load = &loads_[index][1];
+    for (const std::size_t way : {0, 1}) {
+      Link& link = links_[cables_.back() + way];
+      link.load = &loads_[index][way];
+      link.lanes = request_.widths[index];
+      link.is_cable = true;
+    }
   }
 }
 

@@ -25,6 +25,8 @@ class Network {
     double latency = 0;       // s
     bool shared = true;       // or else each message has the bandwidth to itself
     double* load = nullptr;   // payload bytes that have entered it so far, where they count
+    std::uint32_t lanes = 1;  // parallel cables, of which the bandwidth is the sum
+    bool is_cable = false;    // or else inside a host or a switch
   };
 
   /// Throws InvalidRequest when the network is not simple and connected.

@@ -67,6 +67,10 @@ bool contains(const void* pointer) {
 
 }  // namespace scratch
 
+bool is_bookkeeping(const void* from, std::size_t size) {
+  return from != nullptr && size > 0 && size <= kBookkeeping && !scratch::contains(from);
+}
+
 void leave_payload_in_place() {
   smpi_comm_copy_data_callback = [](simgrid::kernel::activity::CommImpl* message, void* buffer,
                                     std::size_t size) {

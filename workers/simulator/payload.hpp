@@ -25,6 +25,10 @@ bool contains(const void* pointer);
 
 }  // namespace scratch
 
+/// Whether a message of `size` bytes from this buffer is small enough to be SMPI's own book-keeping, so
+/// that its payload matters.
+bool is_bookkeeping(const void* from, std::size_t size);
+
 /// Makes SMPI move only messages small enough to be its own book-keeping (communicator ids, the
 /// headers of the arrival-pattern broadcasts); the payload of others stays where it is.
 void leave_payload_in_place();

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
-#include <set>
 #include <string_view>
+
+#include "workers/simulator/fields.hpp"
 
 namespace hamtune {
 
@@ -15,74 +15,6 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMaxHosts = 65'536;
 constexpr std::array<std::string_view, 3> kOptionPrefixes = {"smpi/", "network/", "cpu/"};
-
-/// One object of the request: hands out its fields and refuses those nobody asked for.
-class Fields {
- public:
-  Fields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
-    if (!object_.is_object()) throw InvalidRequest(path_ + ": must be an object");
-  }
-
-  std::string name(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
-
-  /// Null where the field is missing.
-  const Json& find(const std::string& key) {
-    asked_.insert(key);
-    const auto found = object_.find(key);
-    return found == object_.end() ? kNull : *found;
-  }
-
-  const Json& get(const std::string& key) {
-    const Json& value = find(key);
-    if (value.is_null()) throw InvalidRequest(name(key) + ": is missing");
-    return value;
-  }
-
-  double number(const std::string& key, bool zero_allowed) {
-    return to_number(get(key), name(key), zero_allowed);
-  }
-
-  std::optional<double> optional_number(const std::string& key) {
-    const Json& value = find(key);
-    if (value.is_null()) return std::nullopt;
-    return to_number(value, name(key), false);
-  }
-
-  std::uint64_t whole(const std::string& key, std::uint64_t most) {
-    return to_whole(get(key), name(key), most);
-  }
-
-  const Json& list(const std::string& key) {
-    const Json& value = get(key);
-    if (!value.is_array()) throw InvalidRequest(name(key) + ": must be a list");
-    return value;
-  }
-
-  void refuse_others() const {
-    for (const auto& [key, value] : object_.items())
-      if (asked_.count(key) == 0) throw InvalidRequest(name(key) + ": unknown field");
-  }
-
-  static double to_number(const Json& value, const std::string& field, bool zero_allowed) {
-    const double number = value.is_number() ? value.get<double>() : std::nan("");
-    if (!std::isfinite(number) || number < 0 || (number == 0 && !zero_allowed))
-      throw InvalidRequest(field + ": must be a number " + (zero_allowed ? "from 0" : "above 0"));
-    return number;
-  }
-
-  static std::uint64_t to_whole(const Json& value, const std::string& field, std::uint64_t most) {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
-      throw InvalidRequest(field + ": must be a whole number up to " + std::to_string(most));
-    return value.get<std::uint64_t>();
-  }
-
- private:
-  inline static const Json kNull;
-
-  const Json& object_;
-  std::string path_;
-  std::set<std::string> asked_;
-};
 
 /// Reads [u, v], or [u, v, k] for k parallel cables.
 void parse_edges(const Json& list, PlatformRequest& platform) {
@@ -144,6 +76,8 @@ PlatformRequest parse_platform(const Json& json) {
   } catch (const std::invalid_argument& error) {
     throw InvalidRequest("platform.tie_rule: " + std::string(error.what()));
   }
+  if (const Json& packets = fields.find("packets"); !packets.is_null())
+    platform.packets = parse_protocol(packets, "platform.packets");
   fields.refuse_others();
   return platform;
 }

@@ -12,6 +12,7 @@
 #include "searchspace/kernels/graph.hpp"
 #include "searchspace/kernels/routes.hpp"
 #include "searchspace/kernels/trace.hpp"
+#include "workers/simulator/protocol.hpp"
 
 namespace hamtune {
 
@@ -39,6 +40,7 @@ struct PlatformRequest {
   double loopback_bandwidth = 0;
   double loopback_latency = 0;
   TieRule tie_rule = TieRule::kLowestId;
+  std::optional<Protocol> packets;  // messages cross the network as packets; none: as a fluid
 
   Node nodes() const { return hosts + switches; }
   /// True for the cable that plugs a host into a switch.

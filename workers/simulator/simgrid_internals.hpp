@@ -94,6 +94,7 @@ class Comm {
   int id() const;
   int size() const;
   bool is_smp_comm() const;
+  void init_smp();
   static void unref(Comm* comm);
   void ref();
   unsigned get_sent_messages_count(int source, int target, int tag);

@@ -180,7 +180,7 @@ void Simulation::initialize_ranks() {
                              simgrid::config::get_value<std::string>(std::string(name).c_str()));
   chosen_ = algorithms_;
   network_ = std::make_unique<Network>(request_->platform);
-  express::use(*platform_, *network_, factors_of(*request_), is_estimate());
+  express::use(*platform_, *network_, *request_, factors_of(*request_), is_estimate());
   express::run([] { throw std::runtime_error("MPI_Init takes simulated time"); });
 }
 
@@ -231,12 +231,15 @@ void Simulation::simulate() {
   node_aware_ = is_node_aware(*request_);
   network_ = std::make_unique<Network>(request_->platform);
   if (express::may_suit(*request_) && express::suits()) {
-    express::use(*platform_, *network_, factors_of(*request_), is_estimate());
+    express::use(*platform_, *network_, *request_, factors_of(*request_), is_estimate());
     announce_start(result_fd_);
     express::run([this] { stop_at_cutoff(); });
     if (!result_) stop_in_deadlock();
     return;
   }
+  if (request_->platform.packets)
+    throw InvalidRequest("platform.packets: needs our own engine, which does not run under SimGrid " +
+                         compat::version() + " with these options");
   platform_->add_network(*network_, used_hosts(*request_), factors_of(*request_));
   announce_start(result_fd_);
   s4u::Engine::on_time_advance_cb([this](double) { stop_at_cutoff(); });
@@ -332,13 +335,21 @@ void Simulation::end(Running& running, Member& member, double time) {
 /// one costs a broadcast of 4 bytes when the application starts. Worlds must then outlive all
 /// ranks, so ranks of several applications do not finalize.
 MPI_Comm Simulation::enter_world() {
-  if (ranks_wait_) return MPI_COMM_WORLD = world_;
+  if (ranks_wait_) {
+    MPI_COMM_WORLD = world_;
+    if (node_aware_) express::group_by_host(world_);
+    return world_;
+  }
   if (!shared_world_ && !node_aware_) return MPI_COMM_WORLD;
   const MPI_Comm world = compat::world_of_caller();
   static const MPI_Comm first = MPI_COMM_WORLD = world;
-  if (shared_world_) return first;
+  if (shared_world_) {
+    if (node_aware_) express::group_by_host(first);
+    return first;
+  }
   MPI_Comm duplicate = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(world, &duplicate));
+  express::group_by_host(duplicate);
   return duplicate;
 }
 

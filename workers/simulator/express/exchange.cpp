@@ -22,6 +22,7 @@ std::map<std::vector<aid_t>, std::shared_ptr<Meeting>> meetings;
 }  // namespace
 
 double Exchange::send(const Participant& from, const Participant& to, std::size_t bytes) {
+  if (is_free_) return std::max(from.time, to.time);
   const double size = static_cast<double>(bytes) + kEnvelope;
   const Machine::Route& route = machine_.route(from.actor->host, to.actor->host);
   for (double* const load : route.loads) *load += static_cast<double>(bytes);
@@ -50,6 +51,7 @@ void Exchange::spread(std::size_t bytes) {
 }
 
 bool computes(Kernel& kernel, std::size_t bytes) {
+  if (kernel.packets() != nullptr) return true;
   if (!kernel.estimates() || static_cast<int>(bytes) >= kernel.detached_below()) return false;
   simgrid::s4u::Host* const here = kernel.machine().host(kernel.running().host).library;
   auto* const times = here->extension<simgrid::smpi::Host>();
@@ -74,7 +76,7 @@ void take_part(Kernel& kernel, MPI_Comm communicator, const void* from, void* in
     joined->ranks[rank] = {&self, Kernel::now(), from, into};
     if (++joined->joined < actors.size()) return;
     meetings.erase(actors);
-    Exchange messages(kernel.machine(), joined->ranks);
+    Exchange messages(kernel.machine(), joined->ranks, kernel.packets() != nullptr);
     exchange(messages);
     for (const Participant& each : joined->ranks) kernel.wake(*each.actor);
   });

@@ -2,7 +2,8 @@
 //
 // Where a truncated trace is played, which is an estimate anyway, none of them is sent: on 16 ranks they
 // would be as many as those of several iterations of a program. Their times follow from what each takes
-// when it shares its cables with no other. Whole traces send them.
+// when it shares its cables with no other. Whole traces send them over a fluid network; beside packets,
+// which are held against real runs, where nobody sends them, they cost nothing.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,9 @@ struct Participant {
 /// its ends are ready for it, and the receiver goes on when it has arrived; the sender does at once.
 class Exchange {
  public:
-  Exchange(Machine& machine, std::vector<Participant>& ranks) : machine_(machine), ranks_(ranks) {}
+  /// Where it is free, messages take no time and cross no cable.
+  Exchange(Machine& machine, std::vector<Participant>& ranks, bool is_free)
+      : machine_(machine), ranks_(ranks), is_free_(is_free) {}
 
   std::vector<Participant>& ranks() { return ranks_; }
 
@@ -42,10 +45,11 @@ class Exchange {
 
   Machine& machine_;
   std::vector<Participant>& ranks_;
+  bool is_free_;
 };
 
-/// Whether the kernel may compute messages of so many bytes, because it estimates and SMPI neither adds times of
-/// its own to them nor has their sender wait.
+/// Whether the kernel may compute messages of so many bytes: because they are to cost nothing, or because it
+/// estimates and SMPI neither adds times of its own to them nor has their sender wait.
 bool computes(Kernel& kernel, std::size_t bytes);
 
 /// Called by all ranks of a communicator, which go on when `exchange` says: the last of them calls it.

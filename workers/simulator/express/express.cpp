@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "workers/simulator/simgrid_compat.hpp"
 
@@ -40,11 +41,20 @@ bool suits() {
          simgrid::config::get_value<int>("smpi/async-small-thresh") == 0;
 }
 
-void use(const Platform& platform, Network& network, const ModelFactors& factors, bool estimates) {
+void use(const Platform& platform, Network& network, const Request& request,
+         const ModelFactors& factors, bool estimates) {
   simgrid::kernel::EngineImpl::now_ = 0;
-  use_kernel(std::make_unique<Kernel>(
-      Machine(platform.hosts(), network, latency_factor(factors), bandwidth_factor(factors)),
-      estimates, kernel()));
+  Machine machine(platform.hosts(), network, latency_factor(factors), bandwidth_factor(factors));
+  for (const ApplicationRequest& application : request.applications)
+    for (const Node host : application.hosts) machine.expect_rank(host);
+  const auto& packets = request.platform.packets;
+  use_kernel(std::make_unique<Kernel>(std::move(machine),
+                                      NetworkModel{&network, packets ? &*packets : nullptr},
+                                      estimates, kernel()));
+}
+
+void group_by_host(MPI_Comm communicator) {
+  if (in_use() && kernel()->packets() != nullptr) communicator->init_smp();
 }
 
 bool in_use() { return kernel() != nullptr; }
@@ -85,7 +95,9 @@ bool may_suit(const Request&) { return false; }
 
 bool suits() { return false; }
 
-void use(const Platform&, Network&, const ModelFactors&, bool) {}
+void use(const Platform&, Network&, const Request&, const ModelFactors&, bool) {}
+
+void group_by_host(MPI_Comm) {}
 
 bool in_use() { return false; }
 

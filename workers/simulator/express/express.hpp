@@ -16,10 +16,11 @@ bool may_suit(const Request& request);
 /// Whether the options in force choose the models that ours are made after.
 bool suits();
 
-/// Has our engine run the ranks from time zero on. Called before any runs, or when all have left; the
-/// network must outlive it. What SMPI does for itself may be computed rather than simulated where the
-/// result `estimates` the time of a whole trace.
-void use(const Platform& platform, Network& network, const ModelFactors& factors, bool estimates);
+/// Has our engine run the ranks of a request from time zero on. Called before any runs, or when all have
+/// left; the network and the request must outlive it. What SMPI does for itself may be computed rather
+/// than simulated where the result `estimates` the time of a whole trace.
+void use(const Platform& platform, Network& network, const Request& request,
+         const ModelFactors& factors, bool estimates);
 
 bool in_use();
 
@@ -33,6 +34,10 @@ void leave();
 /// A communicator of the same ranks in which nothing has happened yet, made in the place of the last
 /// one.
 MPI_Comm as_new(MPI_Comm world);
+
+/// Has SMPI find out which ranks of a communicator share a host, where messages go as packets: as real
+/// MPI libraries do when they start, and not before the first collective that asks. Called by all ranks.
+void group_by_host(MPI_Comm communicator);
 
 /// Keeps what SMPI's collectives have in variables before the first of them is called, and puts it
 /// back. False if this library's variables are not those that we know.

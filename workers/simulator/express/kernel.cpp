@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "workers/simulator/express/messages.hpp"
+#include "workers/simulator/express/packet_messages.hpp"
 
 namespace hamtune::express {
 
@@ -55,6 +56,7 @@ Machine::Machine(const std::vector<s4u::Host*>& hosts, Network& network, Factor 
     Host& host = hosts_.emplace_back();
     host.library = each;
     host.speed = each->get_speed();
+    host.cores = static_cast<std::size_t>(each->get_core_count());
     host.cpu = std::make_unique<Constraint>();
     host.cpu->bound = each->get_core_count() * host.speed;
   }
@@ -94,12 +96,19 @@ void Machine::find_route(std::size_t source, std::size_t target) {
   hosts_[source].routes[target] = &route;
 }
 
-Kernel::Kernel(Machine machine, bool estimates, const Kernel* before)
+Kernel::Kernel(Machine machine, const NetworkModel& model, bool estimates, const Kernel* before)
     : detached_below_(simgrid::config::get_value<int>("smpi/send-is-detached-thresh")),
       estimates_(estimates),
-      machine_(std::move(machine)),
-      messages_(std::make_unique<Messages>(
-          *this, before == nullptr ? nullptr : before->messages_.get())) {
+      machine_(std::move(machine)) {
+  if (model.packets == nullptr) {
+    auto messages = std::make_unique<Messages>(*this, before == nullptr ? nullptr : before->fluid_);
+    fluid_ = messages.get();
+    messaging_ = std::move(messages);
+  } else {
+    auto messages = std::make_unique<PacketMessages>(*this, *model.network, *model.packets);
+    packets_ = messages.get();
+    messaging_ = std::move(messages);
+  }
   if (before == nullptr) return;
   for (const std::unique_ptr<Actor>& left : before->actors_) {
     Actor& actor = add_actor(left->number);
@@ -187,6 +196,7 @@ void Kernel::serve() {
 
 /// Moves on to the next event; false if there is none.
 bool Kernel::advance() {
+  if (packets_ != nullptr) return advance_packets();
   double& now = simgrid::kernel::EngineImpl::now_;
   double step = -1;
   for (Model* const model : {&hosts_, &network_}) {
@@ -198,6 +208,36 @@ bool Kernel::advance() {
   hosts_.advance_to(now);
   network_.advance_to(now);
   return true;
+}
+
+/// Moves on to the next event after which a rank goes on. What packets do comes before what hosts do in
+/// the same instant.
+bool Kernel::advance_packets() {
+  double& now = simgrid::kernel::EngineImpl::now_;
+  double until = timers_.empty() ? PacketNetwork::kNever : timers_.front().date;
+  if (const double step = hosts_.next_event(now); step >= 0) until = std::min(until, now + step);
+  packets_->advance(until, now);
+  if (is_woken()) return true;
+  if (until == PacketNetwork::kNever) return false;
+  now = until;
+  hosts_.advance_to(now);
+  while (!timers_.empty() && timers_.front().date <= now) {
+    std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
+    wake(*timers_.back().actor);
+    timers_.pop_back();
+  }
+  return true;
+}
+
+bool Kernel::has_core_of_its_own(const Actor& actor) {
+  const Machine::Host& host = machine_.host(actor.host);
+  return host.ranks <= host.cores;
+}
+
+void Kernel::sleep_until(double date) {
+  timers_.push_back({date, next_timer_++, running_});
+  std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+  block();
 }
 
 void Kernel::note_library_call() {
@@ -226,6 +266,10 @@ void Kernel::execute(double flops, double most) {
   constexpr int kSettings = 3;  // of an execution before it starts
   Actor& actor = *running_;
   const Machine::Host& host = machine_.host(actor.host);
+  if (packets_ != nullptr && has_core_of_its_own(actor)) {
+    sleep_until(now() + flops / (most > 0 ? std::min(most, host.speed) : host.speed));
+    return;
+  }
   Execution execution(*this, hosts_, actor);
   call(kSettings, [&] {
     execution.started = true;
@@ -240,6 +284,10 @@ void Kernel::execute(double flops, double most) {
 }
 
 void Kernel::sleep(double seconds) {
+  if (packets_ != nullptr) {
+    sleep_until(now() + seconds);
+    return;
+  }
   Actor& actor = *running_;
   Execution rest(*this, hosts_, actor);
   call(0, [&] {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <memory_resource>
@@ -14,11 +15,14 @@
 
 #include "workers/simulator/express/activity.hpp"
 #include "workers/simulator/network.hpp"
+#include "workers/simulator/protocol.hpp"
 #include "workers/simulator/simgrid_internals.hpp"
 
 namespace hamtune::express {
 
 class Messages;
+class Messaging;
+class PacketMessages;
 
 /// A rank, as the kernel sees it.
 struct Actor {
@@ -71,6 +75,8 @@ class Machine {
     simgrid::s4u::Host* library = nullptr;
     double speed = 0;  // flop/s of a core
     std::unique_ptr<Constraint> cpu;
+    std::size_t cores = 1;
+    std::size_t ranks = 0;  // that were told to run here
     std::vector<const Route*> routes;  // by target, as far as they have been asked for
   };
 
@@ -80,6 +86,9 @@ class Machine {
   /// The network must outlive it.
   Machine(const std::vector<simgrid::s4u::Host*>& hosts, Network& network, Factor latency,
           Factor bandwidth);
+
+  /// A rank will run on this host.
+  void expect_rank(std::size_t host) { ++hosts_[host].ranks; }
 
   const Factor latency_factor;
   const Factor bandwidth_factor;
@@ -109,16 +118,26 @@ class Machine {
   bool crosstraffic_;  // network/crosstraffic
 };
 
+/// How messages cross the network.
+struct NetworkModel {
+  Network* network = nullptr;
+  const Protocol* packets = nullptr;  // null: as a fluid
+};
+
 class Kernel {
  public:
   /// With `estimates`, what SMPI does for itself may be computed rather than simulated. Ranks that have
-  /// left the kernel `before` go on in this one; without it all actors of SimGrid begin.
-  Kernel(Machine machine, bool estimates, const Kernel* before);
+  /// left the kernel `before` go on in this one; without it all actors of SimGrid begin. The network and
+  /// the protocol must outlive the kernel.
+  Kernel(Machine machine, const NetworkModel& model, bool estimates, const Kernel* before);
   ~Kernel();
 
   Machine& machine() { return machine_; }
   Model& network() { return network_; }
-  Messages& messages() { return *messages_; }
+  Messaging& messages() { return *messaging_; }
+  /// The messages of whichever model is used; null of the other one.
+  Messages* fluid() { return fluid_; }
+  PacketMessages* packets() { return packets_; }
   Actor& running() { return *running_; }
   /// The receiver of a message. Throws std::runtime_error if there is none any more: some of SMPI's
   /// algorithms send to ranks that have finished, or that never were.
@@ -147,16 +166,27 @@ class Kernel {
     caller.context->suspend();
   }
 
+  /// The running rank goes on when somebody wakes it.
+  void block() {
+    call(0, [] {});
+  }
+
   /// The running rank is about to make a call of the library.
   void note_library_call();
 
   void wake(Actor& actor) { to_run_.push_back(&actor); }
+  /// Whether any rank can go on.
+  bool is_woken() const { return !to_run_.empty(); }
   /// False if it is not known.
   bool wake(const simgrid::kernel::actor::ActorImpl* library);
 
   /// The running rank computes, at most at this rate (flop/s) where it is positive.
   void execute(double flops, double most = 0);
   void sleep(double seconds);
+  /// The running rank keeps a core of its host busy.
+  void execute_for(double seconds) {
+    if (seconds > 0) execute(seconds * machine_.host(running_->host).speed);
+  }
 
   /// While an actor waits for one message, SimGrid has it sleep on its host.
   void start_idle(const Actor& actor);
@@ -166,6 +196,20 @@ class Kernel {
   Actor& add_actor(aid_t number);
   void serve();
   bool advance();
+  bool advance_packets();
+  bool has_core_of_its_own(const Actor& actor);
+  void sleep_until(double date);
+
+  /// A rank that sleeps beside packets.
+  struct Timer {
+    double date;
+    std::uint64_t order;
+    Actor* actor;
+
+    bool operator>(const Timer& other) const {
+      return date > other.date || (date == other.date && order > other.order);
+    }
+  };
 
   int detached_below_;
   bool estimates_;
@@ -173,7 +217,11 @@ class Kernel {
   Machine machine_;
   Model hosts_{false};
   Model network_{true};
-  std::unique_ptr<Messages> messages_;
+  std::unique_ptr<Messaging> messaging_;
+  Messages* fluid_ = nullptr;
+  PacketMessages* packets_ = nullptr;
+  std::vector<Timer> timers_;  // a heap, the first due first
+  std::uint64_t next_timer_ = 0;
   std::vector<std::unique_ptr<Actor>> actors_;
   std::vector<Actor*> by_number_;
   std::vector<Actor*> to_run_;

@@ -11,50 +11,6 @@
 
 namespace hamtune::express {
 
-namespace {
-
-constexpr std::size_t kLittle = 64;         // messages that are searched one by one
-constexpr std::size_t kBookkeeping = 4096;  // bytes of SMPI's largest header
-
-bool is_moved(const void* from, std::size_t size) {
-  return from != nullptr && size > 0 && size <= kBookkeeping && !scratch::contains(from);
-}
-
-}  // namespace
-
-Waiting::Chain& Waiting::chain_of(const Message& message) {
-  return message.is_wild ? wild_ : chains_[message.key & (chains_.size() - 1)];
-}
-
-void Waiting::push_back(Message& message) {
-  message.order = next_order_++;
-  all_.push_back(&message);
-  ++count_;
-  if (count_ > std::max(kLittle, 2 * chains_.size()))
-    chain_all();
-  else if (!chains_.empty())
-    chain_of(message).push_back(&message);
-}
-
-void Waiting::erase(Message& message) {
-  all_.erase(&message);
-  --count_;
-  if (!chains_.empty()) chain_of(message).erase(&message);
-  if (count_ == 0) chains_.clear();
-}
-
-/// Sorts everything into twice as many chains as there are messages.
-void Waiting::chain_all() {
-  std::size_t chains = 1;
-  while (chains < 2 * count_) chains *= 2;
-  chains_.assign(chains, {});
-  wild_ = {};
-  for (Message* message = all_.first(); message != nullptr; message = All::after(message))
-    chain_of(*message).push_back(message);
-}
-
-Awaited::Awaited(std::vector<Message*> messages) : messages_(std::move(messages)) {}
-
 Messages::Messages(Kernel& kernel, Messages* before) : kernel_(kernel) {
   if (before != nullptr) spare_.swap(before->spare_);
 }
@@ -78,7 +34,9 @@ Message& Messages::take() {
   return message;
 }
 
-void Messages::release(Message& message) {
+void Messages::release(Pending& pending) { let_go(static_cast<Message&>(pending)); }
+
+void Messages::let_go(Message& message) {
   if (--message.holders > 0) return;
   message.state = Message::State::waiting;
   message.detached = false;
@@ -118,7 +76,7 @@ Message* Messages::post_send(Request& request, Actor& source, Actor& target, dou
   message->detached = detached;
   message->from = from;
   message->from_size = from_size;
-  if (detached && is_moved(from, from_size)) {  // the sender may overwrite it before it arrives
+  if (detached && is_bookkeeping(from, from_size)) {  // the sender may overwrite it before it arrives
     const auto* const bytes = static_cast<const unsigned char*>(from);
     message->copy.assign(bytes, bytes + from_size);
     message->from = message->copy.data();
@@ -155,12 +113,13 @@ Message* Messages::post_receive(Request& request, Actor& target, void* into,
   return message;
 }
 
-Request* Messages::probe(Request& request, const Actor& target) {
+std::optional<Probed> Messages::probe(Request& request, const Actor& target) {
   const Message* const message =
       mailbox(target).sends.find(envelope_of(request).wanted(), [&request](const Message& waiting) {
         return match(*waiting.send, request, true);
       });
-  return message == nullptr ? nullptr : message->send;
+  if (message == nullptr) return std::nullopt;
+  return probed(*message->send);
 }
 
 /// Both ends are there: the message enters the network.
@@ -193,7 +152,7 @@ void Messages::arrive(Message& message) {
     kernel_.end_idle(message.idle_hosts[index]);
   message.idle_count = 0;
   finish(message);
-  release(message);
+  let_go(message);
 }
 
 /// Moves what matters of the payload, and wakes who waits.
@@ -201,7 +160,7 @@ void Messages::finish(Message& message) {
   if (message.from != nullptr && message.into != nullptr) {
     const std::size_t size = std::min(message.from_size, *message.into_size);
     *message.into_size = size;
-    if (is_moved(message.from, message.from_size) && !scratch::contains(message.into))
+    if (is_bookkeeping(message.from, message.from_size) && !scratch::contains(message.into))
       std::memcpy(message.into, message.from, size);
     message.from = nullptr;
   }
@@ -214,12 +173,12 @@ void Messages::finish(Message& message) {
     Awaited* const among = waiter.among;
     if (among == nullptr) {
       kernel_.wake(*waiter.actor);
-    } else if (std::exchange(among->blocks_, false)) {
-      among->told_ = waiter.position;
+    } else if (std::exchange(among->blocks, false)) {
+      among->told = waiter.position;
       kernel_.wake(*waiter.actor);
     } else {
-      among->arrived_.push_back(waiter.position);
-      std::push_heap(among->arrived_.begin(), among->arrived_.end(), std::greater<>());
+      among->arrived.push_back(waiter.position);
+      std::push_heap(among->arrived.begin(), among->arrived.end(), std::greater<>());
     }
   }
 }
@@ -229,10 +188,11 @@ void Messages::add_waiter(Message& message, const Waiter& waiter) {
 }
 
 std::uint64_t Messages::since(const Waiter& waiter) {
-  return waiter.among == nullptr ? waiter.since : waiter.among->since_;
+  return waiter.among == nullptr ? waiter.since : waiter.among->since;
 }
 
-void Messages::wait(Message& message) {
+void Messages::wait(Pending& pending) {
+  auto& message = static_cast<Message&>(pending);
   Actor& actor = kernel_.running();
   kernel_.call(0, [this, &message, &actor] {
     add_waiter(message, {&actor, nullptr, 0, waits_++});
@@ -247,17 +207,18 @@ void Messages::wait(Message& message) {
 
 void Messages::expect(Awaited& awaited) {
   Actor& actor = kernel_.running();
-  for (std::size_t position = 0; position < awaited.messages_.size(); ++position) {
-    Message& message = *awaited.messages_[position];
+  for (std::size_t position = 0; position < awaited.messages.size(); ++position) {
+    auto& message = static_cast<Message&>(*awaited.messages[position]);
     if (message.state == Message::State::done)
-      awaited.arrived_.push_back(position);  // in order, which is a heap
+      awaited.arrived.push_back(position);  // in order, which is a heap
     else
       add_waiter(message, {&actor, &awaited, position, 0});
   }
 }
 
 void Messages::forget(Awaited& awaited) {
-  for (Message* const message : awaited.messages_) {
+  for (Pending* const pending : awaited.messages) {
+    auto* const message = static_cast<Message*>(pending);
     Waiter* const end = message->waiters.data() + message->waiter_count;
     message->waiter_count = static_cast<std::uint8_t>(
         std::remove_if(message->waiters.data(), end,
@@ -269,25 +230,29 @@ void Messages::forget(Awaited& awaited) {
 std::size_t Messages::wait_next(Awaited& awaited) {
   Actor& actor = kernel_.running();
   kernel_.call(0, [this, &awaited, &actor] {
-    std::vector<std::size_t>& arrived = awaited.arrived_;
+    std::vector<std::size_t>& arrived = awaited.arrived;
     if (arrived.empty()) {
-      awaited.blocks_ = true;
-      awaited.since_ = waits_++;
+      awaited.blocks = true;
+      awaited.since = waits_++;
       return;
     }
     std::pop_heap(arrived.begin(), arrived.end(), std::greater<>());
-    awaited.told_ = arrived.back();
+    awaited.told = arrived.back();
     arrived.pop_back();
     kernel_.wake(actor);
   });
-  return awaited.told_;
+  return awaited.told;
 }
 
-bool Messages::test(Message& message) {
+bool Messages::is_done(const Pending& pending) const {
+  return static_cast<const Message&>(pending).state == Message::State::done;
+}
+
+bool Messages::test(Pending& pending) {
   Actor& actor = kernel_.running();
   bool arrived = false;
-  kernel_.call(0, [this, &message, &actor, &arrived] {
-    arrived = message.state == Message::State::done;
+  kernel_.call(0, [this, &pending, &actor, &arrived] {
+    arrived = is_done(pending);
     kernel_.wake(actor);
   });
   return arrived;

@@ -6,18 +6,21 @@
 // traces and would not work with our kernel.
 #include "workers/simulator/express/requests.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "workers/simulator/express/kernel.hpp"
 #include "workers/simulator/express/messages.hpp"
+#include "workers/simulator/express/packet_messages.hpp"
 #include "workers/simulator/lean_simgrid.hpp"
 #include "workers/simulator/platform.hpp"
 #include "workers/simulator/simgrid_internals.hpp"
 
 namespace express = hamtune::express;
-using express::Message;
+using express::Pending;
 using hamtune::library_function;
 
 namespace simgrid::smpi {
@@ -65,8 +68,12 @@ class Request : public F2C {
 
   static bool match(Request& send, Request& receive, bool probing);
   express::Envelope envelope() const;
+  express::MatchEnvelope match_envelope() const;
+  express::Probed probed() const;
+  void tell(aid_t source, int tag, size_t bytes);
 
  private:
+  void start_packets(express::Kernel& kernel, express::PacketMessages& packets);
   void start_send(express::Kernel& kernel);
   void start_receive(express::Kernel& kernel);
   void settle(express::Kernel& kernel, MPI_Status* status);
@@ -88,7 +95,7 @@ class Request : public F2C {
   bool unmatched_types_;
   size_t real_size_;
   MPI_Comm communicator_;
-  Message* message_;
+  Pending* message_;
   unsigned flags_;
   bool detached_;
   MPI_Request detached_sender_;
@@ -138,6 +145,19 @@ express::Envelope Request::envelope() const {
           has(kReceive) && (source_ == MPI_ANY_SOURCE || tag_ == MPI_ANY_TAG)};
 }
 
+express::MatchEnvelope Request::match_envelope() const {
+  return {source_, tag_, communicator_->id()};
+}
+
+express::Probed Request::probed() const { return {source_, tag_, real_size_}; }
+
+void Request::tell(aid_t source, int tag, size_t bytes) {
+  real_source_ = source;
+  real_tag_ = tag;
+  truncated_ = real_size_ < bytes;
+  real_size_ = std::min(real_size_, bytes);
+}
+
 void Request::start() {
   express::Kernel* const kernel = express::kernel();
   if (kernel == nullptr) {
@@ -150,16 +170,32 @@ void Request::start() {
   real_size_ = size_;
   message_ = nullptr;
   group_ = communicator_->group();
-  if (has(kReceive))
+  if (express::PacketMessages* const packets = kernel->packets(); packets != nullptr)
+    start_packets(*kernel, *packets);
+  else if (has(kReceive))
     start_receive(*kernel);
   else
     start_send(*kernel);
 }
 
+void Request::start_packets(express::Kernel& kernel, express::PacketMessages& packets) {
+  using Mode = express::PacketMessages::Mode;
+  if (has(kReceive)) {
+    message_ = packets.post_receive(match_envelope(), this, buffer_, real_size_);
+    return;
+  }
+  express::Actor& target = kernel.receiver(target_);
+  packets.charge_send(target, size_, has(kImmediate));
+  const Mode mode = has(kBuffered)      ? Mode::buffered
+                    : has(kSynchronous) ? Mode::synchronous
+                                        : Mode::standard;
+  message_ = packets.post_send(match_envelope(), target, {buffer_, real_size_}, mode);
+}
+
 void Request::start_receive(express::Kernel& kernel) {
   express::Actor& self = kernel.running();
   kernel.call(0, [&] {
-    message_ = kernel.messages().post_receive(*this, self, buffer_, &real_size_);
+    message_ = kernel.fluid()->post_receive(*this, self, buffer_, &real_size_);
     kernel.wake(self);
   });
 }
@@ -184,7 +220,7 @@ void Request::start_send(express::Kernel& kernel) {
     if (pause > 0) s4u::this_actor::sleep_for(pause);
   }
   kernel.call(0, [&] {
-    message_ = kernel.messages().post_send(*this, sender, receiver,
+    message_ = kernel.fluid()->post_send(*this, sender, receiver,
                                            static_cast<double>(size_) + hamtune::kEnvelope,
                                            buffer_, real_size_, detached_);
     kernel.wake(sender);
@@ -223,6 +259,8 @@ void Request::settle(express::Kernel& kernel, MPI_Status* status) {
     if (pause > 0) s4u::this_actor::sleep_for(pause);
     unref(&detached_sender_);
   }
+  if (express::PacketMessages* const packets = kernel.packets(); packets != nullptr && has(kReceive))
+    packets->charge_receive(real_size_);
   if (message_ != nullptr) {
     kernel.messages().release(*message_);
     message_ = nullptr;
@@ -270,7 +308,7 @@ int Request::waitany(int count, MPI_Request requests[], MPI_Status* status) {
         "_ZN7simgrid4smpi7Request7waitanyEiPPS1_P10MPI_Status");
     return library(count, requests, status);
   }
-  std::vector<Message*> awaited;
+  std::vector<Pending*> awaited;
   std::vector<int> places;
   for (int place = 0; place < count; ++place) {
     MPI_Request& request = requests[place];
@@ -286,7 +324,7 @@ int Request::waitany(int count, MPI_Request requests[], MPI_Status* status) {
     Status::empty(status);
     return MPI_UNDEFINED;
   }
-  express::Messages& messages = kernel->messages();
+  express::Messaging& messages = kernel->messages();
   express::Awaited expected(std::move(awaited));
   messages.expect(expected);
   const int place = places[messages.wait_next(expected)];
@@ -312,7 +350,7 @@ int Request::waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     if (status != MPI_STATUS_IGNORE && status->MPI_ERROR == MPI_ERR_TRUNCATE)
       result = MPI_ERR_IN_STATUS;
   };
-  std::vector<Message*> awaited;
+  std::vector<Pending*> awaited;
   std::vector<int> places;
   for (int place = 0; place < count; ++place) {
     MPI_Request& request = requests[place];
@@ -326,7 +364,16 @@ int Request::waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
       places.push_back(place);
     }
   }
-  express::Messages& messages = kernel->messages();
+  if (express::PacketMessages* const packets = kernel->packets();
+      packets != nullptr && packets->receives_are_free()) {
+    packets->wait_all(awaited);
+    for (const int place : places) {
+      complete(requests[place], status_of(place));
+      note(place);
+    }
+    return result;
+  }
+  express::Messaging& messages = kernel->messages();
   express::Awaited expected(std::move(awaited));
   messages.expect(expected);
   for (std::size_t left = places.size(); left > 0; --left) {
@@ -395,7 +442,7 @@ int Request::testany(int count, MPI_Request requests[], int* index, int* flag,
   express::Actor& self = kernel->running();
   kernel->call(0, [&] {
     for (const int place : places)
-      if (*flag == 0 && requests[place]->message_->state == Message::State::done) {
+      if (*flag == 0 && kernel->messages().is_done(*requests[place]->message_)) {
         *flag = 1;
         *index = place;
       }
@@ -431,18 +478,18 @@ void Request::iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_
     kernel->execute(pauses * pause * speed * share, share * speed);
   }
   express::Actor& self = kernel->running();
-  Request* found = nullptr;
+  std::optional<express::Probed> found;
   kernel->call(0, [&] {
     found = kernel->messages().probe(*request, self);
     kernel->wake(self);
   });
-  *flag = found != nullptr ? 1 : 0;
-  if (found != nullptr) {
-    if (status != MPI_STATUS_IGNORE && !found->has(kPrepared)) {
-      status->MPI_SOURCE = group->rank(found->source_);
-      status->MPI_TAG = found->tag_;
+  *flag = found ? 1 : 0;
+  if (found) {
+    if (status != MPI_STATUS_IGNORE) {
+      status->MPI_SOURCE = group->rank(found->source);
+      status->MPI_TAG = found->tag;
       status->MPI_ERROR = MPI_SUCCESS;
-      status->count = static_cast<int>(found->real_size_);
+      status->count = static_cast<int>(found->bytes);
     }
     pauses = 1;
   } else if (config::get_value<bool>("smpi/grow-injected-times")) {
@@ -464,6 +511,14 @@ void Request::init_buffer(int count) {
 namespace hamtune::express {
 
 Envelope envelope_of(const Request& request) { return request.envelope(); }
+
+MatchEnvelope match_envelope_of(const Request& request) { return request.match_envelope(); }
+
+Probed probed(const Request& send) { return send.probed(); }
+
+void tell(Request& receive, aid_t source, int tag, std::size_t bytes) {
+  receive.tell(source, tag, bytes);
+}
 
 bool match(Request& send, Request& receive, bool probing) {
   return Request::match(send, receive, probing);

@@ -1,12 +1,11 @@
 // SMPI's requests as the kernel sees them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
-namespace simgrid::smpi {
-class Request;
-}
+#include "workers/simulator/express/messaging.hpp"
 
 namespace hamtune::express {
 
@@ -21,9 +20,20 @@ struct Envelope {
   }
 };
 
-Envelope envelope_of(const simgrid::smpi::Request& request);
+Envelope envelope_of(const Request& request);
+
+struct MatchEnvelope;
+
+/// By what a request is matched where messages go as packets.
+MatchEnvelope match_envelope_of(const Request& request);
 
 /// Whether a receive takes a message; if so, and not only probed for, the two are tied together.
-bool match(simgrid::smpi::Request& send, simgrid::smpi::Request& receive, bool probing);
+bool match(Request& send, Request& receive, bool probing);
+
+/// A send, as a probe tells of it.
+Probed probed(const Request& send);
+
+/// A receive has found this message.
+void tell(Request& receive, aid_t source, int tag, std::size_t bytes);
 
 }  // namespace hamtune::express

@@ -1,0 +1,431 @@
+#include "workers/simulator/express/packet_messages.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <new>
+
+#include "workers/simulator/express/requests.hpp"
+#include "workers/simulator/payload.hpp"
+
+namespace hamtune::express {
+
+/// What one rank sends to another, in order. Its trains come to the first queue one at a time.
+struct Channel {
+  Path path;           // empty within a host
+  Node host = 0;       // of the sender
+  std::uint32_t lane = 0;
+  PacketSend* first = nullptr;  // of those that have not left whole
+  PacketSend* last = nullptr;
+  PacketSend* departing = nullptr;  // its sender waits until its last train, which is leaving, has left
+  double free = 0;           // when the last train has left, or has crossed the memory of the host, s
+  double leaving = 0;        // bytes of that train
+  std::size_t awaited = 0;   // senders that wait for what is here
+  bool is_busy = false;      // an event will tell when the train has left
+  bool ends_message = false;  // it is the last one of its message
+  bool has_met = false;      // a message was sent before
+
+  // Where messages go one direction at a time.
+  Channel* opposite = nullptr;
+  Channel* turns = nullptr;   // the one of the two that keeps whose turn it is
+  Channel* holder = nullptr;  // there: whose turn it is
+  bool is_stalled = false;    // until it is its turn
+};
+
+namespace {
+
+double least_of(const std::optional<double>& value) {
+  return value.value_or(PacketNetwork::kNever);
+}
+
+/// Bytes of a full packet, on the wire.
+double full_packet(const Protocol& protocol) { return protocol.mtu + protocol.framing; }
+
+std::uint32_t key_of(const MatchEnvelope& envelope) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  std::uint64_t mixed = static_cast<std::uint64_t>(envelope.source) * kMix;
+  mixed = (mixed + static_cast<std::uint32_t>(envelope.tag)) * kMix;
+  return static_cast<std::uint32_t>(mixed >> 32U);
+}
+
+bool is_wild(const MatchEnvelope& envelope) {
+  return envelope.source == MPI_ANY_SOURCE || envelope.tag == MPI_ANY_TAG;
+}
+
+/// Whether a receive takes a message. SMPI's own communicators may have no number.
+bool takes(const MatchEnvelope& receive, const MatchEnvelope& send) {
+  return (receive.source == send.source || receive.source == MPI_ANY_SOURCE) &&
+         (receive.tag == send.tag || (receive.tag == MPI_ANY_TAG && send.tag >= 0)) &&
+         (receive.communicator == send.communicator || receive.communicator == MPI_UNDEFINED ||
+          send.communicator == MPI_UNDEFINED);
+}
+
+std::optional<std::uint32_t> wanted(const MatchEnvelope& receive) {
+  return is_wild(receive) ? std::nullopt : std::optional(key_of(receive));
+}
+
+}  // namespace
+
+PacketMessages::PacketMessages(Kernel& kernel, Network& network, const Protocol& protocol)
+    : kernel_(kernel),
+      protocol_(protocol),
+      packet_(full_packet(protocol)),
+      send_buffer_(least_of(protocol.send_buffer)),
+      network_(network, {protocol.cuts_through, full_packet(protocol), protocol.framing}) {}
+
+/// Messages that nobody has received are left where they are: a process serves few requests.
+PacketMessages::~PacketMessages() = default;
+
+PacketMessages::Box& PacketMessages::box(const Actor& actor) {
+  const auto number = static_cast<std::size_t>(actor.number);
+  if (boxes_.size() <= number) boxes_.resize(number + 1);
+  return boxes_[number];
+}
+
+Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool takes_turns) {
+  const auto from = static_cast<std::uint32_t>(source.number);
+  const auto to = static_cast<std::uint32_t>(target.number);
+  if (Channel* const known = channels_[{from, to, takes_turns}].channel; known != nullptr)
+    return *known;
+  auto& made = *::new (channel_memory_.allocate(sizeof(Channel), alignof(Channel))) Channel;
+  channels_[{from, to, takes_turns}].channel = &made;
+  made.host = static_cast<Node>(source.host);
+  made.lane = from + to;
+  if (source.host != target.host)
+    made.path = network_.path(made.host, static_cast<Node>(target.host));
+  if (takes_turns) {
+    Channel* const opposite = channels_[{to, from, true}].channel;
+    made.opposite = opposite;
+    made.turns = opposite == nullptr ? &made : opposite;
+    if (opposite != nullptr) opposite->opposite = &made;
+  }
+  return made;
+}
+
+double PacketMessages::wire_bytes(double payload) const {
+  const double bytes = payload + protocol_.message_header;
+  const double packets = std::max(1.0, std::ceil(bytes / (protocol_.mtu - protocol_.header)));
+  return bytes + packets * (protocol_.header + protocol_.framing);
+}
+
+void PacketMessages::charge_send(const Actor& target, std::size_t bytes, bool is_immediate) {
+  const auto size = static_cast<double>(bytes);
+  double seconds =
+      is_immediate ? protocol_.isend_overhead(size) : protocol_.send_overhead(size);
+  if (protocol_.peer_overhead > 0) {
+    Channel& to = channel(kernel_.running(), target, false);
+    if (!to.has_met) seconds += protocol_.peer_overhead;
+    to.has_met = true;
+  }
+  kernel_.execute_for(seconds);
+}
+
+void PacketMessages::charge_receive(std::size_t bytes) {
+  kernel_.execute_for(protocol_.receive_overhead(static_cast<double>(bytes)));
+}
+
+Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
+                                   const Content& content, Mode mode) {
+  auto& send = *new PacketSend;
+  send.envelope = envelope;
+  send.key = key_of(envelope);
+  send.source = &kernel_.running();
+  send.target = &target;
+  send.size = static_cast<double>(content.bytes);
+  send.is_send = true;
+  send.is_eager = mode != Mode::synchronous && send.size <= least_of(protocol_.eager_limit);
+  send.is_awaited = mode != Mode::buffered;
+  if (is_bookkeeping(content.from, content.bytes)) {
+    const auto* const bytes = static_cast<const unsigned char*>(content.from);
+    send.copy = std::make_unique<std::vector<unsigned char>>(bytes, bytes + content.bytes);
+  }
+  send.stage = send.is_eager ? PacketSend::Stage::data : PacketSend::Stage::announced;
+  set_out(send, *send.source, target, send.is_eager ? send.size : protocol_.control_bytes);
+  if (send.is_done) send.is_awaited = false;
+  return send.is_awaited ? &send : nullptr;
+}
+
+Pending* PacketMessages::post_receive(const MatchEnvelope& envelope, Request* request, void* into,
+                                      std::size_t room) {
+  auto& receive = *new PacketReceive;
+  receive.envelope = envelope;
+  receive.key = key_of(envelope);
+  receive.is_wild = is_wild(envelope);
+  receive.request = request;
+  receive.into = into;
+  receive.room = room;
+  Box& mine = box(kernel_.running());
+  PacketSend* const send = mine.arrived.find(wanted(envelope), [&envelope](const PacketSend& other) {
+    return takes(envelope, other.envelope);
+  });
+  if (send == nullptr) {
+    mine.receives.push_back(receive);
+    return &receive;
+  }
+  mine.arrived.erase(*send);
+  match(*send, receive);
+  if (!receive.is_done) return &receive;
+  delete &receive;
+  return nullptr;
+}
+
+/// Both ends have found each other, at the receiver.
+void PacketMessages::match(PacketSend& send, PacketReceive& receive) {
+  send.receive = &receive;
+  if (receive.request != nullptr)
+    tell(*receive.request, send.envelope.source, send.envelope.tag,
+         static_cast<std::size_t>(send.size));
+  if (send.is_eager) {
+    deliver(send);
+    return;
+  }
+  send.stage = PacketSend::Stage::cleared;
+  set_out(send, *send.target, *send.source, protocol_.control_bytes);
+}
+
+/// Part of a message takes its place behind what goes the same way.
+void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& to, double payload) {
+  const double now = Kernel::now();
+  const bool is_data = send.stage == PacketSend::Stage::data;
+  Channel& way = channel(
+      from, to, is_data && protocol_.takes_turns && send.size > protocol_.turns_above);
+  if (way.path.count == 0) {
+    way.free = std::max(way.free, network_.cross_memory(way.host, payload, now));
+    schedule(way.free, nullptr, &send);
+    if (is_data && send.is_eager) complete(send);
+    return;
+  }
+  send.path = way.path;
+  send.lane = way.lane;
+  send.bytes = wire_bytes(payload);
+  send.train = packet_ * std::ceil(std::ceil(send.bytes / packet_) / protocol_.trains);
+  send.behind = nullptr;
+  if (is_data) {
+    network_.count_load(send, send.size);
+    if (send.is_awaited && !send.is_done) ++way.awaited;
+  }
+  (way.first == nullptr ? way.first : way.last->behind) = &send;
+  way.last = &send;
+  if (way.free <= now) way.leaving = 0;
+  tell_senders(way);
+  send_next(way);
+}
+
+/// Has the next train of a channel come to the first queue, once the last one has left it.
+void PacketMessages::send_next(Channel& way) {
+  if (way.is_busy || way.first == nullptr) return;
+  const double now = Kernel::now();
+  if (way.free > now) {
+    way.is_busy = true;
+    schedule(way.free, &way, nullptr);
+    return;
+  }
+  if (!may_go(way)) return;
+  PacketSend& send = *way.first;
+  const double before = send.bytes;
+  way.free = network_.send_train(send, now);
+  way.leaving = before - send.bytes;
+  way.ends_message = !(send.bytes > 0);
+  if (way.ends_message) {
+    way.first = send.behind;
+    const bool is_awaited = send.stage == PacketSend::Stage::data && send.is_awaited && !send.is_done;
+    way.departing = is_awaited ? &send : nullptr;
+  }
+  way.is_busy = way.first != nullptr || way.departing != nullptr || way.turns != nullptr;
+  if (way.is_busy) schedule(way.free, &way, nullptr);
+}
+
+/// Whether it is a channel's turn; if not, it goes on when it is.
+bool PacketMessages::may_go(Channel& way) {
+  if (way.turns == nullptr) return true;
+  Channel*& holder = way.turns->holder;
+  if (holder == nullptr) holder = &way;
+  way.is_stalled = holder != &way;
+  return !way.is_stalled;
+}
+
+void PacketMessages::train_left(Channel& way) {
+  way.is_busy = false;
+  way.leaving = 0;
+  if (way.departing != nullptr) {
+    --way.awaited;
+    complete(*std::exchange(way.departing, nullptr));
+  }
+  tell_senders(way);
+  if (way.turns != nullptr && way.ends_message) {
+    way.turns->holder = nullptr;
+    if (way.opposite != nullptr && way.opposite->is_stalled) send_next(*way.opposite);
+  }
+  send_next(way);
+}
+
+/// Lets senders go on whose bytes the transport has room for.
+void PacketMessages::tell_senders(Channel& way) {
+  double unsent = way.leaving;
+  for (PacketSend* send = way.first; send != nullptr && way.awaited > 0; send = send->behind) {
+    unsent += send->bytes;
+    if (unsent > send_buffer_) return;
+    if (send->stage != PacketSend::Stage::data || !send->is_awaited || send->is_done) continue;
+    --way.awaited;
+    complete(*send);
+  }
+}
+
+void PacketMessages::schedule(double date, Channel* way, PacketSend* send) {
+  events_.push_back({date, next_event_++, way, send});
+  std::push_heap(events_.begin(), events_.end(), std::greater<>());
+}
+
+void PacketMessages::advance(double until, double& now) {
+  while (!kernel_.is_woken()) {
+    const double next = events_.empty() ? PacketNetwork::kNever : events_.front().date;
+    if (Flow* const flow = network_.advance(std::min(until, next), now); flow != nullptr) {
+      come(static_cast<PacketSend&>(*flow));
+      continue;
+    }
+    if (events_.empty() || next > until) return;
+    std::pop_heap(events_.begin(), events_.end(), std::greater<>());
+    const Event event = events_.back();
+    events_.pop_back();
+    now = event.date;
+    if (event.channel != nullptr)
+      train_left(*event.channel);
+    else
+      come(*event.send);
+  }
+}
+
+/// All that set out has arrived.
+void PacketMessages::come(PacketSend& send) {
+  switch (send.stage) {
+    case PacketSend::Stage::cleared:  // at the sender
+      send.stage = PacketSend::Stage::data;
+      set_out(send, *send.source, *send.target, send.size);
+      return;
+    case PacketSend::Stage::data:
+      if (!send.is_eager) {
+        deliver(send);
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  Box& there = box(*send.target);
+  PacketReceive* const receive =
+      there.receives.find(send.key, [&send](const PacketReceive& other) {
+        return takes(other.envelope, send.envelope);
+      });
+  if (receive == nullptr) {
+    there.arrived.push_back(send);
+    return;
+  }
+  there.receives.erase(*receive);
+  match(send, *receive);
+}
+
+/// The receiver has the message.
+void PacketMessages::deliver(PacketSend& send) {
+  PacketReceive& receive = *send.receive;
+  if (send.copy && receive.into != nullptr && !scratch::contains(receive.into))
+    std::memcpy(receive.into, send.copy->data(), std::min(send.copy->size(), receive.room));
+  if (send.is_awaited && !send.is_done) complete(send);
+  send.is_at_end = true;
+  if (!send.is_awaited) delete &send;
+  complete(receive);
+}
+
+void PacketMessages::complete(PacketPending& pending) {
+  pending.is_done = true;
+  if (pending.waiter == nullptr) return;
+  Awaited* const among = pending.among;
+  if (pending.left != nullptr) {
+    if (--*pending.left > 0) return;
+  } else if (among != nullptr) {
+    if (!among->blocks) {
+      among->arrived.push_back(pending.position);
+      std::push_heap(among->arrived.begin(), among->arrived.end(), std::greater<>());
+      return;
+    }
+    among->blocks = false;
+    among->told = pending.position;
+  }
+  kernel_.wake(*pending.waiter);
+}
+
+std::optional<Probed> PacketMessages::probe(Request& request, const Actor& target) {
+  const MatchEnvelope envelope = match_envelope_of(request);
+  const PacketSend* const send =
+      box(target).arrived.find(wanted(envelope), [&envelope](const PacketSend& other) {
+        return takes(envelope, other.envelope);
+      });
+  if (send == nullptr) return std::nullopt;
+  return Probed{send->envelope.source, send->envelope.tag, static_cast<std::size_t>(send->size)};
+}
+
+void PacketMessages::wait(Pending& pending) {
+  auto& awaited = static_cast<PacketPending&>(pending);
+  if (awaited.is_done) return;
+  awaited.waiter = &kernel_.running();
+  kernel_.block();
+}
+
+void PacketMessages::wait_all(const std::vector<Pending*>& all) {
+  std::size_t left = 0;
+  for (Pending* const each : all) {
+    auto& pending = static_cast<PacketPending&>(*each);
+    if (pending.is_done) continue;
+    pending.waiter = &kernel_.running();
+    pending.left = &left;
+    ++left;
+  }
+  if (left > 0) kernel_.block();
+}
+
+void PacketMessages::expect(Awaited& awaited) {
+  for (std::size_t position = 0; position < awaited.messages.size(); ++position) {
+    auto& pending = static_cast<PacketPending&>(*awaited.messages[position]);
+    if (pending.is_done) {
+      awaited.arrived.push_back(position);  // in order, which is a heap
+      continue;
+    }
+    pending.waiter = &kernel_.running();
+    pending.among = &awaited;
+    pending.position = static_cast<std::uint32_t>(position);
+  }
+}
+
+void PacketMessages::forget(Awaited& awaited) {
+  for (Pending* const each : awaited.messages) {
+    auto& pending = static_cast<PacketPending&>(*each);
+    pending.waiter = nullptr;
+    pending.among = nullptr;
+  }
+}
+
+std::size_t PacketMessages::wait_next(Awaited& awaited) {
+  std::vector<std::size_t>& arrived = awaited.arrived;
+  if (arrived.empty()) {
+    awaited.blocks = true;
+    kernel_.block();
+    return awaited.told;
+  }
+  std::pop_heap(arrived.begin(), arrived.end(), std::greater<>());
+  awaited.told = arrived.back();
+  arrived.pop_back();
+  return awaited.told;
+}
+
+void PacketMessages::release(Pending& pending) {
+  auto& released = static_cast<PacketPending&>(pending);
+  if (!released.is_send) {
+    delete static_cast<PacketReceive*>(&released);
+    return;
+  }
+  auto* const send = static_cast<PacketSend*>(&released);
+  send->is_awaited = false;
+  if (send->is_at_end) delete send;
+}
+
+}  // namespace hamtune::express

@@ -1,0 +1,191 @@
+// Messages between ranks that cross the network as packets, under a protocol.
+//
+// A message of at most the eager limit sets out when it is sent, and waits at its receiver. A larger one
+// is announced to the receiver, which answers when it has posted the receive; then its data sets out
+// (rendezvous). Messages from one rank to another leave their host one after the other; those to
+// different ranks take turns, train by train.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <vector>
+
+#include "workers/simulator/express/kernel.hpp"
+#include "workers/simulator/express/messaging.hpp"
+#include "workers/simulator/express/packet_network.hpp"
+#include "workers/simulator/express/waiting.hpp"
+#include "workers/simulator/numbers.hpp"
+#include "workers/simulator/protocol.hpp"
+
+namespace hamtune::express {
+
+/// An end of a message, and the rank that waits for it.
+struct PacketPending : Pending {
+  Actor* waiter = nullptr;
+  Awaited* among = nullptr;     // it waits for several, in turn
+  std::size_t* left = nullptr;  // or for all of several: how many are left
+  std::uint32_t position = 0;   // among those
+  bool is_done = false;
+  bool is_send = false;  // or else a receive
+};
+
+/// By what receives find messages.
+struct MatchEnvelope {
+  aid_t source = -1;  // of a receive also MPI_ANY_SOURCE
+  int tag = 0;        // of a receive also MPI_ANY_TAG
+  int communicator = 0;
+};
+
+struct PacketReceive final : PacketPending {
+  MatchEnvelope envelope;
+  Request* request = nullptr;  // to be told what was found; null where nobody asks
+  void* into = nullptr;        // of book-keeping
+  std::size_t room = 0;        // there, bytes
+
+  // While it waits for its other end: see Waiting.
+  std::uint64_t order = 0;
+  std::uint32_t key = 0;
+  bool is_wild = false;
+  Links<PacketReceive> queued;
+  Links<PacketReceive> chained;
+};
+
+struct Channel;
+
+struct PacketSend final : PacketPending, Flow {
+  enum class Stage : std::uint8_t { announced, cleared, data, waiting };
+
+  MatchEnvelope envelope;
+  Stage stage = Stage::data;  // what is on its way, or that it waits for its receive
+  bool is_eager = false;
+  bool is_awaited = false;  // by its sender
+  bool is_at_end = false;   // the network has no use for it any more
+  Actor* source = nullptr;
+  Actor* target = nullptr;
+  double size = 0;                 // payload bytes
+  PacketSend* behind = nullptr;    // in its channel
+  PacketReceive* receive = nullptr;
+  std::unique_ptr<std::vector<unsigned char>> copy;  // of book-keeping
+
+  // While it waits for its other end: see Waiting.
+  std::uint64_t order = 0;
+  std::uint32_t key = 0;
+  bool is_wild = false;
+  Links<PacketSend> queued;
+  Links<PacketSend> chained;
+};
+
+class PacketMessages final : public Messaging {
+ public:
+  /// The kernel, the network and the protocol must outlive it.
+  PacketMessages(Kernel& kernel, Network& network, const Protocol& protocol);
+  PacketMessages(const PacketMessages&) = delete;
+  PacketMessages& operator=(const PacketMessages&) = delete;
+  ~PacketMessages() override;
+
+  struct Content {
+    const void* from = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  enum class Mode : std::uint8_t { standard, synchronous, buffered };
+
+  /// Charges the running rank for a send.
+  void charge_send(const Actor& target, std::size_t bytes, bool is_immediate);
+
+  /// Charges the running rank for a receive.
+  void charge_receive(std::size_t bytes);
+
+  /// Whether receives cost their rank nothing.
+  bool receives_are_free() const { return protocol_.receive_overhead.is_nothing(); }
+
+  /// The running rank sends. What it has to wait for, held until `release`; null for nothing.
+  Pending* post_send(const MatchEnvelope& envelope, Actor& target, const Content& content, Mode mode);
+
+  /// The running rank receives; the same.
+  Pending* post_receive(const MatchEnvelope& envelope, Request* request, void* into, std::size_t room);
+
+  /// Blocks the running rank until all of these are done.
+  void wait_all(const std::vector<Pending*>& all);
+
+  /// Handles the events up to a date, until a rank is woken. Moves `now` with them.
+  void advance(double until, double& now);
+
+  std::optional<Probed> probe(Request& request, const Actor& target) override;
+  void wait(Pending& pending) override;
+  void expect(Awaited& awaited) override;
+  void forget(Awaited& awaited) override;
+  std::size_t wait_next(Awaited& awaited) override;
+  bool test(Pending& pending) override { return is_done(pending); }
+  bool is_done(const Pending& pending) const override {
+    return static_cast<const PacketPending&>(pending).is_done;
+  }
+  void release(Pending& pending) override;
+
+ private:
+  struct Box {
+    Waiting<PacketSend> arrived;  // and not received
+    Waiting<PacketReceive> receives;
+  };
+
+  /// What happens besides trains that come to queues.
+  struct Event {
+    double date;
+    std::uint64_t order;
+    Channel* channel;  // whose train has left, or
+    PacketSend* send;  // which has crossed the memory of its host
+
+    bool operator>(const Event& other) const {
+      return date > other.date || (date == other.date && order > other.order);
+    }
+  };
+
+  /// Messages from one rank to another; those that go one direction at a time are apart.
+  struct ChannelKey {
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+    bool takes_turns = false;
+
+    bool operator==(const ChannelKey& other) const {
+      return source == other.source && target == other.target && takes_turns == other.takes_turns;
+    }
+
+    std::size_t hash() const {
+      constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+      return ((std::uint64_t{source} << 32U | target) * 2 + (takes_turns ? 1 : 0)) * kMix >> 32U;
+    }
+  };
+
+  struct Known {
+    Channel* channel = nullptr;
+  };
+
+  Box& box(const Actor& actor);
+  Channel& channel(const Actor& source, const Actor& target, bool takes_turns);
+  double wire_bytes(double payload) const;
+  void set_out(PacketSend& send, const Actor& from, const Actor& to, double payload);
+  void send_next(Channel& channel);
+  bool may_go(Channel& channel);
+  void train_left(Channel& channel);
+  void tell_senders(Channel& channel);
+  void come(PacketSend& send);
+  void match(PacketSend& send, PacketReceive& receive);
+  void deliver(PacketSend& send);
+  void complete(PacketPending& pending);
+  void schedule(double date, Channel* channel, PacketSend* send);
+
+  Kernel& kernel_;
+  const Protocol& protocol_;
+  double packet_;       // bytes of a full one on the wire
+  double send_buffer_;  // bytes
+  PacketNetwork network_;
+  std::vector<Box> boxes_;  // by the number of the actor
+  Numbers<ChannelKey, Known> channels_;
+  std::pmr::monotonic_buffer_resource channel_memory_;
+  std::vector<Event> events_;  // a heap, the first due first
+  std::uint64_t next_event_ = 0;
+};
+
+}  // namespace hamtune::express
