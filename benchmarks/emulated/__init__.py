@@ -1,0 +1,1 @@
+"""Collectives and programs under real Open MPI on an emulated cluster, beside simulated times."""

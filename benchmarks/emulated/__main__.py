@@ -1,0 +1,48 @@
+"""Real Open MPI on an emulated cluster beside the simulator (docs/benchmarks.md).
+
+    .venv/bin/python -m benchmarks.emulated measure -o FILE.json [--set first|second|programs]
+    .venv/bin/python -m benchmarks.emulated compare [FILE.json ...] [--network fluid|packets]
+
+`measure` needs root, Open MPI and iproute2; it makes network namespaces of its own and takes them
+down again. `compare` needs neither: without a file it takes the measurements kept here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.emulated.cases import SETS
+from benchmarks.emulated.cluster import Link
+from benchmarks.emulated.compare import DATA, compare
+from benchmarks.emulated.measure import PROGRAM_SET, measure
+from searchspace.protocol import DEFAULT_PROTOCOL
+
+
+def main() -> int:
+    """Measure or compare."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure", help="run Open MPI and write down how long it took")
+    measuring.add_argument("-o", "--output", type=Path, required=True)
+    measuring.add_argument("--set", choices=(*SETS, PROGRAM_SET), default="first")
+    measuring.add_argument("--congestion-control", default=Link().congestion_control)
+    comparing = commands.add_parser("compare", help="simulate what was measured")
+    comparing.add_argument("files", nargs="*", type=Path)
+    comparing.add_argument("--network", choices=("fluid", "packets"), default="packets")
+    comparing.add_argument("--protocol", default=DEFAULT_PROTOCOL, help="a name, or JSON")
+    comparing.add_argument("--latency", type=float, help="seconds of a cable; else as measured")
+    arguments = parser.parse_args()
+    if arguments.command == "compare":
+        files = arguments.files or [DATA / f"{name}.json" for name in (*SETS, PROGRAM_SET)]
+        missed = compare(files, arguments.network, arguments.protocol, arguments.latency)
+        return 1 if missed else 0
+    measure(arguments.set, Link(congestion_control=arguments.congestion_control), arguments.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
