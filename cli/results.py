@@ -14,7 +14,7 @@ from cli.client import Client, connect
 from cli.curves import AXES, POINTS, Curve
 from cli.input_path import InputPath
 from cli.options import example, json_option, print_json, server_option
-from cli.terminal import compared, describe
+from cli.terminal import by_both_models, compared, describe
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.units import format_duration
@@ -41,11 +41,14 @@ def best(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
     if as_json:
         print_json(answer)
         return
-    click.echo(f"{format_duration(answer['value'])} (trial {answer['trial']} of {found['name']})")
+    time = f"{format_duration(answer['value'])} simulated ({answer['model']})"
+    click.echo(f"{time}, trial {answer['trial']} of {found['name']}")
     click.echo(compared(answer["value"], answer["baselines"]))
     for name, finished in (answer["finish_times"] or {}).items():
         click.echo(f"  {name} finishes at {format_duration(finished)}")
     click.echo(describe(answer["configuration"]))
+    for line in by_both_models(answer):
+        click.echo(line)
 
 
 @click.command(

@@ -17,7 +17,7 @@ from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, read_job
 from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say, target_option
-from cli.terminal import compared, curve_text, describe
+from cli.terminal import by_both_models, compared, curve_text, describe
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -115,9 +115,12 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
         if not sys.stderr.isatty():  # where it was drawn all along
             convergence = client.get(f"/jobs/{job['id']}/convergence", points=POINTS)
             click.echo(curve_text(Curve.of(job["name"], convergence)) + "\n")
-        click.echo(f"best  {format_duration(best['value'])} (trial {best['trial']})")
+        time = f"{format_duration(best['value'])} simulated ({best['model']})"
+        click.echo(f"best  {time}, trial {best['trial']}")
         click.echo(f"      {compared(best['value'], best['baselines'])}")
         click.echo(f"      {describe(best['configuration'])}")
+        for line in by_both_models(best):
+            click.echo(f"      {line}")
     if job["state"] == "failed":
         raise HamtuneError(f"job {job['id']} failed: {job['error']}")
     if job["state"] == "completed" and best is None:

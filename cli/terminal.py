@@ -11,6 +11,7 @@ from cli.curves import Curve, unit_for
 from searchspace.units import format_duration
 
 __all__ = [
+    "by_both_models",
     "compared",
     "curve_text",
     "describe",
@@ -175,6 +176,17 @@ def describe(configuration: Mapping[str, Any]) -> str:
         else:
             words.append(f"{name}={value}")
     return " ".join(words)
+
+
+def by_both_models(best: Mapping[str, Any]) -> list[str]:
+    """What the fluid model says of the best few where packets decided, a line each."""
+    lines = []
+    for one in best["comparisons"]:
+        fluid = one["state"] if one["fluid"] is None else format_duration(one["fluid"])
+        lines.append(
+            f"trial {one['trial']}: packets {format_duration(one['value'])}, fluid {fluid}"
+        )
+    return [*lines, str(best["note"])] if lines else []
 
 
 def compared(value: float, baselines: Mapping[str, float], *, times: str = "x") -> str:

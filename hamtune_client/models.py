@@ -6,7 +6,17 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["ENDED", "Best", "BestSoFar", "Event", "JobRecord", "Progress", "Replay", "Trial"]
+__all__ = [
+    "ENDED",
+    "Best",
+    "BestSoFar",
+    "Comparison",
+    "Event",
+    "JobRecord",
+    "Progress",
+    "Replay",
+    "Trial",
+]
 
 ENDED = ("completed", "failed", "cancelled")
 """The states in which a job does nothing any more."""
@@ -57,6 +67,16 @@ class JobRecord(_Answer):
     progress: Progress
 
 
+class Comparison(_Answer):
+    """One of the best trials by both network models; times are simulated seconds."""
+
+    trial: int
+    value: float
+    comparison: int
+    state: str
+    fluid: float | None
+
+
 class Best(_Answer):
     """The best configuration beside the baselines; times are simulated seconds."""
 
@@ -67,6 +87,12 @@ class Best(_Answer):
     speedup: float | None
     baselines: dict[str, float]
     initial: float | None
+    network: str
+    """The model that gave these times: `fluid` or `packets`."""
+    model: str
+    """The same with what it rests on."""
+    comparisons: list[Comparison]
+    """The best trials by both models, where packets decided."""
 
 
 class Trial(_Answer):

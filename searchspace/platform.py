@@ -34,6 +34,7 @@ __all__ = [
     "collective_obstacle",
     "complete",
     "evaluation_key",
+    "model_options",
     "resolve",
     "written_out",
 ]
@@ -271,7 +272,7 @@ def resolve(
     seed = _seed(chosen, "mapping_seed")
     places: Places = _in_field("mapping", _map, chosen, ranks, where, traffic, seed)
     rank_hosts = tuple(where.place_hosts[places].tolist())
-    options = {"network/model": "SMPI", **_model_options(machine)}
+    options = {"network/model": "SMPI", **model_options(machine)}
     mpi = str(chosen["mpi"])
     if mpi not in (*SELECTORS, DEFAULT):
         allowed = ", ".join((*SELECTORS, DEFAULT))
@@ -467,7 +468,7 @@ def _in_field(field: str, function: Any, *arguments: Any) -> Any:
         raise InvalidInput(error.message, field=field) from None
 
 
-def _model_options(machine: Machine) -> dict[str, str]:
+def model_options(machine: Machine) -> dict[str, str]:
     """Returns SimGrid's factors of bandwidths and latencies by message size; packets have none."""
     if machine.trial_model == "packets":
         return {}

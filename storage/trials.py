@@ -105,6 +105,25 @@ _BEST = select(TRIALS).join(
         TRIALS.c.number == _JOBS.c.best_trial,
     ),
 )
+_COMPARISONS = (
+    select(*LISTED)
+    .where(
+        TRIALS.c.job_id == bindparam("job_id"),
+        TRIALS.c.kind == "comparison",
+        text(NOT_OF_THE_SEARCH),
+    )
+    .order_by(TRIALS.c.number)
+)
+_COMPARED = (
+    select(*LISTED)
+    .where(
+        TRIALS.c.job_id == bindparam("job_id"),
+        TRIALS.c.state == "completed",
+        TRIALS.c.inside,
+        TRIALS.c.configuration_sha256.in_(bindparam("digests", expanding=True)),
+    )
+    .order_by(TRIALS.c.value.desc(), TRIALS.c.number.desc())
+)
 _COUNTS = (
     select(TRIALS.c.job_id, TRIALS.c.state, func.count())
     .where(TRIALS.c.job_id.in_(bindparam("job_ids", expanding=True)))
@@ -375,6 +394,22 @@ class Trials(Repository):
         with self._database.reading() as session:
             row = session.connection().execute(_BEST, {"job_id": job_id}).one_or_none()
             return None if row is None else trial_record(row, result=row.result)
+
+    def comparisons(self, job_id: str) -> list[tuple[Trial, Trial]]:
+        """The trials that were evaluated with the fluid model as well, each with its comparison.
+
+        Without results, in the order of comparing, which is that of what packets said.
+        """
+        with self._database.reading() as session:
+            connection = session.connection()
+            rows = connection.execute(_COMPARISONS, {"job_id": job_id})
+            repeated = [trial_record(row) for row in rows]
+            if not repeated:
+                return []
+            digests = [trial.configuration_sha256 for trial in repeated]
+            found = connection.execute(_COMPARED, {"job_id": job_id, "digests": digests})
+            decided = {trial.configuration_sha256: trial for trial in map(trial_record, found)}
+            return [(decided[trial.configuration_sha256], trial) for trial in repeated]
 
     def trial_counts(self, job_ids: Sequence[str]) -> dict[str, TrialCounts]:
         """How many trials each job has; states and kinds without a trial are left out."""

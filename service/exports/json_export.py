@@ -34,6 +34,12 @@ def document(result: Result) -> dict[str, Any]:
         "trial": result.trial.number,
         "value": result.value,
         "unit": "simulated seconds",
+        "model": result.machine.model_text,
+        "comparisons": [
+            {"trial": decided.number, "value": decided.value, "fluid": repeated.value}
+            for decided, repeated in result.compared
+            if repeated.state == "completed"
+        ],
         "baseline": best_baseline,
         "speedup": speedup(best_baseline, result.value),
         "baselines": baselines,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from searchspace.collectives.equivalents import Target
 from searchspace.configuration import Configuration
+from searchspace.machine import NetworkModel
 from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from searchspace.units import format_duration
 from service.exports.choices import Choice, choices, nearest_configuration
@@ -73,6 +74,8 @@ def evaluated(
     result: Result,
     configuration: Configuration,
     wall_seconds: float = math.inf,
+    *,
+    model: NetworkModel | None = None,
 ) -> tuple[Resolved, float]:
     """The configuration on the machine, and its simulated time in seconds.
 
@@ -81,19 +84,21 @@ def evaluated(
         result: Of the job.
         configuration: What is simulated.
         wall_seconds: What that may take, if it is less than the job allows.
+        model: Of the network; None for the one that is exported.
 
     Raises:
         Infeasible: It cannot be run, or its simulation fails.
     """
     subject = Subjects(storage).of(result.job.id)
+    machine = result.machine.simulated_by(model or result.machine.trial_model)
     resolved = resolve(
         configuration,
-        subject.machine,
+        machine,
         subject.ranks,
         collectives=subject.calls,
         traffic=subject.traffic,
     )
-    key = evaluation_key(subject.whole.sha256, subject.machine, configuration, simulator_version())
+    key = evaluation_key(subject.whole.sha256, machine, configuration, simulator_version())
     key = key_within(result.job.project, key)
     # A project's share of the storage has no evaluations to look at.
     outcome = storage.find_evaluation(key, None) if storage.project is None else None

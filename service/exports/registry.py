@@ -24,7 +24,7 @@ from service.exports.opensm_export import export_opensm
 from service.exports.result import ExportFile, Result, Wishes, gather
 from service.exports.simgrid_export import export_simgrid
 from service.exports.slurm_export import export_slurm
-from service.exports.untuned import untuned
+from service.exports.untuned import by_fluid, untuned
 from service.exports.wording import readme
 from service.version import VERSION
 from storage.errors import Conflict
@@ -110,6 +110,8 @@ def export_job(
     if result.application.kind != "workload":
         selectors = _selectors(format_name, target)
         result = replace(result, untuned=untuned(storage, result, selectors))
+        if format_name in (ALL, "simgrid") and result.machine.trial_model == "packets":
+            result = replace(result, fluid=by_fluid(storage, result))
     if format_name == ALL:
         return _everything(result)
     return EXPORTERS[format_name].export(result)

@@ -72,6 +72,10 @@ class Result:
         target: The library asked for, if one was.
         untuned: Simulated seconds of the same network with ranks in order and all choices left to
             a library, by its decision table; those that could be simulated.
+        compared: The best trials that were evaluated with the fluid model as well, each with the
+            trial that did it.
+        fluid: Simulated seconds of what is exported by the fluid model, where packets decided and
+            a format asks for it; None where that is not known, or not soon.
     """
 
     job: Job
@@ -89,6 +93,8 @@ class Result:
     guids: Mapping[int, Guids] | None = None
     target: Target | None = None
     untuned: Mapping[str, float] = field(default_factory=dict)
+    compared: tuple[tuple[Trial, Trial], ...] = ()
+    fluid: float | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -182,4 +188,5 @@ def gather(
         ),
         trace=storage.artifact_path(application.trace_sha256),
         versions=versions,
+        compared=tuple(storage.comparisons(job_id)),
     )

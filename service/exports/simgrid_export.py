@@ -11,6 +11,7 @@ from searchspace.formats.operations import decode
 from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.formats.time_independent import NotConvertible, time_independent
 from searchspace.formats.trace import TraceHeader, read_header, read_operations
+from searchspace.platform import model_options
 from service.exports.result import ExportFile, Result
 from service.exports.wording import origin_lines
 from storage.errors import Conflict
@@ -36,15 +37,15 @@ smpirun -np {ranks} -platform "$here/platform.xml" -hostfile "$here/hostfile" \\
 simulated=$(sed -n 's/^\\([0-9.]*\\)@Simulated time: .*/\\1/p' "$log")
 [ -n "$simulated" ] || {{ cat "$log" >&2; exit 1; }}
 echo "simulated time: $simulated s"
-echo "found by Hamtune: {value!r} s"
+{found}
 """
 
 HERE = 'here=$(cd "$(dirname "$0")" && pwd)'
 
 README = """\
 {origin}
-Simulated time {value!r} s, found with {versions}.
-
+Simulated time {value!r} s ({model}), found with {versions}.
+{yardsticks}
 platform.xml  the network as a SimGrid platform: {hosts} hosts, {cables} cables, every route
 hostfile      the host of every rank, in rank order
 run.sh        reruns the configuration and prints the simulated time; needs SimGrid, 3.32 or later
@@ -79,7 +80,8 @@ def export_simgrid(result: Result) -> list[ExportFile]:
             "export it as json"
         )
     application = _application(result)
-    options = {**result.resolved.options, **application.options}
+    fluid = result.machine.simulated_by("fluid")
+    options = {**result.resolved.options, **model_options(fluid), **application.options}
     name = " ".join(result.job.name.split())
     script = RUN_SH.format(
         what=result.what,
@@ -91,11 +93,13 @@ def export_simgrid(result: Result) -> list[ExportFile]:
             f"  {shlex.quote(f'--cfg={option}:{value}')} \\" for option, value in options.items()
         ),
         command=application.command,
-        value=result.value,
+        found="\n".join(f'echo "found by Hamtune: {time}"' for time in _times(result)),
     )
     readme = README.format(
         origin="\n".join(origin_lines(result)),
         value=result.value,
+        model=result.machine.model_text,
+        yardsticks=_yardsticks(result),
         versions=", ".join(f"{part} {version}" for part, version in result.versions.items()),
         hosts=result.resolved.hosts,
         cables=len(result.resolved.edges),
@@ -109,6 +113,33 @@ def export_simgrid(result: Result) -> list[ExportFile]:
         ExportFile(name="run.sh", content=script.encode(), executable=True),
         *application.files,
     ]
+
+
+def _times(result: Result) -> list[str]:
+    """What the script sets beside the time that smpirun gives."""
+    if result.machine.trial_model == "fluid":
+        return [f"{result.value!r} s"]
+    packets = f"{result.value!r} s by packets, which smpirun does not know: see README.txt"
+    return [packets] if result.fluid is None else [f"{result.fluid!r} s by fluid", packets]
+
+
+def _yardsticks(result: Result) -> str:
+    """Why smpirun gives another time where packets decided, as a paragraph."""
+    if result.machine.trial_model == "fluid":
+        return ""
+    factors = result.machine.simulated_by("fluid").model_text.removeprefix("fluid, ")
+    time = (
+        "Hamtune has not simulated that, or not in time"
+        if result.fluid is None
+        else f"that is {result.fluid!r} s"
+    )
+    return f"""
+Plain smpirun knows the fluid model only, with factors on bandwidth and latency
+({factors}): {time}.
+It is another yardstick, so the two times differ. In a fluid all messages share
+the cables at once; as packets they wait in queues, follow each other between
+two ranks, and go by a protocol. Compare times of one model only.
+"""
 
 
 def _application(result: Result) -> _Application:

@@ -1,4 +1,4 @@
-"""What the network of an export would do without tuning: beside it a cluster's gain is judged."""
+"""What stands beside an export: its network without tuning, and itself by the other model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.exports.nearest import evaluated
 from service.exports.result import Result
 from storage.storage import Storage
 
-__all__ = ["network_alone", "untuned"]
+__all__ = ["by_fluid", "network_alone", "untuned"]
 
 WALL_SECONDS = 20.0
 """Somebody waits for the export; what takes longer to simulate is told as not known."""
@@ -29,6 +29,22 @@ def untuned(storage: Storage, result: Result, selectors: Iterable[str]) -> dict[
         except Infeasible:
             continue
     return found
+
+
+def by_fluid(storage: Storage, result: Result) -> float | None:
+    """Simulated seconds of what is exported by the fluid model; None where not known, or not soon.
+
+    It is what plain SimGrid gives, on another yardstick than that of the packets that decided.
+    """
+    for decided, repeated in result.compared:
+        same = decided.configuration_sha256 == result.configuration.sha256
+        if same and repeated.state == "completed":
+            return repeated.value
+    try:
+        _, seconds = evaluated(storage, result, result.configuration, WALL_SECONDS, model="fluid")
+    except Infeasible:
+        return None
+    return seconds
 
 
 def network_alone(configuration: Configuration, selector: str) -> Configuration:

@@ -14,7 +14,7 @@ def origin_lines(result: Result) -> list[str]:
     """Which job and trial this is, and how fast it was in simulation."""
     trial, best = result.trial, result.best
     whose = f"of job {result.title} ({result.job.id})"
-    time = f"{format_duration(result.value)} simulated"
+    time = f"{format_duration(result.value)} simulated ({result.machine.model_text})"
     if trial.fidelity == "low":
         time += ", estimated by the truncated trace"
     if result.configuration.to_dict() != trial.configuration:

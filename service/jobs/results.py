@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from service.jobs.schemas import BestView, ConvergenceView
+from service.jobs.schemas import BestView, ComparisonView, ConvergenceView
+from service.jobs.yardsticks import machine_of, two_yardsticks
 from storage.errors import Conflict
 from storage.records import Fidelity
 from storage.storage import Storage
@@ -29,11 +30,26 @@ def best(storage: Storage, job_id: str) -> BestView:
             values[point.fidelity][str(point.label)] = point.value
     baselines = values["full"]
     initial = storage.initial_point(job_id)
+    machine = machine_of(storage, job)
+    compared = [
+        ComparisonView(
+            trial=decided.number,
+            value=decided.value or 0.0,
+            comparison=repeated.number,
+            state=repeated.state,
+            fluid=repeated.value if repeated.state == "completed" else None,
+        )
+        for decided, repeated in storage.comparisons(job_id)
+    ]
     baseline = min(baselines.values(), default=None)
     return BestView(
         configuration=trial.configuration,
         value=trial.value,
         trial=trial.number,
+        network=machine.trial_model,
+        model=machine.model_text,
+        comparisons=compared,
+        note=two_yardsticks(machine) if compared else None,
         baseline=baseline,
         speedup=None if baseline is None or trial.value == 0.0 else baseline / trial.value,
         baselines=baselines,

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from searchspace.machine import NetworkModel
 from searchspace.validation import Description
 from service.jobs.forecast import Forecast, forecasts
 from service.settings import Settings
@@ -21,6 +22,7 @@ __all__ = [
     "SPEC_EXAMPLE",
     "BestSoFar",
     "BestView",
+    "ComparisonView",
     "ConvergenceView",
     "CoursePoint",
     "JobPage",
@@ -86,6 +88,14 @@ BEST_EXAMPLE: dict[str, Any] = {
     "configuration": CONFIGURATION,
     "value": 0.0712,
     "trial": 17,
+    "network": "packets",
+    "model": "packets, tcp-openmpi",
+    "comparisons": [
+        {"trial": 17, "value": 0.0712, "comparison": 101, "state": "completed", "fluid": 0.0688}
+    ],
+    "note": "packets decided. Packets go by a protocol (tcp-openmpi), fluid by factors on "
+    "bandwidth and latency (smpi-default): the two are different yardsticks, and their times "
+    "differ.",
     "baseline": 0.0840,
     "speedup": 1.18,
     "baselines": {"torus-3d": 0.0840, "mesh-3d": 0.0912},
@@ -252,12 +262,33 @@ class JobPage(BaseModel):
     cursor: str | None = Field(description="Fetches the next page; null on the last.")
 
 
+class ComparisonView(BaseModel):
+    """One of the best trials, evaluated with both network models."""
+
+    trial: int
+    value: float = Field(description="Simulated seconds by packets, which decided.")
+    comparison: int = Field(description="The trial that repeats it with the fluid model.")
+    state: TrialState = Field(description="Of that one.")
+    fluid: float | None = Field(
+        description="Its simulated seconds; null where it has none, such as one that took too long."
+    )
+
+
 class BestView(BaseModel):
     """The incumbent, beside the baselines it has to beat."""
 
     configuration: dict[str, Any]
     value: float = Field(description="Simulated seconds.")
     trial: int
+    network: NetworkModel = Field(
+        description="The model that gave this and all other times here, and decided."
+    )
+    model: str = Field(description="The same with what it rests on: factors, or a protocol.")
+    comparisons: list[ComparisonView] = Field(
+        description="The best trials with both models, best first, where the machine's network is "
+        "`auto` and the search has ended."
+    )
+    note: str | None = Field(description="What to keep in mind where there are comparisons.")
     baseline: float | None = Field(description="Simulated seconds of the best baseline.")
     speedup: float | None = Field(description="`baseline / value`.")
     baselines: dict[str, float] = Field(

@@ -9,6 +9,7 @@ from storage.records import Outcome
 from storage.storage import Storage
 
 URL = "/api/v1/jobs"
+MACHINE = {"nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"}
 
 
 def completed(value: float, *, cpu_seconds: float = 0.5, cached: bool = False) -> Outcome:
@@ -75,6 +76,10 @@ def test_the_best_stands_beside_the_baselines(
         "configuration": {"topology": "random", "topology_seed": 4},
         "value": 2.0,
         "trial": 4,
+        "network": "fluid",
+        "model": "fluid, smpi-default",
+        "comparisons": [],
+        "note": None,
         "baseline": 3.0,
         "speedup": 1.5,
         "baselines": {"mesh-2d": 4.0, "torus-2d": 3.0},
@@ -82,6 +87,43 @@ def test_the_best_stands_beside_the_baselines(
         "initial": 5.0,
         "finish_times": None,
     }
+
+
+def test_the_best_by_packets_stands_beside_what_fluid_says(
+    client: TestClient,
+    storage: Storage,
+    prepared: Callable[..., str],
+    add_trials: Callable[..., None],
+) -> None:
+    job_id = prepared(machine={**MACHINE, "network": "auto"})
+    add_trials(job_id, completed(4.0), completed(3.0))
+    slow = Outcome(status="failed", reason={"kind": "wall", "message": "stopped after 60 s"})
+    job = storage.acquire_lease("test", 600.0, job_id)
+    assert job is not None
+    for number, again, outcome in ((3, 2, completed(1.0)), (4, 1, slow)):
+        trial = storage.propose_trial(
+            job_id,
+            job.lease_token,
+            number=number,
+            kind="comparison",
+            label=None,
+            inside=False,
+            configuration=(repeated := storage.get_trial(job_id, again)).configuration,
+            configuration_sha256=repeated.configuration_sha256,
+            technique=None,
+            cutoff=None,
+        )
+        storage.settle_trial(trial.id, job.lease_token, outcome)
+
+    best = client.get(f"{URL}/{job_id}/best").json()
+    assert (best["trial"], best["value"], best["network"]) == (2, 3.0, "packets")
+    assert best["model"] == "packets, tcp-openmpi"
+    assert best["comparisons"] == [
+        {"trial": 2, "value": 3.0, "comparison": 3, "state": "completed", "fluid": 1.0},
+        {"trial": 1, "value": 4.0, "comparison": 4, "state": "failed", "fluid": None},
+    ]
+    assert best["note"].startswith("packets decided.")
+    assert "smpi-default" in best["note"]
 
 
 def test_a_baseline_is_the_best_only_if_the_space_offers_it(
