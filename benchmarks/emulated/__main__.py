@@ -1,4 +1,4 @@
-"""Real Open MPI on an emulated cluster beside the simulator (docs/benchmarks.md).
+"""Real Open MPI on an emulated cluster beside the simulator.
 
     .venv/bin/python -m benchmarks.emulated measure -o FILE.json [--set first|second|programs]
     .venv/bin/python -m benchmarks.emulated compare [FILE.json ...] [--network fluid|packets]
@@ -10,6 +10,7 @@ down again. `compare` needs neither: without a file it takes the measurements ke
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def main() -> int:
         files = arguments.files or [DATA / f"{name}.json" for name in (*SETS, PROGRAM_SET)]
         missed = compare(files, arguments.network, arguments.protocol, arguments.latency)
         return 1 if missed else 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before the end"))
     measure(arguments.set, Link(congestion_control=arguments.congestion_control), arguments.output)
     return 0
 

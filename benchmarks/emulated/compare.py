@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,12 @@ class Bars:
 
 
 def hop_latency(measurements: Mapping[str, Any]) -> float:
-    """Half the round trip of one byte over one cable, nothing else on it."""
+    """Half the round trip of one byte over one cable, nothing else on it.
+
+    Of measurements that have none, that of the first set.
+    """
+    if "pingpong" not in measurements:
+        measurements = json.loads((DATA / "first.json").read_text())
     return next(
         float(row["seconds"])
         for row in measurements["pingpong"]
@@ -61,17 +66,16 @@ def compare(files: Sequence[Path], network_model: str, protocol: str, latency: f
     """
     bars = Bars()
     given = json.loads(protocol) if protocol.startswith("{") else protocol
-    if latency is None:
-        latency = hop_latency(json.loads((DATA / "first.json").read_text()))
     for file in files:
         measurements = json.loads(file.read_text())
+        per_cable = hop_latency(measurements) if latency is None else latency
         origin, link = measurements["origin"], measurements["link"]
         print(
             f"{measurements['set']}: {origin['mpi']}, {link['rate'] / 1e6:g} Mbit/s, "
             f"{link['congestion_control']}, kernel {origin['kernel']}, {origin['date']}; "
-            f"simulated: {network_model}, {latency * 1e6:.1f} us a cable"
+            f"simulated: {network_model}, {per_cable * 1e6:.1f} us a cable"
         )
-        emulated = Emulated(measurements, network_model, latency, given)
+        emulated = Emulated(measurements, network_model, per_cable, given)
         if "cases" in measurements:
             _collectives(measurements["cases"], emulated, bars)
         if "programs" in measurements:
@@ -126,15 +130,17 @@ def _accuracy(pairs: Mapping[Case, Pair], bars: Bars) -> None:
     median, ninetieth = quantile(off, 0.5), quantile(off, 0.9)
     bars.show("median error", f"{median:.1%}", median <= MOST_MEDIAN)
     bars.show("90th percentile", f"{ninetieth:.1%}", ninetieth <= MOST_NINETIETH)
-    choices = grouped(pairs, lambda case: case.choice)
-    order = tau([group.values() for group in choices])
-    bars.show("tau, same collective and size, any network", f"{order:.3f}", order >= LEAST_TAU)
-    groups = grouped(pairs, lambda case: case.group)
-    within = tau([group.values() for group in groups])
-    print(f"  tau over all cases {tau([pairs.values()]):.3f}, within groups {within:.3f}")
-    networks = grouped(pairs, lambda case: (*case.choice, case.algorithm))
-    if len(groups) > len(choices):
-        print(f"  tau between networks {tau([group.values() for group in networks]):.3f}")
+    order = tau([pairs.values()])
+    bars.show("Kendall's tau over all cases", f"{order:.3f}", order >= LEAST_TAU)
+    keys: dict[str, Callable[[Case], Hashable]] = {
+        "within groups": lambda case: case.group,
+        "same collective and size": lambda case: case.choice,
+        "same algorithm too, between networks": lambda case: (*case.choice, case.algorithm),
+    }
+    for name, key in keys.items():
+        groups = grouped(pairs, key)
+        if len(groups) < len(pairs):
+            print(f"  tau, {name}: {tau([group.values() for group in groups]):.3f}")
 
 
 def _choices(pairs: Mapping[Case, Pair], bars: Bars) -> None:

@@ -46,7 +46,7 @@ PROGRAM_RUNS = 5
 ATTEMPTS = 5
 """How often a run is taken anew in which the kernel sent a segment again."""
 LIMIT_SECONDS = 300.0
-_ONE = 1.0  # flop/s for the recorder: then it records seconds
+_RECORDED_SPEED = 1e9  # flop/s that the recorder turns seconds into
 _BOUNCED = (1, 1024, 16_384, 65_536, 131_072, 262_144)
 _HOPS = (1, 2, 4, 8)
 
@@ -98,7 +98,7 @@ class Bench:
         for name, value in environment.items():
             arguments += ["-x", f"{name}={value}"]
         for attempt in range(1, ATTEMPTS + 1):
-            load, before = os.getloadavg()[0], cluster.counts()
+            load, before = round(os.getloadavg()[0], 2), cluster.counts()
             said = cluster.mpirun(
                 [*arguments, *command],
                 environment={"TMPDIR": str(self.directory)},
@@ -128,7 +128,19 @@ def measure(name: str, link: Link, output: Path) -> None:
                 found.setdefault(key, []).extend(value)
             used = {row["network"] for row in found.get("cases", []) + found.get("programs", [])}
             found["networks"] = {network: _described(network) for network in sorted(used)}
-            output.write_text(json.dumps(found, indent=1) + "\n")
+            output.write_text(_text(found))
+
+
+def _text(found: Mapping[str, Any]) -> str:
+    """JSON with a line for each row of what was measured."""
+    parts = []
+    for key, value in found.items():
+        if isinstance(value, list):
+            rows = ",\n".join(f"  {json.dumps(row)}" for row in value)
+            parts.append(f' "{key}": [\n{rows}\n ]')
+        else:
+            parts.append(f' "{key}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _origin() -> dict[str, Any]:
@@ -185,9 +197,9 @@ def _repeat(bench: Bench, cluster: Cluster, case: Case) -> dict[str, Any]:
     return {**under, **_repetitions(said)}
 
 
-def _repetitions(said: str) -> dict[str, list[float]]:
+def _repetitions(said: str) -> dict[str, Any]:
     rows = [[float(word) for word in line.split()] for line in said.splitlines()]
-    return {"seconds": [row[0] for row in rows], "late": [round(row[1], 6) for row in rows]}
+    return {"seconds": [row[0] for row in rows], "latest_start": max(row[1] for row in rows)}
 
 
 def _row(case: Case, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -256,10 +268,10 @@ def _computation(bench: Bench, cluster: Cluster, program: BuiltinRun, recorder: 
         recording.mkdir()
         variables = {
             "HAMTUNE_RECORD_DIRECTORY": str(recording),
-            "HAMTUNE_RECORD_HOST_SPEED": str(_ONE),
+            "HAMTUNE_RECORD_HOST_SPEED": str(_RECORDED_SPEED),
         }
         command = bench.program(program)
         bench.run(cluster, PROGRAM_ALGORITHMS, command, preloaded=[recorder], variables=variables)
         merge(recording, trace)
         assert read_header(trace).ranks == HOSTS
-        return trace_summary(trace)["flops"] / _ONE
+        return trace_summary(trace)["flops"] / _RECORDED_SPEED
