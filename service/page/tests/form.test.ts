@@ -34,6 +34,13 @@ test("a library that has to run what is found and a priority have fields", () =>
   assert.deepEqual(documentOf(formOf({ ...FILE, priority: "urgent" }, catalogue), catalogue), { ...FILE, priority: "urgent" });
 });
 
+test("the network model has a field, and its protocol stays as it is", () => {
+  const file = { ...FILE, machine: { ...FILE.machine, network: "auto", protocol: { name: "verbs", mtu: "2KiB" } } };
+  const form = formOf(file, catalogue);
+  assert.deepEqual([form.network, namesOf(form.rest)], ["auto", ["machine.protocol.name", "machine.protocol.mtu"]]);
+  assert.deepEqual(documentOf(form, catalogue), file);
+});
+
 test("what has no field stays as it is", () => {
   const file = {
     ...FILE, machine: { ...FILE.machine, interface_bandwidth: "10Gbps" }, limits: { wall_seconds: 60 },

@@ -33,11 +33,13 @@ test("YAML quotes what could be misread", () => {
 });
 
 test("a trial's command names the files that go with it", () => {
-  const replay = replayOf({ name: "j", spec: { machine: { nodes: 4 }, application: { builtin: "is" } } }, { number: 7, configuration: { mpi: "ompi" } });
+  const replay = replayOf({ name: "j", spec: { machine: { nodes: 4 }, application: { builtin: "is" } } }, { number: 7, kind: "search", configuration: { mpi: "ompi" } });
   for (const file of replay.files) assert.ok(replay.command?.includes(file.name));
-  const uploaded = replayOf({ name: "j", spec: { machine: { nodes: 4 }, application: { id: "x" } } }, { number: 7, configuration: {} });
+  const uploaded = replayOf({ name: "j", spec: { machine: { nodes: 4 }, application: { id: "x" } } }, { number: 7, kind: "search", configuration: {} });
   assert.equal(uploaded.command, null);
   assert.equal(uploaded.files.length, 2);
+  const compared = replayOf({ name: "j", spec: { application: { builtin: "is" } } }, { number: 8, kind: "comparison", configuration: {} });
+  assert.ok(compared.command?.endsWith(" --network fluid"));
 });
 
 test("configurations are flattened to dotted names", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { merge, settledUpTo, thin } from "../src/lib/table.ts";
+import { judged, merge, settledUpTo, thin } from "../src/lib/table.ts";
 import type { Table } from "../src/lib/types.ts";
 
 function table(values: (number | null)[], first = 1, open: number[] = []): Table {
@@ -28,6 +28,13 @@ test("columns become rows", () => {
   assert.deepEqual(rows.map((row) => [row.number, row.value, row.best, row.state]), [[1, 4, 4, "completed"], [2, null, 4, "failed"], [3, 2, 2, "completed"]]);
   assert.deepEqual([...(rows[1]?.parameters ?? [])], [["mpi", "b"]]);
   assert.equal(rows[0]?.parameters.size, 0);
+});
+
+test("what another network model said is not drawn among the times of this one", () => {
+  const last = table([4, 3, 1]);
+  last.columns.kind = { values: ["search", "comparison"], codes: [0, 0, 1] };
+  const { rows } = merge(null, last, 0);
+  assert.deepEqual(judged(rows).map((row) => row.value), [4, 3]);
 });
 
 test("later answers replace what may have changed, and C(n) is of the best of all", () => {

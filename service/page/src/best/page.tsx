@@ -11,6 +11,21 @@ import { Network } from "./network.tsx";
 import { TrafficMaps } from "./traffic.tsx";
 import { Words } from "./words.tsx";
 
+/** The best few by both network models, and which of them decided. */
+function Comparisons({ best }: { best: Best }) {
+  return (
+    <Section title="By both network models">
+      <div class="scroll" tabIndex={0} role="region" aria-label="By both network models"><table>
+        <thead><tr><th scope="col">Trial</th><th scope="col">By packets</th><th scope="col">By fluid</th></tr></thead>
+        <tbody>{best.comparisons.map((one) => (
+          <tr key={one.comparison}><th scope="row">{one.trial}</th><td>{duration(one.value)}</td><td>{one.fluid === null ? one.state : duration(one.fluid)}</td></tr>
+        ))}</tbody>
+      </table></div>
+      <p class="quiet">{best.note}</p>
+    </Section>
+  );
+}
+
 export function BestTab({ job, course }: { job: Job; course: Course }) {
   const number = course.best?.trial ?? null;
   const rivals = useMemo(
@@ -36,13 +51,14 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
     <>
       <Section title="In words">
         <Words best={best.data} placement={mine.data} />
-        {rival?.value && <p>It takes <b>{duration(best.data.value)}</b>, {speedup(rival.value / best.data.value)} as fast as {label} with {duration(rival.value)} ({gain(rival.value / best.data.value)}).</p>}
+        {rival?.value && <p>It takes <b>{duration(best.data.value)}</b> simulated ({best.data.model}), {speedup(rival.value / best.data.value)} as fast as {label} with {duration(rival.value)} ({gain(rival.value / best.data.value)}).</p>}
         {rivals.length > 1 && (
           <p><label>Beside <select value={String(rival?.number ?? "")} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
             {rivals.map((row) => <option key={row.number} value={String(row.number)}>{row.label} ({duration(row.value)})</option>)}
           </select></label></p>
         )}
       </Section>
+      {best.data.comparisons.length > 0 && <Comparisons best={best.data} />}
       <Exports job={job} />
       <Section title="Network and load of its cables">
         <div class="grid-2">

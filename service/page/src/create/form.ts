@@ -19,6 +19,7 @@ export interface Form {
   linkLatency: string;
   switchLatency: string;
   model: string;
+  network: string;
   topology: string[];
   instances: string;
   ordering: string[];
@@ -43,7 +44,7 @@ export const INITIAL: Form = {
   name: "my-job",
   source: "builtin", builtin: "cg", fields: { class: "S" }, ranks: "16", application: "",
   machineSource: "described", machine: "", nodes: "16", degree: "4", cores: "1",
-  hostSpeed: "100Gf", bandwidth: "40Gbps", linkLatency: "0s", switchLatency: "60ns", model: "smpi-default",
+  hostSpeed: "100Gf", bandwidth: "40Gbps", linkLatency: "0s", switchLatency: "60ns", model: "smpi-default", network: "",
   topology: ["random", "torus-2d"], instances: "4", ordering: ["original", "hamorder"], mapping: ["by-order"],
   mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"], target: "",
   trials: "100", wall: "", patience: "", seed: "1", fidelity: "full", priority: "normal",
@@ -77,6 +78,7 @@ export function documentOf(form: Form, catalogue: Pick<Catalogue, "topologies" |
     ...given("link_latency", form.linkLatency),
     ...given("switch_latency", form.switchLatency),
     ...(form.model ? { model: form.model } : {}),
+    ...(form.network ? { network: form.network } : {}),
   };
   const listed = (name: string, chosen: string[]) => (chosen.length ? { [name]: chosen } : {});
   const own: Document = {
@@ -121,7 +123,7 @@ function isNames(value: Json | undefined): value is string[] {
 
 const FIELDS = {
   nodes: "nodes", degree: "degree", cores_per_host: "cores", host_speed: "hostSpeed", link_bandwidth: "bandwidth",
-  link_latency: "linkLatency", switch_latency: "switchLatency", model: "model",
+  link_latency: "linkLatency", switch_latency: "switchLatency", model: "model", network: "network",
 } as const;
 const LIMITS = { trials: "trials", wall_seconds: "wall", patience: "patience" } as const;
 export const PRIORITIES: readonly string[] = ["low", "normal", "high"];
@@ -133,7 +135,7 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
   const rest = structuredClone(file);
   const form: Form = {
     ...INITIAL, name: "", source: "file", builtin: "", fields: {}, ranks: "", machineSource: "file",
-    nodes: "", degree: "", cores: "", hostSpeed: "", bandwidth: "", linkLatency: "", switchLatency: "", model: "",
+    nodes: "", degree: "", cores: "", hostSpeed: "", bandwidth: "", linkLatency: "", switchLatency: "", model: "", network: "",
     topology: [], instances: "1", ordering: [], mapping: [], mpi: [], collectives: [],
     trials: "", wall: "", patience: "", seed: "", fidelity: "full", priority: "normal", target: "", rest,
   };

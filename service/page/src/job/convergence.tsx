@@ -6,6 +6,7 @@ import { Plot } from "../charts/plot.tsx";
 import { colourOf, css } from "../lib/colours.ts";
 import { clock, duration, gain, plural } from "../lib/format.ts";
 import { useScheme, useStored } from "../lib/hooks.ts";
+import { judged } from "../lib/table.ts";
 import type { Course, Row } from "../lib/table.ts";
 import { Choice } from "../ui/choice.tsx";
 import { paintBaselines, paintMark, paintTrials, placesOf, techniquesOf, type Baseline } from "./paint.ts";
@@ -30,7 +31,7 @@ export function Convergence({ course, pick, picked }: {
   const zoomed = useRef(false);
   const scheme = useScheme();
   const x = along(kind);
-  const rows = course.rows;
+  const rows = useMemo(() => judged(course.rows), [course]);
   const baselines = useMemo<Baseline[]>(
     () => Object.entries(course.baselines).map(([label, value]) => ({ label, value, gain: course.gains[label] ?? null })),
     [course],

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../lib/colours.ts";
 import { duration } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
+import { judged } from "../lib/table.ts";
 import type { Course, Row } from "../lib/table.ts";
 import type { Scalar } from "../lib/types.ts";
 import { InView } from "../ui/inview.tsx";
@@ -15,7 +16,7 @@ const MOST_LISTED = 50; // values of a parameter, the fastest first
 interface Slice { name: string; values: Scalar[]; groups: Row[][]; least: Row[]; low: number; high: number }
 
 export function Slices({ course, pick }: { course: Course; pick: (number: number) => void }) {
-  const rows = useMemo(() => course.rows.filter((row) => row.state === "completed" && row.value !== null), [course]);
+  const rows = useMemo(() => judged(course.rows).filter((row) => row.state === "completed" && row.value !== null), [course]);
   const slices = useMemo<Slice[]>(() => course.names.flatMap((name) => {
     const groups = new Map<Scalar, Row[]>();
     for (const row of rows) {

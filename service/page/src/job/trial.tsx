@@ -43,11 +43,11 @@ function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: Be
   const isBest = best?.trial === trial.number;
   return (
     <>
-      <p><State state={trial.state} /> {trial.cached && <span class="badge">cached</span>} {isBest && <span class="badge state-completed">best</span>} {trial.fidelity === "low" && <span class="badge">estimate</span>}</p>
+      <p><State state={trial.state} /> {trial.cached && <span class="badge">cached</span>} {isBest && <span class="badge state-completed">best</span>} {trial.fidelity === "low" && <span class="badge">estimate</span>} {trial.kind === "comparison" && <span class="badge">by the fluid model</span>}</p>
       {trial.reason && <div class="notice bad"><b>{trial.reason.kind ?? "Reason"}</b><pre>{trial.reason.message}</pre></div>}
       <dl class="pairs">
         <dt>Simulated time</dt>
-        <dd>{trial.state === "censored" && "at least "}{duration(trial.value)}{!isBest && trial.value && best ? ` (${gain(trial.value / best.value)} over the best)` : ""}</dd>
+        <dd>{trial.state === "censored" && "at least "}{duration(trial.value)}{!isBest && trial.kind !== "comparison" && trial.value && best ? ` (${gain(trial.value / best.value)} over the best)` : ""}</dd>
         {trial.cutoff !== null && <><dt>Cutoff</dt><dd>{duration(trial.cutoff)}</dd></>}
         <dt>Proposed by</dt><dd>{trial.technique ?? trial.label ?? trial.kind}</dd>
         <dt>Cost</dt><dd>{trial.cached ? "none: answered by the cache" : `${clock(trial.cpu_seconds)} CPU, ${clock(trial.wall_seconds)}, ${bytes(trial.peak_rss_bytes)}`}</dd>

@@ -1,4 +1,5 @@
 // The completed trials of a job as lines over axes, in arrays that are quick to go through.
+import { judged } from "./table.ts";
 import type { Course, Row } from "./table.ts";
 import type { Scalar } from "./types.ts";
 
@@ -43,7 +44,7 @@ const STEPS = 1000; // of the axis of the time that a line can tell apart
 
 export function bundleOf(course: Pick<Course, "rows" | "names">): Bundle {
   const axes = axesOf(course);
-  const completed = course.rows.filter((row) => row.state === "completed" && row.value !== null);
+  const completed = judged(course.rows).filter((row) => row.state === "completed" && row.value !== null);
   let low = Infinity;
   let high = -Infinity;
   for (const row of completed) {

@@ -4,13 +4,14 @@ import type { Configuration, Job, Json, Trial } from "./types.ts";
 /** `command` is null where the application is known to the service alone. */
 export interface Replay { command: string | null; files: { name: string; text: string }[] }
 
-export function replayOf(job: Pick<Job, "spec" | "name">, trial: Pick<Trial, "number" | "configuration">): Replay {
+export function replayOf(job: Pick<Job, "spec" | "name">, trial: Pick<Trial, "number" | "kind" | "configuration">): Replay {
   const configuration = { name: `trial-${trial.number}-configuration.json`, text: text(trial.configuration) };
   const machine = { name: "machine.json", text: text(job.spec["machine"] ?? {}) };
   const application = { name: "application.json", text: text(job.spec["application"] ?? {}) };
   const stored = "id" in ((job.spec["application"] ?? {}) as object);
   const files = stored ? [configuration, machine] : [configuration, machine, application];
-  const command = stored ? null : `hamtune evaluate --application ${application.name} --machine ${machine.name} --configuration ${configuration.name}`;
+  const network = trial.kind === "comparison" ? " --network fluid" : "";
+  const command = stored ? null : `hamtune evaluate --application ${application.name} --machine ${machine.name} --configuration ${configuration.name}${network}`;
   return { command, files };
 }
 

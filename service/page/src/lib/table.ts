@@ -91,6 +91,11 @@ export function merge(course: Course | null, table: Table, after: number): Cours
   return { ...rest, rows, names };
 }
 
+/** The trials that one network model judged: comparisons are told by the other one. */
+export function judged(rows: Row[]): Row[] {
+  return rows.filter((row) => row.kind !== "comparison");
+}
+
 /** The last number up to which nothing can change any more. */
 export function settledUpTo(course: Course | null): number {
   if (!course) return 0;

@@ -165,6 +165,9 @@ export interface Replay {
   link_loads: number[][] | null;
 }
 
+/** One of the best trials by both network models; `value` is by packets, which decided. */
+export interface Comparison { trial: number; value: number; comparison: number; state: TrialState; fluid: number | null }
+
 export interface Best {
   configuration: Configuration;
   value: number;
@@ -174,6 +177,11 @@ export interface Best {
   baselines: Record<string, number>;
   estimates: Record<string, number>;
   initial: number | null;
+  network: "fluid" | "packets";
+  /** The network model with what it rests on. */
+  model: string;
+  comparisons: Comparison[];
+  note: string | null;
 }
 
 export interface Importance {
