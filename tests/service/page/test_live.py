@@ -216,6 +216,27 @@ def test_traffic_is_shown_before_and_after(
     expect(page.get_by_text("so both are the same")).to_have_count(0)
 
 
+def test_the_best_is_shown_by_both_network_models(
+    service: Service, open_page: Callable[..., Window]
+) -> None:
+    machine = {**SPEC["machine"], "network": "auto"}
+    job = service.post("/jobs", {**SPEC, "name": "auto", "machine": machine})
+    httpx.get(f"{service.url}/api/v1/jobs/{job['id']}/events", timeout=SECONDS).raise_for_status()
+    best = service.get(f"/jobs/{job['id']}/best")
+
+    page = open_page(f"{service.url}/#/jobs/{job['id']}/best").page
+    expect(page.get_by_text("simulated (packets, tcp-openmpi)")).to_be_visible()
+    rows = page.get_by_role("region", name="By both network models").locator("tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.first.get_by_role("rowheader")).to_have_text(str(best["trial"]))
+    expect(page.get_by_text("packets decided.")).to_be_visible()
+    assert violations(page) == []
+    number = best["comparisons"][0]["comparison"]
+    page.goto(f"{service.url}/#/jobs/{job['id']}/course?trial={number}")
+    drawer = page.get_by_role("complementary", name=f"Trial {number}")
+    expect(drawer.get_by_text("by the fluid model")).to_be_visible()
+
+
 def test_a_library_limits_the_search_to_what_it_can_run(
     service: Service, open_page: Callable[..., Window]
 ) -> None:
