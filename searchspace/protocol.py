@@ -129,10 +129,9 @@ Overhead = Annotated[
         }
     ),
 ]
-"""`[bytes, seconds, seconds per byte]` by message size: a message of more than `bytes` takes the
-processor for the seconds and, for each of its bytes, the seconds per byte; the first piece, from 0
-on, holds for empty ones too. This is how SMPI reads its options `smpi/os`, `smpi/ois` and
-`smpi/or`. Nothing listed: no time."""
+"""`[bytes, seconds, seconds per byte]` by message size: a message of at least `bytes`, up to the
+next piece, takes the processor for the seconds and, for each of its bytes, the seconds per byte.
+These are the numbers of SMPI's options `smpi/os`, `smpi/ois` and `smpi/or`. Nothing listed: no time."""
 
 
 class Protocol(Description):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,30 @@ def test_the_named_protocols_have_a_number_for_everything() -> None:
     assert (verbs.mtu, verbs.framing, verbs.eager_limit, verbs.send_buffer) == (4096, 26, 12_288, 0)
     ideal = PROTOCOLS["ideal"]
     assert (ideal.header, ideal.message_header, ideal.eager_limit) == (0, 0, None)
+
+
+def test_the_documentation_has_the_numbers_of_the_named_protocols() -> None:
+    text = (Path(__file__).parents[2] / "docs/network-models.md").read_text()
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| `")]
+    header = next(line for line in text.splitlines() if line.startswith("| Field |"))
+    names = [cell.strip().strip("`") for cell in header.strip("|").split("|")[1:-1]]
+    documented = {
+        field.strip(" `"): [cell.strip() for cell in cells]
+        for first, *cells, _ in rows
+        for field in first.split(",")
+        if field.strip(" `") in Protocol.model_fields
+    }
+    assert list(documented) == list(Protocol.model_fields)
+    assert names == list(PROTOCOLS)
+    for field, cells in documented.items():
+        for name, cell in zip(names, cells, strict=True):
+            assert cell == _written(PROTOCOLS[name].numbers()[field]), (field, name)
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "null"
+    return "none" if value == [] else str(value).removesuffix(".0")
 
 
 def test_fields_stand_over_a_named_protocol() -> None:
