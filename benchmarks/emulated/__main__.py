@@ -10,6 +10,8 @@ down again. `compare` needs neither: without a file it takes the measurements ke
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -17,7 +19,7 @@ from pathlib import Path
 from benchmarks.emulated.cases import SETS
 from benchmarks.emulated.cluster import Link
 from benchmarks.emulated.compare import DATA, compare
-from benchmarks.emulated.measure import PROGRAM_SET, measure
+from benchmarks.emulated.measure import COMPILER, PROGRAM_SET, measure
 from searchspace.protocol import DEFAULT_PROTOCOL
 
 
@@ -41,6 +43,9 @@ def main() -> int:
         files = arguments.files or [DATA / f"{name}.json" for name in (*SETS, PROGRAM_SET)]
         missed = compare(files, arguments.network, arguments.protocol, arguments.latency)
         return 1 if missed else 0
+    missing = [tool for tool in (COMPILER, "mpirun.openmpi", "ip", "tc") if not shutil.which(tool)]
+    if os.geteuid() != 0 or missing:
+        parser.error(f"measuring needs root, Open MPI and iproute2 (missing: {missing or 'root'})")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before the end"))
     measure(arguments.set, Link(congestion_control=arguments.congestion_control), arguments.output)
     return 0

@@ -32,7 +32,7 @@ from workers.capture import APPLICATIONS, builtin_sources
 from workers.merge import merge
 from workers.recorder_build import LIBRARY, build_recorder
 
-__all__ = ["PROGRAM_SET", "measure"]
+__all__ = ["COMPILER", "PROGRAM_SET", "measure"]
 
 PROGRAM_SET = "programs"
 COMPILER = "mpicc.openmpi"
