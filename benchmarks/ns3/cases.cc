@@ -14,8 +14,8 @@
 // order in which they start.
 //
 // There is no transport protocol. A flow offers its next packet to the first device of its route
-// when that device has sent the previous one, so the flows of a host take turns. Nodes forward whole
-// packets to the next device of the route; queues never drop.
+// when that device has sent the previous one, so the flows of a host take turns. Nodes forward
+// whole packets to the next device of the route; queues never drop.
 //
 // Prints {"arrivals": [...], "ties": n}: when the last byte of each flow arrives, s, and how often
 // two packets came to one queue in the same instant, whose order is then a matter of convention.
@@ -161,7 +161,7 @@ class Case {
     if (channel.size() == 1) offer(flow);
   }
 
-  /// Hands the next packet of the flow to its first device, or lets the next flow of the channel go.
+  /// Hands the next packet of the flow to its first device, or else the next flow's of the channel.
   void offer(std::size_t number) {
     Flow& flow = flows_[number];
     if (flow.left == 0) {

@@ -10,15 +10,12 @@ from searchspace.graph import Graph
 from searchspace.kernels import Routes, routes
 from searchspace.topology import generate
 
-__all__ = ["Case", "Flow", "Machine", "closed_forms", "random_cases"]
+__all__ = ["Case", "Flow", "Load", "Machine", "closed_forms", "random_cases"]
 
 BANDWIDTH = 1e9  # bytes/s of a cable
 LATENCY = 0.613e-6  # s of a cable; packet times are no multiples of it
 PAYLOAD = 1500  # bytes
 HEADER = 38  # bytes
-MESSAGES = 30
-LARGEST = 1_000_000  # bytes
-SPREAD = 1e-4  # s in which random messages start
 SECOND = 10**12  # picoseconds; random starts are whole ones, so that ns-3 has to round nothing
 
 
@@ -56,7 +53,7 @@ class Flow:
     """A message.
 
     Attributes:
-        start: Seconds after the start, or after the arrival of `after`.
+        start: Seconds after what the sender did before, or after the arrival of `after`.
         sender: Its rank.
         receiver: Its rank.
         bytes: From 1.
@@ -99,6 +96,21 @@ class Case:
     def packets(self) -> tuple[int, ...]:
         """How many each message has."""
         return tuple(-(-flow.bytes // self.payload) for flow in self.flows)
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much random traffic there is: messages of so many bytes that start within `spread` s."""
+
+    name: str
+    messages: int
+    smallest: int
+    largest: int
+    spread: float
+
+
+SPARSE = Load("30 messages of 1 B to 1 MB", 30, 1, 1_000_000, 1e-4)
+DENSE = Load("60 messages of 10 to 100 kB", 60, 10_000, 100_000, 2e-5)
 
 
 def _apart(
@@ -212,15 +224,15 @@ def ring_all_to_all(hosts: int, size: int, seed: int) -> Case:
     return _apart(f"all-to-all of up to {size} B, ring of {hosts}", machine, flows)
 
 
-def random_traffic(name: str, machine: Machine, seed: int) -> Case:
-    """Messages of 1 B to 1 MB, spread evenly over the logarithms, between random hosts."""
+def random_traffic(name: str, machine: Machine, load: Load, seed: int) -> Case:
+    """Messages between random hosts, whose sizes are spread evenly over the logarithms."""
     rng = random.Random(seed)
     flows = []
-    for _ in range(MESSAGES):
+    for _ in range(load.messages):
         source, target = rng.sample(range(machine.hosts), 2)
-        size = round(math.exp(rng.uniform(0, math.log(LARGEST))))
-        flows.append((_start(rng, SPREAD), source, target, size))
-    return _apart(name, machine, flows)
+        size = math.exp(rng.uniform(math.log(load.smallest), math.log(load.largest)))
+        flows.append((_start(rng, load.spread), source, target, round(size)))
+    return _apart(f"{load.name}, {name}", machine, flows)
 
 
 def closed_forms() -> list[Case]:
@@ -241,20 +253,26 @@ def random_cases(seed: int) -> list[Case]:
     tree = generate("fat-tree", 16)
     switched_torus = generate("torus-2d", 16, hosts_per_switch=1)
     switched_regular = generate("random", 16, degree=3, seed=seed, hosts_per_switch=1)
-    machines = {
-        "torus 4x4": Machine(torus),
-        "degree 3 of 16": Machine(regular),
+    direct = {"torus 4x4": Machine(torus), "degree 3 of 16": Machine(regular)}
+    switched = {
         "fat tree of 16": Machine(tree),
-        "torus 4x4, mixed bandwidths": _mixed(switched_torus),
-        "degree 3 of 16, mixed bandwidths": _mixed(switched_regular),
-        "fat tree of 16, mixed bandwidths": _mixed(tree),
+        "torus 4x4, mixed": _mixed(switched_torus),
+        "degree 3 of 16, mixed": _mixed(switched_regular),
+        "fat tree of 16, mixed": _mixed(tree),
     }
+    # Dense traffic on equal cables only is hardly ever without ties.
+    loads = ((SPARSE, direct | switched), (DENSE, switched))
     return [
         ring_all_to_all(9, 1500, seed),
         ring_all_to_all(5, 10_000, seed),
-        *(random_traffic(f"random, {name}", one, seed) for name, one in machines.items()),
+        *(
+            random_traffic(name, machine, load, seed)
+            for load, machines in loads
+            for name, machine in machines.items()
+        ),
     ]
 
 
 def _mixed(graph: Graph) -> Machine:
+    """Cables of hosts have another bandwidth than those between switches."""
     return Machine(graph, bandwidth=0.8e9, host_bandwidth=2.5e9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import resource
 import shutil
@@ -22,12 +23,8 @@ __all__ = ["MissingPackage", "Ns3", "Outcome", "our_endings"]
 
 HOST_SPEED = 1e9  # flop/s
 MODULES = ("ns3-point-to-point", "ns3-network", "ns3-core")
-PACKAGES = {
-    "g++": "build-essential",
-    "pkg-config": "pkg-config",
-    "ns3-point-to-point": "libns3-dev",
-}
-JSON_HEADER = Path("/usr/include/nlohmann/json.hpp")
+PROGRAMS = {"g++": "build-essential", "pkg-config": "pkg-config"}  # with their packages
+LIBRARIES = {MODULES[0]: "libns3-dev", "nlohmann_json": "nlohmann-json3-dev"}
 
 
 class MissingPackage(Exception):
@@ -82,13 +79,12 @@ class Ns3:
 
 
 def _check_packages() -> None:
-    for program in ("g++", "pkg-config"):
+    for program, package in PROGRAMS.items():
         if shutil.which(program) is None:
-            raise MissingPackage(f"the Debian package {PACKAGES[program]} is missing ({program})")
-    if subprocess.run(["pkg-config", "--exists", MODULES[0]]).returncode:
-        raise MissingPackage("the Debian package libns3-dev is missing (ns-3)")
-    if not JSON_HEADER.exists():
-        raise MissingPackage("the Debian package nlohmann-json3-dev is missing (json.hpp)")
+            raise MissingPackage(f"the Debian package {package} is missing ({program})")
+    for library, package in LIBRARIES.items():
+        if subprocess.run(["pkg-config", "--exists", library]).returncode:
+            raise MissingPackage(f"the Debian package {package} is missing ({library})")
 
 
 def _answer(*command: str) -> str:
@@ -155,27 +151,25 @@ def our_endings(case: Case, trains: Sequence[int], directory: Path) -> list[dict
 def _operations(case: Case, rank: int) -> bytes:
     """What a rank does: all receives at once, then its sends, each at its time."""
     out = b""
-    pending = []
+    slots: dict[int, int] = {}  # of flows that are not waited for yet
+
+    def begin(operation: str, number: int, peer: int) -> bytes:
+        slots[number] = next(slot for slot in itertools.count() if slot not in slots.values())
+        size = case.flows[number].bytes
+        return encode(operation, slot=slots[number], peer=peer, tag=number, count=size, size=1)
+
     for number, flow in enumerate(case.flows):
         if flow.receiver == rank:
-            message = {"peer": flow.sender, "tag": number, "count": flow.bytes, "size": 1}
-            out += encode("irecv", slot=number, **message)
-            pending.append(number)
-    now = 0.0
+            out += begin("irecv", number, flow.sender)
     for number, flow in enumerate(case.flows):
         if flow.sender != rank:
             continue
         if flow.after is not None:
-            out += encode("wait", slot=flow.after)
-            pending.remove(flow.after)
-        pause = flow.start - (now if flow.after is None else 0.0)
-        if pause > 0:
-            out += encode("compute", flops=pause * HOST_SPEED)
-            now += pause
-        message = {"peer": flow.receiver, "tag": number, "count": flow.bytes, "size": 1}
-        out += encode("isend", slot=number, **message)
-        pending.append(number)
-    return out + encode("waitall", slots=pending) + encode("finalize")
+            out += encode("wait", slot=slots.pop(flow.after))
+        if flow.start > 0:
+            out += encode("compute", flops=flow.start * HOST_SPEED)
+        out += begin("isend", number, flow.receiver)
+    return out + encode("waitall", slots=list(slots.values())) + encode("finalize")
 
 
 def _request(case: Case, trains: int) -> dict[str, Any]:
@@ -217,8 +211,8 @@ def _finish_times(trace: Path, request: dict[str, Any]) -> list[float]:
         capture_output=True,
         text=True,
     )
+    if done.returncode:
+        raise SystemExit(f"the simulator failed on {request['id']}: {done.stderr or done.stdout}")
     answer = json.loads(done.stdout)
-    if answer["status"] != "completed":
-        raise SystemExit(f"the simulator failed on {request['id']}: {answer['reason']}")
     times: list[float] = answer["rank_finish_times"][0]
     return times
