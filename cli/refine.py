@@ -159,6 +159,7 @@ def refine(
             {
                 **answer,
                 "simulated_time": refined.seconds,
+                "model": on.model_text,
                 "start": {"mapping": start, "simulated_time": refined.start_seconds},
                 "speedup": refined.start_seconds / refined.seconds if refined.seconds else 1.0,
                 "evaluations": refined.evaluations,
@@ -171,8 +172,8 @@ def refine(
         return
     click.echo(" ".join(map(str, resolved.rank_hosts)))
     click.echo(
-        f"{format_duration(refined.seconds)} simulated; {format_duration(refined.start_seconds)} "
-        f"with '{start}', the best start"
+        f"{format_duration(refined.seconds)} simulated ({on.model_text}); "
+        f"{format_duration(refined.start_seconds)} with '{start}', the best start"
     )
     click.echo(
         f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "

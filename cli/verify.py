@@ -148,7 +148,7 @@ def verify(
     click.echo(
         "simulated speed-up: not known, the untuned network could not be simulated"
         if expected is None
-        else f"simulated speed-up {expected:.3f}"
+        else f"simulated speed-up {expected:.3f} ({simulated.get('model', 'fluid')})"
     )
     if low <= 1.0 <= high:
         click.echo("the runs do not tell whether the export is faster; try more of them")

@@ -131,7 +131,7 @@ Overhead = Annotated[
 ]
 """`[bytes, seconds, seconds per byte]` by message size: a message of at least `bytes`, up to the
 next piece, takes the processor for the seconds and, for each of its bytes, the seconds per byte.
-These are the numbers of SMPI's options `smpi/os`, `smpi/ois` and `smpi/or`. Nothing listed: no time."""
+They are numbers of SMPI's options `smpi/os`, `smpi/ois` and `smpi/or`. None listed: no time."""
 
 
 class Protocol(Description):

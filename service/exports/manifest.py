@@ -66,6 +66,7 @@ def verification_files(
         "simulated": {
             "exported": result.value,
             "default": result.untuned.get(target.selector),
+            "model": result.machine.model_text,
         },
         "exported": {"command": [f"./{script}"], "environment": dict(environment)},
         "default": {"command": default, "environment": dict(undone), "unset": list(unset)},
