@@ -57,6 +57,31 @@ def test_the_job_of_the_manual() -> None:
     assert (spec.limits.memory, spec.limits.wall_seconds) == (4 * 2**30, 600.0)
 
 
+def test_the_network_model_is_a_field_of_the_machine() -> None:
+    machine = {**SMALL["machine"], "network": "auto", "protocol": {"name": "verbs", "mtu": "2KiB"}}
+    spec = load_job(small(machine=machine))
+    assert spec.described_machine.model_text == "packets, verbs with mtu of its own"
+    assert load_job(spec.canonical()) == spec
+    with pytest.raises(InvalidInput, match=r"machine\.protocol\.mtu: '2kiB' has an unknown unit"):
+        load_job(small(machine={**machine, "protocol": {"mtu": "2kiB"}}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds"),
+    [
+        ({}, 600.0),
+        ({"limits": {"wall_seconds": 30}}, 30.0),
+        ({"budget": {"trials": 5, "cpu_seconds": 100}}, 10.0),
+        ({"budget": {"cpu_seconds": 100, "wall_seconds": 50}}, 5.0),
+    ],
+)
+def test_what_a_comparison_of_network_models_may_take(
+    changes: dict[str, Any], seconds: float
+) -> None:
+    limits = load_job(small(**changes)).comparison_limits
+    assert (limits.wall_seconds, limits.memory) == (seconds, 4 * 2**30)
+
+
 @pytest.mark.parametrize(
     "document",
     [
