@@ -50,8 +50,9 @@ inline TieRule tie_rule(const std::string& name) {
 ///     routes.path(0, 2);  // {{edge 0, forward}, {edge 1, forward}}: 0 -> 1 -> 2
 ///     routes.path(2, 0);  // {{edge 1, backward}, {edge 0, backward}}
 ///
-/// Memory: 4 bytes a node, and time O(edges), for each host whose routes to larger ones are asked
-/// for: found at the first question, so one object is for one thread.
+/// Routes are found when they are asked for, so one object is for one thread. Memory: 4 bytes a node, and
+/// time O(edges), for each host whose routes to larger ones are asked for. Of large networks single routes
+/// under "lowest-id" are found by searches from both of their ends that meet, which remember nothing.
 class Routes {
  public:
   /// Throws std::invalid_argument when the edges are not those of a simple connected graph.
@@ -85,6 +86,10 @@ class Routes {
   void path(Node source, Node target, std::vector<Hop>& hops) const {
     hops.clear();
     const Node root = std::min(source, target);
+    if (is_single(root)) {
+      between(source, target, hops);
+      return;
+    }
     std::size_t ties = root;
     for (Node node = std::max(source, target); node != root;) {
       const std::uint32_t index = rule_ == TieRule::kLowestId ? row(root)[node] : closer(root, node, ties);
@@ -131,6 +136,111 @@ class Routes {
     return next->edge;
   }
 
+  /// Whether a route is to be found without the row of its root: the first few of large networks.
+  bool is_single(Node root) const {
+    if (rule_ != TieRule::kLowestId || nodes_ <= kSmall || !rows_[root].empty()) return false;
+    if (asked_.empty()) asked_.assign(hosts_, 0);
+    return ++asked_[root] <= kFew;
+  }
+
+  /// What a search from one end of a route has seen.
+  struct Side {
+    std::vector<std::uint32_t> depth;  // by node; of this search where `search` says so
+    std::vector<std::uint32_t> search;
+    std::vector<Node> seen;            // in order of depth
+    std::size_t level = 0;             // where the deepest begin
+    std::uint32_t deepest = 0;
+
+    void begin(Node root, std::size_t nodes, std::uint32_t number) {
+      depth.resize(nodes);
+      search.resize(nodes, 0);
+      seen.assign(1, root);
+      level = 0;
+      deepest = 0;
+      depth[root] = 0;
+      search[root] = number;
+    }
+
+    bool has(Node node, std::uint32_t number) const { return search[node] == number; }
+  };
+
+  /// The path of the breadth-first tree: of all shortest paths from the root, the one whose nodes come
+  /// first in the order of dictionaries, since nodes of one level are visited in that order.
+  void between(Node source, Node target, std::vector<Hop>& hops) const {
+    if (source == target) return;
+    const Node root = std::min(source, target);
+    const Node end = std::max(source, target);
+    const std::uint32_t number = ++searches_;
+    from_root_.begin(root, nodes_, number);
+    from_end_.begin(end, nodes_, number);
+    std::vector<Node> meeting;
+    while (meeting.empty()) {
+      const bool grows_root = from_root_.seen.size() - from_root_.level <=
+                              from_end_.seen.size() - from_end_.level;
+      Side& grown = grows_root ? from_root_ : from_end_;
+      const Side& other = grows_root ? from_end_ : from_root_;
+      deepen(grown, grows_root ? root : end, number);
+      for (std::size_t index = grown.level; index < grown.seen.size(); ++index) {
+        const Node node = grown.seen[index];
+        const bool passes = forwards(node) || node == root || node == end;
+        if (passes && other.has(node, number) && other.depth[node] == other.deepest)
+          meeting.push_back(node);
+      }
+    }
+    lead_to(meeting, number);
+    Node node = root;
+    for (std::uint32_t depth = 1; node != end; ++depth) {
+      const bool before_meeting = depth <= from_root_.deepest;
+      const std::uint32_t left = from_root_.deepest + from_end_.deepest - depth;
+      const Neighbor* next = adjacency_.begin(node);
+      while (before_meeting
+                 ? !(leads_[next->node] == number && from_root_.depth[next->node] == depth)
+                 : !(from_end_.has(next->node, number) && from_end_.depth[next->node] == left &&
+                     (next->node == end || forwards(next->node))))
+        ++next;
+      hops.push_back({next->edge, node == edges_[next->edge].u});
+      node = next->node;
+    }
+    if (source == root) return;
+    std::reverse(hops.begin(), hops.end());
+    for (Hop& hop : hops) hop.forward = !hop.forward;
+  }
+
+  /// Sees the nodes one hop further.
+  void deepen(Side& side, Node root, std::uint32_t number) const {
+    const std::size_t end = side.seen.size();
+    for (std::size_t index = side.level; index < end; ++index) {
+      const Node node = side.seen[index];
+      if (node != root && !forwards(node)) continue;
+      for (const Neighbor* next = adjacency_.begin(node); next != adjacency_.end(node); ++next) {
+        if (side.has(next->node, number)) continue;
+        side.search[next->node] = number;
+        side.depth[next->node] = side.deepest + 1;
+        side.seen.push_back(next->node);
+      }
+    }
+    side.level = end;
+    ++side.deepest;
+  }
+
+  /// Notes which nodes on the root's side lie on shortest paths to these.
+  void lead_to(std::vector<Node> nodes, std::uint32_t number) const {
+    leads_.resize(nodes_, 0);
+    for (const Node node : nodes) leads_[node] = number;
+    for (std::uint32_t depth = from_root_.deepest; depth > 1; --depth) {
+      std::vector<Node> closer;
+      for (const Node node : nodes)
+        for (const Neighbor* next = adjacency_.begin(node); next != adjacency_.end(node); ++next) {
+          if (leads_[next->node] == number || !from_root_.has(next->node, number) ||
+              from_root_.depth[next->node] + 1 != depth || !forwards(next->node))
+            continue;
+          leads_[next->node] = number;
+          closer.push_back(next->node);
+        }
+      nodes.swap(closer);
+    }
+  }
+
   /// Fills the row of `root`: for every other node, the edge by which it was discovered (lowest-id)
   /// or how many hops away it is (spread).
   void search(Node root) const {
@@ -164,6 +274,15 @@ class Routes {
   Adjacency adjacency_;
   mutable std::vector<std::vector<std::uint32_t>> rows_;  // [root][node], see search; when asked for
   mutable std::vector<Node> queue_;
+
+  // For single routes.
+  static constexpr std::size_t kSmall = 512;   // nodes of a network where a row costs nothing
+  static constexpr std::uint32_t kFew = 32;    // routes of a root that cost less than its row
+  mutable std::vector<std::uint32_t> asked_;   // by root
+  mutable std::uint32_t searches_ = 0;
+  mutable Side from_root_;
+  mutable Side from_end_;
+  mutable std::vector<std::uint32_t> leads_;  // by node, the last search in which it led to the end
 };
 
 }  // namespace hamtune

@@ -1,6 +1,8 @@
 #include "workers/simulator/rank.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <simgrid/s4u.hpp>
 
@@ -172,10 +174,30 @@ void Rank::wait_for_freed() {
   only_freed_since_.reset();
 }
 
+/// Whether a grid is all of the communicator that it is made of, and only the ranks of it are asked for.
+bool Rank::is_plain_copy(const Operation& operation) const {
+  if (operation.code == Code::comm_dup) return true;
+  if (operation.code != Code::cart_create) return false;
+  const std::int32_t* const list = values(operation);
+  int size = 0;
+  MPI_Comm_size(communicators_[operation.communicator], &size);
+  std::int64_t places = 1;
+  for (std::int32_t axis = 0; axis < list[0] && places <= size; ++axis) places *= list[1 + axis];
+  const auto number = static_cast<std::uint32_t>(communicators_.size());
+  return places == size &&
+         std::none_of(trace_.operations.begin(), trace_.operations.end(), [number](const Operation& other) {
+           return other.code == Code::cart_sub && other.communicator == number;
+         });
+}
+
 void Rank::create_communicator(const Operation& operation) {
   const MPI_Comm parent = communicators_[operation.communicator];
   const std::int32_t* const list = values(operation);
-  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm made = is_plain_copy(operation) ? express::with_same_ranks(parent) : MPI_COMM_NULL;
+  if (made != MPI_COMM_NULL) {
+    communicators_.push_back(made);
+    return;
+  }
   switch (operation.code) {
     case Code::comm_dup:
       check_mpi(MPI_Comm_dup(parent, &made));

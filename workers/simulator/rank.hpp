@@ -41,6 +41,7 @@ class Rank {
   void call_sendrecv(const Operation& operation);
   void wait_for_all(const Operation& operation);
   void wait_for_freed();
+  bool is_plain_copy(const Operation& operation) const;
   void create_communicator(const Operation& operation);
   const std::int32_t* values(const Operation& operation) const {
     return trace_.values.data() + operation.more;

@@ -83,6 +83,7 @@ class Group : public F2C {
  public:
   int rank(aid_t actor) const;
   aid_t actor(int rank) const;
+  void ref();
 };
 
 class Topo;

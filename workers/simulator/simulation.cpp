@@ -33,13 +33,6 @@ constexpr std::array<std::string_view, 12> kAlgorithmOptions = {
     "smpi/alltoall",      "smpi/alltoallv", "smpi/barrier",        "smpi/bcast",
     "smpi/gather",        "smpi/reduce",    "smpi/reduce_scatter", "smpi/scatter"};
 
-bool is_node_aware(const Request& request) {
-  for (const auto& [key, value] : request.options)
-    for (const std::string_view mark : kNodeAware)
-      if (value.find(mark) != std::string::npos) return true;
-  return false;
-}
-
 /// SimGrid lists all its options below a complaint about one.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -72,6 +65,16 @@ std::unique_ptr<s4u::Engine> make_engine() {
 bool names_algorithm(const std::string& option) {
   return std::any_of(kAlgorithmOptions.begin(), kAlgorithmOptions.end(),
                      [&option](std::string_view name) { return option == name; });
+}
+
+/// Over a fluid network "network/model": "SMPI" counts as well: times known so far hold what that adds.
+bool is_node_aware(const Request& request) {
+  for (const auto& [key, value] : request.options)
+    for (const std::string_view mark : kNodeAware)
+      if ((!request.platform.packets || names_algorithm(key)) &&
+          value.find(mark) != std::string::npos)
+        return true;
+  return false;
 }
 
 bool is_latency_factor(const std::string& option) {
@@ -394,6 +397,9 @@ void Simulation::stop_in_deadlock() {
       if (!member.finished && since) end(running, member, *since);
     }
   if (running_ == 0) leave(completed());
+  if (express::is_network_blocked())
+    fail("deadlock", "the network is blocked: cables wait for each other's buffers in a circle, which "
+                     "larger ones or other routes would avoid");
   for (const Running& application : applications_)
     for (std::size_t rank = 0; rank < application.members.size(); ++rank)
       if (const Member& member = application.members[rank]; !member.finished)
@@ -469,6 +475,7 @@ Json Simulation::whole(Json result) const {
   result.emplace("estimate", nullptr);
   result.emplace("simulated_time", nullptr);
   Json loads = Json::array();
+  express::tell_loads();
   if (network_)
     for (const auto& [up, down] : network_->loads()) loads.push_back({up, down});
   result["link_loads"] = std::move(loads);

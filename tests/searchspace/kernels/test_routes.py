@@ -63,6 +63,18 @@ def test_routes_follow_the_tie_rule(seed: int, size: tuple[int, int]) -> None:
             assert len(there) - 1 == distances[s, t]
 
 
+@pytest.mark.parametrize("family", ["random", "torus-2d", "mesh-3d", "hypercube"])
+def test_single_routes_of_large_networks_follow_it_too(family: str) -> None:
+    nodes = {"random": 600, "torus-2d": 625, "mesh-3d": 729, "hypercube": 1024}[family]
+    graph = generate(family, nodes, degree=3 if family == "random" else None, seed=1)
+    found = routes(nodes, graph.edges)
+    for root in range(0, nodes - 40, 59):
+        for target in range(root + 1, root + 40):  # the first ones to be asked for, and some after
+            there = tree_path(graph, root, target)
+            assert nodes_of(graph, root, found.path(root, target)) == there
+            assert nodes_of(graph, target, found.path(target, root)) == there[::-1]
+
+
 def test_refuses_a_network_in_two_parts() -> None:
     with pytest.raises(ValueError, match="not connected: 2 of 4 nodes"):
         routes(4, [(0, 1), (2, 3)])

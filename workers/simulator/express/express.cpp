@@ -13,11 +13,14 @@
 #if SIMGRID_VERSION < 33300
 
 #include "workers/simulator/express/kernel.hpp"
+#include "workers/simulator/express/packet_messages.hpp"
 #include "workers/simulator/lean_simgrid.hpp"
 
 namespace hamtune::express {
 
 namespace {
+
+constexpr std::size_t kRoom = 2048;  // bytes, more than a communicator takes
 
 /// The one algorithm of SMPI that is made of one-sided communication.
 constexpr const char* kOneSided = "pair_rma";
@@ -53,6 +56,13 @@ void use(const Platform& platform, Network& network, const Request& request,
                                       estimates, kernel()));
 }
 
+MPI_Comm with_same_ranks(MPI_Comm communicator) {
+  if (!in_use() || kernel()->packets() == nullptr) return MPI_COMM_NULL;
+  communicator->group()->ref();
+  return ::new (::operator new(kRoom))
+      simgrid::smpi::Comm(communicator->group(), nullptr, false, MPI_UNDEFINED);
+}
+
 void group_by_host(MPI_Comm communicator) {
   if (in_use() && kernel()->packets() != nullptr) communicator->init_smp();
 }
@@ -69,7 +79,6 @@ void leave() {
 }
 
 MPI_Comm as_new(MPI_Comm world) {
-  constexpr std::size_t kRoom = 2048;  // more than a communicator takes
   alignas(std::max_align_t) static std::array<unsigned char, kRoom> place;
   forget_messages();  // some algorithms send what nobody receives
   return ::new (static_cast<void*>(place.data()))
@@ -81,6 +90,14 @@ void execute(double flops) {
     kernel()->execute(flops);
   else
     simgrid::s4u::this_actor::execute(flops);
+}
+
+bool is_network_blocked() {
+  return in_use() && kernel()->packets() != nullptr && kernel()->packets()->is_blocked();
+}
+
+void tell_loads() {
+  if (in_use() && kernel()->packets() != nullptr) kernel()->packets()->tell_loads();
 }
 
 void run(const std::function<void()>& at_advance) { kernel()->run(at_advance); }
@@ -97,6 +114,8 @@ bool suits() { return false; }
 
 void use(const Platform&, Network&, const Request&, const ModelFactors&, bool) {}
 
+MPI_Comm with_same_ranks(MPI_Comm) { return MPI_COMM_NULL; }
+
 void group_by_host(MPI_Comm) {}
 
 bool in_use() { return false; }
@@ -112,6 +131,10 @@ bool keep_choices() { return false; }
 void restore_choices() {}
 
 void execute(double flops) { simgrid::s4u::this_actor::execute(flops); }
+
+bool is_network_blocked() { return false; }
+
+void tell_loads() {}
 
 void run(const std::function<void()>&) {}
 

@@ -35,6 +35,10 @@ void leave();
 /// one.
 MPI_Comm as_new(MPI_Comm world);
 
+/// A communicator of the same ranks without a topology, called by all of them, where messages go as packets;
+/// elsewhere null. SMPI's own copies each have a list of all ranks in every rank.
+MPI_Comm with_same_ranks(MPI_Comm communicator);
+
 /// Has SMPI find out which ranks of a communicator share a host, where messages go as packets: as real
 /// MPI libraries do when they start, and not before the first collective that asks. Called by all ranks.
 void group_by_host(MPI_Comm communicator);
@@ -46,6 +50,12 @@ void restore_choices();
 
 /// The calling rank computes.
 void execute(double flops);
+
+/// Whether messages wait for ever for room in the network's buffers.
+bool is_network_blocked();
+
+/// Has the network know what has crossed its cables so far.
+void tell_loads();
 
 /// Runs the ranks until nothing can happen any more; `at_advance` is called whenever time has moved.
 void run(const std::function<void()>& at_advance);

@@ -53,7 +53,7 @@ void Messages::let_go(Message& message) {
   spare_.push_back(&message);
 }
 
-Message* Messages::post_send(Request& request, Actor& source, Actor& target, double size,
+Message* Messages::post_send(SmpiRequest& request, Actor& source, Actor& target, double size,
                              const void* from, std::size_t from_size, bool detached) {
   Mailbox& box = mailbox(target);
   const Envelope envelope = envelope_of(request);
@@ -86,7 +86,7 @@ Message* Messages::post_send(Request& request, Actor& source, Actor& target, dou
   return detached ? nullptr : message;
 }
 
-Message* Messages::post_receive(Request& request, Actor& target, void* into,
+Message* Messages::post_receive(SmpiRequest& request, Actor& target, void* into,
                                 std::size_t* into_size) {
   Mailbox& box = mailbox(target);
   const Envelope envelope = envelope_of(request);
@@ -113,7 +113,7 @@ Message* Messages::post_receive(Request& request, Actor& target, void* into,
   return message;
 }
 
-std::optional<Probed> Messages::probe(Request& request, const Actor& target) {
+std::optional<Probed> Messages::probe(SmpiRequest& request, const Actor& target) {
   const Message* const message =
       mailbox(target).sends.find(envelope_of(request).wanted(), [&request](const Message& waiting) {
         return match(*waiting.send, request, true);

@@ -31,8 +31,8 @@ struct Message final : Activity, Pending {
   std::uint8_t holders = 0;
   Actor* source = nullptr;
   Actor* target = nullptr;
-  Request* send = nullptr;
-  Request* receive = nullptr;
+  SmpiRequest* send = nullptr;
+  SmpiRequest* receive = nullptr;
   double size = 0;  // bytes, with the envelope
 
   // What is small is really moved: it may be book-keeping of SMPI (see payload.hpp).
@@ -74,11 +74,11 @@ class Messages final : public Messaging {
   ~Messages() override;
 
   /// The calling rank's end of a message, held for it until `release`; null for a detached one.
-  Message* post_send(Request& request, Actor& source, Actor& target, double size,
+  Message* post_send(SmpiRequest& request, Actor& source, Actor& target, double size,
                      const void* from, std::size_t from_size, bool detached);
-  Message* post_receive(Request& request, Actor& target, void* into, std::size_t* into_size);
+  Message* post_receive(SmpiRequest& request, Actor& target, void* into, std::size_t* into_size);
 
-  std::optional<Probed> probe(Request& request, const Actor& target) override;
+  std::optional<Probed> probe(SmpiRequest& request, const Actor& target) override;
   void wait(Pending& pending) override;
   void expect(Awaited& awaited) override;
   void forget(Awaited& awaited) override;

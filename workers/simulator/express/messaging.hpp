@@ -15,7 +15,7 @@ class Request;
 
 namespace hamtune::express {
 
-using simgrid::smpi::Request;
+using SmpiRequest = simgrid::smpi::Request;
 
 struct Actor;
 
@@ -45,7 +45,7 @@ class Messaging {
   virtual ~Messaging() = default;
 
   /// The first message that was sent to the rank, has not been received, and that the request matches.
-  virtual std::optional<Probed> probe(Request& request, const Actor& target) = 0;
+  virtual std::optional<Probed> probe(SmpiRequest& request, const Actor& target) = 0;
 
   /// Blocks the running rank until the message has arrived.
   virtual void wait(Pending& pending) = 0;

@@ -15,7 +15,6 @@ namespace hamtune::express {
 struct Channel {
   Path path;           // empty within a host
   Node host = 0;       // of the sender
-  std::uint32_t lane = 0;
   PacketSend* first = nullptr;  // of those that have not left whole
   PacketSend* last = nullptr;
   PacketSend* departing = nullptr;  // its sender waits until its last train, which is leaving, has left
@@ -35,12 +34,26 @@ struct Channel {
 
 namespace {
 
-double least_of(const std::optional<double>& value) {
+double or_never(const std::optional<double>& value) {
   return value.value_or(PacketNetwork::kNever);
 }
 
 /// Bytes of a full packet, on the wire.
 double full_packet(const Protocol& protocol) { return protocol.mtu + protocol.framing; }
+
+/// The least class whose trains are of so many packets, or more.
+std::uint8_t class_of(double packets) {
+  constexpr double kMost = PacketNetwork::kTrainClasses - 1;
+  return static_cast<std::uint8_t>(std::clamp(std::ceil(std::log2(packets)), 0.0, kMost));
+}
+
+/// That of the longest trains: a buffer of finite size holds several.
+std::uint8_t longest_class(const Protocol& protocol) {
+  constexpr double kTrainsABuffer = 4;
+  if (!protocol.buffer) return PacketNetwork::kTrainClasses - 1;
+  const double packets = std::floor(*protocol.buffer / full_packet(protocol) / kTrainsABuffer);
+  return packets < 2 ? 0 : static_cast<std::uint8_t>(std::floor(std::log2(packets)));
+}
 
 std::uint32_t key_of(const MatchEnvelope& envelope) {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
@@ -71,8 +84,10 @@ PacketMessages::PacketMessages(Kernel& kernel, Network& network, const Protocol&
     : kernel_(kernel),
       protocol_(protocol),
       packet_(full_packet(protocol)),
-      send_buffer_(least_of(protocol.send_buffer)),
-      network_(network, {protocol.cuts_through, full_packet(protocol), protocol.framing}) {}
+      send_buffer_(or_never(protocol.send_buffer)),
+      longest_(longest_class(protocol)),
+      network_(network, {protocol.cuts_through, full_packet(protocol), protocol.framing,
+                         or_never(protocol.buffer)}) {}
 
 /// Messages that nobody has received are left where they are: a process serves few requests.
 PacketMessages::~PacketMessages() = default;
@@ -91,9 +106,8 @@ Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool 
   auto& made = *::new (channel_memory_.allocate(sizeof(Channel), alignof(Channel))) Channel;
   channels_[{from, to, takes_turns}].channel = &made;
   made.host = static_cast<Node>(source.host);
-  made.lane = from + to;
   if (source.host != target.host)
-    made.path = network_.path(made.host, static_cast<Node>(target.host));
+    made.path = network_.path(made.host, static_cast<Node>(target.host), from + to);
   if (takes_turns) {
     Channel* const opposite = channels_[{to, from, true}].channel;
     made.opposite = opposite;
@@ -107,6 +121,12 @@ double PacketMessages::wire_bytes(double payload) const {
   const double bytes = payload + protocol_.message_header;
   const double packets = std::max(1.0, std::ceil(bytes / (protocol_.mtu - protocol_.header)));
   return bytes + packets * (protocol_.header + protocol_.framing);
+}
+
+/// Of a message of so many packets.
+std::uint8_t PacketMessages::train_class(double packets) const {
+  if (packets <= protocol_.trains) return 0;
+  return std::min(longest_, class_of(packets / protocol_.trains));
 }
 
 void PacketMessages::charge_send(const Actor& target, std::size_t bytes, bool is_immediate) {
@@ -134,7 +154,7 @@ Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
   send.target = &target;
   send.size = static_cast<double>(content.bytes);
   send.is_send = true;
-  send.is_eager = mode != Mode::synchronous && send.size <= least_of(protocol_.eager_limit);
+  send.is_eager = mode != Mode::synchronous && send.size <= or_never(protocol_.eager_limit);
   send.is_awaited = mode != Mode::buffered;
   if (is_bookkeeping(content.from, content.bytes)) {
     const auto* const bytes = static_cast<const unsigned char*>(content.from);
@@ -146,7 +166,7 @@ Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
   return send.is_awaited ? &send : nullptr;
 }
 
-Pending* PacketMessages::post_receive(const MatchEnvelope& envelope, Request* request, void* into,
+Pending* PacketMessages::post_receive(const MatchEnvelope& envelope, SmpiRequest* request, void* into,
                                       std::size_t room) {
   auto& receive = *new PacketReceive;
   receive.envelope = envelope;
@@ -197,14 +217,12 @@ void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& t
     return;
   }
   send.path = way.path;
-  send.lane = way.lane;
+  send.payload = is_data ? send.size : 0;
   send.bytes = wire_bytes(payload);
-  send.train = packet_ * std::ceil(std::ceil(send.bytes / packet_) / protocol_.trains);
+  send.train_class = train_class(std::ceil(send.bytes / packet_));
+  send.way = &way;
   send.behind = nullptr;
-  if (is_data) {
-    network_.count_load(send, send.size);
-    if (send.is_awaited && !send.is_done) ++way.awaited;
-  }
+  if (is_data && send.is_awaited && !send.is_done) ++way.awaited;
   (way.first == nullptr ? way.first : way.last->behind) = &send;
   way.last = &send;
   if (way.free <= now) way.leaving = 0;
@@ -232,8 +250,9 @@ void PacketMessages::send_next(Channel& way) {
     const bool is_awaited = send.stage == PacketSend::Stage::data && send.is_awaited && !send.is_done;
     way.departing = is_awaited ? &send : nullptr;
   }
-  way.is_busy = way.first != nullptr || way.departing != nullptr || way.turns != nullptr;
-  if (way.is_busy) schedule(way.free, &way, nullptr);
+  const bool is_told = way.free == PacketNetwork::kNever;
+  way.is_busy = is_told || way.first != nullptr || way.departing != nullptr || way.turns != nullptr;
+  if (way.is_busy && !is_told) schedule(way.free, &way, nullptr);
 }
 
 /// Whether it is a channel's turn; if not, it goes on when it is.
@@ -280,8 +299,15 @@ void PacketMessages::schedule(double date, Channel* way, PacketSend* send) {
 void PacketMessages::advance(double until, double& now) {
   while (!kernel_.is_woken()) {
     const double next = events_.empty() ? PacketNetwork::kNever : events_.front().date;
-    if (Flow* const flow = network_.advance(std::min(until, next), now); flow != nullptr) {
-      come(static_cast<PacketSend&>(*flow));
+    const PacketNetwork::Progress progress = network_.advance(std::min(until, next), now);
+    if (progress.flow != nullptr) {
+      auto& send = static_cast<PacketSend&>(*progress.flow);
+      if (progress.has_arrived) {
+        come(send);
+      } else {
+        send.way->free = now;
+        train_left(*send.way);
+      }
       continue;
     }
     if (events_.empty() || next > until) return;
@@ -354,7 +380,7 @@ void PacketMessages::complete(PacketPending& pending) {
   kernel_.wake(*pending.waiter);
 }
 
-std::optional<Probed> PacketMessages::probe(Request& request, const Actor& target) {
+std::optional<Probed> PacketMessages::probe(SmpiRequest& request, const Actor& target) {
   const MatchEnvelope envelope = match_envelope_of(request);
   const PacketSend* const send =
       box(target).arrived.find(wanted(envelope), [&envelope](const PacketSend& other) {

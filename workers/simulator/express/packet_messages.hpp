@@ -40,7 +40,7 @@ struct MatchEnvelope {
 
 struct PacketReceive final : PacketPending {
   MatchEnvelope envelope;
-  Request* request = nullptr;  // to be told what was found; null where nobody asks
+  SmpiRequest* request = nullptr;  // to be told what was found; null where nobody asks
   void* into = nullptr;        // of book-keeping
   std::size_t room = 0;        // there, bytes
 
@@ -65,6 +65,7 @@ struct PacketSend final : PacketPending, Flow {
   Actor* source = nullptr;
   Actor* target = nullptr;
   double size = 0;                 // payload bytes
+  Channel* way = nullptr;          // that it goes
   PacketSend* behind = nullptr;    // in its channel
   PacketReceive* receive = nullptr;
   std::unique_ptr<std::vector<unsigned char>> copy;  // of book-keeping
@@ -105,7 +106,7 @@ class PacketMessages final : public Messaging {
   Pending* post_send(const MatchEnvelope& envelope, Actor& target, const Content& content, Mode mode);
 
   /// The running rank receives; the same.
-  Pending* post_receive(const MatchEnvelope& envelope, Request* request, void* into, std::size_t room);
+  Pending* post_receive(const MatchEnvelope& envelope, SmpiRequest* request, void* into, std::size_t room);
 
   /// Blocks the running rank until all of these are done.
   void wait_all(const std::vector<Pending*>& all);
@@ -113,7 +114,13 @@ class PacketMessages final : public Messaging {
   /// Handles the events up to a date, until a rank is woken. Moves `now` with them.
   void advance(double until, double& now);
 
-  std::optional<Probed> probe(Request& request, const Actor& target) override;
+  /// Whether messages wait for ever for room in buffers.
+  bool is_blocked() const { return network_.is_blocked(); }
+
+  /// Has the network know what has crossed its cables.
+  void tell_loads() { network_.tell_loads(); }
+
+  std::optional<Probed> probe(SmpiRequest& request, const Actor& target) override;
   void wait(Pending& pending) override;
   void expect(Awaited& awaited) override;
   void forget(Awaited& awaited) override;
@@ -165,6 +172,7 @@ class PacketMessages final : public Messaging {
   Box& box(const Actor& actor);
   Channel& channel(const Actor& source, const Actor& target, bool takes_turns);
   double wire_bytes(double payload) const;
+  std::uint8_t train_class(double packets) const;
   void set_out(PacketSend& send, const Actor& from, const Actor& to, double payload);
   void send_next(Channel& channel);
   bool may_go(Channel& channel);
@@ -180,6 +188,7 @@ class PacketMessages final : public Messaging {
   const Protocol& protocol_;
   double packet_;       // bytes of a full one on the wire
   double send_buffer_;  // bytes
+  std::uint8_t longest_;  // class of trains
   PacketNetwork network_;
   std::vector<Box> boxes_;  // by the number of the actor
   Numbers<ChannelKey, Known> channels_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+#include <utility>
 
 namespace hamtune::express {
 
@@ -19,68 +21,118 @@ PacketNetwork::PacketNetwork(Network& network, const Packets& packets)
       Link& queue = links_.emplace_back();
       queue.seconds_per_byte = link.lanes / link.bandwidth;
       queue.latency = link.latency;
-      queue.load = link.load;
-      queue.lanes = link.lanes;
-      queue.stores = link.is_cable && !packets.cut_through;
     }
   }
+  if (packets.buffer == kNever) return;
+  credits_.resize(links_.size());
+  for (Credit& credit : credits_) credit.room = packets.buffer;
 }
 
-Path PacketNetwork::path(Node source, Node target) {
+Path PacketNetwork::path(Node source, Node target, std::uint32_t lane) {
   const std::vector<std::uint32_t>& route = network_.route(source, target);
-  auto* const links = static_cast<std::uint32_t*>(
-      paths_.allocate(route.size() * sizeof(std::uint32_t), alignof(std::uint32_t)));
-  std::transform(route.begin(), route.end(), links,
-                 [this](std::uint32_t link) { return first_lane_[link]; });
-  return {links, static_cast<std::uint32_t>(route.size())};
+  auto* const steps = static_cast<Path::Step*>(
+      memory_.allocate(route.size() * sizeof(Path::Step), alignof(Path::Step)));
+  std::transform(route.begin(), route.end(), steps, [this, lane](std::uint32_t number) {
+    const Network::Link& link = network_.links()[number];
+    const bool holds = link.is_cable && !packets_.cut_through;
+    return Path::Step{first_lane_[number] + lane % link.lanes, holds ? 1U : 0U};
+  });
+  return {steps, static_cast<std::uint32_t>(route.size())};
 }
 
-void PacketNetwork::count_load(const Flow& flow, double bytes) {
-  for (std::uint32_t hop = 0; hop < flow.path.count; ++hop)
-    if (double* const load = links_[flow.path.links[hop]].load; load != nullptr) *load += bytes;
+PacketNetwork::Train& PacketNetwork::make_train() {
+  if (spare_ == nullptr) return *::new (memory_.allocate(sizeof(Train), sizeof(Train))) Train;
+  Train& train = *spare_;
+  spare_ = train.behind;
+  return train;
+}
+
+void PacketNetwork::discard(Train& train) {
+  train.behind = spare_;
+  spare_ = &train;
+}
+
+/// Flows take turns at their first queue, so their trains are all as long as those of the one whose are
+/// the shortest. What a flow sends at once says nothing of itself.
+double PacketNetwork::turn(const Flow& flow) {
+  if (flow.train_class == 0) return packets_.size;
+  if (turns_.empty()) turns_.resize(links_.size());
+  const Turns& turns = turns_[flow.path.steps->link];
+  unsigned shortest = 0;
+  while (shortest < flow.train_class && turns.flows[shortest] == 0) ++shortest;
+  return std::ldexp(packets_.size, static_cast<int>(shortest));
+}
+
+void PacketNetwork::count_turns(const Flow& flow, int change) {
+  if (turns_.empty()) turns_.resize(links_.size());
+  turns_[flow.path.steps->link].flows[flow.train_class] += static_cast<std::uint32_t>(change);
 }
 
 double PacketNetwork::send_train(Flow& flow, double now) {
-  const double bytes = std::min(flow.bytes, flow.train);
-  flow.bytes -= bytes;
-  return enter({now, now, bytes, &flow, 0, !(flow.bytes > 0)});
+  Train& train = make_train();
+  train.bytes = std::min(flow.bytes, turn(flow));
+  const bool was_sending = flow.is_sending;
+  flow.bytes -= train.bytes;
+  train.is_last = !(flow.bytes > 0);
+  flow.is_sending = !train.is_last;
+  if (was_sending != flow.is_sending) count_turns(flow, flow.is_sending ? 1 : -1);
+  train.date = train.tail = now;
+  train.load = train.is_last ? flow.payload : 0;
+  train.flow = &flow;
+  train.next = flow.path.steps;
+  train.steps = flow.path.count;
+  if (credits_.empty()) return enter(train, false);
+  queue(train, now);
+  return kNever;
 }
 
-/// A train comes to the queue of its next hop. Returns when it will have left it.
-double PacketNetwork::enter(const Train& train) {
-  const Path& path = train.flow->path;
-  std::uint32_t number = path.links[train.hop];
-  if (links_[number].lanes > 1) number += train.flow->lane % links_[number].lanes;
-  Link& link = links_[number];
-  const double starts = std::max(train.date, link.free);
+/// A train comes to its next queue, from a cable behind which it was held or not. Returns when it will
+/// have left the queue.
+double PacketNetwork::enter(Train& train, bool was_held) {
+  return cross(train, was_held, std::max(train.date, links_[train.next->link].free));
+}
+
+/// It begins to cross the cable at a date.
+double PacketNetwork::cross(Train& train, bool was_held, double starts) {
+  const Path::Step step = *train.next;
+  Link& link = links_[step.link];
   double leaves = starts + train.bytes * link.seconds_per_byte;
-  if (train.tail > train.date)  // its end may still be on its way, over a slower cable
-    leaves = std::max(leaves, train.tail + kept_bytes(train) * link.seconds_per_byte);
+  if (train.tail > train.date) {  // its end may still be on its way, over a slower cable
+    const double kept = was_held ? held_bytes(train.bytes) : 0;
+    leaves = std::max(leaves, train.tail + kept * link.seconds_per_byte);
+  }
   link.free = leaves;
-  const double tail = leaves + link.latency;
-  if (train.hop + 1 < path.count) {
-    const double head = link.stores ? packets_.size : packets_.head;
-    const double date = starts + std::min(train.bytes, head) * link.seconds_per_byte + link.latency;
-    push(2 * number, {date, tail, train.bytes, train.flow, train.hop + 1, train.is_last});
+  link.load += train.load;
+  train.tail = leaves + link.latency;
+  if (--train.steps > 0) {
+    const double head = step.holds != 0 ? packets_.size : packets_.head;
+    train.date = starts + std::min(train.bytes, head) * link.seconds_per_byte + link.latency;
+    ++train.next;
+    push(onward(step.link), train);
   } else if (train.is_last) {
-    push(2 * number + 1, {tail, tail, train.bytes, train.flow, train.hop + 1, true});
+    train.date = train.tail;
+    push(onward(step.link) + 1, train);
+  } else {
+    discard(train);
   }
   return leaves;
 }
 
-/// Of a train, what cannot leave before the last byte has come: the last packet, if it is stored first.
-double PacketNetwork::kept_bytes(const Train& train) const {
-  if (train.hop == 0 || !links_[train.flow->path.links[train.hop - 1]].stores) return 0;
-  return train.bytes - (std::ceil(train.bytes / packets_.size) - 1) * packets_.size;
+/// Of a train that is held, what cannot leave before its last byte has come: the last packet.
+double PacketNetwork::held_bytes(double bytes) const {
+  return bytes - (std::ceil(bytes / packets_.size) - 1) * packets_.size;
 }
 
-void PacketNetwork::push(std::uint32_t stream, const Train& train) {
-  Ring<Train>& trains = trains_of(stream);
-  const bool was_empty = trains.empty();
-  trains.push(train);
-  if (!was_empty) return;
+void PacketNetwork::push(std::uint32_t number, Train& train) {
+  Stream& trains = stream(number);
+  train.behind = nullptr;
+  if (trains.first != nullptr) {
+    trains.last = trains.last->behind = &train;
+    return;
+  }
+  trains.first = trains.last = &train;
   due_.emplace_back();
-  rise(due_.size() - 1, {train.date, stream});
+  rise(due_.size() - 1, {train.date, number});
 }
 
 void PacketNetwork::rise(std::size_t place, const Due& due) {
@@ -108,31 +160,55 @@ void PacketNetwork::sink(std::size_t place, const Due& due) {
   due_[place] = due;
 }
 
-/// The train that is due first.
-PacketNetwork::Train PacketNetwork::take() {
-  const std::uint32_t stream = due_.front().stream;
-  Ring<Train>& trains = trains_of(stream);
-  const Train train = trains.pop();
-  if (!trains.empty()) {
-    sink(0, {trains.front().date, stream});
-    return train;
-  }
+/// Forgets what is due first.
+void PacketNetwork::drop_first() {
   const Due last = due_.back();
   due_.pop_back();
   if (!due_.empty()) sink(0, last);
+}
+
+/// The train that is due first.
+PacketNetwork::Train& PacketNetwork::take() {
+  const std::uint32_t number = due_.front().stream;
+  Stream& trains = stream(number);
+  Train& train = *trains.first;
+  trains.first = train.behind;
+  if (trains.first != nullptr)
+    sink(0, {trains.first->date, number});
+  else
+    drop_first();
   return train;
 }
 
-Flow* PacketNetwork::advance(double until, double& now) {
-  while (next_date() <= until) {
-    const Train train = take();
-    if (train.hop == train.flow->path.count) {
-      now = train.date;
-      return train.flow;
+PacketNetwork::Progress PacketNetwork::advance(double until, double& now) {
+  while (!due_.empty() && due_.front().date <= until) {
+    const double date = due_.front().date;
+    if (due_.front().stream < links_.size()) {
+      Flow* const sender = leave(date);
+      if (sender == nullptr) continue;
+      now = date;
+      return {sender, false};
     }
-    enter(train);
+    Train& train = take();
+    if (train.steps == 0) {
+      now = date;
+      discard(train);
+      return {train.flow, true};
+    }
+    if (credits_.empty())
+      enter(train, train.next[-1].holds != 0);
+    else
+      queue(train, date);
   }
-  return nullptr;
+  return {};
+}
+
+void PacketNetwork::tell_loads() {
+  for (std::size_t number = 0; number < first_lane_.size(); ++number) {
+    const Network::Link& link = network_.links()[number];
+    for (std::uint32_t lane = 0; link.load != nullptr && lane < link.lanes; ++lane)
+      *link.load += std::exchange(links_[first_lane_[number] + lane].load, 0);
+  }
 }
 
 double PacketNetwork::cross_memory(Node host, double bytes, double now) {

@@ -9,8 +9,13 @@
 //
 // When a train comes to a queue, it is known when it will leave it: when what came before has left, and
 // its own bytes have crossed the cable. So there is one event a train and hop, and nothing to solve.
+//
+// In a lossless fabric with buffers of finite size a train crosses a cable only when the buffer behind it
+// has room, which it gives back when the train has left the next queue (credits). Then it is not known
+// when a train will leave, and there are two events a train and hop.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,136 +26,166 @@
 
 namespace hamtune::express {
 
-/// The links between two hosts, in travel order, by number.
+/// The queues between two hosts, in travel order.
 struct Path {
-  const std::uint32_t* links = nullptr;
+  struct Step {
+    std::uint32_t link = 0;   // number
+    std::uint32_t holds = 0;  // 1: packets are received whole behind it before they go on
+  };
+
+  const Step* steps = nullptr;
   std::uint32_t count = 0;
 };
 
 /// Bytes on their way from one host to another.
 struct Flow {
   Path path;
-  double bytes = 0;        // on the wire, not sent yet
-  double train = 0;        // most that is sent at once
-  std::uint32_t lane = 0;  // which of parallel cables, modulo their number
-};
-
-/// Items in the order of their coming, in one piece of memory.
-template <typename Item>
-class Ring {
- public:
-  bool empty() const { return count_ == 0; }
-  const Item& front() const { return items_[first_]; }
-
-  void push(const Item& item) {
-    if (count_ == items_.size()) grow();
-    items_[(first_ + count_++) & (items_.size() - 1)] = item;
-  }
-
-  Item pop() {
-    const Item item = items_[first_];
-    first_ = (first_ + 1) & (items_.size() - 1);
-    --count_;
-    return item;
-  }
-
- private:
-  void grow() {
-    std::vector<Item> larger(items_.empty() ? 4 : 2 * items_.size());
-    for (std::size_t index = 0; index < count_; ++index)
-      larger[index] = items_[(first_ + index) & (items_.size() - 1)];
-    items_.swap(larger);
-    first_ = 0;
-  }
-
-  std::vector<Item> items_;  // as many as a power of two
-  std::size_t first_ = 0;
-  std::size_t count_ = 0;
+  double payload = 0;  // bytes that count as load of the cables
+  double bytes = 0;    // on the wire, not sent yet
+  std::uint8_t train_class = 0;  // its longest trains are of two to the power of this packets
+  bool is_sending = false;       // some but not all of it
 };
 
 class PacketNetwork {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
+  static constexpr std::size_t kTrainClasses = 24;
 
   /// What becomes of messages.
   struct Packets {
     bool cut_through = false;
     double size = 0;  // bytes of a full packet on the wire
     double head = 0;  // bytes of it that have to be there before it is cut through
+    double buffer = kNever;  // bytes behind each cable
+  };
+
+  /// What has become of a flow.
+  struct Progress {
+    Flow* flow = nullptr;
+    bool has_arrived = false;  // whole; or else a train has left its first queue
   };
 
   /// The network must outlive it.
   PacketNetwork(Network& network, const Packets& packets);
 
-  /// The path between two different hosts; it lives as long as the network.
-  Path path(Node source, Node target);
+  /// The path between two different hosts; it lives as long as the network. Of parallel cables it takes
+  /// number `lane`, modulo how many there are.
+  Path path(Node source, Node target, std::uint32_t lane);
 
-  /// Counts payload that enters the cables of a path.
-  void count_load(const Flow& flow, double bytes);
-
-  /// The next train of a flow comes to the first queue of its path. Returns when it has left that, s.
+  /// The next train of a flow comes to the first queue of its path. Returns when it will have left that,
+  /// s; kNever where that is not known: then `advance` tells.
   double send_train(Flow& flow, double now);
 
   /// When the next train comes to a queue or to its target, s.
   double next_date() const { return due_.empty() ? kNever : due_.front().date; }
 
-  /// Handles the events up to a date, until a flow has arrived whole. Returns that one and sets `now` to
-  /// when it did; null when there are no more.
-  Flow* advance(double until, double& now);
+  /// Handles the events up to a date, until one is to be told of. Returns that and sets `now` to its date;
+  /// no flow when there are no more.
+  Progress advance(double until, double& now);
 
-  /// A message between ranks of one host: when all of it is there, s. It has `bandwidth` (bytes/s) to
-  /// itself, and shares the memory of the host, where that is limited, in order of arrival.
+  /// Whether trains wait for buffers, and no event is left that could free any.
+  bool is_blocked() const { return due_.empty() && held_ > 0; }
+
+  /// A message between ranks of one host: when all of it is there, s. It has the bandwidth of the
+  /// loopback to itself, and shares the memory of the host, where that is limited, in order of arrival.
   double cross_memory(Node host, double bytes, double now);
 
+  /// Has the network know what has crossed its cables.
+  void tell_loads();
+
  private:
+  /// On its way behind a queue. It fills a cache line, and so does a link: there are few calculations
+  /// between looks at another of either.
   struct Train {
     double date;  // when its head comes to the next queue, or all of it to the target, s
     double tail;  // when its last byte comes to the next queue, s
     double bytes;
+    double load;  // payload of the whole flow, with its last train; else 0
     Flow* flow;
-    std::uint32_t hop;  // of the next queue
+    const Path::Step* next;  // the queue that it comes to
+    Train* behind;
+    std::uint32_t steps;  // queues that it still comes to
     bool is_last;
   };
 
-  /// A queue and the cable behind it. Those who leave it do so in order, and so they arrive.
-  struct Link {
-    double seconds_per_byte = 0;
-    double latency = 0;
-    double free = 0;         // when all that came has left, s
-    double* load = nullptr;  // payload bytes so far, where they count
-    std::uint32_t lanes = 1;  // parallel cables: this one, and those whose numbers follow
-    bool stores = false;      // packets are received whole behind it before they go on
-    Ring<Train> onward;       // to the next queue
-    Ring<Train> home;         // last trains to their targets
+  /// Trains in the order of their dates.
+  struct Stream {
+    Train* first = nullptr;
+    Train* last = nullptr;
   };
 
-  /// Trains of one link, of which the first is due.
+  /// A queue and the cable behind it. Trains leave it in order, and so they come to what is next.
+  struct alignas(64) Link {
+    double seconds_per_byte = 0;
+    double latency = 0;
+    double free = 0;  // when all that came has left, s
+    double load = 0;  // payload bytes so far
+    Stream onward;    // to the next queue
+    Stream home;      // last trains to their targets
+  };
+
+  /// Of a link, where buffers are finite.
+  struct Credit {
+    static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
+
+    Stream waiting;           // trains that have not begun to cross it
+    double room = 0;          // bytes left in the buffer behind it
+    bool is_busy = false;
+    double leaving = 0;       // bytes of the train that crosses it
+    std::uint32_t before = kNone;  // the link over which that came
+    Flow* sender = nullptr;   // or whose it is, if it came over none
+  };
+
+  /// Trains of one stream, of which the first is due.
   struct Due {
     double date;
-    std::uint32_t stream;  // twice the number of the link; one more for those that arrive
+    std::uint32_t stream;  // see onward(); or the number of a link that a train has crossed
 
     bool before(const Due& other) const {
       return date < other.date || (date == other.date && stream < other.stream);
     }
   };
 
-  double enter(const Train& train);
-  double kept_bytes(const Train& train) const;
-  Ring<Train>& trains_of(std::uint32_t stream) {
-    Link& link = links_[stream / 2];
-    return stream % 2 == 0 ? link.onward : link.home;
+  /// Of a link that is the first one of flows.
+  struct Turns {
+    std::array<std::uint32_t, kTrainClasses> flows{};  // that are sending, by class
+  };
+
+  double turn(const Flow& flow);
+  void count_turns(const Flow& flow, int change);
+  double enter(Train& train, bool was_held);
+  double cross(Train& train, bool was_held, double starts);
+  void queue(Train& train, double now);
+  void start_next(std::uint32_t number, double now);
+  Flow* leave(double now);
+  double held_bytes(double bytes) const;
+  /// The number of the stream of a link, behind the numbers of all links; the one that arrives is next.
+  std::uint32_t onward(std::uint32_t link) const {
+    return static_cast<std::uint32_t>(links_.size()) + 2 * link;
   }
-  void push(std::uint32_t stream, const Train& train);
+  Stream& stream(std::uint32_t number) {
+    const std::size_t place = number - links_.size();
+    Link& link = links_[place / 2];
+    return place % 2 == 0 ? link.onward : link.home;
+  }
+  void push(std::uint32_t number, Train& train);
   void rise(std::size_t place, const Due& due);
   void sink(std::size_t place, const Due& due);
-  Train take();
+  Train& take();
+  void drop_first();
+  Train& make_train();
+  void discard(Train& train);
 
   Network& network_;
   Packets packets_;
   std::vector<Link> links_;
   std::vector<std::uint32_t> first_lane_;  // by the link's number in the network
+  std::vector<Credit> credits_;            // by link; none where buffers are without limit
+  std::vector<Turns> turns_;               // by link; none before the first long flow
+  std::size_t held_ = 0;                   // trains that wait in queues with credits
   std::vector<Due> due_;                   // a heap, the first due first
-  std::pmr::monotonic_buffer_resource paths_;
+  Train* spare_ = nullptr;
+  std::pmr::monotonic_buffer_resource memory_;
 };
 
 }  // namespace hamtune::express

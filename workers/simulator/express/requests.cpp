@@ -510,18 +510,18 @@ void Request::init_buffer(int count) {
 
 namespace hamtune::express {
 
-Envelope envelope_of(const Request& request) { return request.envelope(); }
+Envelope envelope_of(const SmpiRequest& request) { return request.envelope(); }
 
-MatchEnvelope match_envelope_of(const Request& request) { return request.match_envelope(); }
+MatchEnvelope match_envelope_of(const SmpiRequest& request) { return request.match_envelope(); }
 
-Probed probed(const Request& send) { return send.probed(); }
+Probed probed(const SmpiRequest& send) { return send.probed(); }
 
-void tell(Request& receive, aid_t source, int tag, std::size_t bytes) {
+void tell(SmpiRequest& receive, aid_t source, int tag, std::size_t bytes) {
   receive.tell(source, tag, bytes);
 }
 
-bool match(Request& send, Request& receive, bool probing) {
-  return Request::match(send, receive, probing);
+bool match(SmpiRequest& send, SmpiRequest& receive, bool probing) {
+  return SmpiRequest::match(send, receive, probing);
 }
 
 }  // namespace hamtune::express

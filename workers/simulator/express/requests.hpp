@@ -20,20 +20,20 @@ struct Envelope {
   }
 };
 
-Envelope envelope_of(const Request& request);
+Envelope envelope_of(const SmpiRequest& request);
 
 struct MatchEnvelope;
 
 /// By what a request is matched where messages go as packets.
-MatchEnvelope match_envelope_of(const Request& request);
+MatchEnvelope match_envelope_of(const SmpiRequest& request);
 
 /// Whether a receive takes a message; if so, and not only probed for, the two are tied together.
-bool match(Request& send, Request& receive, bool probing);
+bool match(SmpiRequest& send, SmpiRequest& receive, bool probing);
 
 /// A send, as a probe tells of it.
-Probed probed(const Request& send);
+Probed probed(const SmpiRequest& send);
 
 /// A receive has found this message.
-void tell(Request& receive, aid_t source, int tag, std::size_t bytes);
+void tell(SmpiRequest& receive, aid_t source, int tag, std::size_t bytes);
 
 }  // namespace hamtune::express
