@@ -16,6 +16,27 @@ PLAIN = {"smpi/bw-factor": "0:1", "smpi/lat-factor": "0:1"}
 BANDWIDTH = 1e9  # bytes/s of a cable
 LATENCY = 1e-6  # s of a cable
 ENVELOPE = 16  # bytes that SMPI adds to each message
+MTU = 1500  # bytes
+IDEAL: dict[str, Any] = {
+    "switching": "cut-through",
+    "mtu": MTU,
+    "header": 0,
+    "framing": 0,
+    "message_header": 0,
+    "control_bytes": 0,
+    "eager_limit": None,
+    "send_buffer": None,
+    "exchange": "full",
+    "exchange_above": 0,
+    "trains": 64,
+    "buffer": None,
+    "send_overhead": [],
+    "isend_overhead": [],
+    "receive_overhead": [],
+    "peer_overhead": 0.0,
+}
+"""A network of packets in which nothing but the cables takes time."""
+STORED: dict[str, Any] = IDEAL | {"switching": "store-and-forward"}
 
 
 def write_program(path: Path, ranks: Sequence[Sequence[bytes]]) -> Path:
@@ -50,6 +71,16 @@ def on_a_line(*rank_hosts: int, **fields: Any) -> dict[str, Any]:
         "applications": [{"trace": 0, "hosts": list(rank_hosts), "start": 0.0}],
         "options": PLAIN,
     } | fields
+
+
+def packets_on(platform: dict[str, Any], *rank_hosts: int, **protocol: Any) -> dict[str, Any]:
+    """A request for one application whose messages cross this network as packets."""
+    return {
+        "id": "1",
+        "platform": platform | {"packets": IDEAL | protocol},
+        "applications": [{"trace": 0, "hosts": list(rank_hosts)}],
+        "options": {},
+    }
 
 
 def run_once(

@@ -138,6 +138,8 @@ void Kernel::enter(std::size_t host) {
   actor.host = host;
   running_ = &actor;
   ran_.push_back(&actor);
+  // Who sends packets does so at once, and must know where the others are.
+  if (packets_ != nullptr) call(0, [this, &actor] { wake(actor); });
 }
 
 Actor& Kernel::receiver(aid_t number) {

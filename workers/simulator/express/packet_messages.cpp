@@ -55,6 +55,13 @@ std::uint8_t longest_class(const Protocol& protocol) {
   return packets < 2 ? 0 : static_cast<std::uint8_t>(std::floor(std::log2(packets)));
 }
 
+/// Which of parallel cables messages between two ranks take: always the same, as link aggregation does, so
+/// that they stay in order.
+std::uint32_t lane_of(std::uint32_t source, std::uint32_t target) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  return static_cast<std::uint32_t>((std::uint64_t{source} * kMix + target) * kMix >> 33U);
+}
+
 std::uint32_t key_of(const MatchEnvelope& envelope) {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
   std::uint64_t mixed = static_cast<std::uint64_t>(envelope.source) * kMix;
@@ -107,7 +114,7 @@ Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool 
   channels_[{from, to, takes_turns}].channel = &made;
   made.host = static_cast<Node>(source.host);
   if (source.host != target.host)
-    made.path = network_.path(made.host, static_cast<Node>(target.host), from + to);
+    made.path = network_.path(made.host, static_cast<Node>(target.host), lane_of(from, to));
   if (takes_turns) {
     Channel* const opposite = channels_[{to, from, true}].channel;
     made.opposite = opposite;
@@ -210,6 +217,7 @@ void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& t
   const bool is_data = send.stage == PacketSend::Stage::data;
   Channel& way = channel(
       from, to, is_data && protocol_.takes_turns && send.size > protocol_.turns_above);
+  send.way = &way;
   if (way.path.count == 0) {
     way.free = std::max(way.free, network_.cross_memory(way.host, payload, now));
     schedule(way.free, nullptr, &send);
@@ -220,7 +228,6 @@ void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& t
   send.payload = is_data ? send.size : 0;
   send.bytes = wire_bytes(payload);
   send.train_class = train_class(std::ceil(send.bytes / packet_));
-  send.way = &way;
   send.behind = nullptr;
   if (is_data && send.is_awaited && !send.is_done) ++way.awaited;
   (way.first == nullptr ? way.first : way.last->behind) = &send;
@@ -356,7 +363,14 @@ void PacketMessages::deliver(PacketSend& send) {
   PacketReceive& receive = *send.receive;
   if (send.copy && receive.into != nullptr && !scratch::contains(receive.into))
     std::memcpy(receive.into, send.copy->data(), std::min(send.copy->size(), receive.room));
-  if (send.is_awaited && !send.is_done) complete(send);
+  if (send.is_awaited && !send.is_done) {
+    // Without latency the last train arrives in the instant in which it leaves.
+    if (send.way->departing == &send) {
+      send.way->departing = nullptr;
+      --send.way->awaited;
+    }
+    complete(send);
+  }
   send.is_at_end = true;
   if (!send.is_awaited) delete &send;
   complete(receive);
