@@ -32,15 +32,15 @@ void Rank::replay(MPI_Comm world) {
   actor_ = compat::caller();
   communicators_ = {world, MPI_COMM_SELF};
   requests_.assign(trace_.slots, MPI_REQUEST_NULL);
-  std::size_t next_mark = 0;
+  next_mark_ = 0;
   for (at_ = 0; at_ < trace_.operations.size(); ++at_) {
-    pass_marks(next_mark);
+    pass_marks();
     call(trace_.operations[at_]);
   }
 }
 
-void Rank::pass_marks(std::size_t& next) {
-  for (; next < trace_.marks.size() && trace_.marks[next].before == at_; ++next)
+void Rank::pass_marks() {
+  for (; next_mark_ < trace_.marks.size() && trace_.marks[next_mark_].before <= at_; ++next_mark_)
     if (at_mark_) at_mark_();
 }
 
@@ -55,7 +55,7 @@ void Rank::call(const Operation& operation) {
   switch (operation.code) {
     case Code::compute:
       // Not a sleep, which is cheaper but ends in another order with messages of the same instant.
-      express::execute(trace_.flops[operation.more]);
+      express::execute(trace_.flops[operation.more] + flops_behind());
       return;
     case Code::wait:
       check_mpi(MPI_Wait(&requests_[operation.slot], MPI_STATUS_IGNORE));
@@ -99,6 +99,20 @@ void Rank::call(const Operation& operation) {
   call_collective(operation, values(operation), communicators_[operation.communicator], payload_,
                   request);
   if (operation.nonblocking) requests_[operation.slot] = request;
+}
+
+/// What follows a computation without a mark between, where both may as well be one.
+double Rank::flops_behind() {
+  double flops = 0;
+  while (express::merges_computations() && at_ + 1 < trace_.operations.size() &&
+         trace_.operations[at_ + 1].code == Code::compute && !is_marked(at_ + 1))
+    flops += trace_.flops[trace_.operations[++at_].more];
+  return flops;
+}
+
+/// Whether a mark that somebody heeds stands before an operation.
+bool Rank::is_marked(std::size_t operation) const {
+  return at_mark_ && next_mark_ < trace_.marks.size() && trace_.marks[next_mark_].before == operation;
 }
 
 void Rank::call_message(const Operation& operation) {

@@ -35,7 +35,9 @@ class Rank {
   std::optional<double> only_freed_since() const { return only_freed_since_; }
 
  private:
-  void pass_marks(std::size_t& next);
+  void pass_marks();
+  double flops_behind();
+  bool is_marked(std::size_t operation) const;
   void call(const Operation& operation);
   void call_message(const Operation& operation);
   void call_sendrecv(const Operation& operation);
@@ -52,6 +54,7 @@ class Rank {
   Payload& payload_;
   std::function<void()> at_mark_;
   std::size_t at_ = 0;
+  std::size_t next_mark_ = 0;
   std::vector<MPI_Comm> communicators_;
   std::vector<MPI_Request> requests_;  // by slot
   std::vector<MPI_Request> freed_;     // completed at the end

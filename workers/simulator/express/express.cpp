@@ -100,6 +100,8 @@ void tell_loads() {
   if (in_use() && kernel()->packets() != nullptr) kernel()->packets()->tell_loads();
 }
 
+bool merges_computations() { return in_use() && kernel()->packets() != nullptr; }
+
 void run(const std::function<void()>& at_advance) { kernel()->run(at_advance); }
 
 }  // namespace hamtune::express
@@ -135,6 +137,8 @@ void execute(double flops) { simgrid::s4u::this_actor::execute(flops); }
 bool is_network_blocked() { return false; }
 
 void tell_loads() {}
+
+bool merges_computations() { return false; }
 
 void run(const std::function<void()>&) {}
 

@@ -5,31 +5,33 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <utility>
 
 #include "workers/simulator/express/requests.hpp"
 #include "workers/simulator/payload.hpp"
 
 namespace hamtune::express {
 
+/// Whose turn it is where large messages between two ranks go one direction at a time.
+struct ChannelTurns {
+  Channel* holder = nullptr;
+  Channel* stalled = nullptr;  // the other direction, until it is its turn
+};
+
 /// What one rank sends to another, in order. Its trains come to the first queue one at a time.
 struct Channel {
-  Path path;           // empty within a host
-  Node host = 0;       // of the sender
-  PacketSend* first = nullptr;  // of those that have not left whole
+  Path path;  // empty within a host
+  PacketSend* first = nullptr;      // of those that have not left whole
   PacketSend* last = nullptr;
   PacketSend* departing = nullptr;  // its sender waits until its last train, which is leaving, has left
-  double free = 0;           // when the last train has left, or has crossed the memory of the host, s
-  double leaving = 0;        // bytes of that train
-  std::size_t awaited = 0;   // senders that wait for what is here
-  bool is_busy = false;      // an event will tell when the train has left
+  ChannelTurns* turns = nullptr;    // none where both directions are free
+  double free = 0;     // when the last train has left, or has crossed the memory of the host, s
+  double leaving = 0;  // bytes of that train
+  Node host = 0;       // of the sender
+  std::uint32_t awaited = 0;  // senders that wait for what is here
+  bool is_busy = false;       // an event will tell when the train has left
   bool ends_message = false;  // it is the last one of its message
-  bool has_met = false;      // a message was sent before
-
-  // Where messages go one direction at a time.
-  Channel* opposite = nullptr;
-  Channel* turns = nullptr;   // the one of the two that keeps whose turn it is
-  Channel* holder = nullptr;  // there: whose turn it is
-  bool is_stalled = false;    // until it is its turn
+  bool has_met = false;       // a message was sent before
 };
 
 namespace {
@@ -116,10 +118,11 @@ Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool 
   if (source.host != target.host)
     made.path = network_.path(made.host, static_cast<Node>(target.host), lane_of(from, to));
   if (takes_turns) {
-    Channel* const opposite = channels_[{to, from, true}].channel;
-    made.opposite = opposite;
-    made.turns = opposite == nullptr ? &made : opposite;
-    if (opposite != nullptr) opposite->opposite = &made;
+    const Channel* const opposite = channels_[{to, from, true}].channel;
+    made.turns = opposite != nullptr
+                     ? opposite->turns
+                     : ::new (channel_memory_.allocate(sizeof(ChannelTurns), alignof(ChannelTurns)))
+                           ChannelTurns;
   }
   return made;
 }
@@ -173,36 +176,37 @@ Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
   return send.is_awaited ? &send : nullptr;
 }
 
-Pending* PacketMessages::post_receive(const MatchEnvelope& envelope, SmpiRequest* request, void* into,
-                                      std::size_t room) {
+PacketReceive& PacketMessages::post_receive(const MatchEnvelope& envelope, void* into,
+                                            std::size_t room, std::uint32_t count) {
   auto& receive = *new PacketReceive;
   receive.envelope = envelope;
   receive.key = key_of(envelope);
   receive.is_wild = is_wild(envelope);
-  receive.request = request;
+  receive.unmatched = receive.undelivered = count;
   receive.into = into;
   receive.room = room;
   Box& mine = box(kernel_.running());
-  PacketSend* const send = mine.arrived.find(wanted(envelope), [&envelope](const PacketSend& other) {
-    return takes(envelope, other.envelope);
-  });
-  if (send == nullptr) {
-    mine.receives.push_back(receive);
-    return &receive;
+  while (receive.unmatched > 0) {
+    PacketSend* const send =
+        mine.arrived.find(wanted(envelope), [&envelope](const PacketSend& other) {
+          return takes(envelope, other.envelope);
+        });
+    if (send == nullptr) {
+      mine.receives.push_back(receive);
+      break;
+    }
+    mine.arrived.erase(*send);
+    match(*send, receive);
   }
-  mine.arrived.erase(*send);
-  match(*send, receive);
-  if (!receive.is_done) return &receive;
-  delete &receive;
-  return nullptr;
+  return receive;
 }
 
 /// Both ends have found each other, at the receiver.
 void PacketMessages::match(PacketSend& send, PacketReceive& receive) {
   send.receive = &receive;
-  if (receive.request != nullptr)
-    tell(*receive.request, send.envelope.source, send.envelope.tag,
-         static_cast<std::size_t>(send.size));
+  --receive.unmatched;
+  receive.found = send.envelope;
+  receive.bytes = static_cast<std::size_t>(send.size);
   if (send.is_eager) {
     deliver(send);
     return;
@@ -267,8 +271,9 @@ bool PacketMessages::may_go(Channel& way) {
   if (way.turns == nullptr) return true;
   Channel*& holder = way.turns->holder;
   if (holder == nullptr) holder = &way;
-  way.is_stalled = holder != &way;
-  return !way.is_stalled;
+  if (holder == &way) return true;
+  way.turns->stalled = &way;
+  return false;
 }
 
 void PacketMessages::train_left(Channel& way) {
@@ -281,7 +286,8 @@ void PacketMessages::train_left(Channel& way) {
   tell_senders(way);
   if (way.turns != nullptr && way.ends_message) {
     way.turns->holder = nullptr;
-    if (way.opposite != nullptr && way.opposite->is_stalled) send_next(*way.opposite);
+    if (Channel* const other = std::exchange(way.turns->stalled, nullptr); other != nullptr)
+      send_next(*other);
   }
   send_next(way);
 }
@@ -354,7 +360,7 @@ void PacketMessages::come(PacketSend& send) {
     there.arrived.push_back(send);
     return;
   }
-  there.receives.erase(*receive);
+  if (receive->unmatched == 1) there.receives.erase(*receive);
   match(send, *receive);
 }
 
@@ -373,7 +379,7 @@ void PacketMessages::deliver(PacketSend& send) {
   }
   send.is_at_end = true;
   if (!send.is_awaited) delete &send;
-  complete(receive);
+  if (--receive.undelivered == 0) complete(receive);
 }
 
 void PacketMessages::complete(PacketPending& pending) {

@@ -40,9 +40,12 @@ struct MatchEnvelope {
 
 struct PacketReceive final : PacketPending {
   MatchEnvelope envelope;
-  SmpiRequest* request = nullptr;  // to be told what was found; null where nobody asks
-  void* into = nullptr;        // of book-keeping
-  std::size_t room = 0;        // there, bytes
+  std::uint32_t unmatched = 1;    // messages that it still takes
+  std::uint32_t undelivered = 1;  // and waits for
+  void* into = nullptr;           // of book-keeping
+  std::size_t room = 0;           // there, bytes
+  MatchEnvelope found;            // the envelope of what it took last
+  std::size_t bytes = 0;          // of that
 
   // While it waits for its other end: see Waiting.
   std::uint64_t order = 0;
@@ -105,8 +108,9 @@ class PacketMessages final : public Messaging {
   /// The running rank sends. What it has to wait for, held until `release`; null for nothing.
   Pending* post_send(const MatchEnvelope& envelope, Actor& target, const Content& content, Mode mode);
 
-  /// The running rank receives; the same.
-  Pending* post_receive(const MatchEnvelope& envelope, SmpiRequest* request, void* into, std::size_t room);
+  /// The running rank receives `count` messages, at least one; to be released in any case.
+  PacketReceive& post_receive(const MatchEnvelope& envelope, void* into, std::size_t room,
+                              std::uint32_t count = 1);
 
   /// Blocks the running rank until all of these are done.
   void wait_all(const std::vector<Pending*>& all);

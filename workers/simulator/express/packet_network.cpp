@@ -167,6 +167,18 @@ void PacketNetwork::drop_first() {
   if (!due_.empty()) sink(0, last);
 }
 
+/// Has the processor fetch the links that are due next: they are all over the memory.
+void PacketNetwork::fetch_ahead() const {
+  const std::size_t end = std::min(kChildren + 1, due_.size());
+  for (std::size_t place = 0; place < end; ++place)
+    if (const std::uint32_t number = due_[place].stream; number >= links_.size())
+      __builtin_prefetch(&links_[(number - links_.size()) / 2]);
+  if (due_.empty() || due_.front().stream < links_.size()) return;
+  const std::size_t place = due_.front().stream - links_.size();
+  const Link& link = links_[place / 2];
+  __builtin_prefetch(place % 2 == 0 ? link.onward.first : link.home.first);
+}
+
 /// The train that is due first.
 PacketNetwork::Train& PacketNetwork::take() {
   const std::uint32_t number = due_.front().stream;
@@ -177,6 +189,7 @@ PacketNetwork::Train& PacketNetwork::take() {
     sink(0, {trains.first->date, number});
   else
     drop_first();
+  fetch_ahead();
   return train;
 }
 

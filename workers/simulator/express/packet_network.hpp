@@ -173,6 +173,7 @@ class PacketNetwork {
   void sink(std::size_t place, const Due& due);
   Train& take();
   void drop_first();
+  void fetch_ahead() const;
   Train& make_train();
   void discard(Train& train);
 

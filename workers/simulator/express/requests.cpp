@@ -70,9 +70,9 @@ class Request : public F2C {
   express::Envelope envelope() const;
   express::MatchEnvelope match_envelope() const;
   express::Probed probed() const;
-  void tell(aid_t source, int tag, size_t bytes);
 
  private:
+  void learn(express::Kernel& kernel);
   void start_packets(express::Kernel& kernel, express::PacketMessages& packets);
   void start_send(express::Kernel& kernel);
   void start_receive(express::Kernel& kernel);
@@ -151,11 +151,14 @@ express::MatchEnvelope Request::match_envelope() const {
 
 express::Probed Request::probed() const { return {source_, tag_, real_size_}; }
 
-void Request::tell(aid_t source, int tag, size_t bytes) {
-  real_source_ = source;
-  real_tag_ = tag;
-  truncated_ = real_size_ < bytes;
-  real_size_ = std::min(real_size_, bytes);
+/// Beside packets, a receive learns here what it has received.
+void Request::learn(express::Kernel& kernel) {
+  if (kernel.packets() == nullptr || !has(kReceive) || message_ == nullptr) return;
+  const auto& receive = static_cast<const express::PacketReceive&>(*message_);
+  real_source_ = receive.found.source;
+  real_tag_ = receive.found.tag;
+  truncated_ = truncated_ || real_size_ < receive.bytes;
+  real_size_ = std::min(real_size_, receive.bytes);
 }
 
 void Request::start() {
@@ -181,7 +184,7 @@ void Request::start() {
 void Request::start_packets(express::Kernel& kernel, express::PacketMessages& packets) {
   using Mode = express::PacketMessages::Mode;
   if (has(kReceive)) {
-    message_ = packets.post_receive(match_envelope(), this, buffer_, real_size_);
+    message_ = &packets.post_receive(match_envelope(), buffer_, real_size_);
     return;
   }
   express::Actor& target = kernel.receiver(target_);
@@ -241,6 +244,7 @@ void Request::finish_wait(MPI_Request* request, MPI_Status* status) {
 }
 
 void Request::settle(express::Kernel& kernel, MPI_Status* status) {
+  learn(kernel);
   Status::empty(status);
   if (!has(kPrepared | kFinished) && status != MPI_STATUS_IGNORE) {
     if (to_nobody()) {
@@ -289,6 +293,7 @@ int Request::wait(MPI_Request* request, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   if (self.message_ != nullptr) kernel->messages().wait(*self.message_);
+  self.learn(*kernel);
   const int result = self.truncated_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   if (self.has(kNonBlockingCollective)) finish_nbc_requests(request, 0);
   complete(*request, status);
@@ -515,10 +520,6 @@ Envelope envelope_of(const SmpiRequest& request) { return request.envelope(); }
 MatchEnvelope match_envelope_of(const SmpiRequest& request) { return request.match_envelope(); }
 
 Probed probed(const SmpiRequest& send) { return send.probed(); }
-
-void tell(SmpiRequest& receive, aid_t source, int tag, std::size_t bytes) {
-  receive.tell(source, tag, bytes);
-}
 
 bool match(SmpiRequest& send, SmpiRequest& receive, bool probing) {
   return SmpiRequest::match(send, receive, probing);

@@ -33,7 +33,4 @@ bool match(SmpiRequest& send, SmpiRequest& receive, bool probing);
 /// A send, as a probe tells of it.
 Probed probed(const SmpiRequest& send);
 
-/// A receive has found this message.
-void tell(SmpiRequest& receive, aid_t source, int tag, std::size_t bytes);
-
 }  // namespace hamtune::express
