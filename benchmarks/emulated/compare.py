@@ -17,6 +17,7 @@ from benchmarks.emulated.simulate import (
     simulated_collective,
     simulated_program,
 )
+from workers.simulator_client import simulator_version
 
 __all__ = ["DATA", "compare", "hop_latency"]
 
@@ -73,7 +74,7 @@ def compare(files: Sequence[Path], network_model: str, protocol: str, latency: f
         print(
             f"{measurements['set']}: {origin['mpi']}, {link['rate'] / 1e6:g} Mbit/s, "
             f"{link['congestion_control']}, kernel {origin['kernel']}, {origin['date']}; "
-            f"simulated: {network_model}, {per_cable * 1e6:.1f} us a cable"
+            f"simulated by {simulator_version()}: {network_model}, {per_cable * 1e6:.1f} us a cable"
         )
         emulated = Emulated(measurements, network_model, per_cable, given)
         if "cases" in measurements:
@@ -162,14 +163,15 @@ def _choices(pairs: Mapping[Case, Pair], bars: Bars) -> None:
 
 def _programs(rows: Sequence[Mapping[str, Any]], emulated: Emulated, bars: Bars) -> None:
     pairs: dict[tuple[str, str], Pair] = {}
-    print("network    program      measured  simulated  ratio   Gflop/s of a host")
+    print("network    program      measured  simulated  ratio   cores alone   Gflop/s of a host")
     with captured([name for name in PROGRAMS if any(r["program"] == name for r in rows)]) as traces:
         for row, (simulated, speed) in zip(rows, _simulated(rows, emulated, traces), strict=True):
             pair = Pair(row["seconds"], simulated)
             pairs[row["network"], row["program"]] = pair
+            floor = row["floor"] / pair.measured
             print(
                 f"{row['network']:10} {row['program']:10} {pair.measured:10.5f} "
-                f"{pair.simulated:10.5f} {pair.ratio:6.2f} {speed / 1e9:9.2f}"
+                f"{pair.simulated:10.5f} {pair.ratio:6.2f} {floor:12.0%} {speed / 1e9:14.2f}"
             )
     off = errors(pairs.values())
     median = quantile(off, 0.5)
@@ -184,6 +186,4 @@ def _simulated(
 ) -> Iterator[tuple[float, float]]:
     """Seconds of each program, and the speed of hosts that compute as long as was measured."""
     for row in rows:
-        yield simulated_program(
-            emulated, row["network"], traces[row["program"]], row["cpu_seconds"]
-        )
+        yield simulated_program(emulated, row["network"], traces[row["program"]], row["elapsed"])

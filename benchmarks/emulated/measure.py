@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,9 @@ WARM_UPS, REPETITIONS = 1, 4
 SMALL = 4096
 """Up to this size repetitions take milliseconds, and there are more of them."""
 SMALL_WARM_UPS, SMALL_REPETITIONS = 5, 25
-PROGRAM_RUNS = 5
+PROGRAM_RUNS, FLOOR_RUNS = 5, 3
+FASTER = 100
+"""Cables that fast say what the cores alone need for a program."""
 ATTEMPTS = 5
 """How often a run is taken anew in which the kernel sent a segment again."""
 LIMIT_SECONDS = 300.0
@@ -64,6 +67,7 @@ class Bench:
         self.collective = self._build("collective", [HERE / "collective.c"], flags)
         shared = [*flags, "-shared", "-fPIC"]
         self.waiting = self._build("waiting.so", [HERE / "waiting.c"], shared)
+        self.elapsed = self._build("elapsed.so", [HERE / "elapsed.c"], shared)
         self.whole = self._build("whole.so", [HERE / "whole.c"], shared)
 
     def program(self, run: BuiltinRun) -> list[str]:
@@ -235,26 +239,31 @@ def _pingpong(bench: Bench, cluster: Cluster) -> Iterator[dict[str, Any]]:
 def _programs(bench: Bench, link: Link) -> Iterator[dict[str, list[dict[str, Any]]]]:
     recorder = bench.directory / "recorder"
     build_recorder(COMPILER, recorder)
+    faster = replace(link, rate=FASTER * link.rate, bucket_bytes=FASTER * link.bucket_bytes)
     for network in PROGRAM_NETWORKS:
-        with Cluster(NETWORKS[network].graph(), link) as cluster:
+        graph = NETWORKS[network].graph()
+        with Cluster(graph, link) as cluster, Cluster(graph, faster) as fast:
             _warm(bench, cluster)
+            _warm(bench, fast)
             for name, program in PROGRAMS.items():
-                row = _program(bench, cluster, program)
-                cpu = _computation(bench, cluster, program, recorder / LIBRARY)
+                row = _program(bench, cluster, program, PROGRAM_RUNS)
+                row["floor"] = _program(bench, fast, program, FLOOR_RUNS)["seconds"]
+                libraries = [recorder / LIBRARY]
+                row["elapsed"] = _computation(bench, cluster, program, [bench.elapsed, *libraries])
+                row["cpu"] = _computation(bench, cluster, program, libraries)
                 print(
-                    f"{network:10} {name:10} {row['seconds']:9.5f} s, computing {cpu:.5f} s",
+                    f"{network:10} {name:10} {row['seconds']:9.5f} s, {row['floor']:.5f} s with "
+                    f"fast cables, computing {row['elapsed']:.5f} s",
                     flush=True,
                 )
-                yield {
-                    "programs": [{"network": network, "program": name, "cpu_seconds": cpu, **row}]
-                }
+                yield {"programs": [{"network": network, "program": name, **row}]}
 
 
-def _program(bench: Bench, cluster: Cluster, program: BuiltinRun) -> dict[str, Any]:
+def _program(bench: Bench, cluster: Cluster, program: BuiltinRun, count: int) -> dict[str, Any]:
     """The time of the whole program, run by run."""
     command = bench.program(program)
     runs = []
-    for _ in range(PROGRAM_RUNS):
+    for _ in range(count):
         said, under = bench.run(cluster, PROGRAM_ALGORITHMS, command, preloaded=[bench.whole])
         whole = [line.split()[1] for line in said.splitlines() if line.startswith("whole ")]
         runs.append({**under, "seconds": [float(whole[0])]})
@@ -262,8 +271,10 @@ def _program(bench: Bench, cluster: Cluster, program: BuiltinRun) -> dict[str, A
     return {"seconds": statistics.median(seconds), "runs": runs}
 
 
-def _computation(bench: Bench, cluster: Cluster, program: BuiltinRun, recorder: Path) -> float:
-    """CPU seconds that all ranks together compute between their calls, as the recorder sees it."""
+def _computation(
+    bench: Bench, cluster: Cluster, program: BuiltinRun, libraries: Sequence[Path]
+) -> float:
+    """Seconds that all ranks together compute between their calls, as the recorder sees it."""
     with tempfile.TemporaryDirectory(dir=bench.directory) as directory:
         recording, trace = Path(directory) / "recording", Path(directory) / "run.ht"
         recording.mkdir()
@@ -272,7 +283,7 @@ def _computation(bench: Bench, cluster: Cluster, program: BuiltinRun, recorder: 
             "HAMTUNE_RECORD_HOST_SPEED": str(_RECORDED_SPEED),
         }
         command = bench.program(program)
-        bench.run(cluster, PROGRAM_ALGORITHMS, command, preloaded=[recorder], variables=variables)
+        bench.run(cluster, PROGRAM_ALGORITHMS, command, preloaded=libraries, variables=variables)
         merge(recording, trace)
         assert read_header(trace).ranks == HOSTS
         return trace_summary(trace)["flops"] / _RECORDED_SPEED
