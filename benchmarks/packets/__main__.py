@@ -1,0 +1,69 @@
+"""What the packets model costs and how true it is, beside its bars.
+
+    .venv/bin/python -m benchmarks.packets [cost programs accuracy forms] [--output FILE.json]
+
+- cost: CPU seconds and memory of one evaluation, from 64 to 16,384 ranks
+- programs: eight built-in programs of two classes, beside the fluid model
+- accuracy: the measurements kept in benchmarks/emulated, simulated again
+- forms: the closed forms that the tests hold to twelve digits
+
+One core is used. The exit status tells whether all bars are met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.emulated.compare import DATA, compare
+from benchmarks.packets.bars import Bars
+from benchmarks.packets.cost import show_costs
+from benchmarks.packets.programs import show_programs
+from searchspace.protocol import DEFAULT_PROTOCOL
+from workers.simulator_client import simulator_version
+
+PARTS = ("cost", "programs", "accuracy", "forms")
+FORMS = "tests/workers/simulator/test_packets.py"
+
+
+def main() -> int:
+    """Run the parts that are named, or all."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--output", type=Path, help="where the figures of cost and programs go")
+    arguments = parser.parse_args()
+    unknown = set(arguments.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    parts = arguments.parts or PARTS
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    bars = Bars()
+    figures: dict[str, Any] = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "simulator": simulator_version(),
+    }
+    if "cost" in parts:
+        figures["cost"] = list(show_costs(bars))
+    if "programs" in parts:
+        figures["programs"] = list(show_programs(bars))
+    missed = bars.missed
+    if "accuracy" in parts:
+        missed += compare(sorted(DATA.glob("*.json")), "packets", DEFAULT_PROTOCOL, None)
+    if "forms" in parts:
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "1", FORMS]
+        missed += subprocess.run(command, check=False).returncode != 0
+    if arguments.output:
+        arguments.output.write_text(json.dumps(figures, indent=1) + "\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
