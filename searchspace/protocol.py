@@ -157,23 +157,24 @@ class Protocol(Description):
     framing: HeaderSize = 14
     """Bytes that a cable adds to each packet: the header of Ethernet, which is what Linux counts
     where it shapes traffic. A wire itself has 38 (8 of preamble, 14, 4 of checksum, 12 of gap)."""
-    message_header: HeaderSize = 32
-    """Bytes that MPI adds to each message: about Open MPI's matching header with what its
-    transport puts before it."""
+    message_header: HeaderSize = 22
+    """Bytes that MPI adds to each message: Open MPI's matching header (14) behind that of its
+    transport (8)."""
     control_bytes: HeaderSize = 64
-    """Bytes of each control message of a rendezvous: about a fragment header of Open MPI with the
-    description of the memory that it is about."""
-    eager_limit: AnySize | None = 65_536
+    """Bytes of each control message of a rendezvous: Open MPI answers an announcement (40) with
+    where to put the data (64)."""
+    eager_limit: AnySize | None = 65_480
     """Larger messages, bytes, wait until their receiver is ready (rendezvous); the others travel at
-    once and wait there. Open MPI's `btl_tcp_eager_limit`; null: none waits."""
-    send_buffer: AnySize | None = 4_000_000
+    once and wait there. Open MPI's `btl_tcp_eager_limit` of 65,536 less 56 of headers, so that
+    64 KiB is the first common size that waits; null: none waits."""
+    send_buffer: AnySize | None = 1_000_000
     """Bytes for each pair of ranks that the transport takes off a sender before the cables have
-    them; a blocking send returns when it has all. The largest of Linux's `tcp_wmem`, about 4 MB;
+    them; a blocking send returns when it has all. What Linux's TCP takes over a connection in use;
     null for no limit."""
     exchange: Literal["full", "half"] = "half"
     """Whether large messages between two ranks go in both directions at once or, as with Open MPI's
     put protocol over TCP, one direction at a time."""
-    exchange_above: AnySize = 65_536
+    exchange_above: AnySize = 65_480
     """The size, bytes, above which `half` holds: that of the put protocol, the eager limit."""
     trains: int = Field(default=64, ge=1, le=MOST_TRAINS)
     """Most trains of packets that one message is cut into: what large messages cost to simulate,
@@ -182,6 +183,9 @@ class Protocol(Description):
     """Bytes that wait for a cable at most; the cables before it are held up then, as by the credits
     of a lossless fabric. Null for no limit, which stands for TCP too, whose window keeps queues
     short of what its senders have."""
+    burst: AnySize = 0
+    """Bytes that a cable which was idle lets pass at once, after which it has its rate: the bucket
+    of a token bucket, as where Linux or a cloud limits rates. A cable of its own has none."""
     send_overhead: Overhead = ()
     """Time of the sender's processor for a blocking send (LogP's o). None by default: it is to be
     measured, and what a trace was recorded with has part of it."""

@@ -31,7 +31,7 @@ class Emulated:
         measurements: A file of `measure`.
         network_model: `fluid` or `packets`.
         latency: Seconds of a cable; of what is measured alone, for nothing is fitted.
-        protocol: Of `packets`.
+        protocol: Of `packets`; its `burst` is the cluster's token bucket, unless it says another.
     """
 
     def __init__(
@@ -44,8 +44,10 @@ class Emulated:
         self._networks = measurements["networks"]
         self._rate = measurements["link"]["rate"]
         self._latency = latency
-        self._model = (
-            {"network": "packets", "protocol": protocol}
+        fields = {"name": protocol} if isinstance(protocol, str) else dict(protocol)
+        bucket = {"burst": measurements["link"]["bucket_bytes"]}
+        self._model: dict[str, Any] = (
+            {"network": "packets", "protocol": bucket | fields}
             if network_model == "packets"
             else {"model": "plain"}
         )

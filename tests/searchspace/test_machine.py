@@ -83,7 +83,7 @@ def test_a_fluid_network_goes_without_saying() -> None:
 def test_packets_go_by_a_protocol_whose_numbers_are_its_identity() -> None:
     packets = parse_machine(HU | {"network": "packets"})
     assert packets.canonical()["protocol"] == packets.canonical()["protocol"] | {
-        "switching": "cut-through", "mtu": 1500, "eager_limit": 65_536, "buffer": None,
+        "switching": "cut-through", "mtu": 1500, "eager_limit": 65_480, "buffer": None,
     }  # fmt: skip
     assert parse_machine(packets.canonical()) == packets
     named = parse_machine(HU | {"network": "packets", "protocol": "tcp-openmpi"})

@@ -21,8 +21,8 @@ def protocol(**fields: Any) -> Protocol:
 def test_the_named_protocols_have_a_number_for_everything() -> None:
     assert list(PROTOCOLS) == ["tcp-openmpi", "verbs", "ideal"]
     tcp = PROTOCOLS["tcp-openmpi"]
-    assert (tcp.mtu, tcp.header, tcp.framing, tcp.eager_limit) == (1500, 52, 14, 65_536)
-    assert (tcp.exchange, tcp.exchange_above, tcp.send_buffer) == ("half", 65_536, 4_000_000)
+    assert (tcp.mtu, tcp.header, tcp.framing, tcp.eager_limit) == (1500, 52, 14, 65_480)
+    assert (tcp.exchange, tcp.exchange_above, tcp.send_buffer) == ("half", 65_480, 1_000_000)
     verbs = PROTOCOLS["verbs"]
     assert (verbs.mtu, verbs.framing, verbs.eager_limit, verbs.send_buffer) == (4096, 26, 12_288, 0)
     ideal = PROTOCOLS["ideal"]

@@ -60,6 +60,7 @@ Protocol parse_protocol(const Json& json, const std::string& path) {
   protocol.buffer = fields.optional_number("buffer");
   if (protocol.buffer && *protocol.buffer < protocol.mtu + protocol.framing)
     throw InvalidRequest(fields.name("buffer") + ": must hold a packet");
+  protocol.burst = fields.number("burst", true);
   protocol.send_overhead = overhead(fields, "send_overhead");
   protocol.isend_overhead = overhead(fields, "isend_overhead");
   protocol.receive_overhead = overhead(fields, "receive_overhead");

@@ -51,6 +51,7 @@ struct Protocol {
   double turns_above = 0;              // what is large
   double trains = 0;                   // most that a message is cut into
   std::optional<double> buffer;        // of each cable; none: without limit
+  double burst = 0;                    // that an idle cable lets pass at once
   Overhead send_overhead;              // on the processor of the sender
   Overhead isend_overhead;
   Overhead receive_overhead;  // on that of the receiver

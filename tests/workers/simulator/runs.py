@@ -30,6 +30,7 @@ IDEAL: dict[str, Any] = {
     "exchange_above": 0,
     "trains": 64,
     "buffer": None,
+    "burst": 0,
     "send_overhead": [],
     "isend_overhead": [],
     "receive_overhead": [],

@@ -232,3 +232,11 @@ def test_only_our_own_engine_knows_packets(tmp_path: Path) -> None:
     answer = answer_of(trace, packets_on(line_of(2), 0, 1) | {"plain_simgrid": True})
     assert answer["reason"]["kind"] == "invalid"
     assert "needs our own engine" in answer["reason"]["message"]
+
+
+def test_an_idle_cable_with_a_token_bucket_lets_its_burst_pass_at_once(tmp_path: Path) -> None:
+    """A short message takes the latency alone; a long one is ahead by the burst, once."""
+    request = packets_on(line_of(3), 0, 2, burst=MTU)
+    for size, shaped in ((MTU, 0), (10 * MTU, 9 * MTU)):
+        _, received = times_of(tmp_path, [sends((1, size)), receives((0, size))], request)
+        assert received == pytest.approx(shaped / BANDWIDTH + 2 * LATENCY, rel=1e-9)

@@ -96,7 +96,7 @@ PacketMessages::PacketMessages(Kernel& kernel, Network& network, const Protocol&
       send_buffer_(or_never(protocol.send_buffer)),
       longest_(longest_class(protocol)),
       network_(network, {protocol.cuts_through, full_packet(protocol), protocol.framing,
-                         or_never(protocol.buffer)}) {}
+                         or_never(protocol.buffer), protocol.burst}) {}
 
 /// Messages that nobody has received are left where they are: a process serves few requests.
 PacketMessages::~PacketMessages() = default;

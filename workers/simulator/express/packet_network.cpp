@@ -103,10 +103,13 @@ double PacketNetwork::cross(Train& train, bool was_held, double starts) {
   }
   link.free = leaves;
   link.load += train.load;
+  const double ahead = packets_.burst * link.seconds_per_byte;
+  leaves = std::max({train.date, train.tail, leaves - ahead});
   train.tail = leaves + link.latency;
   if (--train.steps > 0) {
     const double head = step.holds != 0 ? packets_.size : packets_.head;
-    train.date = starts + std::min(train.bytes, head) * link.seconds_per_byte + link.latency;
+    const double has_left = starts + std::min(train.bytes, head) * link.seconds_per_byte;
+    train.date = std::max(train.date, has_left - ahead) + link.latency;
     ++train.next;
     push(onward(step.link), train);
   } else if (train.is_last) {

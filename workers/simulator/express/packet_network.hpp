@@ -57,6 +57,7 @@ class PacketNetwork {
     double size = 0;  // bytes of a full packet on the wire
     double head = 0;  // bytes of it that have to be there before it is cut through
     double buffer = kNever;  // bytes behind each cable
+    double burst = 0;        // bytes that an idle cable lets pass at once
   };
 
   /// What has become of a flow.
