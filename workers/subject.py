@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -61,7 +61,7 @@ class Subject:
     calls: Mapping[str, Groups]  # the collectives of the trace, and their communicators
     truncated: Replayed | None  # where the search takes place, if not on the whole trace
     workload: Workload | None  # where there are several applications
-    comparison_limits: Limits  # of trials that repeat others with the fluid model
+    comparison_limits: Callable[[], Limits]  # of trials that repeat others with the fluid model
     project: str = DEFAULT_PROJECT
 
     def machine_of(self, trial: Trial) -> Machine:
@@ -71,8 +71,12 @@ class Subject:
         return machine.simulated_by(model)
 
     def limits_of(self, trial: Trial) -> Limits:
-        """What the evaluation of a trial may take."""
-        return self.comparison_limits if trial.kind == "comparison" else self.limits
+        """What the evaluation of a trial may take.
+
+        Raises:
+            Unavailable: The database is away, and knows what the search took.
+        """
+        return self.comparison_limits() if trial.kind == "comparison" else self.limits
 
     def replayed(self, trial: Trial) -> Replayed:
         """The trace that a trial replays."""
@@ -156,7 +160,7 @@ class Subjects:
             calls=called_collectives(application.summary),
             truncated=self._truncated(job),
             workload=workload_of(application),
-            comparison_limits=spec.comparison_limits,
+            comparison_limits=lambda: spec.comparison_limits(self._storage.search_seconds(job.id)),
             project=job.project,
         )
 

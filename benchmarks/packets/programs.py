@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks.packets.bars import Bars
 from benchmarks.packets.cost import evaluate
 from workers.capture import capture_builtin
+from workers.capture_sandbox import CaptureFailed
 
 __all__ = ["show_programs"]
 
@@ -31,7 +32,11 @@ def show_programs(bars: Bars) -> Iterator[dict[str, Any]]:
         for program in PROGRAMS:
             for class_ in CLASSES:
                 trace = Path(scratch) / f"{program}.{class_}.ht"
-                capture_builtin(program, class_, RANKS, {}, trace)
+                try:
+                    capture_builtin(program, class_, RANKS, {}, trace)
+                except CaptureFailed:
+                    print(f"  {program.upper()}.{class_} is too small for {RANKS} ranks")
+                    continue
                 fluid, packets = (evaluate(trace, RANKS, model) for model in ("fluid", "packets"))
                 ratios.append(packets["cpu_seconds"] / fluid["cpu_seconds"])
                 bars.at_most(

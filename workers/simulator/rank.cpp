@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <simgrid/s4u.hpp>
+#include <utility>
 
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/express/express.hpp"
@@ -32,6 +34,7 @@ void Rank::replay(MPI_Comm world) {
   actor_ = compat::caller();
   communicators_ = {world, MPI_COMM_SELF};
   requests_.assign(trace_.slots, MPI_REQUEST_NULL);
+  messages_.assign(trace_.slots, nullptr);
   next_mark_ = 0;
   for (at_ = 0; at_ < trace_.operations.size(); ++at_) {
     pass_marks();
@@ -58,15 +61,17 @@ void Rank::call(const Operation& operation) {
       express::execute(trace_.flops[operation.more] + flops_behind());
       return;
     case Code::wait:
-      check_mpi(MPI_Wait(&requests_[operation.slot], MPI_STATUS_IGNORE));
+      wait_for(operation.slot);
       return;
     case Code::waitall:
       wait_for_all(operation);
       return;
     case Code::request_free:
       // SMPI never delivers a large message whose request is freed; MPI does, by the end.
-      freed_.push_back(requests_[operation.slot]);
-      requests_[operation.slot] = MPI_REQUEST_NULL;
+      if (messages_[operation.slot] != nullptr)
+        freed_messages_.push_back(std::exchange(messages_[operation.slot], nullptr));
+      if (requests_[operation.slot] != MPI_REQUEST_NULL)
+        freed_.push_back(std::exchange(requests_[operation.slot], MPI_REQUEST_NULL));
       return;
     case Code::wtime:
       MPI_Wtime();
@@ -75,7 +80,10 @@ void Rank::call(const Operation& operation) {
       wait_for_freed();
       return;
     case Code::sendrecv:
-      call_sendrecv(operation);
+      if (express::sends_directly())
+        call_directly(operation);
+      else
+        call_sendrecv(operation);
       return;
     case Code::comm_dup:
     case Code::comm_split:
@@ -92,7 +100,10 @@ void Rank::call(const Operation& operation) {
       break;
   }
   if (!is_collective(operation.code)) {
-    call_message(operation);
+    if (express::sends_directly() && operation.code != Code::probe)
+      call_directly(operation);
+    else
+      call_message(operation);
     return;
   }
   MPI_Request request = MPI_REQUEST_NULL;
@@ -155,6 +166,71 @@ void Rank::call_message(const Operation& operation) {
   }
 }
 
+void Rank::call_directly(const Operation& operation) {
+  using express::SendMode;
+  const MPI_Comm communicator = communicators_[operation.communicator];
+  const auto bytes = [](std::int32_t count, std::int32_t size) {
+    return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+  };
+  const auto send = [&](SendMode mode, bool is_immediate) -> express::Pending* {
+    if (operation.peer == kNoPeer) return nullptr;
+    return express::start_send({communicator, operation.peer, operation.tag,
+                                bytes(operation.count, operation.type_size)},
+                               mode, is_immediate);
+  };
+  const auto receive = [&](std::int32_t peer, std::int32_t tag, std::size_t room) -> express::Pending* {
+    if (peer == kNoPeer) return nullptr;
+    return express::start_receive({communicator, to_peer(peer), to_tag(tag), room});
+  };
+  switch (operation.code) {
+    case Code::send:
+      finish({send(SendMode::standard, false)});
+      return;
+    case Code::ssend:
+      finish({send(SendMode::synchronous, false)});
+      return;
+    case Code::bsend:
+      finish({send(SendMode::buffered, false)});
+      return;
+    case Code::isend:
+      messages_[operation.slot] = send(SendMode::standard, true);
+      return;
+    case Code::issend:
+      messages_[operation.slot] = send(SendMode::synchronous, true);
+      return;
+    case Code::sendrecv: {
+      const std::int32_t* const other = values(operation);
+      express::Pending* const expected = receive(other[0], other[1], bytes(other[2], other[3]));
+      finish({expected, send(SendMode::standard, true)});
+      return;
+    }
+    default:
+      break;
+  }
+  express::Pending* const expected =
+      receive(operation.peer, operation.tag, bytes(operation.count, operation.type_size));
+  if (operation.code == Code::recv)
+    finish({expected});
+  else
+    messages_[operation.slot] = expected;
+}
+
+/// Waits for all of these that there are.
+void Rank::finish(const std::vector<express::Pending*>& messages) {
+  std::vector<express::Pending*> open;
+  std::copy_if(messages.begin(), messages.end(), std::back_inserter(open),
+               [](const express::Pending* message) { return message != nullptr; });
+  if (!open.empty() && !express::finish(open)) check_mpi(MPI_ERR_TRUNCATE);
+}
+
+void Rank::wait_for(std::uint32_t slot) {
+  if (messages_[slot] != nullptr) {
+    finish({std::exchange(messages_[slot], nullptr)});
+  } else if (requests_[slot] != MPI_REQUEST_NULL) {
+    check_mpi(MPI_Wait(&requests_[slot], MPI_STATUS_IGNORE));
+  }
+}
+
 void Rank::call_sendrecv(const Operation& operation) {
   const std::int32_t* const receive = values(operation);
   const SendInPlace in_place(Payload::is_plain(operation.type_size) ? actor_
@@ -168,19 +244,26 @@ void Rank::call_sendrecv(const Operation& operation) {
 
 void Rank::wait_for_all(const Operation& operation) {
   const std::int32_t* const slots = values(operation);
+  std::vector<express::Pending*> messages;
   std::vector<MPI_Request> open;
   for (std::int32_t item = 1; item <= slots[0]; ++item) {
-    MPI_Request& request = requests_[static_cast<std::size_t>(slots[item])];
-    open.push_back(request);
-    request = MPI_REQUEST_NULL;
+    const auto slot = static_cast<std::size_t>(slots[item]);
+    messages.push_back(std::exchange(messages_[slot], nullptr));
+    open.push_back(std::exchange(requests_[slot], MPI_REQUEST_NULL));
   }
+  finish(messages);
+  if (express::sends_directly() &&
+      std::all_of(open.begin(), open.end(), [](MPI_Request one) { return one == MPI_REQUEST_NULL; }))
+    return;
   check_mpi(MPI_Waitall(slots[0], open.data(), MPI_STATUSES_IGNORE));
 }
 
 /// One after the other, since the other end of some may never come.
 void Rank::wait_for_freed() {
+  const auto note = [this] { only_freed_since_ = simgrid::s4u::Engine::get_clock(); };
+  if (!freed_messages_.empty()) express::finish(freed_messages_, note);
   for (std::size_t left = freed_.size(); left > 0; --left) {
-    only_freed_since_ = simgrid::s4u::Engine::get_clock();
+    note();
     int place = MPI_UNDEFINED;
     check_mpi(MPI_Waitany(static_cast<int>(freed_.size()), freed_.data(), &place,
                           MPI_STATUS_IGNORE));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "searchspace/kernels/trace.hpp"
+#include "workers/simulator/express/direct_messages.hpp"
 #include "workers/simulator/payload.hpp"
 
 namespace hamtune {
@@ -40,6 +41,9 @@ class Rank {
   bool is_marked(std::size_t operation) const;
   void call(const Operation& operation);
   void call_message(const Operation& operation);
+  void call_directly(const Operation& operation);
+  void finish(const std::vector<express::Pending*>& messages);
+  void wait_for(std::uint32_t slot);
   void call_sendrecv(const Operation& operation);
   void wait_for_all(const Operation& operation);
   void wait_for_freed();
@@ -58,6 +62,8 @@ class Rank {
   std::vector<MPI_Comm> communicators_;
   std::vector<MPI_Request> requests_;  // by slot
   std::vector<MPI_Request> freed_;     // completed at the end
+  std::vector<express::Pending*> messages_;        // by slot, where messages go directly
+  std::vector<express::Pending*> freed_messages_;  // completed at the end
   std::optional<double> only_freed_since_;
 };
 

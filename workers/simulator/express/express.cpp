@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "workers/simulator/express/direct_messages.hpp"
 #include "workers/simulator/simgrid_compat.hpp"
 
 #if SIMGRID_VERSION < 33300
@@ -139,6 +140,14 @@ bool is_network_blocked() { return false; }
 void tell_loads() {}
 
 bool merges_computations() { return false; }
+
+bool sends_directly() { return false; }
+
+Pending* start_send(const DirectMessage&, SendMode, bool) { return nullptr; }
+
+Pending* start_receive(const DirectMessage&) { return nullptr; }
+
+bool finish(const std::vector<Pending*>&, const std::function<void()>&) { return true; }
 
 void run(const std::function<void()>&) {}
 
