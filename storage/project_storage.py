@@ -30,11 +30,11 @@ NARROWED = (
 """Methods that look at the project by themselves."""
 
 BY_JOB = (
-    "add_measurement", "append_event", "baseline_points", "best_trial", "cpu_seconds_spent",
-    "count_asked", "course_points", "delete_job", "evaluations_spent", "get_trial",
-    "initial_point", "is_being_prepared", "list_measurements", "list_trials",
-    "open_attempts", "open_trials", "set_job_priority", "transition", "trial_attempts",
-    "trial_cells", "trial_points",
+    "add_measurement", "append_event", "baseline_points", "best_trial", "comparisons",
+    "count_asked", "course_points", "cpu_seconds_spent", "delete_job", "evaluations_spent",
+    "get_trial", "initial_point", "is_being_prepared", "list_measurements", "list_trials",
+    "open_attempts", "open_trials", "search_seconds", "set_job_priority", "transition",
+    "trial_attempts", "trial_cells", "trial_points",
 )  # fmt: skip
 """Methods whose first argument is a job, which must be the project's."""
 

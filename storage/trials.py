@@ -138,6 +138,9 @@ _OTHER_COUNTS = (
     )
     .group_by(TRIALS.c.job_id, TRIALS.c.kind, TRIALS.c.state)
 )
+_SEARCH_SECONDS = select(func.coalesce(func.sum(TRIALS.c.cpu_seconds), 0.0)).where(
+    TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.kind != "comparison"
+)
 _SUMS = select(_JOBS.c.cpu_seconds, _JOBS.c.evaluations).where(_JOBS.c.id == bindparam("job_id"))
 
 
@@ -434,6 +437,13 @@ class Trials(Repository):
             NotFound: There is no such job.
         """
         return float(self._sum(job_id)[0])
+
+    def search_seconds(self, job_id: str) -> float:
+        """Simulator CPU seconds of the job's finished trials but for comparisons."""
+        with self._database.reading() as session:
+            return float(
+                session.connection().execute(_SEARCH_SECONDS, {"job_id": job_id}).scalar_one()
+            )
 
     def evaluations_spent(self, job_id: str) -> int:
         """Finished trials of the job that were simulated, not answered by the cache.

@@ -233,7 +233,7 @@ def test_budgets_count_what_was_simulated(
         "infeasible": 1,
         "pending": 1,
     }
-    assert storage.cpu_seconds_spent(job_id) == 2.75
+    assert storage.cpu_seconds_spent(job_id) == storage.search_seconds(job_id) == 2.75
     assert storage.evaluations_spent(job_id) == 3
     assert storage.get_job(job_id).evaluations == 3
     with pytest.raises(NotFound):

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from service.app import create_app
 from service.runtime import Runtime
-from storage.records import Outcome
+from storage.records import Outcome, TrialKind
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
 
@@ -120,6 +120,36 @@ def test_a_job_paused_by_a_quota_says_so_and_is_not_resumed_before_it_is_raised(
     client.patch("/api/v1/projects/ours", json={"quotas": {"cpu_seconds": 100}})
     resumed = guarded.client.post(f"{where}/resume", headers=headers).json()
     assert (resumed["state"], resumed["paused_because"]) == ("queued", None)
+
+
+def test_a_project_sees_the_result_of_its_job_and_no_other_does(guarded: Guarded) -> None:
+    ours, theirs = guarded.key("ours"), guarded.key("theirs")
+    storage = guarded.storage
+    job = guarded.client.post("/api/v1/jobs", json=SPEC, headers=ours).json()
+    leased = storage.acquire_lease("c", 60.0)
+    assert leased is not None
+    storage.transition(job["id"], "running", token=leased.lease_token)
+    kinds: tuple[TrialKind, ...] = ("search", "comparison")
+    for number, kind in enumerate(kinds, start=1):
+        trial = storage.propose_trial(
+            job["id"],
+            leased.lease_token,
+            number=number,
+            kind=kind,
+            label=None,
+            inside=kind == "search",
+            configuration={"topology": "torus-2d"},
+            configuration_sha256="0" * 64,
+            technique=None,
+            cutoff=None,
+        )
+        done = Outcome(status="completed", value=float(number))
+        storage.settle_trial(trial.id, leased.lease_token, done)
+
+    where = f"/api/v1/jobs/{job['id']}/best"
+    best = guarded.client.get(where, headers=ours).json()
+    assert (best["trial"], [one["fluid"] for one in best["comparisons"]]) == (1, [2.0])
+    assert guarded.client.get(where, headers=theirs).status_code == 404
 
 
 def test_an_upload_that_does_not_fit_is_refused(guarded: Guarded) -> None:
