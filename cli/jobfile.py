@@ -40,7 +40,7 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
     from cli.application_files import with_files
     from cli.machine_files import with_network
     from searchspace.documents import read_document
-    from searchspace.job import load_job
+    from searchspace.job import load_new_job
 
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text()
@@ -61,7 +61,7 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
             document = with_files(document, folder)
             if "application" in document:
                 document["application"] = with_files(document["application"], folder)
-        return load_job(document)
+        return load_new_job(document)
     except InvalidDocument as error:
         raise InvalidDocument([InvalidInput(f"{path}: {one}") for one in error.errors]) from error
     except InvalidInput as error:
@@ -142,7 +142,7 @@ def job_of_source(
     Raises:
         InvalidInput: The job cannot be run.
     """
-    from searchspace.job import load_job
+    from searchspace.job import load_new_job
 
     if base is not None:
         document = base.canonical()
@@ -166,4 +166,4 @@ def job_of_source(
         }
     if trials is not None:
         document["budget"] = {**document["budget"], "trials": trials}
-    return load_job({**document, "application": application})
+    return load_new_job({**document, "application": application})

@@ -1,4 +1,8 @@
-"""Reading jobs: the one entry for job files and for jobs that arrive over the network."""
+"""Reading jobs: new ones, as users write them, and those that are stored.
+
+What a job leaves open means in a new one what is best today, and in a stored one what it meant when
+it was stored. Stored jobs say all that may change.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,32 @@ from searchspace.jobspec import JobSpec, Reference, Workload
 from searchspace.validation import check
 from searchspace.workload import worlds
 
-__all__ = ["BuiltSpace", "JobSpec", "build_space", "load_job"]
+__all__ = ["BuiltSpace", "JobSpec", "build_space", "load_job", "load_new_job"]
+
+NEW_NETWORK = "auto"
+"""`machine.network` of new jobs that do not say one."""
+
+
+def load_new_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:
+    """Reads a job that somebody hands in, as `load_job` does.
+
+    Where it describes a machine and not its network model, that is `auto`. A machine that it refers
+    to stays as it was stored.
+
+    Raises:
+        InvalidInput: As `load_job` does.
+    """
+    if isinstance(document, str | bytes):
+        document = read_document(document)
+    if isinstance(document, Mapping):
+        machine = document.get("machine")
+        if isinstance(machine, Mapping) and "id" not in machine:
+            document = {**document, "machine": {"network": NEW_NETWORK, **machine}}
+    return load_job(document)
 
 
 def load_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:
-    """Reads a job and checks all that can be checked without its application and stored machine.
+    """Reads a stored job and checks all that can be checked without what it refers to by id.
 
     Args:
         document: YAML or JSON text, or what is in it.

@@ -50,7 +50,11 @@ ALL = "all"
 """Every algorithm of a collective that works."""
 
 COMPARISON_SHARE = 0.1
-"""Of a job's budgets of seconds: what one comparison of network models may take at most."""
+"""Of a job's budgets of seconds, or else of what its search took: what one comparison of network
+models may take at most."""
+
+COMPARISON_SECONDS = 10.0
+"""What a comparison may take after a search without a budget of seconds, however short."""
 
 MOST_APPLICATIONS = 64
 MOST_IN_FLIGHT = 1_024
@@ -515,15 +519,20 @@ class JobSpec(Description):
             raise InvalidInput("a machine description is needed in its place", field="machine.id")
         return self.machine
 
-    @property
-    def comparison_limits(self) -> Limits:
+    def comparison_limits(self, search_seconds: float) -> Limits:
         """What one evaluation with the other network model may take, in the end of the job.
 
         That is what any evaluation may take, but no longer than a share of the budget of seconds.
+        Without such a budget, it is no longer than that share of what the search took, unless that
+        is very little.
+
+        Args:
+            search_seconds: CPU seconds of the simulator before the first comparison.
         """
         budgets = (self.budget.cpu_seconds, self.budget.wall_seconds)
         shares = [COMPARISON_SHARE * seconds for seconds in budgets if seconds is not None]
-        wall_seconds = min([self.limits.wall_seconds, *shares])
+        affordable = max(COMPARISON_SECONDS, COMPARISON_SHARE * search_seconds)
+        wall_seconds = min(self.limits.wall_seconds, *(shares or [affordable]))
         return self.limits.model_copy(update={"wall_seconds": wall_seconds})
 
     @property
@@ -546,8 +555,11 @@ class JobSpec(Description):
         return None if self.known_worlds is None else sum(self.known_worlds)
 
     def canonical(self) -> dict[str, Any]:
-        """Returns the job as JSON in one form that `load_job` reads back: every field, SI units."""
+        """Returns the job as JSON in one form that `load_job` reads back: every field, SI units.
+
+        The network model is always said, so that it is the same for `load_new_job`.
+        """
         document = self.model_dump(mode="json", by_alias=True)
         if isinstance(self.machine, Machine):
-            document["machine"] = self.machine.canonical()
+            document["machine"] = {**self.machine.canonical(), "network": self.machine.network}
         return document

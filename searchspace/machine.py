@@ -236,7 +236,8 @@ class Machine(Description):
     network: Literal["fluid", "packets", "auto"] = "fluid"
     """What gives the time of messages: `fluid` lets them share cables by max-min fairness, as
     SimGrid does; `packets` sends trains of packets through the queues of the cables; `auto`
-    searches with `packets` and evaluates the best few with `fluid` as well."""
+    searches with `packets` and evaluates the best few with `fluid` as well. A new job whose machine
+    does not say gets `auto`, whatever else reads a machine takes that for `fluid`."""
     protocol: Protocol | None = None
     """How messages become packets, where the network is `packets` or `auto`: `tcp-openmpi` unless
     given, `verbs`, `ideal`, or `{name: verbs, mtu: 2KiB}`, single fields over a named one."""

@@ -157,7 +157,7 @@ def _tune(
     document = {
         "name": f"hu-{name}",
         "application": {"builtin": name, **parameters, "ranks": NODES},
-        "machine": {"nodes": NODES, "degree": _DEGREE, **HU},
+        "machine": {"nodes": NODES, "degree": _DEGREE, **HU, "network": "fluid"},
         "search": _SEARCH,
         "budget": {"trials": _TRIALS_QUICK if laboratory.quick else _TRIALS},
         "seed": laboratory.seed,

@@ -19,14 +19,10 @@ MOST = 3
 
 
 class Comparison:
-    """Which of the best trials are evaluated with the other model.
+    """Which of the best trials are evaluated with the other model."""
 
-    Args:
-        seconds: Of wall time; when comparisons have taken as long together, none is begun.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._left = seconds
+    def __init__(self) -> None:
+        self._left = 0.0
         self._finalists: dict[str, tuple[float, int, Configuration]] = {}  # by digest
         self._waiting: deque[Configuration] = deque()
 
@@ -39,8 +35,13 @@ class Comparison:
         ranked = sorted([*others, mine], key=_rank)[:MOST]
         self._finalists = {one[2].sha256: one for one in ranked}
 
-    def begin(self) -> None:
-        """Nothing is entered from now on."""
+    def begin(self, seconds: float) -> None:
+        """Nothing is entered from now on.
+
+        Args:
+            seconds: Of wall time; when comparisons have taken as long together, none is begun.
+        """
+        self._left = seconds
         self._waiting = deque(configuration for _, _, configuration in self._finalists.values())
 
     @property

@@ -158,7 +158,7 @@ class TrialLoop:
         self._refiner: MappingRefiner | None = None
         self._refinements = 0  # asked
         self._refined: list[Entrant] = []
-        self._comparison = comparing.Comparison(spec.comparison_limits.wall_seconds)
+        self._comparison = comparing.Comparison()
         self._search_end: _End | None = None
         self._stages = deque(self._planned())
         self._tended = time.monotonic()
@@ -178,7 +178,7 @@ class TrialLoop:
         comparison: list[_Stage] = []
         if self._spec.described_machine.network == "auto":
             comparison.append(
-                _Stage(self._comparison.begin, self._comparison_end, self._ask_comparison, 1)
+                _Stage(self._begin_comparison, self._comparison_end, self._ask_comparison, 1)
             )
         if not self._truncated:
             return [_Stage(_at_once, self._end, self._ask, several), *refinement, *comparison]
@@ -343,6 +343,10 @@ class TrialLoop:
         )
         self.ledger.ask(kind)
         return _Asked(self._number, entrant.configuration, inside=False, entrant=entrant)
+
+    def _begin_comparison(self) -> None:
+        took = self._storage.search_seconds(self._lease.job.id)
+        self._comparison.begin(self._spec.comparison_limits(took).wall_seconds)
 
     def _comparison_end(self) -> _Stop | None:
         """Why no finalist may be evaluated with the other model now; budgets do not count it."""

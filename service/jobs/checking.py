@@ -138,7 +138,9 @@ def _estimate(
     alike = [
         job
         for job in storage.list_jobs(limit=RECENT_JOBS).items
-        if job.evaluations and job.spec.get("application") == wanted
+        if job.evaluations
+        and job.spec.get("application") == wanted
+        and job.spec["machine"].get("network", "fluid") == spec.described_machine.network
     ]
     if not alike:
         note = "no job with this application has run here yet; the first trials will tell"

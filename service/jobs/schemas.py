@@ -42,6 +42,7 @@ SPEC_EXAMPLE: dict[str, Any] = {
         "switch_latency": "60ns",
         "switch_bandwidth": "10Pbps",
         "model": "smpi-default",
+        "network": "auto",
     },
     "search": {
         "topology": ["random", "torus-3d", "mesh-3d"],

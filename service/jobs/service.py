@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidInput
-from searchspace.job import JobSpec, build_space, load_job
+from searchspace.job import JobSpec, build_space, load_job, load_new_job
 from searchspace.jobspec import Reference, SourceApplication, TraceApplication, Workload
 from storage.errors import Conflict, NotFound
 from storage.records import Application, Job, JobState
@@ -35,7 +35,16 @@ def create(
         Conflict: The key was used for another job.
         QuotaExceeded: The project may have no more jobs, or has used up what it may.
     """
-    spec, application = check(storage, document)
+    return _queue(storage, *check(storage, document), idempotency_key, owner)
+
+
+def _queue(
+    storage: Storage,
+    spec: JobSpec,
+    application: Application | None,
+    idempotency_key: str | None,
+    owner: str | None,
+) -> Job:
     return storage.create_job(
         name=spec.name,
         spec=spec.canonical(),
@@ -51,7 +60,8 @@ def create(
 def check(storage: Storage, document: Any) -> tuple[JobSpec, Application | None]:
     """Check a job file without queueing the job.
 
-    What the file refers to by id is looked up now, so that a job that is accepted can be run.
+    What the file leaves open is as in new jobs (`load_new_job`). What it refers to by id is looked
+    up now, so that a job that is accepted can be run.
 
     Returns:
         The job, with a description of its machine, and its application where that is stored.
@@ -59,7 +69,11 @@ def check(storage: Storage, document: Any) -> tuple[JobSpec, Application | None]
     Raises:
         InvalidInput: The job file cannot be used; the message is the one of the command line.
     """
-    spec = load_job(document)
+    return _complete(storage, load_new_job(document))
+
+
+def _complete(storage: Storage, spec: JobSpec) -> tuple[JobSpec, Application | None]:
+    """The job with all that it refers to looked up and checked."""
     # The coordinator would refuse unknown techniques too, but only when the job is at work.
     techniques.choose((), spec.techniques)
     application = None
@@ -107,6 +121,8 @@ def clone(
 ) -> Job:
     """Queue a job with the job file of another, changed by a merge patch.
 
+    What the other job leaves open means what it meant there.
+
     Raises:
         NotFound: There is no such job.
         InvalidInput: The changed job file cannot be used.
@@ -117,7 +133,16 @@ def clone(
         changes = {}
     if not isinstance(changes, dict):
         raise InvalidInput("the changes must be an object of job file fields")
-    return create(storage, merge(spec, changes), idempotency_key, owner=owner)
+    changed = merge(spec, _without_protocol(changes))
+    return _queue(storage, *_complete(storage, load_job(changed)), idempotency_key, owner)
+
+
+def _without_protocol(changes: dict[str, Any]) -> dict[str, Any]:
+    """Changes to the fluid model leave out the protocol of packets, which means nothing to it."""
+    machine = changes.get("machine")
+    if not isinstance(machine, dict) or machine.get("network") != "fluid":
+        return changes
+    return {**changes, "machine": {"protocol": None, **machine}}
 
 
 def merge(target: Any, patch: Any) -> Any:

@@ -127,11 +127,12 @@ def _simulated(storage: Storage, subject: Subject, trial: Trial) -> Outcome:
         traffic=subject.traffic,
         kept=ProjectNetworks(storage, subject.project),
     )
+    limits = subject.limits_of(trial)
     with Simulator(subject.replayed(trial).paths) as simulator:
         answer = simulator.evaluate(
             subject.request(resolved),
-            memory_bytes=subject.limits_of(trial).memory,
-            wall_seconds=min(WALL_SECONDS, subject.limits_of(trial).wall_seconds),
+            memory_bytes=limits.memory,
+            wall_seconds=min(WALL_SECONDS, limits.wall_seconds),
         )
     return outcome_of(answer, None, subject.workload)
 

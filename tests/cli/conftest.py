@@ -177,6 +177,7 @@ def tiny_job() -> dict[str, Any]:
             "host_speed": "100Gf",
             "link_bandwidth": "40Gbps",
             "switch_latency": "60ns",
+            "network": "fluid",
         },
         "search": {
             "topology": ["random", "mesh-2d"],

@@ -7,7 +7,13 @@ from tests.cli.conftest import Hamtune
 JOB: dict[str, Any] = {
     "name": "two-fidelities",
     "application": {"builtin": "cg", "class": "S", "ranks": 16},
-    "machine": {"nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"},
+    "machine": {
+        "nodes": 16,
+        "degree": 4,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "network": "fluid",
+    },
     "search": {
         "topology": [{"family": "random", "instances": 8}, "torus-2d"],
         "ordering": ["original", "hamorder"],

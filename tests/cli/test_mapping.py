@@ -88,6 +88,7 @@ def test_a_job_chooses_among_mappers_and_their_options(hamtune: Hamtune, files: 
             "host_speed": "1Gf",
             "link_bandwidth": "1Gbps",
             "link_latency": "1us",
+            "network": "fluid",
         },
         "search": {
             "topology": ["torus-2d"],

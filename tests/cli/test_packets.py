@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from cli.jobfile import job_of_source
+from searchspace.job import load_new_job
 from searchspace.protocol import PROTOCOLS
 from tests.cli.conftest import Hamtune
 
@@ -134,6 +136,39 @@ def test_smpirun_gives_what_fluid_said_and_the_export_says_why(
     assert "(packets, tcp-openmpi)" in readme
     assert "Plain smpirun knows the fluid model only, with factors on" in readme
     assert f"that is {told!r} s" in readme
+
+
+def unsaid(**machine: Any) -> dict[str, Any]:
+    """The job with a machine that says no network model but the one given."""
+    job = {**JOB, "machine": {**MACHINE, "switch_latency": "60ns", **machine}}
+    return {**job, "search": {"topology": ["ring", "torus-2d"]}, "budget": {"trials": 1}}
+
+
+def test_a_job_file_that_says_no_network_model_is_auto(hamtune: Hamtune) -> None:
+    answer = hamtune.json("run", hamtune.job_file({**unsaid(), "name": "unsaid"}, "unsaid.yaml"))
+    assert answer["job"]["spec"]["machine"]["network"] == "auto"
+    assert answer["best"]["model"] == "packets, tcp-openmpi"
+    assert len(answer["best"]["comparisons"]) == 2  # all points of the space
+
+
+def test_a_job_file_may_say_fluid(hamtune: Hamtune) -> None:
+    job = {**unsaid(network="fluid"), "name": "fluid"}
+    answer = hamtune.json("run", hamtune.job_file(job, "fluid.yaml"))
+    assert answer["job"]["spec"]["machine"]["network"] == "fluid"
+    assert (answer["best"]["model"], answer["best"]["comparisons"]) == ("fluid, smpi-default", [])
+
+
+def test_the_machine_of_an_evaluation_is_fluid_where_it_does_not_say(hamtune: Hamtune) -> None:
+    found = evaluate(hamtune, {"builtin": "is", "class": "S", "ranks": 16}, "--json").stdout
+    assert json.loads(found)["network"] == "fluid"
+
+
+def test_a_job_over_a_program_of_ones_own_is_auto_unless_its_base_says_otherwise() -> None:
+    program = {"source": "solver", "build": "make", "run": "bin/solve", "ranks": 16}
+    alone = job_of_source(program, None, trials=None)
+    based = job_of_source(program, load_new_job(unsaid(network="fluid")), trials=5)
+    assert alone.described_machine.network == "auto"
+    assert based.described_machine.network == "fluid"
 
 
 def test_truncated_traces_and_refinements_go_by_packets(hamtune: Hamtune) -> None:

@@ -22,7 +22,13 @@ JOB: dict[str, Any] = {
         },
     ],
     "objective": "weighted",
-    "machine": {"nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"},
+    "machine": {
+        "nodes": 16,
+        "degree": 4,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "network": "fluid",
+    },
     "search": {
         "topology": [{"family": "random", "instances": 4}, "torus-2d"],
         "ordering": ["original", "hamorder"],

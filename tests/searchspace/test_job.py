@@ -10,7 +10,7 @@ import pytest
 
 from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidDocument, InvalidInput
-from searchspace.job import build_space, load_job
+from searchspace.job import build_space, load_job, load_new_job
 from searchspace.jobspec import JobSpec
 
 FROM_THE_MANUAL = """
@@ -66,19 +66,54 @@ def test_the_network_model_is_a_field_of_the_machine() -> None:
         load_job(small(machine={**machine, "protocol": {"mtu": "2kiB"}}))
 
 
+@pytest.mark.parametrize("said", [{}, {"network": "fluid"}, {"network": "packets"}])
+def test_a_new_job_that_says_no_network_model_gets_auto(said: dict[str, str]) -> None:
+    document = small(machine={**SMALL["machine"], **said})
+    spec = load_new_job(document)
+    network = said.get("network", "auto")
+    assert spec.described_machine.network == network
+    assert spec.canonical()["machine"]["network"] == network
+    assert load_new_job(spec.canonical()) == load_job(spec.canonical()) == spec
+    assert load_new_job(json.dumps(document)) == spec
+
+
+def test_a_stored_job_that_says_no_network_model_has_fluid() -> None:
+    spec = load_job(small())
+    assert spec.described_machine.network == "fluid"
+    assert load_new_job(spec.canonical()) == spec
+
+
+def test_a_machine_that_a_new_job_refers_to_stays_as_it_is() -> None:
+    document = small(machine={"id": "0k3v9m2x7q1zt8ac"})
+    assert load_new_job(document) == load_job(document)
+
+
+@pytest.mark.parametrize("document", ["[]", "machine: 3", small(machine="fast"), small(machine=[])])
+def test_what_is_wrong_with_a_new_job_is_said_as_of_any(document: Any) -> None:
+    with pytest.raises(InvalidInput) as new:
+        load_new_job(document)
+    with pytest.raises(InvalidInput) as stored:
+        load_job(document)
+    assert str(new.value) == str(stored.value)
+
+
 @pytest.mark.parametrize(
-    ("changes", "seconds"),
+    ("changes", "search", "seconds"),
     [
-        ({}, 600.0),
-        ({"limits": {"wall_seconds": 30}}, 30.0),
-        ({"budget": {"trials": 5, "cpu_seconds": 100}}, 10.0),
-        ({"budget": {"cpu_seconds": 100, "wall_seconds": 50}}, 5.0),
+        ({}, 0.0, 10.0),
+        ({}, 99.0, 10.0),
+        ({}, 500.0, 50.0),
+        ({}, 1e6, 600.0),
+        ({"limits": {"wall_seconds": 30}}, 500.0, 30.0),
+        ({"limits": {"wall_seconds": 5}}, 0.0, 5.0),
+        ({"budget": {"trials": 5, "cpu_seconds": 100}}, 500.0, 10.0),
+        ({"budget": {"cpu_seconds": 100, "wall_seconds": 50}}, 500.0, 5.0),
     ],
 )
 def test_what_a_comparison_of_network_models_may_take(
-    changes: dict[str, Any], seconds: float
+    changes: dict[str, Any], search: float, seconds: float
 ) -> None:
-    limits = load_job(small(**changes)).comparison_limits
+    limits = load_job(small(**changes)).comparison_limits(search)
     assert (limits.wall_seconds, limits.memory) == (seconds, 4 * 2**30)
 
 

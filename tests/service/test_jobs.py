@@ -8,7 +8,7 @@ import yaml
 from fastapi.testclient import TestClient
 
 from searchspace.errors import InvalidInput
-from searchspace.job import load_job
+from searchspace.job import load_job, load_new_job
 from service.jobs.service import merge
 from storage.records import JobState, Outcome
 from storage.storage import Storage
@@ -171,7 +171,7 @@ def test_a_job_is_created_from_json_and_from_yaml(client: TestClient, spec: dict
     assert response.status_code == 201
     job = response.json()
     assert job["state"] == "queued"
-    assert job["spec"] == load_job(spec).canonical()
+    assert job["spec"] == load_new_job(spec).canonical()
     assert job["progress"] == {
         "trials": {}, "finished": 0, "kinds": {}, "evaluations": 0, "cpu_seconds": 0.0,
         "best": None,
@@ -210,7 +210,40 @@ def test_a_job_may_refer_to_an_uploaded_trace_and_a_stored_machine(
     job = response.json()
     assert job["application_id"] == application["id"]
     # The job holds the machine itself, so that what it means cannot change.
-    assert job["spec"]["machine"] == machine["machine"]
+    assert job["spec"]["machine"] == {**machine["machine"], "network": "fluid"}
+
+
+@pytest.mark.parametrize("said", [{}, {"network": "fluid"}, {"network": "packets"}])
+def test_the_specification_of_a_new_job_says_its_network_model(
+    client: TestClient, spec: dict[str, Any], said: dict[str, str]
+) -> None:
+    spec = {**spec, "machine": {**spec["machine"], **said}}
+    network = said.get("network", "auto")
+    job = client.post(URL, json=spec).json()
+    assert job["spec"]["machine"]["network"] == network
+    assert client.post(f"{URL}/check", json=spec).json()["spec"] == job["spec"]
+    assert client.post(URL, json=job["spec"]).json()["spec"] == job["spec"]
+    cloned = client.post(f"{URL}/{job['id']}/clone", json={"seed": 2}).json()
+    assert cloned["spec"]["machine"]["network"] == network
+
+
+def test_a_clone_of_an_older_job_keeps_its_network_model(
+    client: TestClient, storage: Storage, spec: dict[str, Any]
+) -> None:
+    older = storage.create_job(name="older", spec=spec, seed=1)
+    clone = f"{URL}/{older.id}/clone"
+    assert client.post(clone).json()["spec"]["machine"]["network"] == "fluid"
+    changes = {"machine": {"network": "auto"}}
+    assert client.post(clone, json=changes).json()["spec"]["machine"]["network"] == "auto"
+    assert client.get(f"{URL}/{older.id}").json()["spec"] == spec
+
+
+def test_a_clone_may_go_back_to_the_fluid_model(
+    client: TestClient, create_job: Callable[..., str], spec: dict[str, Any]
+) -> None:
+    changes = {"machine": {"network": "fluid"}}
+    cloned = client.post(f"{URL}/{create_job()}/clone", json=changes).json()
+    assert cloned["spec"] == load_job(spec).canonical()
 
 
 def test_jobs_are_listed_by_pages_newest_first(

@@ -62,7 +62,7 @@ def test_a_job_without_trials_has_an_empty_course(
 def test_the_best_stands_beside_the_baselines(
     client: TestClient, prepared: Callable[..., str], add_trials: Callable[..., None]
 ) -> None:
-    job_id = prepared()
+    job_id = prepared(machine={**MACHINE, "network": "fluid"})
     add_trials(
         job_id,
         completed(4.0),

@@ -137,6 +137,25 @@ def test_no_comparison_is_begun_once_they_have_taken_their_share(storage: Storag
     assert len(compared(storage, job)) == 2  # after 6 s of wall time a tenth of 50 s is spent
 
 
+@pytest.mark.parametrize(
+    ("each", "fluid", "begun"), [(0.5, 6.0, 2), (0.5, 11.0, 1), (5.0, 12.0, 2)]
+)
+def test_without_a_budget_of_seconds_their_share_is_one_of_what_the_search_took(
+    storage: Storage, each: float, fluid: float, begun: int
+) -> None:
+    class Costly(TwoModels):
+        fluid_seconds: ClassVar[float] = fluid
+
+        def outcome(self, trial: Trial) -> Outcome:
+            return replace(super().outcome(trial), cpu_seconds=each)
+
+    job = run(storage, evaluators=Costly)
+    trials = [t for t in storage.list_trials(job.id) if t.kind != "comparison"]
+    search = sum(t.cpu_seconds or 0.0 for t in trials)
+    assert storage.search_seconds(job.id) == search  # about 20 s, and 200 s
+    assert len(compared(storage, job)) == begun
+
+
 def test_one_that_fails_is_the_last(storage: Storage) -> None:
     class Dear(TwoModels):
         fluid_failure: ClassVar[dict[str, Any] | None] = {"kind": "wall", "message": "too long"}
@@ -147,10 +166,10 @@ def test_one_that_fails_is_the_last(storage: Storage) -> None:
 
 
 def test_equal_configurations_take_part_once() -> None:
-    comparison = Comparison(60.0)
+    comparison = Comparison()
     first, second = Configuration({"topology": "ring"}), Configuration({"topology": "line"})
     for number, (value, configuration) in enumerate(((2.0, first), (1.0, second), (0.5, first))):
         comparison.enter(value, number, configuration)
-    comparison.begin()
+    comparison.begin(60.0)
     assert [comparison.start(), comparison.start()] == [first, second]
     assert comparison.over

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { documentOf, formOf, INITIAL, namesOf } from "../src/create/form.ts";
+import { documentOf, fileOf, formOf, INITIAL, namesOf } from "../src/create/form.ts";
 import type { Catalogue, Json } from "../src/lib/types.ts";
 
 const catalogue = {
@@ -39,6 +39,13 @@ test("the network model has a field, and its protocol stays as it is", () => {
   const form = formOf(file, catalogue);
   assert.deepEqual([form.network, namesOf(form.rest)], ["auto", ["machine.protocol.name", "machine.protocol.mtu"]]);
   assert.deepEqual(documentOf(form, catalogue), file);
+});
+
+test("the file of a stored job says the network model that it had", () => {
+  const stored = { ...FILE, machine: { ...FILE.machine, switch_bandwidth: null }, techniques: null, cutoff_factor: null };
+  assert.deepEqual(fileOf(stored), { ...FILE, machine: { network: "fluid", ...FILE.machine }, cutoff_factor: null });
+  assert.deepEqual(fileOf({ ...FILE, machine: { ...FILE.machine, network: "auto" } }).machine, { ...FILE.machine, network: "auto" });
+  assert.deepEqual(fileOf({ ...FILE, machine: { id: "m1" } }).machine, { id: "m1" });
 });
 
 test("what has no field stays as it is", () => {

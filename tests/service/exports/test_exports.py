@@ -20,6 +20,7 @@ from service.exports.registry import EXPORTERS, ExportFile, archive, export_job
 from storage.errors import Conflict, NotFound
 from storage.records import Outcome
 from storage.storage import Storage
+from tests.service.conftest import SPEC
 
 SPLIT = encode("comm_split", color=1) + encode("barrier", comm=2)
 
@@ -40,7 +41,8 @@ def finished(
             ranks=summary["ranks"],
             summary=dict(summary),
         )
-        job_id = create_job(application={"id": application.id})
+        machine = {**SPEC["machine"], "network": "fluid"}
+        job_id = create_job(application={"id": application.id}, machine=machine)
         add_trials(
             job_id,
             *(Outcome(status="completed", value=value) for value in (3.0, 1.5, 2.0)),

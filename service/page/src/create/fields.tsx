@@ -77,7 +77,7 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
                 {text("linkLatency", "Latency of a cable", "machine.link_latency", "0s, 100ns")}
                 {text("switchLatency", "Latency of a switch", "machine.switch_latency", "60ns")}
                 {select("model", "Factors of the fluid model", "machine.model", [["", "as usual"], ["smpi-default", "SMPI's calibration"], ["plain", "plain"]])}
-                {select("network", "Network model", "machine.network", [["", "as usual"], ["fluid", "fluid"], ["packets", "packets"], ["auto", "packets, the best also by fluid"]])}
+                {select("network", "Network model", "machine.network", [["", "as usual (auto)"], ["auto", "auto: packets, the best also by fluid"], ["packets", "packets"], ["fluid", "fluid"]])}
               </>
             )}
         </div>

@@ -113,6 +113,20 @@ function merged(rest: Document, own: Document): Document {
   return both;
 }
 
+/** The job file of a stored job, without what goes without saying in a new one. */
+export function fileOf(spec: Document): Document {
+  const drop = (value: Json): Json => {
+    if (!isDocument(value)) return value;
+    return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null).map(([name, inner]) => [name, drop(inner)]));
+  };
+  const kept = drop(spec) as Document;
+  if (spec["cutoff_factor"] === null) kept["cutoff_factor"] = null; // null says: let all finish
+  const { machine } = kept;
+  // New jobs that say nothing get another network model than older ones had.
+  if (isDocument(machine) && !("id" in machine)) kept["machine"] = { network: "fluid", ...machine };
+  return kept;
+}
+
 function isDocument(value: Json | undefined): value is Document {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ import { yaml } from "../lib/yaml.ts";
 import { Choice } from "../ui/choice.tsx";
 import { AnotherKey, Failure, Loading, Section } from "../ui/parts.tsx";
 import { JobForm } from "./fields.tsx";
-import { documentOf, formOf, INITIAL, namesOf, type Form } from "./form.ts";
+import { documentOf, fileOf, formOf, INITIAL, namesOf, type Form } from "./form.ts";
 
 type Mode = "form" | "yaml";
 const MODES = [["form", "form"], ["yaml", "YAML"]] as const;
@@ -24,18 +24,7 @@ export function CreatePage({ clone }: { clone: string | null }) {
   if (clone && !original.data) return <Loading what="the job to clone" />;
   const spec = original.data?.spec;
   return <Editor key={clone ?? "new"} name={clone ? `hamtune-draft-${clone}` : "hamtune-draft"}
-    initial={{ mode: spec ? "yaml" : "form", form: INITIAL, text: spec ? yaml(tidy(spec)) : "" }} cloned={original.data} />;
-}
-
-/** A job file without what goes without saying. */
-function tidy(spec: { [name: string]: Json }): { [name: string]: Json } {
-  const drop = (value: Json): Json => {
-    if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null).map(([name, inner]) => [name, drop(inner)]));
-  };
-  const kept = drop(spec) as { [name: string]: Json };
-  if (spec["cutoff_factor"] === null) kept["cutoff_factor"] = null; // null says: let all finish
-  return kept;
+    initial={{ mode: spec ? "yaml" : "form", form: INITIAL, text: spec ? yaml(fileOf(spec)) : "" }} cloned={original.data} />;
 }
 
 function Editor({ name, initial, cloned }: { name: string; initial: Draft; cloned: Job | null }) {
