@@ -14,11 +14,13 @@ import pytest
 from searchspace.graph import Graph
 from searchspace.topology import FAMILIES, generate
 from searchspace.topology.family import Wanted
+from storage.records import Outcome
 from storage.storage import Storage
 from tests.processes import children
 from tests.workers.conftest import RANKS, RunningJob, write_program
 from workers.evaluator import Evaluator, Stopped, outcome_of
 from workers.simulator_client import Simulator
+from workers.subject import Subjects
 
 RunJob = Callable[..., RunningJob]
 
@@ -70,6 +72,23 @@ def test_configurations_differ(evaluator: Evaluator, run_job: RunJob, trace: Pat
     evaluator.evaluate(job.open(3, topology="torus-3d"))
 
     assert len({job.trial(number).value for number in (1, 2, 3)}) == 3
+
+
+def test_a_comparison_of_network_models_may_take_a_share_of_what_the_search_took(
+    storage: Storage, run_job: RunJob, trace: Path
+) -> None:
+    job = run_job(trace)
+    subjects = Subjects(storage)
+
+    def limits() -> tuple[float, float]:
+        trial, subject = job.trial(), subjects.of(job.id)
+        comparison = dataclasses.replace(trial, kind="comparison")
+        return subject.limits_of(trial).wall_seconds, subject.limits_of(comparison).wall_seconds
+
+    attempt = job.open()
+    assert limits() == (600.0, 10.0)
+    storage.finish_attempt(attempt, Outcome(status="completed", value=1.0, cpu_seconds=500.0))
+    assert limits() == (600.0, 50.0)
 
 
 def test_the_same_configuration_is_simulated_once_for_all_jobs(
