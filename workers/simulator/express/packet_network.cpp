@@ -134,6 +134,10 @@ void PacketNetwork::push(std::uint32_t number, Train& train) {
     return;
   }
   trains.first = trains.last = &train;
+  if (std::exchange(has_hole_, false)) {
+    sink(0, {train.date, number});
+    return;
+  }
   due_.emplace_back();
   rise(due_.size() - 1, {train.date, number});
 }
@@ -182,7 +186,8 @@ void PacketNetwork::fetch_ahead() const {
   __builtin_prefetch(place % 2 == 0 ? link.onward.first : link.home.first);
 }
 
-/// The train that is due first.
+/// The train that is due first. Where it was the only one of its stream it leaves a hole, which most often
+/// the stream fills to which it goes.
 PacketNetwork::Train& PacketNetwork::take() {
   const std::uint32_t number = due_.front().stream;
   Stream& trains = stream(number);
@@ -191,9 +196,13 @@ PacketNetwork::Train& PacketNetwork::take() {
   if (trains.first != nullptr)
     sink(0, {trains.first->date, number});
   else
-    drop_first();
+    has_hole_ = true;
   fetch_ahead();
   return train;
+}
+
+void PacketNetwork::fill_hole() {
+  if (std::exchange(has_hole_, false)) drop_first();
 }
 
 PacketNetwork::Progress PacketNetwork::advance(double until, double& now) {
@@ -207,6 +216,7 @@ PacketNetwork::Progress PacketNetwork::advance(double until, double& now) {
     }
     Train& train = take();
     if (train.steps == 0) {
+      fill_hole();
       now = date;
       discard(train);
       return {train.flow, true};
@@ -215,6 +225,7 @@ PacketNetwork::Progress PacketNetwork::advance(double until, double& now) {
       enter(train, train.next[-1].holds != 0);
     else
       queue(train, date);
+    fill_hole();
   }
   return {};
 }

@@ -174,6 +174,7 @@ class PacketNetwork {
   void sink(std::size_t place, const Due& due);
   Train& take();
   void drop_first();
+  void fill_hole();
   void fetch_ahead() const;
   Train& make_train();
   void discard(Train& train);
@@ -186,6 +187,7 @@ class PacketNetwork {
   std::vector<Turns> turns_;               // by link; none before the first long flow
   std::size_t held_ = 0;                   // trains that wait in queues with credits
   std::vector<Due> due_;                   // a heap, the first due first
+  bool has_hole_ = false;                  // in place of the first of these
   Train* spare_ = nullptr;
   std::pmr::monotonic_buffer_resource memory_;
 };
