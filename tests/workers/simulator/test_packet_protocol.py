@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -236,7 +237,8 @@ def test_only_our_own_engine_knows_packets(tmp_path: Path) -> None:
 
 def test_an_idle_cable_with_a_token_bucket_lets_its_burst_pass_at_once(tmp_path: Path) -> None:
     """A short message takes the latency alone; a long one is ahead by the burst, once."""
-    request = packets_on(line_of(3), 0, 2, burst=MTU)
-    for size, shaped in ((MTU, 0), (10 * MTU, 9 * MTU)):
+    for size, shaped, buffer in itertools.product((MTU, 10 * MTU), (MTU,), (None, 1e6)):
+        request = packets_on(line_of(3), 0, 2, burst=shaped, buffer=buffer)
         _, received = times_of(tmp_path, [sends((1, size)), receives((0, size))], request)
-        assert received == pytest.approx(shaped / BANDWIDTH + 2 * LATENCY, rel=1e-9)
+        expected = (size - shaped) / BANDWIDTH + 2 * LATENCY
+        assert received == pytest.approx(expected, rel=1e-9)

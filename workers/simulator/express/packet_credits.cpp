@@ -1,4 +1,5 @@
 // Queues of a packet network whose buffers are finite: see packet_network.hpp.
+#include <algorithm>
 #include <utility>
 
 #include "workers/simulator/express/packet_network.hpp"
@@ -32,7 +33,8 @@ void PacketNetwork::start_next(std::uint32_t number, double now) {
   credit.leaving = train.bytes;
   credit.before = is_first ? Credit::kNone : train.next[-1].link;
   credit.sender = is_first ? train.flow : nullptr;
-  const double leaves = cross(train, !is_first && train.next[-1].holds != 0, now);
+  const double starts = std::max(now, links_[number].free);  // behind a burst it is not yet due
+  const double leaves = cross(train, !is_first && train.next[-1].holds != 0, starts);
   due_.emplace_back();
   rise(due_.size() - 1, {leaves, number});
 }

@@ -41,7 +41,7 @@ Path PacketNetwork::path(Node source, Node target, std::uint32_t lane) {
 }
 
 PacketNetwork::Train& PacketNetwork::make_train() {
-  if (spare_ == nullptr) return *::new (memory_.allocate(sizeof(Train), sizeof(Train))) Train;
+  if (spare_ == nullptr) return *::new (memory_.allocate(sizeof(Train), alignof(Train))) Train;
   Train& train = *spare_;
   spare_ = train.behind;
   return train;

@@ -97,7 +97,7 @@ class PacketNetwork {
  private:
   /// On its way behind a queue. It fills a cache line, and so does a link: there are few calculations
   /// between looks at another of either.
-  struct Train {
+  struct alignas(64) Train {
     double date;  // when its head comes to the next queue, or all of it to the target, s
     double tail;  // when its last byte comes to the next queue, s
     double bytes;
