@@ -10,6 +10,7 @@ from typing import Any
 
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
+from searchspace.protocol import PROTOCOLS
 from workers.simulator_client import BINARY
 
 PLAIN = {"smpi/bw-factor": "0:1", "smpi/lat-factor": "0:1"}
@@ -17,25 +18,7 @@ BANDWIDTH = 1e9  # bytes/s of a cable
 LATENCY = 1e-6  # s of a cable
 ENVELOPE = 16  # bytes that SMPI adds to each message
 MTU = 1500  # bytes
-IDEAL: dict[str, Any] = {
-    "switching": "cut-through",
-    "mtu": MTU,
-    "header": 0,
-    "framing": 0,
-    "message_header": 0,
-    "control_bytes": 0,
-    "eager_limit": None,
-    "send_buffer": None,
-    "exchange": "full",
-    "exchange_above": 0,
-    "trains": 64,
-    "buffer": None,
-    "burst": 0,
-    "send_overhead": [],
-    "isend_overhead": [],
-    "receive_overhead": [],
-    "peer_overhead": 0.0,
-}
+IDEAL: dict[str, Any] = PROTOCOLS["ideal"].numbers()
 """A network of packets in which nothing but the cables takes time."""
 STORED: dict[str, Any] = IDEAL | {"switching": "store-and-forward"}
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from searchspace.collectives import COLLECTIVES, SELECTORS
 from searchspace.formats.operations import encode
 from searchspace.kernels import trace_summary
+from searchspace.protocol import PROTOCOLS
 from searchspace.topology import generate
 from tests.workers.simulator.runs import (
     BANDWIDTH,
@@ -37,18 +38,9 @@ from tests.workers.simulator.test_packets import receives, sends
 from tests.workers.simulator.test_selectors import RANKS, call, grid
 from workers.capture import capture_builtin
 
-TCP = IDEAL | {
-    "header": 52,
-    "framing": 14,
-    "message_header": 32,
-    "control_bytes": 64,
-    "eager_limit": 65536,
-    "send_buffer": 4_000_000,
-    "exchange": "half",
-    "exchange_above": 65536,
-}
+TCP = PROTOCOLS["tcp-openmpi"].numbers()
 ONE_SIDED = {"smpi/alltoall": "pair_rma"}  # left to SimGrid's engine
-PROTOCOLS = {"ideal": IDEAL, "stored": STORED, "tcp": TCP}
+NAMED = {"ideal": IDEAL, "stored": STORED, "tcp": TCP}
 Message = tuple[int, int, int]  # source, target, bytes
 
 HOSTS = 6
@@ -96,12 +88,12 @@ def answer_to(traffic: list[Message], seed: int, **changes: Any) -> dict[str, An
 
 
 @settings(max_examples=25, deadline=None)
-@given(messages(), st.integers(0, 100), st.sampled_from(sorted(PROTOCOLS)))
+@given(messages(), st.integers(0, 100), st.sampled_from(sorted(NAMED)))
 def test_bytes_are_conserved_and_no_cable_is_faster_than_its_rate(
     traffic: list[Message], seed: int, protocol: str
 ) -> None:
     """Loads are those of the fluid model, which sends the same bytes over the same cables."""
-    answer = answer_to(traffic, seed, **PROTOCOLS[protocol])
+    answer = answer_to(traffic, seed, **NAMED[protocol])
     with tempfile.TemporaryDirectory() as directory:
         trace = program(Path(directory), traffic)
         request = packets_on(network(seed), *range(HOSTS)) | {"options": PLAIN}
@@ -113,18 +105,18 @@ def test_bytes_are_conserved_and_no_cable_is_faster_than_its_rate(
 
 
 @settings(max_examples=25, deadline=None)
-@given(messages(), st.integers(0, 100), st.sampled_from(sorted(PROTOCOLS)))
+@given(messages(), st.integers(0, 100), st.sampled_from(sorted(NAMED)))
 def test_the_same_request_has_the_same_answer(
     traffic: list[Message], seed: int, protocol: str
 ) -> None:
-    one = answer_to(traffic, seed, **PROTOCOLS[protocol])
-    other = answer_to(traffic, seed, **PROTOCOLS[protocol])
+    one = answer_to(traffic, seed, **NAMED[protocol])
+    other = answer_to(traffic, seed, **NAMED[protocol])
     timeless = ("simulated_time", "rank_finish_times", "link_loads")
     assert [one[key] for key in timeless] == [other[key] for key in timeless]
 
 
 @settings(max_examples=25, deadline=None)
-@given(messages(), st.integers(0, 100), st.sampled_from(sorted(PROTOCOLS)), st.integers(1, 1000))
+@given(messages(), st.integers(0, 100), st.sampled_from(sorted(NAMED)), st.integers(1, 1000))
 def test_what_starts_later_ends_later_by_as_much(
     traffic: list[Message], seed: int, protocol: str, delay: int
 ) -> None:
@@ -133,8 +125,8 @@ def test_what_starts_later_ends_later_by_as_much(
     exact = {
         "platform": {"link_bandwidth": 1 / unit, "link_latency": 64 * unit, "host_speed": 1 / unit}
     }
-    at_once = answer_to(traffic, seed, **exact, **PROTOCOLS[protocol])
-    later = answer_to(traffic, seed, late=float(delay), **exact, **PROTOCOLS[protocol])
+    at_once = answer_to(traffic, seed, **exact, **NAMED[protocol])
+    later = answer_to(traffic, seed, late=float(delay), **exact, **NAMED[protocol])
     shifted = [time + delay * unit for time in at_once["rank_finish_times"][0]]
     assert later["rank_finish_times"][0] == shifted
 
@@ -153,7 +145,7 @@ def received(flows: list[Flow], protocol: str) -> list[float]:
     with tempfile.TemporaryDirectory() as directory:
         trace = write_program(Path(directory) / "flows.ht", [*senders, *receivers])
         hosts = [0] * count + [1] * count
-        request = packets_on(line_of(2, cores=count), *hosts, **PROTOCOLS[protocol])
+        request = packets_on(line_of(2, cores=count), *hosts, **NAMED[protocol])
         answer = answer_of(trace, request)
     assert answer["status"] == "completed", answer["reason"]
     times: list[float] = answer["rank_finish_times"][0][count:]
@@ -186,8 +178,8 @@ def test_longer_trains_end_when_packets_do_but_for_a_train_a_message(
     traffic: list[Message], seed: int, protocol: str
 ) -> None:
     """What the documentation says of the error of longer trains."""
-    packets = answer_to(traffic, seed, **PROTOCOLS[protocol] | {"trains": 1e9})
-    trains = answer_to(traffic, seed, **PROTOCOLS[protocol] | {"trains": 64})
+    packets = answer_to(traffic, seed, **NAMED[protocol] | {"trains": 1e9})
+    trains = answer_to(traffic, seed, **NAMED[protocol] | {"trains": 64})
     packets_of = [math.ceil(max(1, size) / MTU) for _, _, size in traffic]
     longest = [2 ** math.ceil(math.log2(max(1.0, count / 64))) * MTU for count in packets_of]
     at_most = sum(longest) * HOSTS / BANDWIDTH
@@ -198,7 +190,7 @@ def test_longer_trains_end_when_packets_do_but_for_a_train_a_message(
 
 
 @pytest.mark.parametrize("forms", [ring_forms, blocking_forms])
-@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+@pytest.mark.parametrize("protocol", sorted(NAMED))
 @pytest.mark.parametrize("rank_hosts", [[0, 1, 2, 3], [0, 0, 1, 1]])
 def test_every_form_of_message_goes_as_packets(
     forms: Callable[[int], list[Any]], protocol: str, rank_hosts: list[int], tmp_path: Path
@@ -208,7 +200,7 @@ def test_every_form_of_message_goes_as_packets(
         [[encode(name, **fields) for name, fields in forms(rank)] for rank in range(FEW_RANKS)],
     )
     platform = line_of(max(rank_hosts) + 1)
-    answer = answer_of(trace, packets_on(platform, *rank_hosts, **PROTOCOLS[protocol]))
+    answer = answer_of(trace, packets_on(platform, *rank_hosts, **NAMED[protocol]))
     assert answer["status"] == "completed", answer["reason"]
 
 
