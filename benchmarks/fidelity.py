@@ -137,6 +137,7 @@ def job_of(name: str, ranks: int, trials: int) -> dict[str, Any]:
             "link_bandwidth": "40Gbps",
             "switch_latency": "60ns",
             "switch_bandwidth": "10Pbps",
+            "network": "fluid",
         },
         "search": {
             "topology": [{"family": "random", "instances": 8}, "torus-2d", "mesh-2d"],

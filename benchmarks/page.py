@@ -70,6 +70,7 @@ SPEC: dict[str, Any] = {
         "host_speed": "100Gf",
         "link_bandwidth": "40Gbps",
         "switch_latency": "60ns",
+        "network": "fluid",
     },
     "search": {
         "topology": [{"family": "random", "instances": 50}, "torus-2d"],

@@ -27,6 +27,7 @@ def short_job(name: str, trials: int, *, batch: int = 8, seed: int = 1) -> dict[
             "host_speed": "100Gf",
             "link_bandwidth": "40Gbps",
             "switch_latency": "60ns",
+            "network": "fluid",
         },
         "search": {
             "topology": [{"family": "random", "instances": 64}, "mesh-2d"],
