@@ -18,6 +18,26 @@ void subtract(double& value, double amount, double least) {
 
 }  // namespace
 
+void EnabledUses::push_front(Use& use) {
+  use.place = places_.size();
+  places_.push_back({&use, use.variable});
+  ++count_;
+}
+
+/// Its place stays empty until there are as many empty ones as others.
+void EnabledUses::erase(Use& use) {
+  constexpr std::size_t kFew = 16;
+  places_[use.place] = {};
+  use.place = Use::kNowhere;
+  --count_;
+  while (!places_.empty() && places_.back().use == nullptr) places_.pop_back();
+  if (places_.size() <= 2 * count_ + kFew) return;
+  places_.erase(std::remove_if(places_.begin(), places_.end(),
+                               [](const Place& place) { return place.use == nullptr; }),
+                places_.end());
+  for (std::size_t place = 0; place < places_.size(); ++place) places_[place].use->place = place;
+}
+
 void Sharing::start(Variable& variable, Activity* activity, double penalty, double bound,
                     std::size_t uses) {
   variable.activity = activity;
@@ -44,7 +64,7 @@ void Sharing::use(Variable& variable, Constraint& constraint, double weight) {
     use.weight = weight;
     use.claim = weight / variable.penalty;
     if (variable.penalty > 0)
-      constraint.enabled.push_front(&use);
+      constraint.enabled.push_front(use);
     else
       ++constraint.disabled;
   }
@@ -60,7 +80,7 @@ void Sharing::enable(Variable& variable, double penalty) {
     use.claim = use.weight / penalty;
     if (!was_disabled) continue;
     --use.constraint->disabled;
-    use.constraint->enabled.push_front(&use);
+    use.constraint->enabled.push_front(use);
   }
   note_modified(variable);
 }
@@ -70,8 +90,8 @@ void Sharing::end(Variable& variable) {
   note_modified(variable);
   for (Use& use : variable.uses) {
     Constraint& constraint = *use.constraint;
-    if (EnabledSet::contains(&use))
-      constraint.enabled.erase(&use);
+    if (use.place != Use::kNowhere)
+      constraint.enabled.erase(use);
     else
       --constraint.disabled;
     if (ActiveSet::contains(&use)) constraint.active.erase(&use);
@@ -112,9 +132,9 @@ void Sharing::note_modified(Constraint& constraint) {
 
 /// Everything that shares with what shares this resource is to be solved anew as well.
 void Sharing::spread(const Constraint& constraint) {
-  for (Use* use = constraint.enabled.first(); use != nullptr; use = EnabledSet::after(use)) {
-    Variable& variable = *use->variable;
-    if (variable.visited == visit_) continue;
+  constraint.enabled.each([this, &constraint](const Use& use) {
+    Variable& variable = *use.variable;
+    if (variable.visited == visit_) return;
     for (const Use& other : variable.uses) {
       if (variable.visited == visit_) break;
       if (other.constraint != &constraint && !ModifiedSet::contains(other.constraint)) {
@@ -123,7 +143,7 @@ void Sharing::spread(const Constraint& constraint) {
       }
     }
     variable.visited = visit_;
-  }
+  });
 }
 
 void Sharing::note_modified(const Variable& variable) {
@@ -176,10 +196,10 @@ void Sharing::take(Use& use) {
     subtract(constraint.usage, use.claim, kPrecision);
   } else {
     constraint.usage = 0;
-    for (Use* other = constraint.enabled.first(); other != nullptr;
-         other = EnabledSet::after(other))
-      if (!(other->variable->value > 0) && other->weight > 0)
-        constraint.usage = std::max(constraint.usage, other->claim);
+    constraint.enabled.each([&constraint](const Use& other) {
+      if (!(other.variable->value > 0) && other.weight > 0)
+        constraint.usage = std::max(constraint.usage, other.claim);
+    });
   }
   update_candidate(constraint);
 }
@@ -195,15 +215,15 @@ void Sharing::find_rates() {
     constraint.candidate = kNone;
     if (!(constraint.remaining > constraint.bound * kPrecision)) continue;
     constraint.usage = 0;
-    for (Use* use = constraint.enabled.first(); use != nullptr; use = EnabledSet::after(use)) {
-      use->variable->value = 0;
-      if (!(use->weight > 0)) continue;
+    constraint.enabled.each([&constraint](Use& use) {
+      use.variable->value = 0;
+      if (!(use.weight > 0)) return;
       if (constraint.shared)
-        constraint.usage += use->claim;
-      else if (constraint.usage < use->claim)
-        constraint.usage = use->claim;
-      if (!ActiveSet::contains(use)) constraint.active.push_front(use);
-    }
+        constraint.usage += use.claim;
+      else if (constraint.usage < use.claim)
+        constraint.usage = use.claim;
+      if (!ActiveSet::contains(&use)) constraint.active.push_front(&use);
+    });
     if (constraint.usage > 0) {
       constraint.candidate = candidates_.size();
       candidates_.push_back({constraint.remaining / constraint.usage, each});

@@ -17,19 +17,51 @@ struct Variable;
 
 /// What one activity takes of one resource, for each unit of its rate.
 struct Use {
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
   Constraint* constraint = nullptr;
   Variable* variable = nullptr;
   double weight = 0;
   double claim = 0;  // weight / penalty of the variable
-  Links<Use> enabled;
+  std::size_t place = kNowhere;  // among the enabled ones of the resource
   Links<Use> active;  // during a solution: of a variable without a value
+};
+
+/// Uses of a resource by variables that take part, the latest first. All of them are looked at several times
+/// an event, so they stand in a row, which tells in time what is to be fetched from memory.
+class EnabledUses {
+ public:
+  bool empty() const { return count_ == 0; }
+  void push_front(Use& use);
+  void erase(Use& use);
+
+  template <typename Visit>
+  void each(Visit visit) const {
+    constexpr std::size_t kAhead = 6;  // places
+    for (std::size_t left = places_.size(); left-- > 0;) {
+      if (left >= kAhead) {
+        __builtin_prefetch(places_[left - kAhead].use);
+        __builtin_prefetch(places_[left - kAhead].variable);
+      }
+      if (places_[left].use != nullptr) visit(*places_[left].use);
+    }
+  }
+
+ private:
+  struct Place {
+    Use* use = nullptr;  // null: it has left
+    Variable* variable = nullptr;
+  };
+
+  std::vector<Place> places_;  // the earliest first
+  std::size_t count_ = 0;
 };
 
 /// A resource.
 struct Constraint {
   double bound = 0;
   bool shared = true;  // otherwise everybody gets the whole ("fat pipe")
-  Sequence<Use, &Use::enabled> enabled;
+  EnabledUses enabled;
   std::size_t disabled = 0;  // uses by variables without penalty
   Links<Constraint> modified;
 
@@ -80,14 +112,14 @@ class Sharing {
     find_rates();
     modified_ = false;
     for (Constraint* each = modified_set_.first(); each != nullptr; each = ModifiedSet::after(each))
-      for (Use* use = each->enabled.first(); use != nullptr; use = EnabledSet::after(use))
-        if (use->weight > 0) changed(use->variable->activity);
+      each->enabled.each([&changed](const Use& use) {
+        if (use.weight > 0) changed(use.variable->activity);
+      });
     ++visit_;
     while (!modified_set_.empty()) modified_set_.pop_front();
   }
 
  private:
-  using EnabledSet = Sequence<Use, &Use::enabled>;
   using ActiveSet = Sequence<Use, &Use::active>;
   using ModifiedSet = Sequence<Constraint, &Constraint::modified>;
   using SaturatedSet = Sequence<Variable, &Variable::saturated>;
