@@ -70,7 +70,7 @@ export function Trials({ course, pick, picked }: { course: Course; pick: (number
                 <td class="num"><button type="button" class="link" onClick={() => pick(row.number)} aria-label={`Show trial ${row.number}`}>{row.number}</button></td>
                 <td><span class={`trial-state ${row.state}`}>{row.state}</span>{row.cached && <span class="sub"> cached</span>}</td>
                 <td class="num">{row.state === "censored" && "≥ "}{duration(row.value)}</td>
-                <td class="num">{row.value && course.best ? gain(row.value / course.best.value) : ""}</td>
+                <td class="num">{row.kind === "comparison" ? "by fluid" : row.value && course.best ? gain(row.value / course.best.value) : ""}</td>
                 <td>{row.label ?? row.technique ?? row.kind}</td>
                 {course.names.map((name) => <td key={name}>{cut(row.parameters.get(name))}</td>)}
               </tr>
