@@ -271,20 +271,20 @@ void Rank::wait_for_freed() {
   only_freed_since_.reset();
 }
 
-/// Whether a grid is all of the communicator that it is made of, and only the ranks of it are asked for.
+/// Whether a communicator is to have all ranks of the one that it is made of, and nobody asks for more of it:
+/// where the rank never cuts a grid, no topology matters.
 bool Rank::is_plain_copy(const Operation& operation) const {
+  if (operation.code != Code::comm_dup && operation.code != Code::cart_create) return false;
+  if (std::any_of(trace_.operations.begin(), trace_.operations.end(),
+                  [](const Operation& other) { return other.code == Code::cart_sub; }))
+    return false;
   if (operation.code == Code::comm_dup) return true;
-  if (operation.code != Code::cart_create) return false;
   const std::int32_t* const list = values(operation);
   int size = 0;
   MPI_Comm_size(communicators_[operation.communicator], &size);
   std::int64_t places = 1;
   for (std::int32_t axis = 0; axis < list[0] && places <= size; ++axis) places *= list[1 + axis];
-  const auto number = static_cast<std::uint32_t>(communicators_.size());
-  return places == size &&
-         std::none_of(trace_.operations.begin(), trace_.operations.end(), [number](const Operation& other) {
-           return other.code == Code::cart_sub && other.communicator == number;
-         });
+  return places == size;
 }
 
 void Rank::create_communicator(const Operation& operation) {

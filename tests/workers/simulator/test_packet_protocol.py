@@ -242,3 +242,17 @@ def test_an_idle_cable_with_a_token_bucket_lets_its_burst_pass_at_once(tmp_path:
         _, received = times_of(tmp_path, [sends((1, size)), receives((0, size))], request)
         expected = (size - shaped) / BANDWIDTH + 2 * LATENCY
         assert received == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_grid_can_be_cut_after_it_was_copied(tmp_path: Path) -> None:
+    """Communicators without a topology are shared; those that somebody cuts need theirs."""
+    program = [
+        encode("cart_create", dims=[2, 0, 2, 0]),
+        encode("comm_dup", comm=2),
+        encode("cart_sub", comm=3, remain=[1, 0]),
+        encode("allreduce", comm=4, count=10, size=8),
+        *(encode("comm_free", comm=made) for made in (4, 3, 2)),
+    ]
+    request = packets_on(line_of(4), *range(4))
+    assert min(times_of(tmp_path, [program] * 4, request)) > 0
+    assert min(times_of(tmp_path, [[*program[:2], program[-1]]] * 4, request)) >= 0
