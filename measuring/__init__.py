@@ -1,0 +1,1 @@
+"""What real MPI libraries take: running them on clusters, calibrating machines, judging models."""
