@@ -5,6 +5,7 @@ from __future__ import annotations
 from studies.deng_benchmarks import DENG_BENCHMARKS
 from studies.deng_graphs import DENG_GRAPHS
 from studies.deng_latency import DENG_LATENCY
+from studies.deng_models import DENG_MODELS
 from studies.hu_embeddings import HU_EMBEDDINGS
 from studies.hu_orderings import HU_ORDERINGS
 from studies.hu_tuning import HU_TUNING
@@ -23,6 +24,7 @@ STUDIES: dict[str, Study] = {
         *DENG_GRAPHS,
         DENG_LATENCY,
         *DENG_BENCHMARKS,
+        DENG_MODELS,
         HU_EMBEDDINGS,
         HU_ORDERINGS,
         HU_TUNING,

@@ -15,7 +15,13 @@ from studies.laboratory import DENG, Laboratory
 from studies.statistics import line_fit
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 
-__all__ = ["DENG_BENCHMARKS"]
+__all__ = [
+    "DENG_BENCHMARKS",
+    "Benchmark",
+    "benchmark_time",
+    "collective_benchmark",
+    "npb_benchmark",
+]
 
 _ROOTS, _ROOTS_QUICK = 16, 4
 _EVEN = 1.25  # spread of times below which networks count as equal
@@ -23,7 +29,7 @@ _STRONG = 0.7  # correlation
 
 
 @dataclass(frozen=True)
-class _Benchmark:
+class Benchmark:
     """A program whose time is taken on every network.
 
     Attributes:
@@ -44,63 +50,65 @@ class _Benchmark:
     paper: Mapping[int, float] = field(default_factory=dict)
 
 
-def _collective(
+def collective_benchmark(
     operation: str, size: int, label: str, paper: Mapping[int, float] | None = None
-) -> _Benchmark:
+) -> Benchmark:
+    """A collective, `size` bytes for each rank."""
     parameters = {"operation": operation, "bytes": size}
     rooted = operation != "alltoall"
-    return _Benchmark(
+    return Benchmark(
         f"{operation} {label}", "collective", parameters, rooted=rooted, paper=paper or {}
     )
 
 
-def _npb(name: str, class_: str, paper: Mapping[int, float] | None = None) -> _Benchmark:
+def npb_benchmark(name: str, class_: str, paper: Mapping[int, float] | None = None) -> Benchmark:
+    """A program of the NAS parallel benchmarks."""
     # Those with many iterations: LU.A alone would take hours.
     short = name in ("cg", "lu")
     label = f"{name.upper()}.{class_}"
-    return _Benchmark(label, name, {"class": class_}, short=short, paper=paper or {})
+    return Benchmark(label, name, {"class": class_}, short=short, paper=paper or {})
 
 
 _OPERATIONS = ("bcast", "reduce", "scatter", "alltoall")
-_PING_PONG = _Benchmark("ping-pong", "")
-_SMALL: tuple[_Benchmark, ...] = (
+_PING_PONG = Benchmark("ping-pong", "")
+_SMALL: tuple[Benchmark, ...] = (
     _PING_PONG,
-    *(_collective(operation, 1_000_000, "1 MB") for operation in _OPERATIONS[:3]),
-    _collective("alltoall", 1_000_000, "1 MB", {16: 2.16, 32: 2.79}),
-    *(_collective(operation, 32_000_000, "32 MB") for operation in _OPERATIONS[:3]),
-    _collective("alltoall", 32_000_000, "32 MB", {16: 1.87, 32: 2.64}),
-    _Benchmark("b_eff", "beff"),
-    _Benchmark("FFT 2^21", "fft1d", {"log2n": 21}),
-    _Benchmark("Graph500", "graph500", {"scale": 12}, paper={16: 3.05, 32: 5.41}),
-    _npb("is", "A", {16: 2.70, 32: 3.89}),
-    _npb("cg", "A"),
-    _npb("mg", "A"),
-    _npb("ft", "A", {16: 1.72, 32: 2.31}),
-    _npb("lu", "A"),
+    *(collective_benchmark(operation, 1_000_000, "1 MB") for operation in _OPERATIONS[:3]),
+    collective_benchmark("alltoall", 1_000_000, "1 MB", {16: 2.16, 32: 2.79}),
+    *(collective_benchmark(operation, 32_000_000, "32 MB") for operation in _OPERATIONS[:3]),
+    collective_benchmark("alltoall", 32_000_000, "32 MB", {16: 1.87, 32: 2.64}),
+    Benchmark("b_eff", "beff"),
+    Benchmark("FFT 2^21", "fft1d", {"log2n": 21}),
+    Benchmark("Graph500", "graph500", {"scale": 12}, paper={16: 3.05, 32: 5.41}),
+    npb_benchmark("is", "A", {16: 2.70, 32: 3.89}),
+    npb_benchmark("cg", "A"),
+    npb_benchmark("mg", "A"),
+    npb_benchmark("ft", "A", {16: 1.72, 32: 2.31}),
+    npb_benchmark("lu", "A"),
 )
-_SMALL_QUICK: tuple[_Benchmark, ...] = (
+_SMALL_QUICK: tuple[Benchmark, ...] = (
     _PING_PONG,
-    *(_collective(operation, 64_000, "64 kB") for operation in _OPERATIONS),
-    _Benchmark("b_eff", "beff", {"longest": 65536}),
-    _Benchmark("FFT 2^16", "fft1d", {"log2n": 16}),
-    _Benchmark("Graph500", "graph500", {"scale": 8, "searches": 4}),
-    *(_npb(name, "S") for name in ("is", "cg", "mg", "ft", "lu")),
+    *(collective_benchmark(operation, 64_000, "64 kB") for operation in _OPERATIONS),
+    Benchmark("b_eff", "beff", {"longest": 65536}),
+    Benchmark("FFT 2^16", "fft1d", {"log2n": 16}),
+    Benchmark("Graph500", "graph500", {"scale": 8, "searches": 4}),
+    *(npb_benchmark(name, "S") for name in ("is", "cg", "mg", "ft", "lu")),
 )
 _GLOBAL = ("alltoall", "b_eff", "FFT", "Graph500", "IS", "FT")
 """Benchmarks of global communication, for which the paper claims most."""
 
-_LARGE: tuple[_Benchmark, ...] = (
-    _collective("alltoall", 64_000, "64 kB"),
-    _collective("alltoall", 512_000, "512 kB"),
-    _Benchmark("b_eff", "beff"),
-    _Benchmark("FFT 2^21", "fft1d", {"log2n": 21}),
-    _Benchmark("Graph500", "graph500", {"scale": 12}),
-    _npb("is", "A"),
-    _npb("ft", "A"),
+_LARGE: tuple[Benchmark, ...] = (
+    collective_benchmark("alltoall", 64_000, "64 kB"),
+    collective_benchmark("alltoall", 512_000, "512 kB"),
+    Benchmark("b_eff", "beff"),
+    Benchmark("FFT 2^21", "fft1d", {"log2n": 21}),
+    Benchmark("Graph500", "graph500", {"scale": 12}),
+    npb_benchmark("is", "A"),
+    npb_benchmark("ft", "A"),
 )
-_LARGE_QUICK: tuple[_Benchmark, ...] = (
-    _collective("alltoall", 64, "64 B"),
-    _Benchmark("FFT 2^16", "fft1d", {"log2n": 16}),
+_LARGE_QUICK: tuple[Benchmark, ...] = (
+    collective_benchmark("alltoall", 64, "64 B"),
+    Benchmark("FFT 2^16", "fft1d", {"log2n": 16}),
 )
 
 _PAPER_3 = {
@@ -111,8 +119,22 @@ _PAPER_3 = {
 _PAPER_6 = {(252, 11): (1.14, 0.97, 1.92, 2.57), (264, 11): (0.92, 1.05, 1.72, 2.29)}
 
 
-def _time(laboratory: Laboratory, row: Row, benchmark: _Benchmark) -> float:
-    """Simulated seconds of a benchmark on a network."""
+def benchmark_time(
+    laboratory: Laboratory,
+    row: Row,
+    benchmark: Benchmark,
+    machine: Mapping[str, Any] = DENG,
+    configuration: Mapping[str, Any] | None = None,
+) -> float:
+    """Simulated seconds of a benchmark on a network.
+
+    Args:
+        laboratory: Where it is simulated.
+        row: The network.
+        benchmark: What runs.
+        machine: The rest of the machine.
+        configuration: The choices of the MPI library.
+    """
     laboratory.say(f"{benchmark.label} on {row.name}")
     graph = network(row, laboratory)
     if not benchmark.program:
@@ -121,11 +143,13 @@ def _time(laboratory: Laboratory, row: Row, benchmark: _Benchmark) -> float:
         benchmark.program, row.nodes, short=benchmark.short, **benchmark.parameters
     )
     if not benchmark.rooted:
-        return program.time(graph, DENG)
+        return program.time(graph, machine, configuration=configuration)
     roots = min(row.nodes, _ROOTS_QUICK if laboratory.quick else _ROOTS)
     firsts = [row.nodes * root // roots for root in range(roots)]
     turned = [[(rank + first) % row.nodes for rank in range(row.nodes)] for first in firsts]
-    return statistics.fmean(program.time(graph, DENG, hosts=hosts) for hosts in turned)
+    return statistics.fmean(
+        program.time(graph, machine, configuration=configuration, hosts=hosts) for hosts in turned
+    )
 
 
 def _over_ring(laboratory: Laboratory, nodes: tuple[int, ...], number: int) -> Findings:
@@ -138,7 +162,7 @@ def _over_ring(laboratory: Laboratory, nodes: tuple[int, ...], number: int) -> F
     for size in nodes[:1] if laboratory.quick else nodes:
         rows = [row for row in TABLES[number] if row.nodes == size]
         lengths = [measure(network(row, laboratory)).aspl for row in rows]
-        times = {b.label: [_time(laboratory, row, b) for row in rows] for b in benchmarks}
+        times = {b.label: [benchmark_time(laboratory, row, b) for row in rows] for b in benchmarks}
         # The ring is the last row of each size.
         ratios = {label: [each[-1] / time for time in each] for label, each in times.items()}
         tables.append(_ratio_table(size, rows, lengths, ratios, benchmarks))
@@ -161,7 +185,7 @@ def _ratio_table(
     rows: Sequence[Row],
     lengths: Sequence[float],
     ratios: Mapping[str, Sequence[float]],
-    benchmarks: Sequence[_Benchmark],
+    benchmarks: Sequence[Benchmark],
 ) -> Table:
     lines: list[tuple[Cell, ...]] = [
         (row.name, round(length, 3), *(round(each[i], 2) for each in ratios.values()))
@@ -259,28 +283,28 @@ def _over_dragonfly(laboratory: Laboratory, number: int) -> Findings:
     if not small:
         sizes = ((64_000, "64 kB"), (512_000, "512 kB"))
     paper: Mapping[tuple[int, int], tuple[float | None, ...]] = _PAPER_3 if small else _PAPER_6
-    benchmarks: tuple[_Benchmark, ...] = (
-        _Benchmark("b_eff", "beff"),
-        _Benchmark("Graph500", "graph500", {"scale": 12}),
-        *(_collective("alltoall", size, label) for size, label in sizes),
+    benchmarks: tuple[Benchmark, ...] = (
+        Benchmark("b_eff", "beff"),
+        Benchmark("Graph500", "graph500", {"scale": 12}),
+        *(collective_benchmark("alltoall", size, label) for size, label in sizes),
     )
     if laboratory.quick and small:
         benchmarks = (
-            _Benchmark("b_eff", "beff", {"longest": 65536}),
-            _Benchmark("Graph500", "graph500", {"scale": 8, "searches": 4}),
+            Benchmark("b_eff", "beff", {"longest": 65536}),
+            Benchmark("Graph500", "graph500", {"scale": 8, "searches": 4}),
             *benchmarks[2:],
         )
         paper = dict(list(paper.items())[:1])
     elif laboratory.quick:
         # Everything else that the paper measures takes minutes on 252 ranks.
-        benchmarks = (_collective("alltoall", 64, "64 B"),)
+        benchmarks = (collective_benchmark("alltoall", 64, "64 B"),)
         paper = dict.fromkeys(paper, (None,))
     rows: list[tuple[Cell, ...]] = []
     alltoall: list[float] = []
     for (nodes, degree), theirs in paper.items():
         pair = [row for row in TABLES[number] if (row.nodes, row.degree) == (nodes, degree)]
         for benchmark, reported in zip(benchmarks, theirs, strict=True):
-            optimal, dragonfly = (_time(laboratory, row, benchmark) for row in pair)
+            optimal, dragonfly = (benchmark_time(laboratory, row, benchmark) for row in pair)
             ours = dragonfly / optimal
             rows.append((f"({nodes},{degree})", benchmark.label, round(ours, 2), reported))
             if benchmark.label.startswith("alltoall"):

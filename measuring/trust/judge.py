@@ -1,0 +1,99 @@
+"""What a model's simulated times are worth, held against measured ones."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from measuring.agreement import Pair, errors, grouped, quantile, regret, tau
+from measuring.trust.cases import Case
+
+__all__ = ["Bar", "Judgement", "bars", "judge"]
+
+TIE = 0.03
+"""Times that differ by less have no order: repetitions differ by as much."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How well a model foretells what was measured.
+
+    Attributes:
+        pairs: Measured and simulated seconds of each case.
+        regrets: Of each group of algorithms for one operation, size, library and network.
+        median: Error of the median case, relative.
+        ninetieth: 90th percentile of the errors.
+        tau: Kendall's tau over all cases.
+        tau_within: Its mean within the groups that have an order; None where none has.
+    """
+
+    pairs: Mapping[Case, Pair]
+    regrets: Mapping[Hashable, float]
+    median: float
+    ninetieth: float
+    tau: float | None
+    tau_within: float | None
+
+    def regrets_within(self, most: float) -> float:
+        """The part of the groups whose regret is at most that."""
+        return sum(lost <= most for lost in self.regrets.values()) / len(self.regrets)
+
+    @property
+    def worst(self) -> float:
+        """The highest regret."""
+        return max(self.regrets.values())
+
+
+def judge(measured: Mapping[Case, float], simulated: Mapping[Case, float]) -> Judgement:
+    """Hold simulated seconds against measured ones.
+
+    Args:
+        measured: Of at least two cases of one group.
+        simulated: Of the same cases at least.
+    """
+    pairs = {case: Pair(seconds, simulated[case]) for case, seconds in measured.items()}
+    off = errors(pairs.values())
+    collectives = {case: pair for case, pair in pairs.items() if not case.is_program}
+    groups = grouped(collectives, lambda case: case.group)
+    within = [tau(group.values(), TIE) for group in groups]
+    ordered = [value for value in within if value is not None]
+    return Judgement(
+        pairs=pairs,
+        regrets={next(iter(group)).group: regret(group.values()) for group in groups},
+        median=quantile(off, 0.5),
+        ninetieth=quantile(off, 0.9),
+        tau=tau(pairs.values(), TIE),
+        tau_within=statistics.fmean(ordered) if ordered else None,
+    )
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Something that a model has to reach to be trusted.
+
+    Attributes:
+        what: In words, with what is asked.
+        found: The figure reached, for people.
+        met: Whether it is.
+    """
+
+    what: str
+    found: str
+    met: bool
+
+
+def bars(judgement: Judgement) -> list[Bar]:
+    """What a model has to reach so that one may choose by it."""
+    order = judgement.tau if judgement.tau is not None else 0.0
+    within = judgement.tau_within if judgement.tau_within is not None else 0.0
+    small, middle = judgement.regrets_within(1.05), judgement.regrets_within(1.10)
+    return [
+        Bar("median error <= 8%", f"{judgement.median:.1%}", judgement.median <= 0.08),
+        Bar("90th percentile <= 25%", f"{judgement.ninetieth:.1%}", judgement.ninetieth <= 0.25),
+        Bar("Kendall's tau over all >= 0.93", f"{order:.3f}", order >= 0.93),
+        Bar("mean tau within groups >= 0.85", f"{within:.3f}", within >= 0.85),
+        Bar("regret <= 1.05 in 90% of groups", f"{small:.1%}", small >= 0.90),
+        Bar("regret <= 1.10 in 97% of groups", f"{middle:.1%}", middle >= 0.97),
+        Bar("worst regret <= 1.2", f"{judgement.worst:.3f}", judgement.worst <= 1.2),
+    ]
