@@ -154,8 +154,9 @@ def _run(laboratory: Laboratory) -> Findings:
 _REMARKS = (
     "The paper's cluster ran MPICH 3.2, whose choices of algorithms SimGrid's selector `mpich` "
     "makes. Calibrated are the two numbers that the paper gives of its ping-pong: what a hop "
-    "takes, and what both ends take together. Hosts compute at the 8 Gf of the paper's own simulation, "
-    "much more than its processors do, so that IS and FT are told to gain more than they can.",
+    "takes, and what both ends take together. Hosts compute at the 8 Gf of the paper's own "
+    "simulation, much more than its processors do, so IS and FT are told to gain more than they "
+    "can.",
     "Left out are ratios of programs of another size than ours (FFT of 2 GB, Graph500 of scale 27) "
     "and those that the paper draws and does not write down.",
 )
