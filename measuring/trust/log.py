@@ -91,4 +91,4 @@ def medians(rows: Iterable[Row]) -> dict[Case, float]:
 
 def _row(document: Mapping[str, Any]) -> Row:
     seconds = {int(size): each for size, each in document["seconds"].items()}
-    return Row(**{**document, "seconds": seconds})
+    return Row(**{**document, "seconds": seconds, "doubts": tuple(document["doubts"])})

@@ -122,9 +122,9 @@ class _Bench:
         try:
             ran = cluster.run(launch)
         except RunFailed as failed:
-            return Row(*run.key, number, {}, [str(failed)])
+            return Row(*run.key, number, {}, (str(failed),))
         seconds = _whole(ran.output) if first.is_program else _repetitions(ran.output)
-        return Row(*run.key, number, seconds, list(ran.doubts), dict(ran.details))
+        return Row(*run.key, number, seconds, tuple(ran.doubts), dict(ran.details))
 
     def _collectives(self, library: Library) -> list[str]:
         return self._once(

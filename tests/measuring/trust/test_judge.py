@@ -1,0 +1,37 @@
+"""What a model's times are worth."""
+
+from __future__ import annotations
+
+import pytest
+
+from measuring.trust.cases import Case
+from measuring.trust.judge import bars, judge
+
+RING, LINEAR = (Case("torus", "openmpi", "alltoall", 1024, name) for name in ("ring", "linear"))
+FEW, MANY = (Case("random3", "openmpi", "alltoall", 1024, name) for name in ("ring", "linear"))
+PROGRAM = Case("torus", "openmpi", "program", 0, "cg.S")
+MEASURED = {RING: 1.0, LINEAR: 2.0, FEW: 1.0, MANY: 1.5, PROGRAM: 10.0}
+
+
+def test_a_model_that_is_right_passes_all_bars() -> None:
+    found = judge(MEASURED, MEASURED)
+
+    assert (found.median, found.ninetieth, found.tau, found.tau_within) == (0.0, 0.0, 1.0, 1.0)
+    assert found.worst == 1.0
+    assert all(bar.met for bar in bars(found))
+
+
+def test_a_model_that_favours_the_slower_is_charged_with_it() -> None:
+    found = judge(MEASURED, {**MEASURED, RING: 1.0, LINEAR: 0.5})
+
+    assert found.regrets == {RING.group: 2.0, FEW.group: 1.0}
+    assert found.tau_within == 0.0
+    assert found.regrets_within(1.05) == 0.5
+    assert [bar.what for bar in bars(found) if not bar.met][-1] == "worst regret <= 1.2"
+
+
+def test_programs_count_for_errors_and_have_no_group() -> None:
+    found = judge(MEASURED, {**MEASURED, PROGRAM: 5.0})
+
+    assert found.pairs[PROGRAM].ratio == pytest.approx(0.5)
+    assert PROGRAM.group not in found.regrets
