@@ -35,6 +35,8 @@ _PLATFORM = """<?xml version='1.0'?>
 """
 _SMPI_OPTIONS = (
     "--cfg=smpi/simulate-computation:no",
+    # Payloads of all ranks share blocks of this size, each mapped anew; the kernel counts mappings.
+    "--cfg=smpi/shared-malloc-blocksize:16777216",
     # SMPI's defaults send all pairs at once; these take turns.
     "--cfg=smpi/alltoall:ring",
     "--cfg=smpi/alltoallv:ring",
