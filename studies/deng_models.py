@@ -6,9 +6,9 @@ performance to another's, which is what a model of networks has to get right.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from measuring.agreement import quantile
@@ -20,7 +20,7 @@ from studies.deng_benchmarks import (
 )
 from studies.deng_networks import TABLES, Row
 from studies.laboratory import DENG, Laboratory
-from studies.study import Cell, Claim, Findings, Study, Table
+from studies.study import Cell, Findings, Study, Table
 
 __all__ = ["DENG_MODELS"]
 
@@ -58,7 +58,19 @@ def _models() -> dict[str, Mapping[str, Any]]:
             "receive_overhead": [[0, ends, 0.0]],
         },
     }
-    return {"fluid": DENG, "packets": packets, "packets, calibrated": calibrated}
+    limit = {"switch_bandwidth": _FORWARDED}
+    return {
+        "fluid": DENG,
+        "packets": packets,
+        "packets, calibrated": calibrated,
+        "fluid, slow hosts": {**DENG, **limit},
+        "packets, slow hosts": {**calibrated, **limit},
+    }
+
+
+_FORWARDED = "350MBps"
+"""What a host passes on in all, where hosts are slow: fitted to these ratios (of 250, 350, 500 and
+700 MB/s the one of least error under packets), for the paper has no figure of it."""
 
 
 @dataclass(frozen=True)
@@ -132,23 +144,23 @@ def _run(laboratory: Laboratory) -> Findings:
             found += [round(slower / faster, 2), f"{error:+.0%}"]
         names = (networks[1].name, networks[0].name)
         rows.append((ratio.benchmark.label, *names, ratio.paper, *found))
-    medians = {name: quantile(each, 0.5) for name, each in errors.items()}
-    last: list[Cell] = []
-    for name, each in errors.items():
-        last += [None, f"{medians[name]:.0%}, mean {statistics.fmean(each):.0%}"]
-    rows.append(("median error", None, None, None, *last))
     columns = ["benchmark", "network", "over", "paper"]
     for name in models:
         columns += [name, "error"]
-    title = "Performance on one network over that on another, as measured by the paper"
-    best = min(medians, key=lambda name: medians[name])
-    claim = Claim(
-        "the cluster's measured ratios",
-        ", ".join(f"{name} {median:.0%} off in the median" for name, median in medians.items()),
-        best != "fluid",
-        "" if best != "fluid" else "the fluid model is nearest to these ratios",
+    ratios = Table(
+        "Performance on one network over that on another, as measured by the paper",
+        tuple(columns),
+        tuple(rows),
     )
-    return Findings((Table(title, tuple(columns), tuple(rows)),), (), (claim,), _REMARKS)
+    summary = Table(
+        "Errors of the ratios",
+        ("model", "median", "mean", "worst"),
+        tuple(
+            (name, *(f"{each:.0%}" for each in (quantile(off, 0.5), fmean(off), max(off))))
+            for name, off in errors.items()
+        ),
+    )
+    return Findings((ratios, summary), remarks=_REMARKS)
 
 
 _REMARKS = (
@@ -157,6 +169,10 @@ _REMARKS = (
     "takes, and what both ends take together. Hosts compute at the 8 Gf of the paper's own "
     "simulation, much more than its processors do, so IS and FT are told to gain more than they "
     "can.",
+    "Hosts of this cluster forward what is not theirs in software, on two slow cores, so a host "
+    "that has many cables cannot use them all at once, and networks of higher degree gain less "
+    "than any model of cables says. `slow hosts` gives each host a limit that is fitted to these "
+    "ratios; the others are not fitted to them.",
     "Left out are ratios of programs of another size than ours (FFT of 2 GB, Graph500 of scale 27) "
     "and those that the paper draws and does not write down.",
 )
@@ -166,5 +182,5 @@ DENG_MODELS = Study(
     "Deng et al. 2019, figures 4 to 8, table 3",
     "measured ratios beside those of the fluid model and of packets",
     _run,
-    "30 minutes",
+    "5 minutes",
 )
