@@ -16,10 +16,12 @@ from cli.subjects import (
     read_machine,
     read_quantity,
 )
+from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace_traffic import TracesTraffic
-from searchspace.machine import NetworkModel
+from searchspace.machine import Machine, NetworkModel
 from searchspace.platform import Infeasible, resolve
+from searchspace.transport import PROTOCOL
 from searchspace.units import format_duration, memory_limit, parse_duration
 from service.settings import Settings
 
@@ -110,8 +112,11 @@ def evaluate(
     except Infeasible as error:
         answer = _nothing("infeasible", "infeasible", str(error))
         cables: tuple[tuple[int, int], ...] = ()
+        unheard = ""
     else:
         cables = resolved.edges
+        unheard = _unheard(chosen, on)
+        on = resolved.machine
         from workers.simulator_client import Simulator
         from workers.subject import request_for
 
@@ -141,6 +146,8 @@ def evaluate(
         click.echo(f"{time} simulated time ({on.model_text})")
         if described.network == "auto" and network is None:
             click.echo("the machine's network is auto, which is packets for one evaluation")
+        if unheard:
+            click.echo(f"the fluid model knows no settings of the transport: {unheard}")
         if result["estimate"] is not None:
             click.echo(_how_estimated(result["estimate"]))
         click.echo(
@@ -158,6 +165,14 @@ def evaluate(
 
 
 COMMANDS = [evaluate]
+
+
+def _unheard(configuration: Configuration, machine: Machine) -> str:
+    """The settings of the transport that mean nothing to the model of the machine."""
+    if machine.trial_model == "packets":
+        return ""
+    settings = (f"{n} = {v}" for n, v in configuration.items() if n.startswith(PROTOCOL))
+    return ", ".join(settings)
 
 
 def _how_estimated(estimate: Mapping[str, float]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from searchspace.choices import MappingChoice, TopologyChoice
 from searchspace.collectives import COLLECTIVES, DECIDED_BY_ANOTHER, DEFAULT, WORLD, Groups
 from searchspace.collectives.equivalents import TARGETS, Target
-from searchspace.configuration import Configuration, Value
+from searchspace.configuration import Configuration, Scalar, Value
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
@@ -30,6 +30,13 @@ from searchspace.platform import GIVEN, MAPPER_OPTIONS, collective_obstacle
 from searchspace.space import Constraint, SearchSpace
 from searchspace.topology import FAMILIES, obstacle
 from searchspace.traffic import Traffic
+from searchspace.transport import (
+    PROTOCOL,
+    SETTINGS,
+    changed_settings,
+    offered_values,
+    setting_obstacle,
+)
 
 __all__ = ["BASELINE_TOPOLOGIES", "BuiltSpace", "build_space"]
 
@@ -102,6 +109,7 @@ def build_space(
         else:
             collectives.append(EnumParameter(f"collectives.{name}", choices.read(name)))
     choices.check_some_run()
+    settings = _settings(spec, machine, choices)
 
     space = SearchSpace(
         [
@@ -110,8 +118,9 @@ def build_space(
             *_mappings(spec, machine, ranks),
             EnumParameter("mpi", tuple(spec.search.mpi)),
             *collectives,
+            *settings,
         ],
-        [*impossible, *choices.constraints],
+        [*impossible, *choices.constraints, *_unfit(settings, machine)],
     )
     if space.size == 1:
         raise InvalidInput(
@@ -207,9 +216,10 @@ class _CollectiveChoices:
         self.excluded: list[dict[str, Any]] = []
 
     def exclude(self, collective: str, value: str | None, reason: str) -> None:
-        self.excluded.append(
-            {"parameter": f"collectives.{collective}", "value": value, "reason": reason}
-        )
+        self.leave_out(f"collectives.{collective}", value, reason)
+
+    def leave_out(self, parameter: str, value: str | None, reason: str) -> None:
+        self.excluded.append({"parameter": parameter, "value": value, "reason": reason})
 
     def read(self, collective: str) -> tuple[str, ...]:
         """Returns the algorithms of a collective that some configuration can use."""
@@ -307,6 +317,57 @@ class _CollectiveChoices:
             )
 
 
+def _settings(spec: JobSpec, machine: Machine, choices: _CollectiveChoices) -> list[Parameter]:
+    """Makes the parameters of the transport.
+
+    Raises:
+        InvalidInput: The fluid model evaluates, or the library that has to run what is found cannot
+            be told of a setting that the job gives values for.
+    """
+    asked = spec.search.protocol
+    if asked and machine.trial_model == "fluid":
+        raise InvalidInput(
+            "means nothing to the fluid model; leave it out, or set machine.network to packets or "
+            "auto",
+            field="search.protocol",
+        )
+    protocol = machine.protocol
+    if protocol is None:
+        return []
+    target = TARGETS[spec.search.target] if spec.search.target else None
+    parameters: list[Parameter] = []
+    for name in SETTINGS:  # in our order, as collectives
+        if name not in asked:
+            continue
+        values: list[Scalar] = []
+        for value in asked[name]:
+            values += offered_values(name, protocol) if value == ALL else [value]
+        own = getattr(protocol, name)
+        found = tuple(dict.fromkeys(DEFAULT if value == own else value for value in values))
+        missing = target is not None and [v for v in found if not target.can_set(name, v)]
+        if target is not None and missing:
+            reason = f"{target.title} has no setting for it"
+            if asked[name] != [ALL]:
+                raise InvalidInput(reason, field=f"search.{PROTOCOL}{name}")
+            choices.leave_out(PROTOCOL + name, None, reason)
+        else:
+            parameters.append(EnumParameter(PROTOCOL + name, found))
+    return parameters
+
+
+def _unfit(settings: list[Parameter], machine: Machine) -> list[Constraint]:
+    """Forbids the combinations of settings of the transport that do not go together."""
+    constraints = []
+    for values in itertools.product(*(parameter.every() for parameter in settings)):
+        chosen = dict(zip((parameter.name for parameter in settings), values, strict=True))
+        changed = changed_settings(chosen, machine)
+        reason = setting_obstacle(changed, machine)
+        if reason is not None:
+            text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
+            constraints.append(Constraint(f"{text}: {reason}", _differs_from(chosen)))
+    return constraints
+
+
 def _mappings(spec: JobSpec, machine: Machine, ranks: int) -> list[Parameter]:
     """Makes the parameters of the mapping: `mapping`, its seed, mappers' options, the permutation.
 
@@ -390,7 +451,8 @@ def _baselines(
     spec: JobSpec, machine: Machine, space: SearchSpace
 ) -> list[tuple[str, Configuration]]:
     """Lists the baselines: meshes and tori, then the first network with each MPI implementation."""
-    collectives = {p.name: DEFAULT for p in space.parameters if p.name.startswith("collectives.")}
+    left = ("collectives.", PROTOCOL)
+    defaults = {p.name: DEFAULT for p in space.parameters if p.name.startswith(left)}
     first = str(space.parameters[0].default)
     entries = [
         (name, name, spec.search.mpi[0])
@@ -405,7 +467,7 @@ def _baselines(
             "ordering": "original",
             "mapping": "by-order",
             "mpi": mpi,
-            **collectives,
+            **defaults,
         }
         if topology in FAMILIES and FAMILIES[topology].uses_seed:
             values["topology_seed"] = spec.seed

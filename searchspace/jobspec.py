@@ -26,6 +26,7 @@ from searchspace.machine import Machine, Speed
 from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES
+from searchspace.transport import SETTINGS, read_setting
 from searchspace.units import memory_limit, parse_duration
 from searchspace.validation import Description, check, field_error, field_errors
 
@@ -280,6 +281,21 @@ def _listed(value: Any) -> Any:
 
 
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+Values = Annotated[list[str | int], Field(min_length=1)]
+
+
+def _read_values(name: str, given: Any, wrong: list[tuple[str, str]]) -> list[Any]:
+    """Reads the values of a setting of the transport; adds what is wrong, as (field, message)."""
+    field = f"protocol.{name}"
+    values: list[Any] = []
+    for value in given if isinstance(given, list) else [given]:
+        try:
+            values.append(ALL if name in SETTINGS and value == ALL else read_setting(name, value))
+        except InvalidInput as error:
+            wrong.append((field, error.message))
+    twice = [value for i, value in enumerate(values) if value in values[:i]]
+    wrong += [(field, f"{value!r} is listed twice") for value in dict.fromkeys(twice)]
+    return values
 
 
 _BY_ORDER: str | MappingChoice = "by-order"
@@ -305,10 +321,31 @@ class Search(Description):
     collectives: dict[str, Names] = Field(default_factory=dict)
     """Algorithms by collective: names, `default` for what the MPI implementation chooses, or `all`
     for that and every algorithm that works."""
+    protocol: dict[str, Values] = Field(default_factory=dict)
+    """Settings of the transport, where the machine's network is `packets` or `auto`: `{exchange:
+    all, eager_limit: [64KiB, 256KiB]}`, or `all` for all of them; values of the fields of that name
+    in the machine's protocol, `default` for its own, or `all`. None is searched unless listed."""
     target: str | None = None
     """The MPI library that has to run what is found, such as `openmpi-4.1`: only algorithms that it
     has too are chosen from, `all` stands for these, and what is left to it is simulated as an old
     release of it would choose. Unless `collectives` says otherwise, all of them are searched."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_protocol(cls, document: Any) -> Any:
+        """Brings settings of the transport into one form: lists of values by name."""
+        if not isinstance(document, Mapping) or "protocol" not in document:
+            return document
+        given = document["protocol"]
+        if given == ALL:
+            given = dict.fromkeys(SETTINGS, ALL)
+        if not isinstance(given, Mapping):
+            raise field_error(f"must be '{ALL}', or a group of: {', '.join(SETTINGS)}", "protocol")
+        wrong: list[tuple[str, str]] = []
+        read = {str(name): _read_values(str(name), values, wrong) for name, values in given.items()}
+        if wrong:
+            raise field_errors(wrong)
+        return {**document, "protocol": read}
 
     @model_validator(mode="before")
     @classmethod

@@ -338,6 +338,10 @@ class Machine(Description):
         """
         return self._fluid if model == "fluid" else self._packets
 
+    def with_protocol(self, protocol: Protocol) -> Machine:
+        """Returns the machine with another protocol of packets."""
+        return self._with(protocol=protocol)
+
     @functools.cached_property
     def _fluid(self) -> Machine:
         return self._with(network="fluid", protocol=None)

@@ -23,6 +23,13 @@ from searchspace.topology import FAMILIES, obstacle, read_options
 from searchspace.topology.grid import cubic_extents
 from searchspace.topology.kept import KeptNetworks, generate_once
 from searchspace.traffic import Traffic
+from searchspace.transport import (
+    PROTOCOL,
+    SETTINGS,
+    changed_settings,
+    setting_obstacle,
+    with_settings,
+)
 
 __all__ = [
     "GIVEN",
@@ -75,7 +82,7 @@ class Resolved:
     """A configuration on a machine, ready to be simulated.
 
     Attributes:
-        machine: The machine.
+        machine: The machine, with the configuration's settings of the transport.
         network: The network after ordering: node i is host i.
         rank_hosts: The host of each rank.
         options: SimGrid's options, everything that decides the result.
@@ -155,7 +162,8 @@ class Resolved:
 def complete(configuration: Configuration, machine: Machine) -> Configuration:
     """Adds what a configuration leaves to defaults and drops what does not count.
 
-    Two configurations that mean the same run have the same complete form.
+    Two configurations that mean the same run have the same complete form. Settings of the transport
+    do not count where the fluid model evaluates, nor where they are the machine's own.
 
     Raises:
         InvalidInput: It has an unknown parameter, or names no topology and the machine has none.
@@ -163,7 +171,7 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
     values: dict[str, Any] = dict(configuration)
     for name in values:
         known_one = name.removeprefix(_COLLECTIVE) in COLLECTIVES or name in _NAMES
-        known_one = known_one or _owner(name) in MAPPERS
+        known_one = known_one or _owner(name) in MAPPERS or name.startswith(PROTOCOL)
         if not known_one and name.partition(".")[0] not in FAMILIES:
             known = ", ".join(
                 (
@@ -171,6 +179,7 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
                     "FAMILY.PARAMETER",
                     f"{MAPPER_OPTIONS}MAPPER.OPTION",
                     *(_COLLECTIVE + c for c in COLLECTIVES),
+                    *(PROTOCOL + s for s in SETTINGS),
                 )
             )
             raise InvalidInput(f"unknown parameter; allowed: {known}", field=name)
@@ -202,6 +211,9 @@ def complete(configuration: Configuration, machine: Machine) -> Configuration:
     defaults = [n for n, v in values.items() if n.startswith(_COLLECTIVE) and v == DEFAULT]
     for name in defaults:
         del values[name]
+    settings = changed_settings(values, machine)
+    values = {name: value for name, value in values.items() if not name.startswith(PROTOCOL)}
+    values |= {PROTOCOL + name: value for name, value in settings.items()}
     return Configuration(values)
 
 
@@ -262,9 +274,14 @@ def resolve(
     Raises:
         InvalidInput: A parameter or value that does not exist, more ranks than cores, or a mapper
             that looks at traffic where none is known.
-        Infeasible: A topology, a mapper or an algorithm that these nodes or ranks do not allow.
+        Infeasible: A topology, a mapper or an algorithm that these nodes or ranks do not allow, or
+            settings of the transport that do not go together.
     """
     chosen = complete(configuration, machine)
+    settings = changed_settings(chosen, machine)
+    unfit = setting_obstacle(settings, machine)
+    if unfit is not None:
+        raise Infeasible(f"{PROTOCOL}exchange: {unfit}")
     network = _network(chosen, machine, kept)
     moved: tuple[int, ...] = _in_field("ordering", _order, str(chosen["ordering"]), network)
     ordered = network.relabel(moved)
@@ -290,7 +307,7 @@ def resolve(
         if reason is not None:
             raise Infeasible(f"{_COLLECTIVE}{name}: {reason}")
     return Resolved(
-        machine,
+        with_settings(machine, settings),
         ordered,
         rank_hosts,
         dict(sorted(options.items())),

@@ -6,6 +6,7 @@ import re
 
 from service.exports.placement import check_single, ranks_of_hosts, text_file
 from service.exports.result import ExportFile, Result
+from service.exports.transport import unsaid_lines
 from service.exports.wording import comment, origin_lines, readme
 from storage.errors import Conflict
 
@@ -38,8 +39,9 @@ def export_cray(result: Result) -> list[ExportFile]:
     hosts = sorted(placed, key=_natural)
     ranks = result.application.ranks
     install = _INSTALL.format(each=min(counts), hosts=len(hosts), ranks=ranks)
+    unsaid = unsaid_lines(result, "Whether Cray MPICH has such settings was not looked at.")
     return [
-        ExportFile(name="README.txt", content=readme(result, install.splitlines())),
+        ExportFile(name="README.txt", content=readme(result, install.splitlines(), unsaid)),
         text_file(
             "MPICH_RANK_ORDER",
             comment([*origin_lines(result), "Not verified: Cray MPICH was not run."]),

@@ -9,14 +9,15 @@ from searchspace.collectives.equivalents import Target
 from service.exports.choices import choices, forced, table
 from service.exports.placement import text_file
 from service.exports.result import ExportFile, Result
+from service.exports.transport import settings_lines, transport_settings
 from service.exports.wording import comment, origin_lines
 
 __all__ = ["environment_file", "settings_of", "target_lines"]
 
 
 def settings_of(result: Result, target: Target) -> dict[str, str]:
-    """The variables that force the choices of a result."""
-    return forced(choices(result, target), target)
+    """The variables that force the choices of a result, those of the transport last."""
+    return {**forced(choices(result, target), target), **transport_settings(result, target)}
 
 
 def target_lines(result: Result, target: Target) -> list[str]:
@@ -26,7 +27,8 @@ def target_lines(result: Result, target: Target) -> list[str]:
         if target.checked_on
         else "not verified, this library was not run; from its documents"
     )
-    return [f"For {target.title} ({checked}):", *table(choices(result, target))]
+    lines = [*table(choices(result, target)), *settings_lines(result, target)]
+    return [f"For {target.title} ({checked}):", *lines]
 
 
 def environment_file(

@@ -12,6 +12,7 @@ from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from searchspace.units import format_duration
 from service.exports.choices import Choice, choices, nearest_configuration
 from service.exports.result import Result
+from service.exports.transport import TransportChoice, transport_choices, without_unknown
 from storage.errors import Conflict
 from storage.evaluations import key_within
 from storage.storage import Storage
@@ -48,12 +49,16 @@ def for_target(storage: Storage, result: Result, target: Target, *, nearest: boo
         Conflict: The configuration cannot be expressed, and the nearest is not wanted or cannot be
             run; names the choices, and tells the simulated time of the nearest.
     """
-    missing = inexpressible(choices(result, target))
+    transport = transport_choices(result, target)
+    missing: list[Choice | TransportChoice] = [
+        *inexpressible(choices(result, target)),
+        *(choice for choice in transport if choice.offered.kind == "none"),
+    ]
     if not missing:
         return replace(result, target=target)
     named = "; ".join(choice.line for choice in missing)
     refused = f"{target.title} cannot express {result.what}: {named}"
-    configuration = nearest_configuration(result, target)
+    configuration = without_unknown(nearest_configuration(result, target), transport)
     try:
         resolved, value = evaluated(storage, result, configuration)
     except Infeasible as error:

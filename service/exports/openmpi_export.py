@@ -8,6 +8,7 @@ from service.exports.choices import Choice, choices, communicator_sizes, forced,
 from service.exports.manifest import verification_files
 from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
 from service.exports.result import ExportFile, Result
+from service.exports.transport import own_settings, settings_lines, transport_settings
 from service.exports.wording import comment, origin_lines, readme
 
 __all__ = ["export_openmpi"]
@@ -40,6 +41,11 @@ dynamic-rules{later}.conf  says the same, but only for communicators of the size
     --mca coll_tuned_dynamic_rules_filename $PWD/dynamic-rules{later}.conf
     A file that is not there is ignored without a word; rules go before parameters."""
 
+_TRANSPORT = """\
+    The parameters of btl tcp in it are no rules: with dynamic-rules{later}.conf, give them to
+    mpirun as well (--mca NAME VALUE). They hold for all messages by TCP, and for none that goes
+    another way, as by UCX or PSM2. Check: ompi_info --param btl tcp --level 9."""
+
 _PLACES = """\
 hostfile, rankfile  how many ranks each host runs, and which: rank r on the r-th line
 mpirun.sh  PROGRAM [ARGUMENT]... starts the program so, with mpirun or the command that MPIRUN
@@ -62,9 +68,9 @@ def export_openmpi(result: Result) -> list[ExportFile]:
     for target in targets:
         suffix = "-5" if target.name == _LATER else ""
         found = choices(result, target)
-        lines = _lines(target, found)
+        lines = _lines(target, found, settings_lines(result, target))
         origin = comment([*origin_lines(result), *lines])
-        settings = forced(found, target)
+        settings = _settings(result, target)
         parameters = "".join(f"{name} = {value}\n" for name, value in settings.items())
         files += [
             text_file(f"mca-params{suffix}.conf", origin, parameters),
@@ -72,6 +78,8 @@ def export_openmpi(result: Result) -> list[ExportFile]:
             text_file(f"mpirun{suffix}.sh", _script(result, suffix, lines), executable=True),
         ]
         told.append([*lines, "", *_INSTALL.format(later=suffix).splitlines()])
+        if transport_settings(result, target):
+            told[-1] += _TRANSPORT.format(later=suffix).splitlines()
     places = [
         text_file(
             "hostfile", *(f"{h} slots={len(r)}\n" for h, r in ranks_of_hosts(result).items())
@@ -89,10 +97,12 @@ def export_openmpi(result: Result) -> list[ExportFile]:
             targets[0],
             script=files[2].name,
             environment={
-                f"OMPI_MCA_{name}": value
-                for name, value in forced(choices(result, targets[0]), targets[0]).items()
+                f"OMPI_MCA_{name}": value for name, value in _settings(result, targets[0]).items()
             },
-            undone={"OMPI_MCA_coll_tuned_use_dynamic_rules": "0"},
+            undone={
+                "OMPI_MCA_coll_tuned_use_dynamic_rules": "0",
+                **{f"OMPI_MCA_{n}": v for n, v in own_settings(result, targets[0]).items()},
+            },
             launcher="mpirun",
             host_line="{host} slots={slots}",
             hosts_option="--hostfile",
@@ -101,12 +111,17 @@ def export_openmpi(result: Result) -> list[ExportFile]:
     ]
 
 
-def _lines(target: Target, found: list[Choice]) -> list[str]:
+def _settings(result: Result, target: Target) -> dict[str, str]:
+    """All parameters of a result, those of the transport last."""
+    return {**forced(choices(result, target), target), **transport_settings(result, target)}
+
+
+def _lines(target: Target, found: list[Choice], transport: list[str]) -> list[str]:
     if target.checked_on:
         checked = f"the names and effects of these choices were checked on {target.checked_on}"
     else:
         checked = "not verified, this release was not run"
-    return [f"For {target.title} ({checked}):", *table(found)]
+    return [f"For {target.title} ({checked}):", *table(found), *transport]
 
 
 def _rules(result: Result, found: list[Choice]) -> str:

@@ -13,6 +13,7 @@ from searchspace.formats.time_independent import NotConvertible, time_independen
 from searchspace.formats.trace import TraceHeader, read_header, read_operations
 from searchspace.platform import model_options
 from service.exports.result import ExportFile, Result
+from service.exports.transport import unsaid_lines
 from service.exports.wording import origin_lines
 from storage.errors import Conflict
 from workers.capture import APPLICATIONS, builtin_sources
@@ -39,6 +40,8 @@ simulated=$(sed -n 's/^\\([0-9.]*\\)@Simulated time: .*/\\1/p' "$log")
 echo "simulated time: $simulated s"
 {found}
 """
+
+_NO_SETTINGS = "They are settings of the transport, which mean nothing to the fluid model."
 
 HERE = 'here=$(cd "$(dirname "$0")" && pwd)'
 
@@ -133,13 +136,14 @@ def _yardsticks(result: Result) -> str:
         if result.fluid is None
         else f"that is {result.fluid!r} s"
     )
+    settings = "".join(f"{line}\n" for line in unsaid_lines(result, _NO_SETTINGS))
     return f"""
 Plain smpirun knows the fluid model only, with factors on bandwidth and latency
 ({factors}): {time}.
 It is another yardstick, so the two times differ. In a fluid all messages share
 the cables at once; as packets they wait in queues, follow each other between
 two ranks, and go by a protocol. Compare times of one model only.
-"""
+{settings}"""
 
 
 def _application(result: Result) -> _Application:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from searchspace.topology.levels import Branch, switch_tree
 from service.exports.placement import check_single, text_file
 from service.exports.result import ExportFile, Result
+from service.exports.transport import unsaid_lines
 from service.exports.wording import comment, origin_lines, readme
 
 __all__ = ["export_slurm"]
@@ -49,7 +50,13 @@ def export_slurm(result: Result) -> list[ExportFile]:
     smallest = min(len(leaf.hosts) for leaf in leaves)
     return [
         ExportFile(
-            name="README.txt", content=readme(result, meaning.splitlines(), _PLACES.splitlines())
+            name="README.txt",
+            content=readme(
+                result,
+                meaning.splitlines(),
+                _PLACES.splitlines(),
+                unsaid_lines(result, "Slurm has no such settings: see the export of the library."),
+            ),
         ),
         text_file("topology.conf", origin, *_tree_lines(tree, result.names)),
         text_file(

@@ -6,10 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from searchspace.collectives import DECIDED_BY_ANOTHER
+from searchspace.collectives import DECIDED_BY_ANOTHER, DEFAULT
 from searchspace.collectives.tables import IMPLEMENTATIONS
+from searchspace.configuration import Scalar
 
-__all__ = ["Entry", "Equivalent", "Kind", "Target", "near", "not_power_of_two", "power_of_two"]
+__all__ = [
+    "Entry",
+    "Equivalent",
+    "Kind",
+    "Target",
+    "TransportSetting",
+    "near",
+    "not_power_of_two",
+    "power_of_two",
+]
 
 Kind = Literal["same", "nearest", "none"]
 Sizes = Sequence[int]
@@ -53,6 +63,19 @@ class Entry:
     otherwise: tuple[Kind, str] = ("nearest", "")
 
 
+@dataclass(frozen=True)
+class TransportSetting:
+    """How a library is told of a setting of the transport.
+
+    Attributes:
+        settings_of: Returns what is set for a value of it, or None where that cannot be told.
+        note: Where it holds.
+    """
+
+    settings_of: Callable[[Scalar], Mapping[str, str] | None]
+    note: str = ""
+
+
 def near(algorithm: str, note: str, *more: tuple[str, str]) -> Entry:
     """A line for an algorithm that the library has not, but one like it."""
     return Entry(algorithm, "nearest", note, more)
@@ -83,6 +106,7 @@ class Target:
         always: Settings without which those have no effect.
         apart: Lines of the collectives that SMPI runs by the algorithm of another, and the library
             by a setting of their own (`DECIDED_BY_ANOTHER`); SMPI's algorithms are the other's.
+        transport: The settings of the transport that it has, by the protocol's field.
     """
 
     name: str
@@ -94,6 +118,7 @@ class Target:
     settings_of: Callable[[str, str], Mapping[str, str]]
     always: tuple[tuple[str, str], ...] = ()
     apart: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
+    transport: Mapping[str, TransportSetting] = field(default_factory=dict)
 
     def equivalent(self, collective: str, algorithm: str, sizes: Sizes) -> Equivalent:
         """What the library offers for an algorithm, or for the choice of a decision table.
@@ -136,6 +161,24 @@ class Target:
             for algorithm in self._lines(collective)
             if self.equivalent(collective, algorithm, sizes).kind == "same"
         )
+
+    def setting(self, name: str, value: Scalar) -> Equivalent:
+        """What the library offers for a value of a setting of the transport.
+
+        Args:
+            name: A key of `SETTINGS`.
+            value: One of its values, not `default`.
+        """
+        known = self.transport.get(name)
+        settings = None if known is None else known.settings_of(value)
+        if known is None or settings is None:
+            return Equivalent("none", note=f"no such setting of {self.title} is known")
+        said = ", ".join(f"{parameter} = {text}" for parameter, text in settings.items())
+        return Equivalent("same", said, settings, known.note)
+
+    def can_set(self, name: str, value: Scalar) -> bool:
+        """Tells whether the library can be told of a value of a setting of the transport."""
+        return value == DEFAULT or self.setting(name, value).kind == "same"
 
     def _lines(self, collective: str) -> Mapping[str, Entry]:
         return {**self.entries, **self.apart}.get(collective, {})

@@ -12,10 +12,12 @@ from searchspace.collectives.equivalents.equivalent import (
     Entry,
     Kind,
     Target,
+    TransportSetting,
     near,
     not_power_of_two,
     power_of_two,
 )
+from searchspace.configuration import Scalar
 
 __all__ = ["MPICH_4_0", "MPICH_4_1", "MPICH_ENTRIES"]
 
@@ -120,6 +122,18 @@ _FORCED = (
     ("MPIR_CVAR_DEVICE_COLLECTIVES", "none"),
 )
 
+
+def _rendezvous(value: Scalar) -> Mapping[str, str]:
+    # Messages of at least so many bytes wait.
+    return {"UCX_RNDV_THRESH": str(int(value) + 1)}
+
+
+_TRANSPORT = {
+    "eager_limit": TransportSetting(_rendezvous, "where MPICH goes by UCX, device ch4:ucx")
+}
+"""UCX counts the bytes of a message alone. Its other thresholds (copies, segments, buffers) are
+nothing that the model of packets knows, and it has no setting for both directions at once."""
+
 MPICH_4_0 = Target(
     name="mpich-4.0",
     title="MPICH 4.0",
@@ -130,6 +144,7 @@ MPICH_4_0 = Target(
     settings_of=_settings,
     always=_FORCED,
     apart=_APART,
+    transport=_TRANSPORT,
 )
 
 MPICH_4_1 = Target(
@@ -142,4 +157,5 @@ MPICH_4_1 = Target(
     settings_of=_settings,
     always=_FORCED,
     apart=_APART,
+    transport=_TRANSPORT,
 )

@@ -13,10 +13,12 @@ from searchspace.collectives.equivalents.equivalent import (
     Entry,
     Kind,
     Target,
+    TransportSetting,
     near,
     not_power_of_two,
     power_of_two,
 )
+from searchspace.configuration import Scalar
 
 __all__ = ["ALGORITHM_IDS", "OPENMPI_4", "OPENMPI_5", "algorithm_parameter"]
 
@@ -191,6 +193,33 @@ _APART: dict[str, dict[str, Entry]] = {
 
 _FORCED = (("coll_tuned_use_dynamic_rules", "1"),)
 
+_TCP_FLAGS = {"full": "send", "half": "send,put,inplace,need-ack,need-csum,hetero-rdma"}
+"""`half` are the library's own. With `put`, the announcement of a large message has none of its
+bytes, and the answer to it waits behind what the answerer sends itself."""
+_HEADERS = 56
+"""Bytes of `btl_tcp_eager_limit` that are headers, whatever a message has."""
+_ANNOUNCED = 65_536
+"""The library's own `btl_tcp_rndv_eager_limit`, which must not be above the eager limit."""
+_BY_TCP = "where messages go by the component tcp of btl"
+
+
+def _flags(value: Scalar) -> Mapping[str, str]:
+    return {"btl_tcp_flags": _TCP_FLAGS[str(value)]}
+
+
+def _eager_limit(value: Scalar) -> Mapping[str, str]:
+    limit = int(value) + _HEADERS
+    return {
+        "btl_tcp_eager_limit": str(limit),
+        "btl_tcp_rndv_eager_limit": str(min(limit, _ANNOUNCED)),
+    }
+
+
+_TRANSPORT = {
+    "exchange": TransportSetting(_flags, _BY_TCP),
+    "eager_limit": TransportSetting(_eager_limit, _BY_TCP),
+}
+
 OPENMPI_4 = Target(
     name="openmpi-4.1",
     title="Open MPI 4.1",
@@ -201,6 +230,7 @@ OPENMPI_4 = Target(
     settings_of=_settings,
     always=_FORCED,
     apart=_APART,
+    transport=_TRANSPORT,
 )
 
 OPENMPI_5 = Target(
@@ -214,4 +244,5 @@ OPENMPI_5 = Target(
     # In this release han takes communicators over several hosts before tuned can.
     always=(*_FORCED, ("coll_han_priority", "0")),
     apart=_APART,
+    transport=_TRANSPORT,
 )

@@ -155,14 +155,14 @@ def exported(storage: Storage, tmp_path: Path) -> Callable[..., Exported]:
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Compiles `collectives.c` with the compiler of an MPI library, once."""
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles `collectives.c`, or another, with the compiler of an MPI library, once."""
     folder = tmp_path_factory.mktemp("programs")
 
-    def compile_with(compiler: str) -> Path:
-        program = folder / compiler
+    def compile_with(compiler: str, source: str = "collectives.c") -> Path:
+        program = folder / f"{source}-{compiler}"
         if not program.exists():
-            subprocess.run([compiler, PROGRAMS / "collectives.c", "-o", program], check=True)
+            subprocess.run([compiler, PROGRAMS / source, "-o", program], check=True)
         return program
 
     return compile_with
