@@ -26,7 +26,7 @@ def test_both_libraries_all_programs_a_large_and_an_indirect_network_are_there()
 @pytest.mark.parametrize("case", sorted({(c.library, c.operation, c.choice) for c in CASES}))
 def test_libraries_have_each_algorithm_as_it_is_simulated(case: tuple[str, str, str]) -> None:
     library, operation, choice = case
-    if operation == "program":
+    if operation == "program" or choice == "default":
         return
     target = TARGET_OF[library]  # type: ignore[index]
     for hosts in {NETWORKS[c.network].hosts for c in CASES if c.choice == choice}:
@@ -37,6 +37,15 @@ def test_a_case_runs_under_its_own_algorithm() -> None:
     case = Case("torus", "openmpi", "allreduce", 1024, "rab")
 
     assert dict(case.configuration) == {"collectives.allreduce": "rab"}
+
+
+def test_the_library_chooses_by_itself_by_bytes_and_ranks() -> None:
+    def chosen(network: str, size: int) -> dict[str, object]:
+        return dict(Case(network, "openmpi", "allreduce", size, "default").configuration)
+
+    assert chosen("torus", 1 << 10) == {"collectives.allreduce": "rdb"}
+    assert chosen("torus", 1 << 18) == {"collectives.allreduce": "rab"}
+    assert chosen("torus64", 1 << 15) == {"collectives.allreduce": "rdb"}
 
 
 def test_a_quick_plan_is_part_of_the_whole_one() -> None:

@@ -1,0 +1,56 @@
+"""What Open MPI chooses by itself: forced by name, the same ranks exchange the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from measuring.building import build_program
+from searchspace.collectives.equivalents import TARGETS
+from searchspace.collectives.equivalents.openmpi import algorithm_parameter
+from searchspace.collectives.equivalents.openmpi_choices import chosen_algorithm
+from tests.service.exports.traffic import Bytes, monitored
+
+RANKS = 8
+BYTES = 48_000
+OPERATIONS = ("allreduce", "bcast", "gather", "reduce_scatter")
+AGREED = 64.0
+"""Bytes by which the ranks agree when to begin, and what they took: by the same operations."""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("choices") / "collectives"
+    return build_program("collectives", "openmpi", output)
+
+
+def moved(program: Path, operation: str, folder: Path, **settings: str) -> Bytes:
+    command = ["mpirun.openmpi", "--oversubscribe", "-np", str(RANKS), program]
+    environment = {f"OMPI_MCA_{name}": value for name, value in settings.items()}
+    ran, found = monitored(
+        [*command, operation, "0", "1", str(BYTES)], RANKS, folder, **environment
+    )
+    assert ran.status == 0, ran.errors
+    return found
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_library_does_as_the_table_says(operation: str, program: Path, tmp_path: Path) -> None:
+    chosen = chosen_algorithm(operation, RANKS, BYTES)
+    assert chosen is not None
+    forced = {**dict(TARGETS["openmpi-4.1"].always), algorithm_parameter(operation): chosen}
+
+    own = moved(program, operation, tmp_path / "own")
+    meant = moved(program, operation, tmp_path / "forced", **forced)
+
+    assert own.sum() >= BYTES
+    assert np.allclose(own, meant, atol=AGREED)
+
+
+def test_tables_say_nothing_of_one_rank_or_other_calls() -> None:
+    assert chosen_algorithm("allreduce", 1, 8) is None
+    assert chosen_algorithm("scan", 8, 8) is None
+    assert chosen_algorithm("allreduce", 16, 262_144) == "rabenseifner"
+    assert chosen_algorithm("allreduce", 16, 1_024) == "recursive_doubling"
