@@ -31,6 +31,8 @@ class Launch:
         environment: Added to the environment of every rank, over what the export sets.
         preloaded: Shared libraries that every rank loads first.
         seconds: When the run is given up.
+        cable_bytes: What its messages bring onto cables, each cable that they cross anew, where
+            that is known: a run that counts clearly less is doubted.
     """
 
     command: Sequence[str]
@@ -40,6 +42,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     preloaded: Sequence[Path] = ()
     seconds: float = 300.0
+    cable_bytes: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,141 @@
+"""The command and the environment that start a program, with an export as it was installed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from measuring.clusters import Launch, Library, RunFailed
+from searchspace.errors import InvalidInput
+from service.exports.manifest import MANIFEST
+
+__all__ = ["Line", "launcher_of", "library_version", "line_of"]
+
+_LAUNCHERS: Mapping[Library, Sequence[str]] = {
+    "openmpi": ("mpirun.openmpi", "mpirun"),
+    "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"),
+}
+_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+_PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
+_VERSIONS: Mapping[Library, str] = {
+    "openmpi": r"\(Open MPI\) (\S+)",
+    "mpich": r"HYDRA build details:\s+Version:\s+(\S+)",
+}
+_PARAMETERS = "mca-params.conf"
+_EXECUTABLE = 0o755
+
+
+@dataclass(frozen=True)
+class Line:
+    """What starts a program: a command, and what its environment has besides."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+
+
+def launcher_of(library: Library) -> str:
+    """The command that starts programs of a library on this host.
+
+    Raises:
+        InvalidInput: The library is not installed.
+    """
+    for name in _LAUNCHERS[library]:
+        found = shutil.which(name)
+        if found and library_version(library, [found]):
+            return found
+    raise InvalidInput(
+        f"there is no {_NAMES[library]} on this host: install it "
+        f"(Debian's package {_PACKAGES[library]})"
+    )
+
+
+def library_version(library: Library, launcher: Sequence[str]) -> str | None:
+    """The release of a library that a launcher belongs to; None where it is another's."""
+    try:
+        done = subprocess.run([*launcher, "--version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(_VERSIONS[library], done.stdout)
+    return f"{_NAMES[library]} {found[1]}" if found else None
+
+
+def line_of(
+    launch: Launch,
+    launcher: Sequence[str],
+    hosts: Sequence[str],
+    cores_per_host: int,
+    scratch: Path,
+    environment: Mapping[str, str],
+) -> Line:
+    """How to start a program.
+
+    Args:
+        launch: What is to run.
+        launcher: The command of the library, with options of the cluster's own.
+        hosts: Where ranks run that no export places: in this order.
+        cores_per_host: How many on each.
+        scratch: A directory for files of this run, which all hosts see.
+        environment: Further variables for the ranks.
+
+    Raises:
+        RunFailed: The export is not one for the library, or there are more ranks than cores.
+    """
+    variables = {**environment, **launch.environment}
+    preloaded = [*map(str, launch.preloaded), *filter(None, [variables.get("LD_PRELOAD")])]
+    if preloaded:
+        variables["LD_PRELOAD"] = ":".join(preloaded)
+    program = [*_options(launch.library, variables), *launch.command]
+    if launch.export is not None:
+        return _exported(launch, launch.export.resolve(), launcher, scratch, program)
+    if launch.ranks > len(hosts) * cores_per_host:
+        raise RunFailed(
+            f"{launch.ranks} ranks are more than the {len(hosts) * cores_per_host} cores of "
+            "the cluster"
+        )
+    hostfile = scratch / "hostfile"
+    form, option, count = (
+        ("{} slots={}", "--hostfile", "-np")
+        if launch.library == "openmpi"
+        else ("{}:{}", "-f", "-n")
+    )
+    hostfile.write_text("".join(form.format(host, cores_per_host) + "\n" for host in hosts))
+    return Line(
+        [*launcher, option, str(hostfile), count, str(launch.ranks), *program],
+        {},
+    )
+
+
+def _exported(
+    launch: Launch, export: Path, launcher: Sequence[str], scratch: Path, program: Sequence[str]
+) -> Line:
+    """As the README of the export says: its parameters installed, its script called."""
+    try:
+        manifest = json.loads((export / MANIFEST).read_text())
+    except (OSError, ValueError):
+        raise RunFailed(f"{export} is no export for {_NAMES[launch.library]}") from None
+    if manifest["format"] != launch.library:
+        raise RunFailed(f"{export} is an export for {manifest['target']}, not {launch.library}")
+    if manifest["ranks"] != launch.ranks:
+        raise RunFailed(f"{export} starts {manifest['ranks']} ranks, not {launch.ranks}")
+    wrapper = scratch / "launcher"
+    wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(launcher)} "$@"\n')
+    wrapper.chmod(_EXECUTABLE)
+    environment = {manifest["launcher_variable"]: str(wrapper)}
+    parameters = export / _PARAMETERS
+    if parameters.exists():
+        environment["OMPI_MCA_mca_base_param_files"] = str(parameters)
+    script = str(export / manifest["exported"]["command"][0])
+    return Line([script, *program], environment)
+
+
+def _options(library: Library, variables: Mapping[str, str]) -> list[str]:
+    """Options of a launcher that set variables of the ranks."""
+    if library == "openmpi":
+        return [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    return [word for name, value in variables.items() for word in ("-genv", name, value)]

@@ -1,0 +1,196 @@
+"""An emulated cluster that is up, as a cluster that runs MPI programs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from measuring.clusters import Launch, Library, Ran, RunFailed
+from measuring.launch_lines import launcher_of, library_version, line_of
+from searchspace.errors import HamtuneError
+from testbed.clusters import Testbed
+from testbed.host_load import HostLoad
+from testbed.plan import DEVICE
+
+__all__ = ["Outcome", "TestbedCluster"]
+
+BUSY = 0.95
+"""Part of the time of this host's cores above which its cables were not what limited a run."""
+CROSSED = 0.94
+"""Part of the bytes of a run's messages that its cables have to count at least."""
+_SHOWN_CHARACTERS = 4000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: with which status, after which time, and what is to be said of it."""
+
+    status: int
+    seconds: float
+    doubts: Sequence[str]
+    details: Mapping[str, Any]
+
+
+class TestbedCluster:
+    """Runs programs on a testbed by the MPI libraries of this host.
+
+    Args:
+        testbed: One that is up.
+        waiting: Whether ranks that wait sleep, for there are more of them than cores.
+    """
+
+    __test__ = False  # no test of pytest's
+
+    def __init__(self, testbed: Testbed, *, waiting: bool = True) -> None:
+        self.testbed = testbed
+        self._waiting = testbed.waiting if waiting else None
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        """The names of the hosts, in the machine's order."""
+        return self.testbed.hosts
+
+    @property
+    def cores_per_host(self) -> int:
+        """How many ranks a host takes."""
+        return self.testbed.machine.cores_per_host
+
+    def origin(self, library: Library) -> Mapping[str, Any]:
+        """On what and with what it runs."""
+        kept = ("scale", "congestion_control", "bucket_bytes", "queue_seconds", "netem")
+        described = self.testbed.description
+        return {
+            "cluster": "testbed",
+            "testbed": self.testbed.name,
+            "mpi": library_version(library, [launcher_of(library)]),
+            "machine": self.testbed.scaled_machine.canonical(),
+            **{name: described[name] for name in (*kept, "notes", "kernel", "cores")},
+            "waiting": self._waiting is not None,
+        }
+
+    def run(self, launch: Launch) -> Ran:
+        """Run a program to its end.
+
+        Raises:
+            RunFailed: It could not be started, failed, or did not end in time; with what it said.
+        """
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            with Path(os.devnull).open() as nothing:
+                ran = self.run_with(launch, (nothing, output, errors))
+            said, complained = _text(output), _text(errors)
+        if ran.status:
+            told = f"{said}\n{complained}".strip()[-_SHOWN_CHARACTERS:]
+            raise RunFailed(f"{launch.command[0]} ended with status {ran.status}: {told}")
+        return Ran(output=said, seconds=ran.seconds, doubts=ran.doubts, details=ran.details)
+
+    def run_with(self, launch: Launch, files: Sequence[int | IO[Any]]) -> Outcome:
+        """Run a program whose standard files are given.
+
+        Raises:
+            RunFailed: It could not be started, or did not end in time.
+        """
+        try:
+            with tempfile.TemporaryDirectory(prefix="hamtune-run-") as scratch:
+                return self._run_in(Path(scratch), launch, files)
+        except RunFailed:
+            raise
+        except HamtuneError as error:
+            raise RunFailed(error.message) from None
+
+    def _run_in(self, scratch: Path, launch: Launch, files: Sequence[int | IO[Any]]) -> Outcome:
+        mine = _of_ranks(launch.library)
+        if self._waiting is not None:
+            mine["LD_PRELOAD"] = str(self._waiting)
+        launcher = [launcher_of(launch.library)]
+        line = line_of(launch, launcher, self.hosts, self.cores_per_host, scratch, mine)
+        environment = {
+            **os.environ,
+            **self._of_launcher(launch.library),
+            "TMPDIR": str(scratch),
+            **line.environment,
+        }
+        before, load, begun = self.testbed.counts(), HostLoad.now(), time.monotonic()
+        with self.testbed.start(
+            self.hosts[0],
+            line.command,
+            environment=environment,
+            directory=Path.cwd(),
+            files=files,
+        ) as running:
+            try:
+                status = running.wait(launch.seconds)
+            except TimeoutError:
+                raise RunFailed(
+                    f"{launch.command[0]} did not end within {launch.seconds:g} s"
+                ) from None
+        seconds = time.monotonic() - begun
+        used = HostLoad.now().since(load)
+        counted = self.testbed.counts().since(before)
+        details = {
+            "cable_bytes": counted.bytes,
+            "cables": [list(both) for both in counted.cables],
+            "sent_again": dict(counted.sent_again),
+            "busy": round(used.busy, 3),
+            "cpu_seconds": round(running.cpu_seconds, 3),
+        }
+        doubts = []
+        if any(counted.sent_again.values()):
+            told = ", ".join(f"{name} {n}" for name, n in counted.sent_again.items() if n)
+            doubts.append(f"segments were sent again ({told})")
+        if launch.cable_bytes is not None and counted.bytes < CROSSED * launch.cable_bytes:
+            doubts.append(
+                f"the cables carried {counted.bytes} bytes where the messages have "
+                f"{launch.cable_bytes:.0f}: some went another way"
+            )
+        if used.busy > BUSY:
+            doubts.append(
+                f"the cores of this host were busy for {used.busy:.0%} of the time, so they and "
+                "not the cables decided; take a larger --scale"
+            )
+        return Outcome(status, seconds, doubts, details)
+
+    def _of_launcher(self, library: Library) -> dict[str, str]:
+        """What a launcher and its daemons are told of the testbed."""
+        agent = str(self.testbed.agent)
+        if library == "mpich":
+            return {
+                "HYDRA_LAUNCHER": "rsh",
+                "HYDRA_LAUNCHER_EXEC": agent,
+                "HYDRA_IFACE": DEVICE,
+            }
+        settings = {
+            "plm_rsh_agent": agent,
+            "plm_rsh_no_tree_spawn": "1",
+            "pml": "ob1",
+            "btl": "tcp,self,vader",
+            "btl_tcp_if_include": DEVICE,
+            "oob_tcp_if_include": DEVICE,
+            # Ranks ask their sockets by epoll, on which `waiting.c` can wait as well.
+            "mpi_yield_when_idle": "1",
+            "opal_event_include": "epoll",
+        }
+        return {
+            **{f"OMPI_MCA_{name}": value for name, value in settings.items()},
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            # A host has the cores of the machine, whatever this one has, and binds to none.
+            "HWLOC_SYNTHETIC": f"core:{self.cores_per_host} pu:1",
+        }
+
+
+def _of_ranks(library: Library) -> dict[str, str]:
+    """What ranks are told of the testbed beside that."""
+    if library == "openmpi":
+        return {}
+    # UCX sees one kernel, and would look for ways around the cables.
+    return {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": DEVICE}
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
