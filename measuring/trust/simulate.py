@@ -22,7 +22,7 @@ Simulated = Mapping[Case, float]
 
 def simulate(
     cases: Sequence[Case],
-    machine_of: Callable[[str], Machine],
+    machine_of: Callable[[Case], Machine],
     programs: Mapping[str, Path],
     directory: Path,
 ) -> dict[Case, float]:
@@ -30,14 +30,13 @@ def simulate(
 
     Args:
         cases: What is simulated.
-        machine_of: The machine with a network of `NETWORKS`.
+        machine_of: The machine of a case, with the case's network.
         programs: Traces of `PROGRAMS`.
         directory: Where traces of collectives are written.
 
     Raises:
         SimulationFailed: The simulator did not complete one.
     """
-    machines = {name: machine_of(name) for name in {case.network for case in cases}}
 
     def seconds(case: Case) -> float:
         ranks = ranks_of(case)
@@ -45,7 +44,7 @@ def simulate(
         if trace is None:
             name = f"{case.operation}-{case.bytes}-{ranks}.ht"
             trace = collective_trace(case.operation, case.bytes, ranks, directory / name)
-        resolved = resolve(case.configuration, machines[case.network], ranks)
+        resolved = resolve(case.configuration, machine_of(case), ranks)
         with Simulator([trace]) as simulator:
             answer = simulator.evaluate(resolved.simulator_request())
         if answer["status"] != "completed":

@@ -23,6 +23,6 @@ def test_more_bytes_take_longer_and_networks_differ(tmp_path: Path) -> None:
 
     cases = [case("ring", 1024), case("ring", 8192), case("torus", 8192)]
 
-    found = simulate(cases, lambda name: NETWORKS[name].machine(), {}, tmp_path)
+    found = simulate(cases, lambda case: NETWORKS[case.network].machine(), {}, tmp_path)
 
     assert found[cases[0]] < found[cases[2]] < found[cases[1]]
