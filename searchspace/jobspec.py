@@ -21,6 +21,7 @@ from searchspace.choices import MAPPINGS, MappingChoice, MappingItem, TopologyCh
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import InvalidDocument, InvalidInput
+from searchspace.finalists import Finalists
 from searchspace.formats.patterns import Pattern
 from searchspace.machine import Machine, Speed
 from searchspace.ordering import ORDERINGS
@@ -516,6 +517,9 @@ class JobSpec(Description):
     """Search techniques of OpenTuner; null for those that suit the space."""
     limits: Limits = Limits()
     """What one evaluation may take."""
+    finalists: Finalists | None = None
+    """Which of the best configurations are measured in the end, such as `{measure: 5, on: agent}`;
+    null for none: then simulation decides."""
     priority: Literal["low", "normal", "high"] = "normal"
     """`high` goes before the project's other jobs, and before those of other projects where the
     project may; `low` takes what nobody else wants of the workers."""
@@ -544,6 +548,19 @@ class JobSpec(Description):
         if not name.isprintable() or name != name.strip():
             raise ValueError("must be one line of printable text without spaces around it")
         return name
+
+    @model_validator(mode="after")
+    def _check_finalists(self) -> JobSpec:
+        if self.finalists is None:
+            return self
+        if isinstance(self.application, Workload):
+            message = "several applications at once cannot be measured; leave it out"
+            raise field_error(message, "finalists")
+        given = self.search.topology in (None, [GIVEN])
+        if not given or (isinstance(self.machine, Machine) and self.machine.topology is None):
+            message = "a cluster has one network: give it as machine.topology, and search no others"
+            raise field_error(message, "finalists")
+        return self
 
     @property
     def described_machine(self) -> Machine:
