@@ -78,6 +78,7 @@ TABLE = {
     ),
     "study": ("studies", "Make a table or figure of a paper again, ours beside the paper's."),
     "submit": ("jobs", "Hand a job to a running service and print its id."),
+    "testbed": ("testbeds", "Emulate a machine on this host, and run real MPI programs on it."),
     "topology": ("networks", "Generate networks, optimise, measure, convert and draw them."),
     "trace": ("traces", "Look at traces; import, merge and truncate them."),
     "trials": ("tables", "Write all trials of a job as a table."),

@@ -48,7 +48,7 @@ class TestbedCluster:
 
     def __init__(self, testbed: Testbed, *, waiting: bool = True) -> None:
         self.testbed = testbed
-        self._waiting = testbed.waiting if waiting else None
+        self._waiting = waiting
 
     @property
     def hosts(self) -> Sequence[str]:
@@ -70,7 +70,7 @@ class TestbedCluster:
             "mpi": library_version(library, [launcher_of(library)]),
             "machine": self.testbed.scaled_machine.canonical(),
             **{name: described[name] for name in (*kept, "notes", "kernel", "cores")},
-            "waiting": self._waiting is not None,
+            "waiting": self._preload(library) is not None,
         }
 
     def run(self, launch: Launch) -> Ran:
@@ -104,8 +104,8 @@ class TestbedCluster:
 
     def _run_in(self, scratch: Path, launch: Launch, files: Sequence[int | IO[Any]]) -> Outcome:
         mine = _of_ranks(launch.library)
-        if self._waiting is not None:
-            mine["LD_PRELOAD"] = str(self._waiting)
+        if (preload := self._preload(launch.library)) is not None:
+            mine["LD_PRELOAD"] = str(preload)
         launcher = [launcher_of(launch.library)]
         line = line_of(launch, launcher, self.hosts, self.cores_per_host, scratch, mine)
         environment = {
@@ -153,6 +153,10 @@ class TestbedCluster:
                 "not the cables decided; take a larger --scale"
             )
         return Outcome(status, seconds, doubts, details)
+
+    def _preload(self, library: Library) -> Path | None:
+        """What lets ranks that wait sleep."""
+        return self.testbed.waiting(library) if self._waiting else None
 
     def _of_launcher(self, library: Library) -> dict[str, str]:
         """What a launcher and its daemons are told of the testbed."""

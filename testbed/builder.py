@@ -18,7 +18,7 @@ from typing import Any
 from searchspace.errors import HamtuneError
 from searchspace.machine import parse_machine
 from testbed.capacity import PROBING_RATE, measure_capacity, scale_for
-from testbed.files import AGENT, DESCRIPTION, ERROR, WAITING, WISHES
+from testbed.files import AGENT, DESCRIPTION, ERROR, WISHES, waiting_library
 from testbed.namespaces import Namespaces, wire
 from testbed.plan import Plan, plan
 from testbed.shaping import BUCKET_BYTES, QUEUE_SECONDS, has_netem, shape
@@ -27,6 +27,7 @@ __all__ = ["AUTO", "main", "write_atomically"]
 
 AUTO = "auto"
 HERE = Path(__file__).parent
+_LIBRARIES = ("openmpi", "mpich")
 _EXECUTABLE = 0o755
 
 
@@ -113,15 +114,19 @@ def _make_agent(directory: Path) -> None:
 
 
 def _make_waiting(directory: Path) -> list[str]:
-    """Build the library that lets ranks that wait sleep; what is missed without it."""
-    command = ["cc", "-std=c11", "-O2", "-shared", "-fPIC", str(HERE / "waiting.c")]
-    command += ["-o", str(directory / WAITING), "-ldl"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except FileNotFoundError:
-        return ["there is no C compiler (cc), so ranks that wait poll, and measure the scheduler"]
-    if done.returncode:
-        raise HamtuneError(f"waiting.c does not compile:\n{done.stderr}")
+    """Build the libraries that let ranks that wait sleep; what is missed without it."""
+    for library in _LIBRARIES:
+        source = HERE / f"waiting_{library}.c"
+        command = ["cc", "-std=c11", "-O2", "-shared", "-fPIC", str(source)]
+        command += ["-o", str(directory / waiting_library(library)), "-ldl"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except FileNotFoundError:
+            return [
+                "there is no C compiler (cc), so ranks that wait poll, and measure the scheduler"
+            ]
+        if done.returncode:
+            raise HamtuneError(f"{source.name} does not compile:\n{done.stderr}")
     return []
 
 

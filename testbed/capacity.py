@@ -67,8 +67,8 @@ def scale_for(plan: Plan, capacity: Capacity) -> float:
     """What the rates of a plan of scale 1 are divided by, so that the host is never the limit.
 
     The least factor, rounded up to two digits, under which all cables full in both directions take
-    `BYTES_SHARE` of what the host carries, and in the time of a packet on the fastest cable the host
-    plays a message of every host in `MESSAGES_SHARE` of it.
+    `BYTES_SHARE` of what the host carries, and a message of every host takes it `MESSAGES_SHARE` of
+    the time of a packet on the fastest cable.
     """
     flowing = sum(2 * cable.rate for cable in plan.cables)
     by_bytes = flowing / (BYTES_SHARE * capacity.bytes)

@@ -32,16 +32,25 @@ from testbed.files import (
     ERROR,
     NODES,
     SOCKET,
-    WAITING,
     WISHES,
     directory_of,
     root,
+    waiting_library,
 )
 from testbed.holder import READY
 from testbed.messages import connect, receive, send
 from testbed.plan import Plan, plan
 
-__all__ = ["CannotBringUp", "Running", "Testbed", "bring_up", "find", "list_testbeds", "take_down"]
+__all__ = [
+    "CannotBringUp",
+    "Running",
+    "Testbed",
+    "bring_up",
+    "find",
+    "known_names",
+    "list_testbeds",
+    "take_down",
+]
 
 Scale = float | Literal["auto"]
 DEFAULT_CONGESTION_CONTROL = "reno"
@@ -96,10 +105,9 @@ class Testbed:
         """What launchers take for a remote shell."""
         return self.directory / AGENT
 
-    @property
-    def waiting(self) -> Path | None:
-        """The library that lets ranks that wait sleep, to preload; None where it was not built."""
-        path = self.directory / WAITING
+    def waiting(self, library: str) -> Path | None:
+        """What lets waiting ranks of an MPI library sleep, to preload; None if it was not built."""
+        path = self.directory / waiting_library(library)
         return path if path.exists() else None
 
     def counts(self) -> Counts:
@@ -275,9 +283,13 @@ def find(name: str) -> Testbed:
 
 def list_testbeds() -> list[Testbed]:
     """All clusters of this user that are up, by name."""
+    return [testbed for testbed in map(_standing, known_names()) if testbed is not None]
+
+
+def known_names() -> list[str]:
+    """The names of all clusters of this user of which there is something, up or not."""
     with contextlib.suppress(FileNotFoundError):
-        names = sorted(entry.name for entry in root().iterdir() if entry.is_dir())
-        return [testbed for testbed in map(_standing, names) if testbed is not None]
+        return sorted(entry.name for entry in root().iterdir() if entry.is_dir())
     return []
 
 

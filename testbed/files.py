@@ -21,10 +21,10 @@ __all__ = [
     "HOSTS_FILE",
     "NODES",
     "SOCKET",
-    "WAITING",
     "WISHES",
     "directory_of",
     "root",
+    "waiting_library",
 ]
 
 WISHES = "wishes.json"
@@ -41,7 +41,6 @@ BUILD_LOG = "build.log"
 SOCKET = "holder.sock"
 AGENT = "agent"
 """The launchers' remote shell."""
-WAITING = "waiting.so"
 HOSTS_FILE = "/etc/hosts"
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,30}[a-z0-9])?")
@@ -57,6 +56,11 @@ def root() -> Path:
         return Path("/run/hamtune-testbeds")
     run = os.environ.get("XDG_RUNTIME_DIR")
     return Path(run, "hamtune-testbeds") if run else Path(f"/tmp/hamtune-testbeds-{user}")  # noqa: S108
+
+
+def waiting_library(library: str) -> str:
+    """The file that lets waiting ranks of an MPI library sleep."""
+    return f"waiting_{library}.so"
 
 
 def directory_of(name: str) -> Path:

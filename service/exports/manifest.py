@@ -57,14 +57,14 @@ def verification_files(
     document = {
         "format": target.format,
         "target": target.name,
-        "job": result.job.id,
-        "trial": result.trial.number,
+        "job": None if result.origin else result.job.id,
+        "trial": None if result.origin else result.trial.number,
         "ranks": ranks,
         "collectives": [
             name for name in result.calls if name in result.application.summary["calls"]
         ],
         "simulated": {
-            "exported": result.value,
+            "exported": None if result.origin else result.value,
             "default": result.untuned.get(target.selector),
             "model": result.machine.model_text,
         },

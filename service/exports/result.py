@@ -76,6 +76,7 @@ class Result:
             trial that did it.
         fluid: Simulated seconds of what is exported by the fluid model, where packets decided and
             a format asks for it; None where that is not known, or not soon.
+        origin: Where there is no such job in a storage, what files say of themselves instead.
     """
 
     job: Job
@@ -95,6 +96,7 @@ class Result:
     untuned: Mapping[str, float] = field(default_factory=dict)
     compared: tuple[tuple[Trial, Trial], ...] = ()
     fluid: float | None = None
+    origin: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:

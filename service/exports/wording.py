@@ -12,6 +12,8 @@ __all__ = ["comment", "host_lines", "origin_lines", "readme"]
 
 def origin_lines(result: Result) -> list[str]:
     """Which job and trial this is, and how fast it was in simulation."""
+    if result.origin:
+        return list(result.origin)
     trial, best = result.trial, result.best
     whose = f"of job {result.title} ({result.job.id})"
     time = f"{format_duration(result.value)} simulated ({result.machine.model_text})"

@@ -1,0 +1,116 @@
+"""A cluster of the user's own, as a cluster that runs MPI programs by its launcher."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from measuring.clusters import Launch, Library, Ran, RunFailed
+from measuring.launch_lines import library_version, line_of
+from searchspace.errors import InvalidInput
+
+__all__ = ["MpirunCluster"]
+
+_SHOWN_CHARACTERS = 4000
+
+
+class MpirunCluster:
+    """Runs programs by a launcher's command.
+
+    Args:
+        template: The launcher with options of the cluster's own: `["mpirun", "--oversubscribe"]`.
+        hosts: The names of the hosts, in the machine's order.
+        cores_per_host: How many ranks a host takes.
+
+    Raises:
+        InvalidInput: The launcher is not there, or is none of Open MPI or MPICH.
+    """
+
+    def __init__(self, template: Sequence[str], hosts: Sequence[str], cores_per_host: int) -> None:
+        self._template = tuple(template)
+        self._hosts = tuple(hosts)
+        self._cores_per_host = cores_per_host
+        versions = {lib: library_version(lib, template[:1]) for lib in get_args(Library)}
+        known = [library for library, version in versions.items() if version]
+        if not known:
+            raise InvalidInput(
+                f"{template[0]} is not there, or is neither mpirun of Open MPI nor mpiexec of MPICH"
+            )
+        self.library: Library = known[0]
+        self._version = versions[self.library]
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        """The names of the hosts, in the machine's order."""
+        return self._hosts
+
+    @property
+    def cores_per_host(self) -> int:
+        """How many ranks a host takes."""
+        return self._cores_per_host
+
+    def origin(self, library: Library) -> Mapping[str, Any]:
+        """On what and with what it runs."""
+        return {
+            "cluster": "mpirun",
+            "launcher": list(self._template),
+            "mpi": self._version,
+            "hosts": list(self._hosts),
+            "cores_per_host": self._cores_per_host,
+        }
+
+    def run(self, launch: Launch) -> Ran:
+        """Run a program to its end.
+
+        Raises:
+            RunFailed: It could not be started, failed, or did not end in time; with what it said.
+        """
+        if launch.library != self.library:
+            raise RunFailed(f"{self._template[0]} starts programs of {self.library} alone")
+        with tempfile.TemporaryDirectory(prefix="hamtune-run-", dir=Path.cwd()) as scratch:
+            line = line_of(
+                launch, self._template, self._hosts, self._cores_per_host, Path(scratch), {}
+            )
+            begun = time.monotonic()
+            said, complained, status = _finished(line.command, line.environment, launch)
+            seconds = time.monotonic() - begun
+        if status:
+            told = f"{said}\n{complained}".strip()[-_SHOWN_CHARACTERS:]
+            raise RunFailed(f"{launch.command[0]} ended with status {status}: {told}")
+        return Ran(output=said, seconds=seconds)
+
+
+def _finished(
+    command: Sequence[str], environment: Mapping[str, str], launch: Launch
+) -> tuple[str, str, int]:
+    try:
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    except OSError as error:
+        raise RunFailed(f"{command[0]} cannot be started: {error.strerror}") from None
+    with process:
+        try:
+            said, complained = process.communicate(timeout=launch.seconds)
+        except BaseException as error:
+            process.terminate()  # which has launchers end their ranks
+            try:
+                process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise RunFailed(
+                    f"{launch.command[0]} did not end within {launch.seconds:g} s"
+                ) from None
+            raise
+    return said, complained, process.returncode
