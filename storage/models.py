@@ -38,6 +38,9 @@ __all__ = [
     "EventRow",
     "JobRow",
     "MachineRow",
+    "MeasuredRow",
+    "MeasuredRunRow",
+    "MeasuringRow",
     "ProcessRow",
     "ProjectRow",
     "TrialRow",
@@ -375,6 +378,74 @@ class MeasurementRow(Base):
     )
     created_at: Mapped[float]
     document: Mapped[dict[str, Any]]
+
+
+class MeasuringRow(Base):
+    """The measuring of a job's best configurations, which comes after its search."""
+
+    __tablename__ = "measurings"
+
+    job_id: Mapped[str] = mapped_column(
+        String(ID_LENGTH), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
+    )
+    state: Mapped[str] = mapped_column(String(16))
+    because: Mapped[str | None]
+    settings: Mapped[dict[str, Any]]
+    cluster: Mapped[str | None]
+    agent: Mapped[str | None]
+    heard_at: Mapped[float | None]
+    spent_seconds: Mapped[float] = mapped_column(default=0.0)
+    silent_seconds: Mapped[float] = mapped_column(default=0.0)
+    simulated_best: Mapped[int | None]
+    decided: Mapped[int | None]
+    created_at: Mapped[float]
+    finished_at: Mapped[float | None]
+
+
+class MeasuredRow(Base):
+    """A configuration of a job, or a library's defaults, that is measured."""
+
+    __tablename__ = "measured_configurations"
+
+    job_id: Mapped[str] = mapped_column(
+        String(ID_LENGTH), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
+    )
+    place: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    purpose: Mapped[str] = mapped_column(String(16))
+    trial_number: Mapped[int | None]
+    label: Mapped[str]
+    simulated: Mapped[float | None]
+    state: Mapped[str] = mapped_column(String(16))
+    reason: Mapped[dict[str, Any] | None]
+    plan: Mapped[dict[str, Any] | None]
+
+
+class MeasuredRunRow(Base):
+    """One run of it. Its number fences: an agent whose run was lost and given out anew has none."""
+
+    __tablename__ = "measured_runs"
+
+    job_id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    place: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    state: Mapped[str] = mapped_column(String(16))
+    agent: Mapped[str | None]
+    cluster: Mapped[str | None]
+    seconds: Mapped[float | None]
+    doubts: Mapped[list[str]] = mapped_column(JSON)
+    reason: Mapped[dict[str, Any] | None]
+    origin: Mapped[dict[str, Any] | None]
+    started_at: Mapped[float]
+    expires_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["job_id", "place"],
+            ["measured_configurations.job_id", "measured_configurations.place"],
+            ondelete="CASCADE",
+        ),
+    )
 
 
 class EventRow(Base):

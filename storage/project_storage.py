@@ -24,17 +24,18 @@ NARROWED = (
     "admit_upload", "application_log", "check_job", "check_quotas", "create_job", "events_after",
     "find_application", "find_machine", "get_application", "get_job", "get_key", "get_machine",
     "get_project", "has_source", "home", "list_applications", "list_audit", "list_jobs",
-    "list_keys", "list_machines", "list_projects", "project", "project_use", "revoke_key",
-    "rotate_key", "trial_counts",
+    "list_keys", "list_machines", "list_projects", "measurable_jobs", "project", "project_use",
+    "revoke_key", "rotate_key", "trial_counts",
 )  # fmt: skip
 """Methods that look at the project by themselves."""
 
 BY_JOB = (
-    "add_measurement", "append_event", "baseline_points", "best_trial", "comparisons",
-    "count_asked", "course_points", "cpu_seconds_spent", "delete_job", "evaluations_spent",
-    "get_trial", "initial_point", "is_being_prepared", "list_measurements", "list_trials",
-    "open_attempts", "open_trials", "search_seconds", "set_job_priority", "transition",
-    "trial_attempts", "trial_cells", "trial_points",
+    "add_measured", "add_measurement", "append_event", "baseline_points", "beat_run", "best_trial",
+    "claim_run", "comparisons", "count_asked", "course_points", "cpu_seconds_spent", "delete_job",
+    "end_measuring", "evaluations_spent", "finish_run", "get_trial", "initial_point",
+    "is_being_prepared", "list_measurements", "list_trials", "measured", "measuring",
+    "open_attempts", "open_trials", "search_seconds", "set_job_priority", "settle_entered",
+    "transition", "trial_attempts", "trial_cells", "trial_points",
 )  # fmt: skip
 """Methods whose first argument is a job, which must be the project's."""
 

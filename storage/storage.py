@@ -19,6 +19,7 @@ from storage.jobs import Jobs
 from storage.keys import Keys
 from storage.leases import Leases
 from storage.machines import Machines
+from storage.measured import MeasuredRuns
 from storage.measurements import Measurements
 from storage.networks import Networks
 from storage.news import News
@@ -43,6 +44,7 @@ class Storage(
     Evaluations,
     Networks,
     Measurements,
+    MeasuredRuns,
     Events,
     Keys,
     QuotaKeeping,

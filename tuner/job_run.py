@@ -16,6 +16,7 @@ from storage.records import FINAL_JOB_STATES, Job, JobState, Trial
 from storage.storage import Storage
 from tuner.bells import LookBell
 from tuner.evaluations import Backlog, Dispatch, Evaluations, Silence
+from tuner.finalists import candidates_of
 from tuner.job_space import is_truncated, mapped_points, read_job, space_of
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.refining import MappingRefiner, refiner_of
@@ -25,6 +26,7 @@ from tuner.trial_loop import PAUSED, TrialLoop
 __all__ = ["JobRun", "Stopped"]
 
 _RESEND_SECONDS = 1.0
+_TEND_SECONDS = 2.0  # between two looks at what is measured
 _LONGEST_WAITS = 12  # times the patience: where every worker has been busy for long
 
 log = logging.getLogger("hamtune.tuner")
@@ -134,7 +136,7 @@ class JobRun:
                 look=self._look_running,
                 pause=self._pause,
             )
-            while not self._ended(loop):
+            while not self._ended(loop, spec):
                 self._look(max_age=0.0)
 
     def _refiner(self, job: Job, spec: JobSpec) -> Callable[[Trial], MappingRefiner]:
@@ -142,7 +144,7 @@ class JobRun:
         application = self._storage.get_application(job.application_id)
         return partial(refiner_of, self._storage, job, spec, application)
 
-    def _ended(self, loop: TrialLoop) -> bool:
+    def _ended(self, loop: TrialLoop, spec: JobSpec) -> bool:
         """Run the loop and store how it ended; False where a user interfered just then."""
         end = loop.run()
         if end == PAUSED:
@@ -150,7 +152,37 @@ class JobRun:
         failure = loop.failure()
         if failure is not None or end == "hopeless":
             return self._transition("failed", "running", "pausing", error=failure)
+        if not self._measured(spec):
+            return self._transition("paused", "pausing")
         return self._transition("completed", "running", "pausing", ended_because=end)
+
+    def _measured(self, spec: JobSpec) -> bool:
+        """Have the finalists measured, where the job wants that; False where it is to pause.
+
+        What is to be measured is committed first, and from then on it is agents who change it.
+        """
+        job_id, token = self._lease.job.id, self._lease.token
+        if spec.finalists is None:
+            return True
+        best = self._storage.best_trial(job_id)
+        candidates = candidates_of(self._storage, job_id, spec)
+        if best is None or not candidates:
+            return True
+        settings = {**spec.finalists.model_dump(mode="json"), "library": spec.finalists.library}
+        found = self._storage.open_measuring(job_id, token, settings, candidates, best.number)
+        tended = time.monotonic()
+        while found.state == "open":
+            if self._look_running(max_age=0.0).state == "pausing":
+                return False
+            self._bell.wait(min(_TEND_SECONDS, self._lease.unattended_seconds))
+            now = time.monotonic()
+            if now - tended >= _TEND_SECONDS:
+                found = self._storage.tend_measuring(job_id, token, now - tended)
+                tended = now
+            else:
+                found = self._storage.measuring(job_id) or found
+        log.info("the finalists are %s: %s", found.state, found.because or "all were measured")
+        return True
 
     def _prepare(self) -> bool:
         """Bring the job to where it has a space and runs; False where it was paused before."""
