@@ -100,7 +100,7 @@ class TestbedCluster:
         except RunFailed:
             raise
         except HamtuneError as error:
-            raise RunFailed(error.message) from None
+            raise RunFailed(str(error)) from None
 
     def _run_in(self, scratch: Path, launch: Launch, files: Sequence[int | IO[Any]]) -> Outcome:
         mine = _of_ranks(launch.library)

@@ -23,8 +23,8 @@ __all__ = ["DEVICE", "MOST_NODES", "Cable", "Hop", "Plan", "plan"]
 DEVICE = "d0"
 """The device that holds the address of a host, the same in all of them."""
 MOST_NODES = 1024
-_SLOWEST = 1000.0
-"""Bytes/s below which a cable carries no packet within a second."""
+_SLOWEST = 10_000.0
+"""Bytes/s of a cable; no machine has less."""
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _RATES = ("link_bandwidth", "host_link_bandwidth")
 _NOT_EMULATED = {
@@ -198,7 +198,8 @@ def plan(machine: Machine, scale: float = 1.0) -> Plan:
     if not scale > 0:
         raise InvalidInput("must be greater than 0", field="scale")
     made = Plan(machine, network, scale)
-    slowest = min(cable.rate for cable in made.cables)
+    rates = [getattr(machine, field) for field in _RATES]
+    slowest = min(rate for rate in rates if rate is not None) / scale
     if slowest < _SLOWEST:
         raise InvalidInput(
             f"with a scale of {scale:g} the slowest cable carries {slowest:.3g} bytes/s; take a "

@@ -9,13 +9,13 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-
-from pyroute2 import IPRoute
-from pyroute2.netlink.exceptions import NetlinkError
+from typing import TYPE_CHECKING
 
 from testbed.holder import leave_for_new_namespaces
 from testbed.kernel import MS_PRIVATE, MS_REC, mount
-from testbed.shaping import BUCKET_BYTES, has_netem
+
+if TYPE_CHECKING:
+    from pyroute2 import IPRoute
 
 __all__ = ["main"]
 
@@ -25,12 +25,16 @@ _RATE = 2_500_000
 def main(scratch: Path) -> int:
     """Try all."""
     before = Path("/proc/self/ns/user").readlink()
-    leave_for_new_namespaces()
+    leave_for_new_namespaces()  # before anything starts a thread, whose process could not
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     _say("user", lambda: Path("/proc/self/ns/user").readlink() != before)
+    from pyroute2 import IPRoute
+
+    from testbed.shaping import has_netem
+
     with IPRoute() as kernel:
         kernel.link("add", kind="veth", ifname="d0", peer={"ifname": "d0p"})
         index = kernel.link_lookup(ifname="d0")[0]
@@ -41,6 +45,8 @@ def main(scratch: Path) -> int:
 
 
 def _say(name: str, check: Callable[[], bool]) -> None:
+    from pyroute2.netlink.exceptions import NetlinkError
+
     try:
         found = check()
     except (OSError, NetlinkError):
@@ -49,6 +55,8 @@ def _say(name: str, check: Callable[[], bool]) -> None:
 
 
 def _has_tbf(kernel: IPRoute, index: int) -> bool:
+    from testbed.shaping import BUCKET_BYTES
+
     kernel.tc("add", "tbf", index=index, rate=_RATE, burst=BUCKET_BYTES, limit=_RATE)
     return True
 
