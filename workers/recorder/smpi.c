@@ -47,24 +47,6 @@ bool hamtune_my_thread(void)
   return true;
 }
 
-/* All ranks run in one thread and have copies of their own of what a rank knows, so no rank can tell
- * what became of the thread while another one ran: the kernel is asked each time. */
-
-void hamtune_start_clock(void)
-{
-}
-
-void hamtune_stop_clock(void)
-{
-}
-
-double hamtune_thread_seconds(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 #define NEXT(NAME, TYPE, PARAMETERS)              \
   static TYPE(*next) PARAMETERS;                  \
   if (next == NULL)                               \

@@ -6,12 +6,20 @@
  * for restartable sequences (rseq(2), Linux 4.18, registered by glibc 2.35): it clears the address
  * of the sequence whenever the thread has been off its processor, or a signal has come, and is not
  * within that sequence. Ours is never run. Where there is no such area, or it is not cleared (which
- * is tried once), each look is a system call. */
+ * is tried once), each look is a system call.
+ *
+ * Under SMPI all ranks run in one thread and have copies of their own of what is kept here. The area
+ * then holds the address of the rank that looked last: a rank that finds another's asks the kernel,
+ * which is after the switch and so outside of what it measures. */
 #include "recorder.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+/* SMPI's header puts simulated ones in their place. */
+#undef clock_gettime
+#undef nanosleep
 
 #if defined __has_include
 #if __has_include(<sys/rseq.h>)
