@@ -24,7 +24,7 @@ _LAUNCHERS: Mapping[Library, Sequence[str]] = {
 _NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 _PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 _VERSIONS: Mapping[Library, str] = {
-    "openmpi": r"\(Open MPI\) (\S+)",
+    "openmpi": r"\((?:Open MPI|OpenRTE)\) (\S+)",
     "mpich": r"HYDRA build details:\s+Version:\s+(\S+)",
 }
 _PARAMETERS = "mca-params.conf"

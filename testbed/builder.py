@@ -20,7 +20,7 @@ from searchspace.machine import parse_machine
 from testbed.capacity import PROBING_RATE, measure_capacity, scale_for
 from testbed.files import AGENT, DESCRIPTION, ERROR, WISHES, waiting_library
 from testbed.namespaces import Namespaces, wire
-from testbed.plan import Plan, plan
+from testbed.plan import plan
 from testbed.shaping import BUCKET_BYTES, QUEUE_SECONDS, has_netem, shape
 
 __all__ = ["AUTO", "main", "write_atomically"]
@@ -53,7 +53,7 @@ def build(directory: Path, wishes: dict[str, Any], namespaces: Namespaces) -> di
     scratch = directory / "mounted"
     scratch.mkdir()
     congestion_control = wishes["congestion_control"]
-    wire(whole, namespaces, congestion_control, scratch)
+    missed = wire(whole, namespaces, congestion_control, scratch)
     scratch.rmdir()
     with namespaces.node(0):
         latencies = has_netem()
@@ -81,7 +81,7 @@ def build(directory: Path, wishes: dict[str, Any], namespaces: Namespaces) -> di
         "queue_seconds": QUEUE_SECONDS,
         "congestion_control": congestion_control,
         "netem": latencies,
-        "notes": [*made.notes, *_notes(made, latencies), *_make_waiting(directory)],
+        "notes": [*made.notes, *missed, *_notes(latencies), *_make_waiting(directory)],
         "kernel": platform.release(),
         "cores": len(os.sched_getaffinity(0)),
         "since": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -95,7 +95,7 @@ def write_atomically(path: Path, document: Any) -> None:
     partial.replace(path)
 
 
-def _notes(made: Plan, latencies: bool) -> list[str]:
+def _notes(latencies: bool) -> list[str]:
     if latencies:
         return []
     return [

@@ -40,6 +40,10 @@ _SYSCTLS = {
     "net/ipv4/tcp_early_retrans": "0",
 }
 _OPTIONAL = ("net/ipv6/",)
+_UNORDERED = (
+    "the kernel does not let frames of a cable be kept in order here (rps), so TCP may take some "
+    "for lost; run as root where runs are doubted for that"
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Namespaces:
             yield
 
 
-def wire(plan: Plan, namespaces: Namespaces, congestion_control: str, scratch: Path) -> None:
+def wire(plan: Plan, namespaces: Namespaces, congestion_control: str, scratch: Path) -> list[str]:
     """Lay the cables and write down the ways; rates come with `shaping.shape`.
 
     Args:
@@ -65,10 +69,14 @@ def wire(plan: Plan, namespaces: Namespaces, congestion_control: str, scratch: P
         congestion_control: Of TCP, by the kernel's name.
         scratch: An empty directory, to mount something on.
 
+    Returns:
+        What the kernel does not allow here, a sentence each.
+
     Raises:
         NetlinkFailed: The kernel refused something.
         OSError: It refused a setting.
     """
+    ordered = True
     with Requests() as cables:
         for cable in plan.cables:
             _add_cable(cables, cable, namespaces)
@@ -90,7 +98,8 @@ def wire(plan: Plan, namespaces: Namespaces, congestion_control: str, scratch: P
             send(requests.compiled)
             for cable in plan.cables_of[node]:
                 _set(f"net/ipv4/conf/{cable.device}/rp_filter", "0")
-            _keep_order(plan.cables_of[node], scratch)
+            ordered = ordered and _keep_order(plan.cables_of[node], scratch)
+    return [] if ordered else [_UNORDERED]
 
 
 def indices() -> dict[str, int]:
@@ -196,17 +205,21 @@ def _set(name: str, value: str) -> None:
     path.write_text(value)
 
 
-def _keep_order(cables: Sequence[Cable], scratch: Path) -> None:
+def _keep_order(cables: Sequence[Cable], scratch: Path) -> bool:
     """Lets one core do all that comes out of a cable, for two would let frames overtake others.
 
-    TCP would take that for a loss.
+    TCP would take that for a loss. False where only the host's own root may say so.
     """
     cores = sorted(os.sched_getaffinity(0))
     with _network_devices(scratch) as devices:
         for cable in cables:
             mask = 1 << cores[cable.number % len(cores)]
             queue = devices / cable.device / "queues" / "rx-0" / "rps_cpus"
-            queue.write_text(_mask_text(mask))
+            try:
+                queue.write_text(_mask_text(mask))
+            except OSError:
+                return False
+    return True
 
 
 @contextlib.contextmanager
