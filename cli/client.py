@@ -43,6 +43,11 @@ class Client:
         """Where the service is."""
         return str(self._http.base_url)
 
+    @property
+    def http(self) -> httpx.Client:
+        """The connection, for who speaks to the service in other ways."""
+        return self._http
+
     def close(self) -> None:
         """Let go of the connection; a service in this process ends."""
         self._http.close()

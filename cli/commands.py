@@ -13,6 +13,10 @@ import click
 __all__ = ["TABLE", "LazyGroup"]
 
 TABLE = {
+    "agent": (
+        "agent",
+        "Measure the finalists of jobs on a cluster: ask a service for runs, and tell their times.",
+    ),
     "api": (
         "serve",
         "Start the REST interface alone; coordinators and workers are processes of their own.",

@@ -11,20 +11,21 @@ from typing import Any
 
 import click
 
+from cli.agent import measuring_on_testbed
 from cli.client import Client, connect, in_process, live_server
 from cli.curves import POINTS, Curve
 from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, read_job
 from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say, target_option
-from cli.terminal import by_both_models, compared, curve_text, describe
+from cli.terminal import by_both_models, compared, curve_text, decided, describe
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
 
 __all__ = ["COMMANDS"]
 
-_PARTS = ("applications", "jobs", "trials")  # of the service that this command speaks to
+_PARTS = ("applications", "jobs", "trials", "agents")  # of the service that this command speaks to
 
 
 @click.command(
@@ -64,7 +65,8 @@ def run(
                 job = client.post(f"/jobs/{job['id']}/resume")
         drive(job["id"])
         try:
-            job = follow(client, job["id"], wait=wait)
+            with measuring_on_testbed(client, job):
+                job = follow(client, job["id"], wait=wait)
         except KeyboardInterrupt:
             say(
                 f"hamtune: stopped; continue with 'hamtune run --resume {job['id']}"
@@ -118,6 +120,8 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
         time = f"{format_duration(best['value'])} simulated ({best['model']})"
         click.echo(f"best  {time}, trial {best['trial']}")
         click.echo(f"      {compared(best['value'], best['baselines'])}")
+        for line in decided(best):
+            click.echo(f"      {line}")
         click.echo(f"      {describe(best['configuration'])}")
         for line in by_both_models(best):
             click.echo(f"      {line}")

@@ -189,6 +189,44 @@ def by_both_models(best: Mapping[str, Any]) -> list[str]:
     return [*lines, str(best["note"])] if lines else []
 
 
+def decided(best: Mapping[str, Any]) -> list[str]:
+    """What chose the best, and what its gain is worth, a line each."""
+    lines = []
+    if best["within_error"]:
+        lines.append(
+            f"that is within the error of the model ({100 * best['error']:.2g}%, "
+            f"{_KNOWN_FROM[best['error_from']]}): not to be called a gain or a loss"
+        )
+    measured = best["measured"]
+    if measured is not None:
+        took = f"measured on {measured['cluster']}: {format_duration(measured['seconds'])}"
+        took += f" (median of {len(measured['runs'])} runs), the best of what was measured"
+        lines.append(took)
+        if measured["gain"] is not None:
+            lines.append(_measured_gain(measured))
+        if measured["simulated_best"] != best["trial"]:
+            lines.append(f"by simulation the best is trial {measured['simulated_best']}")
+    if best["undecided"]:
+        lines.append(f"not measured: {best['undecided']}; the simulation decided")
+    return lines
+
+
+_KNOWN_FROM = {
+    "fluid": "of the fluid model",
+    "packets": "of packets, in the median",
+    "calibration": "of this machine's calibration",
+    "measurements": "as this job's measurements show",
+}
+
+
+def _measured_gain(measured: Mapping[str, Any]) -> str:
+    gain, default = measured["gain"], format_duration(measured["default"])
+    if not measured["separated"]:
+        return f"no faster or slower than the library's defaults ({default}) as far as runs tell"
+    factor, word = (gain, "faster") if gain > 1.0 else (1.0 / gain, "slower")
+    return f"{factor:.3g} x {word} than the library's defaults ({default}), measured"
+
+
 def compared(value: float, baselines: Mapping[str, float], *, times: str = "x") -> str:
     """How a simulated time compares with the best baseline, in words."""
     if not baselines:

@@ -93,6 +93,17 @@ class Best(_Answer):
     """The same with what it rests on."""
     comparisons: list[Comparison]
     """The best trials by both models, where packets decided."""
+    decided_by: str
+    """`measured`, or the model that chose it: `packets` or `fluid`."""
+    measured: dict[str, Any] | None
+    """What a cluster measured of it and of the library's defaults; None where none decided."""
+    undecided: str | None
+    """Why the simulation decided although finalists were to be measured."""
+    error: float
+    """Of the model, relative: smaller gains are none."""
+    error_from: str
+    within_error: bool | None
+    """Whether best and best baseline are too close for the model to tell apart."""
 
 
 class Trial(_Answer):

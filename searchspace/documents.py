@@ -69,6 +69,7 @@ def _read_yaml(text: str) -> Any:
         raise InvalidInput(f"the document holds a value that cannot be read: {error}") from None
 
 
+_BOOLEAN, _TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 _TAGGED = (yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent)
 
 
@@ -92,6 +93,8 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag == _BOOLEAN:
+                key.tag = _TEXT  # `on` is the name of a field; nothing is named by a truth value
             name = str(key.value)
             if name in seen:
                 raise yaml.MarkedYAMLError(

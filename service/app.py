@@ -30,7 +30,8 @@ __all__ = ["create_app"]
 PREFIX = "/api/v1"
 PARTS = (
     "applications", "machines", "jobs", "trials", "tables", "drawings", "importance", "curves",
-    "events", "exports", "measurements", "catalogue", "auth", "projects",
+    "events", "exports", "measurements", "agents",
+    "catalogue", "auth", "projects",
 )  # fmt: skip
 """What is served under the prefix, each by `service.PART.endpoints`, in the order of the document.
 
@@ -51,6 +52,7 @@ TAGS = [
     {"name": "exports", "description": "The best configuration as files."},
     {"name": "applications", "description": "Traces that configurations replay."},
     {"name": "machines", "description": "Machine descriptions that jobs refer to."},
+    {"name": "agents", "description": "Runs for agents on clusters, and what they came to."},
     {"name": "keys", "description": "Keys to a project, for its administrators."},
     {"name": "projects", "description": "What each project may use, and has used."},
     {"name": "audit", "description": "What was done in a project."},

@@ -23,10 +23,10 @@ assert tuple(ROLES) == get_args(Role)
 
 SCOPES = (
     "jobs:read", "jobs:write", "applications:read", "applications:write", "machines:read",
-    "machines:write", "metrics:read",
+    "machines:write", "metrics:read", "agents:write",
 )  # fmt: skip
 """To what a key can be narrowed. To write is also to read; trials, events, exports and figures
-belong to jobs."""
+belong to jobs. With `agents:write` alone a key asks for runs and tells what they took."""
 
 
 @dataclass(frozen=True)

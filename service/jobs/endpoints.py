@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from searchspace.job import JobSpec
 from searchspace.validation import check
+from service.agents.schemas import MeasuredList
 from service.auth.access import PrincipalDependency
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
@@ -49,6 +50,16 @@ IdempotencyKey = Annotated[
         "of the first; the key with another job is refused (409).",
     ),
 ]
+_MEASURED: dict[str, Any] = {
+    "state": "open",
+    "because": None,
+    "cluster": "bluebird",
+    "agent": "login1-4711",
+    "heard_at": 1790000001.0,
+    "simulated_best": 17,
+    "decided": None,
+    "items": [],
+}
 _PAUSED = {**EXAMPLE, "state": "pausing"}
 _CANCELLED = {**EXAMPLE, "state": "cancelling", "estimated_end": None}
 _QUEUED = {
@@ -262,6 +273,33 @@ def resume_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepe
 def cancel_job(job_id: JobId, storage: StorageDependency, settings: SettingsDependency) -> JobView:
     """End a job for good. Its trials, best configuration and exports stay."""
     return JobView.of(service.cancel(storage, job_id), storage, settings)
+
+
+@router.get(
+    "/{job_id}/measured",
+    operation_id="list_measured",
+    summary="Show what clusters measure of a job",
+    response_model=MeasuredList,
+    responses=answers(_MEASURED, 404, 422, description="Configurations with all their runs."),
+)
+def list_measured(job_id: JobId, storage: StorageDependency) -> MeasuredList:
+    """How the measuring of finalists stands, and every run: also failed, lost and doubted ones."""
+    storage.get_job(job_id)
+    return MeasuredList.of(storage.measuring(job_id), storage.measured(job_id))
+
+
+@router.post(
+    "/{job_id}/measured/end",
+    operation_id="end_measuring",
+    summary="End the measuring of a job",
+    response_model=MeasuredList,
+    responses=answers(_MEASURED, 404, 409, 422, description="What is known, which decides."),
+)
+def end_measuring(job_id: JobId, storage: StorageDependency) -> MeasuredList:
+    """Wait for no further runs: what was measured decides, or else the simulation."""
+    storage.get_job(job_id)
+    storage.end_measuring(job_id, "it was ended by a user")
+    return MeasuredList.of(storage.measuring(job_id), storage.measured(job_id))
 
 
 @router.put(

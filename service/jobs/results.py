@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from service.jobs.schemas import BestView, ComparisonView, ConvergenceView
+import statistics
+
+from searchspace.significance import error_of, separated, within_error
+from service.jobs.schemas import BestView, ComparisonView, ConvergenceView, MeasuredBestView
 from service.jobs.yardsticks import machine_of, two_yardsticks
 from storage.errors import Conflict
-from storage.records import Fidelity
+from storage.records import Fidelity, MeasuredConfiguration, Measuring
 from storage.storage import Storage
 from tuner.convergence import convergence
 from tuner.thinning import stride, thinned_course
@@ -42,12 +45,22 @@ def best(storage: Storage, job_id: str) -> BestView:
         for decided, repeated in storage.comparisons(job_id)
     ]
     baseline = min(baselines.values(), default=None)
+    measuring = storage.measuring(job_id)
+    known = storage.measured(job_id)
+    decided = measuring is not None and measuring.state == "decided"
+    error = error_of(machine, _pairs(known))
     return BestView(
         configuration=trial.configuration,
         value=trial.value,
         trial=trial.number,
         network=machine.trial_model,
         model=machine.model_text,
+        decided_by="measured" if decided else machine.trial_model,
+        measured=_measured(measuring, known) if measuring is not None and decided else None,
+        undecided=measuring.because if measuring and measuring.state == "undecided" else None,
+        error=error.value,
+        error_from=error.known_from,
+        within_error=None if baseline is None else within_error(trial.value, baseline, error.value),
         comparisons=compared,
         note=two_yardsticks(machine) if compared else None,
         baseline=baseline,
@@ -56,6 +69,34 @@ def best(storage: Storage, job_id: str) -> BestView:
         estimates=values["low"],
         initial=initial.value if initial is not None and initial.fidelity == "full" else None,
         finish_times=(trial.result or {}).get("finish_times"),
+    )
+
+
+def _pairs(known: list[MeasuredConfiguration]) -> list[tuple[float, float]]:
+    """Measured and simulated seconds, where both are known."""
+    return [
+        (statistics.median(one.seconds), one.simulated)
+        for one in known
+        if one.seconds and one.simulated is not None
+    ]
+
+
+def _measured(measuring: Measuring, known: list[MeasuredConfiguration]) -> MeasuredBestView:
+    """What the runs say of the trial that they decided for."""
+    finalists = [one for one in known if one.purpose == "finalists"]
+    runs = next(one.seconds for one in finalists if one.trial == measuring.decided)
+    default = next((one.seconds for one in finalists if one.trial is None), [])
+    seconds = statistics.median(runs)
+    without = statistics.median(default) if default else None
+    return MeasuredBestView(
+        seconds=seconds,
+        runs=runs,
+        default=without,
+        default_runs=default,
+        gain=None if without is None else without / seconds,
+        separated=separated(runs, default) if default else None,
+        cluster=measuring.cluster,
+        simulated_best=measuring.simulated_best,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -91,6 +91,12 @@ BEST_EXAMPLE: dict[str, Any] = {
     "trial": 17,
     "network": "packets",
     "model": "packets, tcp-openmpi",
+    "decided_by": "packets",
+    "measured": None,
+    "undecided": None,
+    "error": 0.05,
+    "error_from": "packets",
+    "within_error": False,
     "comparisons": [
         {"trial": 17, "value": 0.0712, "comparison": 101, "state": "completed", "fluid": 0.0688}
     ],
@@ -275,6 +281,21 @@ class ComparisonView(BaseModel):
     )
 
 
+class MeasuredBestView(BaseModel):
+    """What a cluster says of the best, and of the library's defaults; medians of runs."""
+
+    seconds: float = Field(description="Of the best, measured.")
+    runs: list[float] = Field(description="Its runs that count.")
+    default: float | None = Field(description="Of the library's defaults; null if not known.")
+    default_runs: list[float]
+    gain: float | None = Field(description="`default / seconds`.")
+    separated: bool | None = Field(
+        description="Whether best and defaults differ by more than chance, at 95%."
+    )
+    cluster: str | None
+    simulated_best: int | None = Field(description="The trial that is the best by simulation.")
+
+
 class BestView(BaseModel):
     """The incumbent, beside the baselines it has to beat."""
 
@@ -285,6 +306,21 @@ class BestView(BaseModel):
         description="The model that gave this and all other times here, and decided."
     )
     model: str = Field(description="The same with what it rests on: factors, or a protocol.")
+    decided_by: Literal["measured", "packets", "fluid"] = Field(
+        description="What chose this configuration."
+    )
+    measured: MeasuredBestView | None = Field(description="Null where no measured times decided.")
+    undecided: str | None = Field(
+        description="Why finalists were to be measured and the simulation decided all the same."
+    )
+    error: float = Field(description="Of the model, relative: smaller gains are none.")
+    error_from: str = Field(
+        description="How it is known: `fluid`, `packets` (of the model in general), `calibration` "
+        "or `measurements` of this job."
+    )
+    within_error: bool | None = Field(
+        description="Whether best and best baseline are too close for the model to tell apart."
+    )
     comparisons: list[ComparisonView] = Field(
         description="The best trials with both models, best first, where the machine's network is "
         "`auto` and the search has ended."

@@ -1,0 +1,1 @@
+"""What agents on clusters ask for: runs of finalists, told as data; and what they tell of them."""
