@@ -42,7 +42,7 @@ dynamic-rules{later}.conf  says the same, but only for communicators of the size
     A file that is not there is ignored without a word; rules go before parameters."""
 
 _TRANSPORT = """\
-    The parameters of btl tcp in it are no rules: with dynamic-rules{later}.conf, give them to
+    The parameters of btl tcp in mca-params{later}.conf are no rules: with the rules, give them to
     mpirun as well (--mca NAME VALUE). They hold for all messages by TCP, and for none that goes
     another way, as by UCX or PSM2. Check: ompi_info --param btl tcp --level 9."""
 
