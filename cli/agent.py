@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import httpx
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from cli.client import Client
 from cli.options import example, print_json, say
 from searchspace.documents import read_document
 from searchspace.errors import HamtuneError, InvalidInput
-from searchspace.validation import Description, check
+from searchspace.validation import Description, check, field_error
 from storage.identifiers import new_id
 
 if TYPE_CHECKING:
     from measuring.agent import Agent, Program
+    from measuring.clusters import Cluster
 
 __all__ = ["COMMANDS", "Configuration", "measuring_on_testbed"]
 
@@ -68,15 +69,40 @@ class Configuration(Description):
     library: Literal["openmpi", "mpich"] = "openmpi"
     """The kind of MPI library that programs are built with."""
     hosts: list[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]] = Field(
-        min_length=1
+        default_factory=list
     )
     """Names of the hosts, in the order of the machine that jobs describe."""
+    testbed: str | None = None
+    """The name of an emulated cluster of this host, in place of hosts and mpirun."""
     cores_per_host: int = Field(default=1, ge=1)
     """How many ranks a host takes."""
     applications: dict[str, Application] = Field(min_length=1)
     """What may be run, by the names that jobs call it."""
     run_seconds: float = Field(default=3600.0, gt=0)
     """When any run is given up."""
+
+    @model_validator(mode="after")
+    def _check_hosts(self) -> Configuration:
+        if bool(self.hosts) == (self.testbed is not None):
+            raise field_error("must be given, or testbed in its place", "hosts")
+        return self
+
+    def connect(self) -> Cluster:
+        """The cluster.
+
+        Raises:
+            InvalidInput: It is not there, or its launcher is another library's.
+        """
+        from measuring.mpirun_cluster import MpirunCluster
+        from measuring.testbed_cluster import TestbedCluster
+        from testbed.clusters import find
+
+        if self.testbed is not None:
+            return TestbedCluster(find(self.testbed))
+        cluster = MpirunCluster(self.mpirun, self.hosts, self.cores_per_host)
+        if cluster.library != self.library:
+            raise InvalidInput(f"{self.mpirun[0]} is of {cluster.library}", field="library")
+        return cluster
 
 
 @click.command(
@@ -103,16 +129,11 @@ def agent(
     parameters of the library's algorithms and transport; commands are those of CONFIGURATION alone.
     """
     from measuring.agent import Agent, Refused
-    from measuring.mpirun_cluster import MpirunCluster
 
     wanted = _read(configuration)
     if not server.startswith(("http://", "https://")):
         raise InvalidInput(f"--server {server!r} is not a URL such as http://localhost:8080")
-    cluster = MpirunCluster(wanted.mpirun, wanted.hosts, wanted.cores_per_host)
-    if cluster.library != wanted.library:
-        raise InvalidInput(
-            f"{configuration}: {wanted.mpirun[0]} is of {cluster.library}, not {wanted.library}"
-        )
+    cluster = wanted.connect()
     stop = threading.Event()
     with httpx.Client(base_url=server.rstrip("/"), headers=_key(key_file), timeout=60.0) as http:
         serving = Agent(
@@ -122,6 +143,7 @@ def agent(
             cluster=cluster,
             library=wanted.library,
             programs=_programs(wanted.applications),
+            testbed=wanted.testbed,
             most_seconds=wanted.run_seconds,
         )
         try:

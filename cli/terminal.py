@@ -200,7 +200,7 @@ def decided(best: Mapping[str, Any]) -> list[str]:
     measured = best["measured"]
     if measured is not None:
         took = f"measured on {measured['cluster']}: {format_duration(measured['seconds'])}"
-        took += f" (median of {len(measured['runs'])} runs), the best of what was measured"
+        took += f" (median of {len(measured['runs'])} runs), the best of the finalists"
         lines.append(took)
         if measured["gain"] is not None:
             lines.append(_measured_gain(measured))

@@ -22,8 +22,8 @@ __all__ = [
     "WorkView",
 ]
 
-LEASE_SECONDS = 30.0
-BEAT_SECONDS = 5.0
+LEASE_SECONDS = 20.0
+BEAT_SECONDS = 4.0
 _MOST_TEXT = 4_000
 
 WISH_EXAMPLE: dict[str, Any] = {

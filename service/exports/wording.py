@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from searchspace.significance import error_of, within_error
 from searchspace.units import format_duration
 from service.exports.result import Result
 
-__all__ = ["comment", "host_lines", "origin_lines", "readme"]
+__all__ = ["comment", "gain_lines", "host_lines", "origin_lines", "readme"]
 
 
 def origin_lines(result: Result) -> list[str]:
@@ -35,6 +36,20 @@ def origin_lines(result: Result) -> list[str]:
     return lines
 
 
+def gain_lines(result: Result) -> list[str]:
+    """Where what is exported is no faster than the best baseline, as far as the model can tell."""
+    whole = [one.value for one in result.baselines if one.value is not None]
+    if not whole:
+        return []
+    best, error = min(whole), error_of(result.machine).value
+    if not within_error(result.value, best, error):
+        return []
+    return [
+        f"The best baseline took {format_duration(best)} simulated: the difference is within the",
+        f"error of the model ({100 * error:.2g}%), and not to be called a gain or a loss.",
+    ]
+
+
 def host_lines(result: Result) -> list[str]:
     """Which placeholder is which host, where nobody has named them."""
     if not result.placeholders:
@@ -56,5 +71,5 @@ def comment(lines: Iterable[str], mark: str = "#") -> str:
 
 def readme(result: Result, *parts: Iterable[str]) -> bytes:
     """A README of paragraphs."""
-    paragraphs = [origin_lines(result), *parts, host_lines(result)]
+    paragraphs = [origin_lines(result), gain_lines(result), *parts, host_lines(result)]
     return ("\n\n".join("\n".join(part) for part in paragraphs if part) + "\n").encode()

@@ -180,6 +180,11 @@ export interface Best {
   network: "fluid" | "packets";
   /** The network model with what it rests on. */
   model: string;
+  decided_by: "measured" | "packets" | "fluid";
+  measured: { seconds: number; runs: number[]; default: number | null; gain: number | null; separated: boolean | null; cluster: string | null } | null;
+  undecided: string | null;
+  error: number;
+  within_error: boolean | null;
   comparisons: Comparison[];
   note: string | null;
 }

@@ -1,0 +1,93 @@
+"""What an agent takes from a service, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from measuring.plans import check_plan, write_export
+from searchspace.errors import InvalidInput
+
+PLAN: dict[str, Any] = {
+    "ranks": 4,
+    "hosts": [1, 0, 1, 0],
+    "settings": {"coll_tuned_use_dynamic_rules": "1", "btl_tcp_flags": "1"},
+}
+HOSTS = ["n1", "n2"]
+
+
+def test_a_plan_becomes_files_with_the_agents_own_host_names(tmp_path: Path) -> None:
+    check_plan(PLAN, "openmpi", 2, 2)
+    assert write_export(PLAN, "openmpi", HOSTS, tmp_path) == tmp_path
+    assert (tmp_path / "hostfile").read_text() == "n2 slots=2\nn1 slots=2\n"
+    assert (tmp_path / "rankfile").read_text().splitlines()[2] == "rank 2=n2 slot=1"
+    assert "btl_tcp_flags = 1\n" in (tmp_path / "mca-params.conf").read_text()
+
+
+def test_the_librarys_defaults_need_no_files(tmp_path: Path) -> None:
+    plan = {"ranks": 4, "hosts": None, "settings": {}}
+    check_plan(plan, "mpich", 2, 2)
+    assert write_export(plan, "mpich", HOSTS, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "value"),
+    [
+        ("openmpi", "plm_rsh_agent", "sh"),
+        ("openmpi", "orte_launch_agent", "sh"),
+        ("openmpi", "mca_component_path", "x"),
+        ("openmpi", "coll_tuned_dynamic_rules_filename", "x"),
+        ("openmpi", "btl_tcp_if_include", "eth0"),
+        ("openmpi", "coll_tuned_allreduce_algorithm", "4\nplm_rsh_agent = sh"),
+        ("openmpi", "coll_tuned_allreduce_algorithm", "$(id)"),
+        ("openmpi", "coll_tuned_x\nplm_rsh_agent", "1"),
+        ("mpich", "LD_PRELOAD", "x.so"),
+        ("mpich", "PATH", "."),
+        ("mpich", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "x"),
+        ("mpich", "MPIR_CVAR_BCAST_INTRA_ALGORITHM", "/etc/passwd"),
+    ],
+)
+def test_what_could_start_load_or_read_something_is_refused(
+    library: Any, name: str, value: str
+) -> None:
+    with pytest.raises(InvalidInput):
+        check_plan({**PLAN, "settings": {name: value}}, library, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hosts": [0, 0, 0, 1]},
+        {"hosts": [0, 1, 2, 3]},
+        {"hosts": [-1, 0, 0, 1]},
+        {"hosts": [0, 1]},
+        {"hosts": ["n1; id", 0, 0, 1]},
+        {"ranks": 5},
+        {"ranks": True},
+        {"settings": []},
+        {"command": ["sh"]},
+    ],
+)
+def test_what_does_not_fit_the_cluster_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        check_plan({**PLAN, **change}, "openmpi", 2, 2)
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(ANY | st.fixed_dictionaries({"ranks": ANY, "hosts": ANY, "settings": ANY}))
+def test_anything_else_is_refused_in_words(plan: Any) -> None:
+    try:
+        check_plan(plan, "openmpi", 2, 2)
+    except InvalidInput:
+        return
+    assert isinstance(plan["settings"], dict)
