@@ -43,11 +43,11 @@ def write_configuration(directory: Path, command: str) -> Path:
     starter.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
     starter.chmod(0o755)
     launcher = (
-        "mpirun.openmpi --allow-run-as-root --oversubscribe --mca btl self,tcp --mca plm_rsh_agent"
+        "mpirun.openmpi --allow-run-as-root --oversubscribe --mca btl self,tcp"
     )
     configuration = {
         "cluster": "here",
-        "mpirun": f"{launcher} {starter}",
+        "mpirun": f"{launcher} --mca plm_rsh_agent {starter}",
         "hosts": ["localhost", "spare"],
         "cores_per_host": 2,
         "applications": {"is": {"command": command}},
