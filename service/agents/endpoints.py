@@ -31,7 +31,10 @@ __all__ = ["router"]
 
 router = APIRouter(prefix="/agents", tags=["agents"])
 
-Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+Place = Annotated[
+    int, Path(ge=1, le=2**31 - 1, description="Which configuration of the job is run.")
+]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Which run of it, lost ones counted.")]
 _RUN: dict[str, Any] = {
     "number": 1,
     "state": "counted",
@@ -76,7 +79,7 @@ async def ask_for_work(
     },
     response_class=Response,
 )
-def beat(job_id: JobId, place: Number, number: Number, storage: StorageDependency) -> Response:
+def beat(job_id: JobId, place: Place, number: Number, storage: StorageDependency) -> Response:
     """Renew the lease of a run; 409 tells to give it up."""
     storage.beat_run(job_id, place, number, LEASE_SECONDS)
     return Response(status_code=204)
@@ -93,7 +96,7 @@ def beat(job_id: JobId, place: Number, number: Number, storage: StorageDependenc
 async def finish(
     request: Request,
     job_id: JobId,
-    place: Number,
+    place: Place,
     number: Number,
     storage: StorageDependency,
     settings: SettingsDependency,
