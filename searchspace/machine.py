@@ -8,6 +8,7 @@ latency of the cable and of the switch that it enters.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import functools
 import hashlib
 import re
@@ -32,10 +33,12 @@ from searchspace.validation import Description, check, field_error
 
 __all__ = [
     "SMPI_DEFAULT",
+    "Calibration",
     "Machine",
     "ModelFactors",
     "NetworkDescription",
     "NetworkModel",
+    "Residual",
     "Speed",
     "parse_machine",
 ]
@@ -48,7 +51,8 @@ NetworkModel = Literal["fluid", "packets"]
 """What gives the time of a message: max-min fair shares of the cables, or queues of packets."""
 
 _LATER_FIELDS = (
-    "host_speeds", "host_link_bandwidth", "interface_bandwidth", "memory_bandwidth", "protocol"
+    "host_speeds", "host_link_bandwidth", "interface_bandwidth", "memory_bandwidth", "protocol",
+    "calibration",
 )  # fmt: skip
 """What says nothing when it is null, so that older machines keep their identity."""
 
@@ -181,6 +185,53 @@ class NetworkDescription(Description):
         return description
 
 
+RelativeError = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Residual(Description):
+    """What a fit leaves of the measurements of one kind: relative differences, without sign."""
+
+    points: int = Field(ge=1)
+    """How many there are."""
+    median: RelativeError
+    """Of the median one."""
+    error: RelativeError
+    """Their 90th percentile."""
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Residual:
+        if self.error < self.median:
+            raise field_error("must be at least the median", "error")
+        return self
+
+
+class Calibration(Residual):
+    """Where the numbers of a machine come from: a fit to what was measured on it.
+
+    Nothing of it is evaluated. `points`, `median` and `error` are those of all measurements.
+    """
+
+    date: datetime.date
+    """The day of the last measurement."""
+    software: dict[Name, str] = Field(min_length=1)
+    """What was measured with, by name: the version."""
+    scale: float = Field(default=1.0, gt=0, le=1)
+    """By what all rates were slowed on an emulated cluster; 1 where none was."""
+    residuals: dict[Name, Residual] = Field(default_factory=dict)
+    """By the kind of measurement, such as `ping-pong`."""
+    intervals: dict[Name, tuple[Finite, Finite]] = Field(default_factory=dict)
+    """By the name of a fitted number: between which values it lies with 95% confidence, in SI base
+    units."""
+
+    @model_validator(mode="after")
+    def _check_intervals(self) -> Calibration:
+        for name, (low, high) in self.intervals.items():
+            if low > high:
+                raise field_error(f"that of {name} must not end before it begins", "intervals")
+        return self
+
+
 def _model_kind(value: Any) -> str:
     return "<name>" if isinstance(value, str) else "<factors>"
 
@@ -246,6 +297,8 @@ class Machine(Description):
     one chosen by the number of a host at its end, as routing tables of fat trees do (`spread`)."""
     topology: NetworkDescription | None = None
     """The network, when it exists already; null to leave it open."""
+    calibration: Calibration | None = None
+    """How well the packets model was fitted to measurements of this machine; not evaluated."""
 
     @model_validator(mode="before")
     @classmethod
@@ -264,6 +317,11 @@ class Machine(Description):
             raise field_error(
                 "means nothing to the fluid model; leave it out, or set network to packets or auto",
                 "protocol",
+            )
+        if self.network == "fluid" and self.calibration is not None:
+            raise field_error(
+                "is of the packets model; leave it out, or set network to packets or auto",
+                "calibration",
             )
         return self
 
@@ -334,7 +392,8 @@ class Machine(Description):
         """Returns the machine as one model evaluates it, without what means nothing to that one.
 
         Machines that one model evaluates alike are equal then: those with `auto` and `packets`, and
-        under `packets` those that differ in the factors of the fluid model.
+        under `packets` those that differ in the factors of the fluid model. Where numbers come from
+        is left out.
         """
         return self._fluid if model == "fluid" else self._packets
 
@@ -344,12 +403,14 @@ class Machine(Description):
 
     @functools.cached_property
     def _fluid(self) -> Machine:
-        return self._with(network="fluid", protocol=None)
+        return self._with(network="fluid", protocol=None, calibration=None)
 
     @functools.cached_property
     def _packets(self) -> Machine:
         protocol = self.protocol or PROTOCOLS[DEFAULT_PROTOCOL]
-        return self._with(network="packets", protocol=protocol, model="smpi-default")
+        return self._with(
+            network="packets", protocol=protocol, model="smpi-default", calibration=None
+        )
 
     def _with(self, **changes: Any) -> Machine:
         # A copy by pydantic would keep what was computed of this one.

@@ -169,3 +169,45 @@ def test_refuses(change: dict[str, Any], message: str) -> None:
 def test_what_must_be_given(field: str) -> None:
     with pytest.raises(InvalidInput, match=f"{field}: is required"):
         parse_machine({name: value for name, value in HU.items() if name != field})
+
+
+CALIBRATION: dict[str, Any] = {
+    "date": "2026-11-20",
+    "software": {"Open MPI": "4.1.4"},
+    "points": 120,
+    "median": 0.02,
+    "error": 0.07,
+    "residuals": {"ping-pong": {"points": 40, "median": 0.01, "error": 0.03}},
+    "intervals": {"link_bandwidth": [4.9e9, 5.1e9]},
+}
+
+
+def test_where_numbers_come_from_is_kept_and_not_evaluated() -> None:
+    plain = parse_machine(HU | {"network": "packets"})
+    machine = parse_machine(HU | {"network": "packets", "calibration": CALIBRATION})
+    assert parse_machine(machine.canonical()) == machine
+    assert machine.sha256 != plain.sha256
+    assert "calibration" not in plain.canonical()
+    for model in ("packets", "fluid"):
+        assert machine.simulated_by(model).sha256 == plain.simulated_by(model).sha256
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"error": 0.01}, "at least the median"),
+        ({"scale": 0}, "calibration.scale"),
+        ({"software": {}}, "calibration.software"),
+        ({"intervals": {"link_bandwidth": [2, 1]}}, "link_bandwidth must not end before it begins"),
+        ({"by": "me"}, "unknown field"),
+    ],
+)
+def test_a_calibration_is_checked(changes: dict[str, Any], message: str) -> None:
+    document = HU | {"network": "packets", "calibration": CALIBRATION | changes}
+    with pytest.raises(InvalidInput, match=message):
+        parse_machine(document)
+
+
+def test_the_fluid_model_is_not_calibrated() -> None:
+    with pytest.raises(InvalidInput, match="is of the packets model"):
+        parse_machine(HU | {"calibration": CALIBRATION})

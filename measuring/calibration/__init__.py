@@ -1,0 +1,5 @@
+"""Machines whose numbers come from measurements."""
+
+from measuring.calibration.transfer import apply
+
+__all__ = ["apply"]
