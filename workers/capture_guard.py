@@ -19,6 +19,7 @@ import os
 import resource
 import select
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -32,7 +33,6 @@ _LOOK_SECONDS = 0.05
 _DISK_LOOK_SECONDS = 0.25
 _SHARE = 0.1  # of its time that looking may take
 _ENTRY_BYTES = 1024  # what a file costs beyond its blocks
-_RESERVE_BYTES = 256 << 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -47,6 +47,7 @@ class Bounds:
     processes: int
     file_bytes: int
     disk_bytes: int
+    reserve_bytes: int  # what is to remain free on the disk
     log_bytes: int
     log: str  # the file that takes what is printed
     watched: list[str]  # the directories that count as disk
@@ -205,12 +206,14 @@ def _keep(source: int, bounds: Bounds) -> None:
 
 
 class _Disk(threading.Thread):
-    """Adds up, again and again, what lies in the watched directories."""
+    """Adds up, again and again, what lies in the watched directories and what has lost its name."""
 
     def __init__(self, bounds: Bounds) -> None:
         super().__init__(daemon=True)
         self._bounds = bounds
         self._ending = threading.Event()
+        self._room = _room(bounds.watched[0])
+        self._written = _written()
         self.limit: str | None = None
 
     def run(self) -> None:
@@ -226,26 +229,74 @@ class _Disk(threading.Thread):
         self.join()
 
     def excess(self) -> str | None:
-        """Which limit the directories exceed now, if one."""
-        used = 0
+        """Which limit the files exceed now, if one."""
         try:
-            for directory in self._bounds.watched:
-                # By descriptors, so that no link that is put in the way leads elsewhere.
-                for _, folders, files, descriptor in os.fwalk(directory):
-                    for name in (*folders, *files):
-                        used += _ENTRY_BYTES
-                        with contextlib.suppress(FileNotFoundError):
-                            stat = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-                            used += 512 * stat.st_blocks
-                    if used > self._bounds.disk_bytes:
-                        return "disk"
-            # Files that are open and have no name any more are in no directory.
-            room = os.statvfs(self._bounds.watched[0])
+            used = self._named() + _nameless_bytes()
         except RecursionError:
             return "depth"
         except OSError:  # folders vanish while they are walked
             return None
-        return "full" if room.f_bavail * room.f_frsize < _RESERVE_BYTES else None
+        # Bytes can be held where nobody looks, as by a file that is open in a message on its way.
+        # The disk has lost them, and somebody here has written them.
+        room = _room(self._bounds.watched[0])
+        unseen = min(self._room - room, _written() - self._written) - used
+        if max(used, unseen) > self._bounds.disk_bytes:
+            return "disk"
+        return "full" if room < self._bounds.reserve_bytes else None
+
+    def _named(self) -> int:
+        used = 0
+        for directory in self._bounds.watched:
+            # By descriptors, so that no link that is put in the way leads elsewhere.
+            for _, folders, files, descriptor in os.fwalk(directory):
+                for name in (*folders, *files):
+                    used += _ENTRY_BYTES
+                    with contextlib.suppress(FileNotFoundError):
+                        about = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                        used += 512 * about.st_blocks
+                if used > self._bounds.disk_bytes:
+                    return used
+        return used
+
+
+def _room(directory: str) -> int:
+    """Bytes that are free where a directory lies."""
+    disk = os.statvfs(directory)
+    return disk.f_bavail * disk.f_frsize
+
+
+def _written() -> int:
+    """Bytes that all descendants, dead ones too, have written to disks so far."""
+    total = 0
+    for pid in ("self", *_descendants()):  # what the dead wrote is added to who waited for them
+        with contextlib.suppress(OSError, ValueError):  # it ended just now
+            lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+            counts = dict(line.split(": ") for line in lines)
+            total += int(counts["write_bytes"]) - int(counts["cancelled_write_bytes"])
+    return total
+
+
+def _nameless_bytes() -> int:
+    """What files take that no directory holds any more and that a descendant has open or mapped."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in _descendants():
+        with contextlib.suppress(OSError):  # it ended just now
+            for path in (*Path(f"/proc/{pid}/fd").iterdir(), *_deleted_maps(pid)):
+                with contextlib.suppress(OSError):
+                    about = path.stat()
+                    if about.st_nlink == 0 and stat.S_ISREG(about.st_mode):
+                        found[about.st_dev, about.st_ino] = 512 * about.st_blocks
+    return sum(found.values())
+
+
+def _deleted_maps(pid: int) -> Iterator[Path]:
+    """Mapped files without a name, as paths that only root can follow."""
+    with Path(f"/proc/{pid}/maps").open(errors="replace") as maps:
+        for line in maps:
+            if line.endswith(" (deleted)\n"):
+                first, last = line.split(None, 1)[0].split("-")
+                # Addresses have leading zeros in the one place and not in the other.
+                yield Path(f"/proc/{pid}/map_files/{int(first, 16):x}-{int(last, 16):x}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ class Limits:
         memory_bytes: Resident memory of all processes, and address space of each.
         processes: Processes and threads at once.
         file_bytes: Size of a file; no rank of a trace can hold more.
-        disk_bytes: All files of the capture, scratch files included.
+        disk_bytes: All files of the capture, scratch files and those without a name included.
+        reserve_bytes: What is to remain free on the disk of the host.
         log_bytes: What is kept of what it prints: three quarters from the beginning.
     """
 
@@ -29,6 +30,7 @@ class Limits:
     processes: int = 512
     file_bytes: int = 2 << 30
     disk_bytes: int = 8 << 30
+    reserve_bytes: int = 256 << 20
     log_bytes: int = 1 << 20
 
     def explain(self, limit: str) -> str:
@@ -40,7 +42,6 @@ class Limits:
             "processes": f"ran more than {self.processes} processes and threads at once",
             "disk": f"wrote more than {format_size(self.disk_bytes)} to disk",
             "depth": "nested directories too deeply",
-            "full": "left hardly any room on the disk",
         }[limit]
 
 

@@ -16,7 +16,13 @@ from pathlib import Path
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.repeats import merge_repeats
-from searchspace.formats.trace import MAX_RANKS, RankFile, TraceHeader, write_trace
+from searchspace.formats.trace import (
+    MAX_RANKS,
+    RankFile,
+    TraceHeader,
+    check_recording,
+    write_trace,
+)
 from workers.capture_build import RECORDER
 from workers.capture_sandbox import CaptureFailed, Sandbox, describe_status
 
@@ -133,11 +139,12 @@ def record_trace(
     for run in range(runs):
         box.note("run", f"$ {shown or program.name}" + (f"  (run {run + 1})" if runs > 1 else ""))
         captures.append(_record(box, program, arguments, ranks, speed, run, field))
+        check_recording(captures[-1])
     rank_files, repeats = captures[0], None
     if runs > 1:
         merged = box.directory / "merged"
         merged.mkdir()
-        rank_files, repeats = merge_repeats(captures, merged)
+        rank_files, repeats = merge_repeats(captures, merged, each_rank=box.check_wanted)
     header = TraceHeader(
         ranks=ranks,
         program=program.name,
@@ -146,7 +153,7 @@ def record_trace(
         host_speed=speed,
         repeats=repeats,
     )
-    return write_trace(output, header, rank_files)
+    return write_trace(output, header, rank_files, each_chunk=box.check_wanted)
 
 
 def _record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import itertools
 import json
 import os
@@ -19,9 +20,17 @@ from functools import cache
 from pathlib import Path
 
 from searchspace.errors import HamtuneError
+from searchspace.units import format_size
 from workers.capture_limits import Limits
 
-__all__ = ["CaptureFailed", "Interrupted", "Sandbox", "confinement_problem", "describe_status"]
+__all__ = [
+    "CaptureFailed",
+    "DiskShort",
+    "Interrupted",
+    "Sandbox",
+    "confinement_problem",
+    "describe_status",
+]
 
 _LOG_LINES = 25
 _SIGNALLED = 128  # a shell's status of what a signal ended, less the signal
@@ -54,6 +63,25 @@ class CaptureFailed(HamtuneError):
         super().__init__(f"{message}\n{log}" if log else message)
         self.message = message
         self.log = log
+
+
+class DiskShort(HamtuneError):
+    """This host has too little room on its disk; another one may do what was asked for.
+
+    Args:
+        place: Where there is too little.
+        reserve: Bytes that have to remain free there.
+        before: Whether it was so before the command began, which is then not to blame.
+    """
+
+    def __init__(self, place: Path, reserve: int, *, before: bool) -> None:
+        came = "has" if before else "came to have"
+        super().__init__(
+            f"the disk of this host {came} less than {format_size(reserve)} free in {place}; "
+            "make room there, or set TMPDIR to a directory on another disk"
+        )
+        self.before = before
+        self.__cause__ = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class Interrupted(HamtuneError):
@@ -167,8 +195,12 @@ class Sandbox:
 
         Raises:
             CaptureFailed: It met a limit.
+            DiskShort: This host has hardly any room on its disk.
             Interrupted: It was stopped.
         """
+        disk = os.statvfs(self.directory)
+        if disk.f_bavail * disk.f_frsize < self.limits.reserve_bytes:
+            raise self._disk_short(before=True)
         places = [self.workspace, self._scratch, *([writable] if writable else [])]
         for place in places:
             place.mkdir(exist_ok=True)
@@ -199,9 +231,20 @@ class Sandbox:
         if not answer:
             raise CaptureFailed(f"the {log} was killed from outside", self.log(log))
         ended = json.loads(answer)
+        if ended.get("limit") == "full":
+            raise self._disk_short(before=False)
         if "limit" in ended:
             raise CaptureFailed(f"the {log} {self.limits.explain(ended['limit'])}", self.log(log))
         return int(ended["status"])
+
+    def check_wanted(self) -> None:
+        """Where we work on what commands left: end as they would.
+
+        Raises:
+            Interrupted: The sandbox was stopped.
+        """
+        if self.stop.is_set():
+            raise Interrupted
 
     def note(self, log: str, text: str) -> None:
         """Add a line of our own to a log."""
@@ -232,6 +275,9 @@ class Sandbox:
 
     def _log_path(self, name: str) -> Path:
         return self.directory / "logs" / f"{name}.log"
+
+    def _disk_short(self, *, before: bool) -> DiskShort:
+        return DiskShort(self.directory.parent, self.limits.reserve_bytes, before=before)
 
     def _wait(self, guard: subprocess.Popen[bytes]) -> bytes:
         assert guard.stdout is not None

@@ -43,7 +43,7 @@ from storage.traces import traces_of
 from workers.capture import builtin_sources_sha256, capture_builtin
 from workers.capture_limits import CapturePolicy
 from workers.capture_run import Measure
-from workers.capture_sandbox import Interrupted
+from workers.capture_sandbox import DiskShort, Interrupted
 from workers.capture_source import SourceProgram, capture_source, check_run
 from workers.capture_watch import CaptureWatch
 from workers.mapping_refinement import written_by_mappers
@@ -166,6 +166,8 @@ class Preparer:
 
     def _problem(self, job_id: str, error: Exception) -> str | None:
         """What this host lacks to prepare a job; None where the job has to fail."""
+        if isinstance(error, DiskShort) and error.before:  # nothing of the job was tried
+            return str(error)
         problem = straits(error)
         if problem is None or self.straits[job_id] == _MOST_STRAITS:
             return None
@@ -203,7 +205,9 @@ class Preparer:
         except Exception as error:
             problem = self._problem(job_id, error)
             if problem is not None:
-                self.storage.report_capture(application.id, self.worker, state="new")
+                self.storage.report_capture(
+                    application.id, self.worker, state="new", build_log=f"waiting: {problem}\n"
+                )
                 raise _InStraits(problem) from error
             message = (
                 str(error) if isinstance(error, HamtuneError) else f"internal error: {error!r}"

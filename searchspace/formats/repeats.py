@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from searchspace.errors import InvalidInput
@@ -17,7 +17,10 @@ _NONE = "?"
 
 
 def merge_repeats(
-    captures: Sequence[Sequence[RankFile]], directory: Path
+    captures: Sequence[Sequence[RankFile]],
+    directory: Path,
+    *,
+    each_rank: Callable[[], None] = lambda: None,
 ) -> tuple[list[RankFile], Repeats]:
     """Take the calls of a program and the median of what it computed before each.
 
@@ -27,6 +30,7 @@ def merge_repeats(
     Args:
         captures: The recordings of each capture, rank by rank.
         directory: Where merged recordings are written.
+        each_rank: Called before each rank is merged; what it raises ends the merging.
 
     Returns:
         The recordings to make a trace of, and how much the captures differ.
@@ -41,9 +45,11 @@ def merge_repeats(
     flops: list[list[float]] = []
     differing = []
     for rank, recordings in enumerate(zip(*captures, strict=True)):
+        each_rank()
         paths = [str(recording.path) for recording in recordings]
+        path = directory / f"rank-{rank}.merged"
         try:
-            operations, count, totals, differ = _native.merge_repeats(layouts, paths)
+            count, totals, differ = _native.merge_repeats(layouts, paths, str(path))
         except RuntimeError as error:
             raise InvalidInput(f"rank {rank}: {error}") from error
         flops.append(totals)
@@ -51,8 +57,6 @@ def merge_repeats(
             differing.append(rank)
             merged.append(recordings[0])
             continue
-        path = directory / f"rank-{rank}.merged"
-        path.write_bytes(operations)
         merged.append(RankFile(path, count))
     return merged, Repeats(
         captures=len(captures),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -28,6 +29,7 @@ __all__ = [
     "RankFile",
     "Repeats",
     "TraceHeader",
+    "check_recording",
     "describe_trace",
     "read_header",
     "read_operations",
@@ -125,8 +127,37 @@ class RankBlock:
     operations: int
 
 
+def check_recording(rank_operations: Sequence[bytes | RankFile | RankBlock]) -> None:
+    """Refuse what is too large for a trace by the sizes of its files, without reading them.
+
+    A stranger's program may leave files of any length that hold nothing.
+
+    Raises:
+        InvalidInput: The operations of all ranks are more than 2 GiB, or a rank claims more
+            operations than it has bytes.
+    """
+    total = 0
+    for rank, operations in enumerate(rank_operations):
+        size = _size(operations)
+        total += size
+        if not isinstance(operations, bytes) and operations.operations > size:
+            raise InvalidInput(
+                f"rank {rank} left {size} bytes, which cannot hold {operations.operations} "
+                "operations"
+            )
+    if total > MAX_TOTAL_BYTES:
+        raise InvalidInput(
+            f"the run has more than 2 GiB of operations ({total / (1 << 30):.1f} GiB); capture a "
+            "shorter run"
+        )
+
+
 def write_trace(
-    path: Path, header: TraceHeader, rank_operations: Sequence[bytes | RankFile | RankBlock]
+    path: Path,
+    header: TraceHeader,
+    rank_operations: Sequence[bytes | RankFile | RankBlock],
+    *,
+    each_chunk: Callable[[], None] = lambda: None,
 ) -> TraceHeader:
     """Write a trace: the header with its blocks filled in, and the blocks.
 
@@ -134,6 +165,7 @@ def write_trace(
         path: The trace; it appears whole or not at all.
         header: Its `blocks` are replaced.
         rank_operations: The encoded operations of each rank, in memory or in a file.
+        each_chunk: Called before each MiB is compressed; what it raises ends the writing.
 
     Returns:
         The header as written.
@@ -143,6 +175,7 @@ def write_trace(
     """
     if len(rank_operations) != header.ranks:
         raise InvalidInput(f"{len(rank_operations)} blocks for {header.ranks} ranks")
+    check_recording(rank_operations)
     blocks = []
     with tempfile.TemporaryFile(dir=path.parent) as body:
         for operations in rank_operations:
@@ -150,6 +183,7 @@ def write_trace(
             start = body.tell()
             stream = zlib.compressobj(6)
             for chunk in _chunks(operations):
+                each_chunk()
                 size += len(chunk)
                 body.write(stream.compress(chunk))
             body.write(stream.flush())
@@ -159,8 +193,6 @@ def write_trace(
                 else sum(1 for _ in decode(operations))
             )
             blocks.append({"compressed": body.tell() - start, "bytes": size, "operations": count})
-        if sum(block["bytes"] for block in blocks) > MAX_TOTAL_BYTES:
-            raise InvalidInput("the run has more than 2 GiB of operations; capture a shorter run")
         written = _parse_header({**header.model_dump(), "blocks": tuple(blocks)})
         # A trace without them keeps the form, and so the identity, that it has always had.
         unused = {name for name in ("repeats", "weights") if getattr(written, name) is None}
@@ -183,7 +215,9 @@ def write_trace(
 
 
 def write_checked_trace(
-    path: Path, header: TraceHeader, rank_operations: Sequence[bytes | RankFile | RankBlock]
+    path: Path,
+    header: TraceHeader,
+    rank_operations: Sequence[bytes | RankFile | RankBlock],
 ) -> TraceHeader:
     """Write a trace of operations that others encoded: only if it can be replayed.
 
@@ -328,10 +362,18 @@ def _inflate(file: BinaryIO, block: Block, rank: int) -> Iterator[bytes]:
         raise InvalidInput(f"rank {rank} of the trace does not inflate to what its header says")
 
 
+def _size(operations: bytes | RankFile | RankBlock) -> int:
+    if isinstance(operations, RankFile):
+        return operations.path.stat().st_size
+    return len(operations.encoded if isinstance(operations, RankBlock) else operations)
+
+
 def _chunks(operations: bytes | RankFile | RankBlock) -> Iterable[bytes]:
     if not isinstance(operations, RankFile):
         yield operations.encoded if isinstance(operations, RankBlock) else operations
         return
     with operations.path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        left = os.fstat(file.fileno()).st_size  # and not what somebody adds meanwhile
+        while chunk := file.read(min(_CHUNK, left)):
+            left -= len(chunk)
             yield chunk

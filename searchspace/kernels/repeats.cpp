@@ -1,11 +1,20 @@
 // One trace of several captures of the same program.
 #include "searchspace/kernels/repeats.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <list>
+#include <memory>
 #include <numeric>
+#include <system_error>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,14 +26,13 @@ namespace hamtune {
 namespace {
 
 constexpr std::uint8_t kCompute = 1;
-
-using Bytes = std::vector<std::uint8_t>;
+constexpr std::size_t kMostFlops = 1U << 20;  // computations between two calls
 
 /// Walks over a rank's operations, call by call.
 class Walk {
  public:
-  Walk(const std::vector<std::string>& layouts, const Bytes& bytes)
-      : layouts_(layouts), at_(bytes.data()), end_(at_ + bytes.size()) {}
+  Walk(const std::vector<std::string>& layouts, ByteView bytes)
+      : layouts_(layouts), at_(bytes.begin), end_(bytes.end) {}
 
   /// Goes on to the next call; false at the end. The computations before it are `flops`.
   bool next() {
@@ -40,6 +48,8 @@ class Walk {
       double amount = 0;
       std::memcpy(&amount, at_, sizeof amount);
       at_ += sizeof amount;
+      if (flops.size() == kMostFlops)
+        throw TraceError("a recording has more than a million computations between two calls");
       flops.push_back(amount);
       total += amount;
     }
@@ -51,8 +61,7 @@ class Walk {
     return std::equal(call_, at_, other.call_, other.at_);
   }
 
-  const std::uint8_t* begin() const { return call_; }
-  const std::uint8_t* end() const { return at_; }
+  ByteView call() const { return {call_, at_}; }
 
   std::vector<double> flops;
   double total = 0;
@@ -115,15 +124,18 @@ double median(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-void put_computation(MergedRank& merged, double flops) {
-  if (!(flops > 0)) return;
-  Bytes bytes(1 + sizeof flops, kCompute);
+/// Returns whether there was something to put.
+bool put_computation(const PutBytes& put, double flops) {
+  if (!(flops > 0)) return false;
+  std::array<std::uint8_t, 1 + sizeof flops> bytes{kCompute};
   std::memcpy(bytes.data() + 1, &flops, sizeof flops);
-  merged.operations.insert(merged.operations.end(), bytes.begin(), bytes.end());
-  ++merged.count;
+  put({bytes.data(), bytes.data() + bytes.size()});
+  return true;
 }
 
-void put_medians(MergedRank& merged, const std::vector<Walk>& walks) {
+/// Returns how many operations were put.
+std::uint64_t put_medians(const PutBytes& put, const std::vector<Walk>& walks) {
+  std::uint64_t count = 0;
   const std::size_t many = walks.front().flops.size();
   const bool alike = std::all_of(walks.begin(), walks.end(),
                                  [many](const Walk& walk) { return walk.flops.size() == many; });
@@ -133,22 +145,46 @@ void put_medians(MergedRank& merged, const std::vector<Walk>& walks) {
       return alike ? walk.flops[index]
                    : std::accumulate(walk.flops.begin(), walk.flops.end(), 0.0);
     });
-    put_computation(merged, median(values));
+    count += put_computation(put, median(values)) ? 1 : 0;
   }
+  return count;
 }
 
-Bytes read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw TraceError("a recording cannot be read");
-  return Bytes(std::istreambuf_iterator<char>(file), {});
-}
+/// A file in memory as far as it is looked at: recordings may be larger than the memory.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) throw TraceError("a recording cannot be read");
+    struct stat about {};
+    if (::fstat(file, &about) == 0) size_ = static_cast<std::size_t>(about.st_size);
+    if (size_ > 0) bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    ::close(file);
+    if (bytes_ == MAP_FAILED) throw TraceError("a recording cannot be read");
+  }
+  ~MappedFile() {
+    if (bytes_ != nullptr) ::munmap(bytes_, size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  ByteView view() const {
+    const auto* const begin = static_cast<const std::uint8_t*>(bytes_);
+    return {begin, begin + size_};
+  }
+
+ private:
+  void* bytes_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 }  // namespace
 
-MergedRank merge_rank(const std::vector<std::string>& layouts, const std::vector<Bytes>& captures) {
+MergedRank merge_rank(const std::vector<std::string>& layouts,
+                      const std::vector<ByteView>& captures, const PutBytes& put) {
   MergedRank merged;
   std::vector<Walk> walks;
-  for (const Bytes& capture : captures) walks.emplace_back(layouts, capture);
+  for (const ByteView capture : captures) walks.emplace_back(layouts, capture);
   Walk& first = walks.front();
   bool more = true;
   while (more && !merged.differ) {
@@ -156,8 +192,8 @@ MergedRank merge_rank(const std::vector<std::string>& layouts, const std::vector
     for (std::size_t index = 1; index < walks.size(); ++index)
       merged.differ |= walks[index].next() != more || !walks[index].same_call(first);
     if (merged.differ) break;
-    put_medians(merged, walks);
-    merged.operations.insert(merged.operations.end(), first.begin(), first.end());
+    merged.count += put_medians(put, walks);
+    put(first.call());
     merged.count += more ? 1 : 0;
   }
   for (Walk& walk : walks) {
@@ -165,10 +201,7 @@ MergedRank merge_rank(const std::vector<std::string>& layouts, const std::vector
     }
     merged.flops.push_back(walk.total);
   }
-  if (merged.differ) {
-    merged.operations.clear();
-    merged.count = 0;
-  }
+  if (merged.differ) merged.count = 0;
   return merged;
 }
 
@@ -178,22 +211,40 @@ namespace nb = nanobind;
 
 namespace {
 
+/// Throws std::system_error when the merged rank cannot be written.
+hamtune::MergedRank merge_files(const std::vector<std::string>& layouts,
+                                const std::vector<std::string>& paths, const std::string& output) {
+  std::list<hamtune::MappedFile> files;
+  std::vector<hamtune::ByteView> captures;
+  for (const std::string& path : paths) captures.push_back(files.emplace_back(path).view());
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(output.c_str(), "wb"), &std::fclose);
+  const auto failed = [] { return std::system_error(errno, std::generic_category()); };
+  if (!out) throw failed();
+  const auto merged = hamtune::merge_rank(layouts, captures, [&](hamtune::ByteView bytes) {
+    const auto size = static_cast<std::size_t>(bytes.end - bytes.begin);
+    if (std::fwrite(bytes.begin, 1, size, out.get()) != size) throw failed();
+  });
+  if (std::fclose(out.release()) != 0) throw failed();
+  return merged;
+}
+
 nb::tuple merge_repeats(const std::vector<std::string>& layouts,
-                        const std::vector<std::string>& paths) {
+                        const std::vector<std::string>& paths, const std::string& output) {
   hamtune::MergedRank merged;
-  {
+  try {
     const nb::gil_scoped_release released;
-    std::vector<std::vector<std::uint8_t>> captures;
-    for (const std::string& path : paths) captures.push_back(hamtune::read_file(path));
-    merged = hamtune::merge_rank(layouts, captures);
+    merged = merge_files(layouts, paths, output);
+  } catch (const std::system_error& error) {
+    errno = error.code().value();
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, output.c_str());
+    throw nb::python_error();
   }
-  return nb::make_tuple(
-      nb::bytes(reinterpret_cast<const char*>(merged.operations.data()), merged.operations.size()),
-      merged.count, merged.flops, merged.differ);
+  return nb::make_tuple(merged.count, merged.flops, merged.differ);
 }
 
 }  // namespace
 
 void bind_repeats(nb::module_& module) {
-  module.def("merge_repeats", &merge_repeats, nb::arg("layouts"), nb::arg("paths"));
+  module.def("merge_repeats", &merge_repeats, nb::arg("layouts"), nb::arg("paths"),
+             nb::arg("output"));
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,19 @@ namespace hamtune {
 
 /// What the captures of one rank have in common.
 struct MergedRank {
-  std::vector<std::uint8_t> operations;  // empty where the captures differ
-  std::uint64_t count = 0;               // of these operations
-  std::vector<double> flops;             // all that each capture computed
-  bool differ = false;                   // whether their calls differ
+  std::uint64_t count = 0;    // of the operations that were put, 0 where the captures differ
+  std::vector<double> flops;  // all that each capture computed
+  bool differ = false;        // whether their calls differ
 };
+
+/// Bytes that somebody else keeps.
+struct ByteView {
+  const std::uint8_t* begin;
+  const std::uint8_t* end;
+};
+
+/// Takes the bytes of an operation of the merged rank.
+using PutBytes = std::function<void(ByteView)>;
 
 /// Takes the calls that all captures of a rank share, with the median computation before each.
 ///
@@ -22,8 +31,11 @@ struct MergedRank {
 /// searchspace/formats/operations.py), or is "?" where there is none. Computations between two
 /// calls are compared one by one where all captures have as many, else by their sum.
 ///
-/// Throws TraceError when a capture is not whole, known operations.
+/// What was put is of no use where the captures turn out to differ.
+///
+/// Throws TraceError when a capture is not whole, known operations, or computes more than a million
+/// times without a call.
 MergedRank merge_rank(const std::vector<std::string>& layouts,
-                      const std::vector<std::vector<std::uint8_t>>& captures);
+                      const std::vector<ByteView>& captures, const PutBytes& put);
 
 }  // namespace hamtune

@@ -12,7 +12,7 @@ import pytest
 
 from workers import capture_sandbox
 from workers.capture_limits import Limits
-from workers.capture_sandbox import CaptureFailed, Interrupted, Sandbox
+from workers.capture_sandbox import CaptureFailed, DiskShort, Interrupted, Sandbox
 
 SMALL = Limits(
     wall_seconds=60,
@@ -154,6 +154,55 @@ def test_memory_is_limited_for_one_process_and_for_all() -> None:
 def test_a_full_workspace_ends_the_command(script: str) -> None:
     with pytest.raises(CaptureFailed, match="the run wrote more than 2 MiB to disk"):
         run(script, limits=replace(SMALL, disk_bytes=2 << 20))
+
+
+HOLD = """
+import mmap, os, sys, time
+way = sys.argv[1]
+held = []
+for number in range(12):
+    file = open(f"part{number}", "w+b", buffering=0)
+    os.unlink(file.name)
+    file.write(bytes(1 << 20))
+    if way == "mapped":
+        held.append(mmap.mmap(file.fileno(), 4096))
+    if way == "open":
+        held.append(file)
+    else:
+        file.close()
+print("still here", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("way", ["open", "mapped"])
+def test_files_without_a_name_count_as_disk(way: str, stranger: bool) -> None:
+    """They take as much room as others, and lie in no directory."""
+    with (
+        Sandbox.temporary((), replace(SMALL, disk_bytes=2 << 20), stranger=stranger) as box,
+        pytest.raises(CaptureFailed, match="the run wrote more than 2 MiB to disk"),
+    ):
+        box.run(["/usr/bin/python3", "-c", HOLD, way])
+
+
+def test_what_is_written_over_and_over_counts_once() -> None:
+    script = "for i in $(seq 30); do head -c 1M /dev/zero > part; sync part; done"
+    status, _ = run(script, limits=replace(SMALL, disk_bytes=2 << 20))
+    assert status == 0
+
+
+def test_a_host_short_of_disk_is_what_is_to_blame() -> None:
+    """Before the command begins, and where the room ends while it runs."""
+    with pytest.raises(DiskShort, match=r"has less than 1 EiB free in .*set TMPDIR") as caught:
+        run("exit 3", limits=replace(SMALL, reserve_bytes=1 << 60))
+    assert caught.value.before
+    with Sandbox.temporary((), SMALL) as box:
+        disk = os.statvfs(box.directory)
+        reserve = disk.f_bavail * disk.f_frsize - (8 << 20)
+        box = replace(box, limits=replace(SMALL, reserve_bytes=reserve))
+        with pytest.raises(DiskShort, match="came to have less than") as caught:
+            box.run(["bash", "-c", "head -c 15M /dev/zero > part; sync part; sleep 60"])
+    assert not caught.value.before
 
 
 def test_a_file_cannot_grow_beyond_its_limit() -> None:

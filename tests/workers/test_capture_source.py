@@ -273,6 +273,24 @@ def test_a_recording_that_is_a_link_is_not_followed(capture: Capture, tmp_path: 
     assert "password" not in str(caught.value)
 
 
+@pytest.mark.parametrize("captures", [1, 3])
+def test_recordings_without_end_are_refused_by_their_sizes(
+    capture: Capture, tmp_path: Path, captures: int
+) -> None:
+    """They take no room on the disk, and hours to read: a limit of CPU time would not help."""
+    body = """
+  char name[4096];
+  MPI_Finalize();
+  snprintf(name, sizeof name, "%s/rank-%d.operations", getenv("HAMTUNE_RECORD_DIRECTORY"), rank);
+  unlink(name);
+  FILE *file = fopen(name, "w");
+  if (fseek(file, (1L << 31) - 2, SEEK_SET) || fputc(15, file) == EOF || fclose(file)) abort();
+  exit(0);"""
+    with pytest.raises(InvalidInput, match=r"more than 2 GiB of operations \(16.0 GiB\)"):
+        capture(program(body), ranks=8, captures=captures)
+    assert not (tmp_path / "t.ht").exists()
+
+
 def test_a_makefile_that_tries_everything_gets_nothing(capture: Capture, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("untouched")

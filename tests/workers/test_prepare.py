@@ -312,6 +312,23 @@ def test_a_job_does_not_wait_for_ever_for_a_worker_that_is_able(
     assert "No such file or directory" in (failed.error or "")
 
 
+def test_a_job_waits_as_long_as_the_host_has_no_room_on_its_disk(
+    storage: Storage, source: Path
+) -> None:
+    """Its build, which never ran, is not blamed, and its log says what it waits for."""
+    job = create(storage, source_job(source))
+    short = Preparer(storage, policy=CapturePolicy(limits=Limits(reserve_bytes=1 << 60)))
+    for _ in range(8):
+        short.prepare(job.id)
+    assert storage.get_job(job.id).state == "preparing"
+    log = log_of(storage, job.id)
+    assert log.startswith("waiting: the disk of this host has less than 1 EiB free in ")
+
+    Preparer(storage).prepare(job.id)
+    assert storage.get_job(job.id).space is not None
+    assert "waiting" not in log_of(storage, job.id)
+
+
 def test_another_source_build_or_number_of_ranks_is_another_application(
     storage: Storage, source: Path
 ) -> None:

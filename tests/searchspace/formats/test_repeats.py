@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import statistics
 from pathlib import Path
 
@@ -115,3 +116,36 @@ def test_a_damaged_recording_is_refused(tmp_path: Path, content: bytes) -> None:
 def test_the_spread_is_relative_to_the_median() -> None:
     assert spread([1.0, 2.0, 4.0]) == 1.5
     assert spread([0.0, 0.0]) == 0.0
+
+
+def test_computations_without_end_between_two_calls_are_refused(tmp_path: Path) -> None:
+    """The median needs those of all captures in memory."""
+    content = compute(1) * (1 << 20)
+    with pytest.raises(InvalidInput, match=r"rank 0: .* more than a million computations"):
+        merge_repeats(write_raw(tmp_path, content + compute(1) + END), tmp_path)
+    (merged,), _ = merge_repeats(write_raw(tmp_path, content + END), tmp_path)
+    assert merged.operations == (1 << 20) + 1
+
+
+def test_a_merged_recording_that_finds_no_room_says_so_as_the_system_does(tmp_path: Path) -> None:
+    """Who runs out of disk must not be told that the recording is wrong."""
+    (tmp_path / "rank-0.merged").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as caught:
+        merge_repeats(write_raw(tmp_path, CALLS[0] + END), tmp_path)
+    assert caught.value.errno == errno.ENOSPC
+
+
+def test_merging_can_be_interrupted_between_ranks(tmp_path: Path) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        merge_repeats(write_raw(tmp_path, END), tmp_path, each_rank=interrupt)
+    assert not list(tmp_path.glob("*.merged"))
+
+
+def write_raw(folder: Path, content: bytes) -> list[list[RankFile]]:
+    """Two captures of one rank that are alike."""
+    path = folder / "recording"
+    path.write_bytes(content)
+    return [[RankFile(path, 1)]] * 2

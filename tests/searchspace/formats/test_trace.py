@@ -112,6 +112,51 @@ def test_ranks_and_blocks_must_agree(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_files_too_large_for_a_trace_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    """Holes cost nothing to write, and hours to compress."""
+    raw = tmp_path / "rank"
+    with raw.open("wb") as file:
+        file.truncate(2 << 30)
+    chunks: list[None] = []
+    with pytest.raises(InvalidInput, match=r"more than 2 GiB of operations \(128.0 GiB\)"):
+        write_trace(
+            tmp_path / "t.ht",
+            TraceHeader(ranks=64, program="p"),
+            [RankFile(raw, 1)] * 64,
+            each_chunk=lambda: chunks.append(None),
+        )
+    assert not chunks
+
+
+def test_a_rank_cannot_have_more_operations_than_bytes(tmp_path: Path) -> None:
+    raw = tmp_path / "rank"
+    raw.write_bytes(encode("finalize"))
+    with pytest.raises(InvalidInput, match="rank 0 left 1 bytes, which cannot hold 2 operations"):
+        write_trace(tmp_path / "t.ht", TraceHeader(ranks=1, program="p"), [RankFile(raw, 2)])
+
+
+def test_writing_can_be_interrupted_between_chunks(tmp_path: Path) -> None:
+    raw = tmp_path / "rank"
+    with raw.open("wb") as file:
+        file.truncate(1 << 30)
+    chunks = 0
+
+    def interrupt() -> None:
+        nonlocal chunks
+        chunks += 1
+        if chunks == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_trace(
+            tmp_path / "t.ht",
+            TraceHeader(ranks=1, program="p"),
+            [RankFile(raw, 1)],
+            each_chunk=interrupt,
+        )
+    assert (chunks, sorted(tmp_path.iterdir())) == (3, [raw])
+
+
 def forge(path: Path, header: object, body: bytes = b"", *, version: int = 1) -> Path:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     path.write_bytes(b"HAMTRACE" + struct.pack("<II", version, len(text)) + text + body)
