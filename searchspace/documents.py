@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -15,13 +16,16 @@ __all__ = ["LARGEST_DOCUMENT", "read_document"]
 LARGEST_DOCUMENT = 2**20
 """Bytes of the largest document that is read."""
 
+_MOST_DIGITS = 1000  # of a number, which Python can then also write in decimal
+
 
 def read_document(text: str | bytes) -> Any:
     """Reads a JSON or YAML document: mappings, lists, strings, numbers, booleans, null.
 
     Raises:
         InvalidInput: It is larger than 1 MiB, not text, not JSON or YAML, names a key twice, or
-            uses what no description needs: aliases, tags, NaN.
+            uses what no description needs: aliases, tags, numbers that are not finite or of
+            thousands of digits, halves of characters.
     """
     if isinstance(text, bytes):
         try:
@@ -32,13 +36,33 @@ def read_document(text: str | bytes) -> Any:
         raise InvalidInput("the document is larger than 1 MiB")
     try:
         # JSON first: it is nearly a subset of YAML, but numbers like 1e-3 are not.
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
     except json.JSONDecodeError:
-        return _read_yaml(text)
+        value = _read_yaml(text)
     except RecursionError:
         raise InvalidInput("the document is nested too deeply") from None
     except ValueError:  # Python's own, of whole numbers
         raise InvalidInput("the document holds a number of too many digits") from None
+    _check_scalars(value)
+    return value
+
+
+def _check_scalars(document: Any) -> None:
+    """Refuse what JSON, and so no database and no answer, can hold."""
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise InvalidInput(f"the document holds a number that is not finite ({value})")
+        elif isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise InvalidInput(f"the document holds half a character: {value[:40]!a}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -70,6 +94,8 @@ def _read_yaml(text: str) -> Any:
 
 
 _BOOLEAN, _TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _TAGGED = (yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent)
 
 
@@ -77,8 +103,21 @@ class _StrictLoader(yaml.SafeLoader):
     """A safe loader without repeated keys, aliases (which can blow a small file up), and tags.
 
     Of the tags that PyYAML deems safe several end in an IndexError, a KeyError or the like where
-    the value does not fit them.
+    the value does not fit them. What looks like a date is text, as in JSON.
     """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        # Hexadecimal digits escape Python's limit; those of base 60 take time by their square.
+        if node.tag in _NUMBERS and len(node.value) > _MOST_DIGITS:
+            raise yaml.MarkedYAMLError(
+                problem="the number has too many digits", problem_mark=node.start_mark
+            )
+        return super().construct_scalar(node)
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]

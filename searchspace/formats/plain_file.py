@@ -18,6 +18,7 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+_OF_THE_KERNEL = ("/proc", "/sys")
 _HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -31,11 +32,14 @@ def check_plain(path: Path, *, read_once: bool = False, field: str | None = None
         field: Named in the error.
 
     Raises:
-        InvalidInput: It is a pipe, a device or a socket.
+        InvalidInput: It is a pipe, a device, a socket, or a view of the kernel such as a process's
+            memory, which is not what it says it is.
     """
     try:
         kind = _KINDS.get(stat.S_IFMT(path.stat().st_mode))
-    except (OSError, ValueError):
+        if any(path.resolve().is_relative_to(folder) for folder in _OF_THE_KERNEL):
+            kind = kind or "a view of the kernel"
+    except (OSError, RuntimeError, ValueError):
         return  # who opens it says why it cannot be opened
     handed_over = read_once and kind == "a pipe" and str(path).startswith(_HANDED_OVER)
     if kind is not None and not handed_over:

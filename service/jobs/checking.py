@@ -26,6 +26,11 @@ __all__ = ["EXAMPLE", "CheckView", "Estimate", "look_at"]
 
 RECENT_JOBS = 200
 """Among so many of the last jobs those of the same application are looked for."""
+MOST_DRAWN_NODES = 4096
+MOST_DRAWN_CABLES = 10_000
+"""A network of random cables takes a second to make at this size."""
+MOST_SEARCHED_CABLES = 4096
+"""Of a network that is searched for, which takes half a second at this size."""
 
 EXAMPLE: dict[str, Any] = {
     "spec": SPEC_EXAMPLE,
@@ -110,6 +115,9 @@ def _network(spec: JobSpec, built: BuiltSpace | None) -> tuple[Drawing | None, s
         }
         seed = spec.seed
     if family in FAMILIES:
+        large = _too_large_to_draw(family, machine.nodes, machine.random_degree)
+        if large is not None:
+            return None, large
         try:
             graph = generate(
                 family, machine.nodes, degree=machine.random_degree, seed=seed, **options
@@ -124,6 +132,15 @@ def _network(spec: JobSpec, built: BuiltSpace | None) -> tuple[Drawing | None, s
     if drawing is None:
         return None, f"{family} of {graph.nodes} nodes has too many cables for a picture"
     return drawing, f"{family}, {graph.nodes} nodes, {len(graph.edges)} cables"
+
+
+def _too_large_to_draw(family: str, nodes: int, degree: int | None) -> str | None:
+    """Why a network is not even made: whoever looks at a job file waits for it."""
+    cables = nodes * (degree or 0) // 2
+    most = MOST_SEARCHED_CABLES if FAMILIES[family].costly else MOST_DRAWN_CABLES
+    if nodes > MOST_DRAWN_NODES or cables > most:
+        return f"{family} of {nodes} nodes is too large for a picture"
+    return None
 
 
 def _estimate(

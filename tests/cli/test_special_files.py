@@ -76,6 +76,21 @@ def test_every_command_that_reads_a_file(refused: Refuse, command: str) -> None:
     assert WHAT_TO_DO in line
 
 
+@pytest.mark.parametrize("path", ["/proc/self/mem", "/proc/self/environ", "/sys/kernel/notes"])
+@pytest.mark.parametrize(
+    "command",
+    ["run", "trace info", "topology metrics", "restore", "trace import --pattern", "order rcm"],
+)
+def test_what_the_kernel_shows_of_itself_is_no_file(
+    refused: Refuse, command: str, path: str
+) -> None:
+    """Reading a process's memory ends in an error of the disk, where it ends at all."""
+    options = ["-o", "t.ht"] if "import" in command else []
+    line = refused(*command.split(), path, *options)
+
+    assert f"{path} is a view of the kernel, not a file" in line
+
+
 def test_what_a_description_of_a_machine_names(refused: Refuse) -> None:
     Path("W.mtx").write_text(MATRIX)
     torus = {"type": "torus", "dims": [2]}

@@ -47,7 +47,12 @@ def test_yaml_and_json_say_the_same() -> None:
         ("!!python/object/apply:os.system [ls]", "tags are not allowed"),
         ("[" * 100_000, "nested too deeply"),
         ("- " * 50_000, "nested too deeply"),
-        ("a: 2020-13-45", "cannot be read"),
+        ('{"a": 1e400}', "not finite"),
+        ("a: [1, -.inf]", "not finite"),
+        ('a: {"\\ud800": 1}', "half a character"),
+        ('{"a": "\\udfff"}', "half a character"),
+        ("a: 0b" + "1" * 1001, "line 1, column 4: the number has too many digits"),
+        ("a: " + "1" * 5000, "line 1, column 4: the number has too many digits"),
         ("\x00", "not YAML text"),
     ],
 )
@@ -62,3 +67,10 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         read_document(text)
     except InvalidInput as error:
         assert "\n" not in str(error)
+
+
+def test_dates_are_text_as_in_json() -> None:
+    assert read_document("at: 2020-13-45\non: 2020-01-02 03:04:05") == {
+        "at": "2020-13-45",
+        "on": "2020-01-02 03:04:05",
+    }

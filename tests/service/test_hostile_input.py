@@ -111,6 +111,41 @@ def test_yaml(client: TestClient, text: str) -> None:
     assert response.status_code in (400, 422), response.text
 
 
+@pytest.mark.parametrize("operation", ["jobs/read", "jobs/check", "jobs"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('name: "\\ud800"', "half a character"),
+        ('"\\ud800": 1', "half a character"),
+        ("seed: .inf", "not finite"),
+        ("seed: .nan", "not finite"),
+        ("seed: " + "1" * 300_000, "too many digits"),
+        ("seed: 0x" + "f" * 300_000, "too many digits"),
+        ("seed: 1" + ":59" * 100_000, "too many digits"),
+        ("seed: 1" + ":59" * 100_000 + ".5", "too many digits"),
+    ],
+    ids=["half", "half in a key", "infinity", "nan", "decimal", "hexadecimal", "base 60", "mixed"],
+)
+def test_yaml_that_json_cannot_say(
+    client: TestClient, operation: str, text: str, message: str
+) -> None:
+    """None of them fails the server, takes its time, or becomes something else on the way."""
+    response = client.post(
+        f"/api/v1/{operation}", content=text, headers={"Content-Type": "application/yaml"}
+    )
+    assert response.status_code == 400, response.text
+    assert message in response.json()["detail"]
+
+
+def test_what_looks_like_a_date_is_text(client: TestClient) -> None:
+    response = client.post(
+        "/api/v1/jobs/read",
+        content="name: 2026-11-24",
+        headers={"Content-Type": "application/yaml"},
+    )
+    assert response.json()["document"] == {"name": "2026-11-24"}
+
+
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_damaged_traces(

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from searchspace.collectives.equivalents import TARGETS
-from searchspace.topology import FAMILIES
+from searchspace.topology import FAMILIES, generate
 from service.exports.registry import EXPORTERS
 from service.importance.model import importance
 
@@ -24,6 +24,23 @@ def test_checking_a_job_file_says_what_it_would_be(
     assert len(found["network"]["places"]) == found["network"]["hosts"] == 16
     assert found["network_note"] == "random, 16 nodes, 32 cables"
     assert client.get("/api/v1/jobs").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("family", "nodes", "degree"),
+    [("random", 16_384, 16), ("slim-fly", 15_842, 16), ("optimised", 2048, 16)],
+)
+def test_a_network_too_large_for_a_picture_is_not_made(
+    client: TestClient, spec: dict[str, Any], family: str, nodes: int, degree: int
+) -> None:
+    """Whoever sends the job file would keep the service busy for as long as that takes."""
+    spec["machine"] |= {"nodes": nodes, "degree": degree}
+    spec["search"] |= {"topology": [family, "ring"]}
+    generate.cache_clear()
+    found = client.post("/api/v1/jobs/check", json=spec).json()
+    assert found["network"] is None
+    assert found["network_note"] == f"{family} of {nodes} nodes is too large for a picture"
+    assert generate.cache_info().misses == 0
 
 
 @pytest.mark.parametrize(
