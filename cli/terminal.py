@@ -77,9 +77,15 @@ def _whole_ticks(low: float, high: float) -> list[int]:
 
 
 def notes_on_trace(summary: Mapping[str, Any]) -> list[str]:
-    """That a trace is truncated, and how much its captures differ, as lines; mostly none."""
+    """Lines on a trace: truncated, how its computation was measured, how its captures differ."""
     truncated = "  truncated: calls, bytes and traffic are those of the iterations that were kept"
     notes = [truncated] if summary.get("truncated") else []
+    if measured := summary.get("measured"):
+        mean = measured["seconds"] / measured["stretches"]
+        notes.append(
+            f"  computation: measured {measured['stretches']:,} times between calls, "
+            f"{format_duration(mean)} on average: known to {measured['uncertainty']:.1%}"
+        )
     repeats = summary.get("repeats")
     if not repeats:
         return notes

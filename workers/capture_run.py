@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.measured import Measured, parse_end
 from searchspace.formats.repeats import merge_repeats
 from searchspace.formats.trace import (
     MAX_RANKS,
@@ -54,6 +55,7 @@ _SMPI_OPTIONS = (
     "--log=smpi_coll.thres:warning",
 )
 _MOST_REFUSAL = 1000
+_MOST_END = 200
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,7 @@ def record_trace(
         arguments=tuple(arguments),
         captured_by=_simulator_name(),
         host_speed=speed,
+        measured=Measured.together([file.measured for file in captures[0]]),
         repeats=repeats,
     )
     return write_trace(output, header, rank_files, each_chunk=box.check_wanted)
@@ -189,9 +192,9 @@ def _rank_file(recording: Path, rank: int, box: Sandbox) -> RankFile:
     count = recording / f"rank-{rank}.operations.count"
     if _is_file(path) and _is_file(count):
         with count.open("rb") as file:
-            number = file.read(32).strip()
-        if number.isdigit():
-            return RankFile(path, int(number))
+            end = parse_end(file.read(_MOST_END))
+        if end is not None:
+            return RankFile(path, *end)
     if box.printed("MPI_Abort was called"):
         raise CaptureFailed("the program called MPI_Abort", box.log())
     why = ""

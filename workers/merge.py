@@ -11,6 +11,7 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.measured import Measured, parse_end
 from searchspace.formats.plain_file import check_plain
 from searchspace.formats.trace import (
     MAX_RANKS,
@@ -24,6 +25,7 @@ __all__ = ["merge"]
 
 _RUN = re.compile(r"ranks (\d{1,9})\nspeed ([0-9.e+-]{1,40})\nlibrary ([^\n]*)\n", re.ASCII)
 _MOST_BYTES = 1 << 18
+_MOST_END = 200
 _MOST_REASON = 2000
 _SHOWN = 8
 _AGAIN = "copy the files again from where the rank ran, or record the run again"
@@ -92,6 +94,7 @@ def merge(directory: Path, output: Path) -> TraceHeader:
             arguments=first.command[1:],
             captured_by=first.library,
             host_speed=first.speed,
+            measured=Measured.together([file.measured for file in files]),
         )
     except ValidationError as error:
         path = _run(directory, found[0])
@@ -151,7 +154,7 @@ def _check_ranks(directory: Path, found: list[int], ranks: int) -> None:
 def _rank_file(directory: Path, rank: int) -> RankFile:
     path, counted = _operations(directory, rank), _count(directory, rank)
     with _open(counted) as file:
-        count = file.read(32).strip()
+        end = parse_end(file.read(_MOST_END))
     check_plain(path)
     if not path.is_file():
         raise InvalidInput(f"the recording has no file {path}; {_AGAIN}")
@@ -159,12 +162,12 @@ def _rank_file(directory: Path, rank: int) -> RankFile:
     if not size:
         raise InvalidInput(f"the recording of rank {rank} is empty: {path} has no bytes; {_AGAIN}")
     # An operation has a byte at least.
-    if not count.isdigit() or not 0 < int(count) <= size:
+    if end is None or not 0 < end[0] <= size:
         raise InvalidInput(
             f"the recording of rank {rank} is damaged: {counted} does not say how many operations "
             f"{path.name} has, or two runs wrote to it; {_AGAIN}"
         )
-    return RankFile(path, int(count))
+    return RankFile(path, *end)
 
 
 def _open(path: Path) -> BinaryIO:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, BinaryIO
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.measured import Measured
 from searchspace.formats.operations import decode
 from searchspace.formats.plain_file import check_plain
 from searchspace.kernels import trace_summary
@@ -92,6 +93,7 @@ class TraceHeader(BaseModel):
         arguments: Its arguments.
         captured_by: Recorder and MPI library, such as `smpi 3.32`.
         host_speed: Flop/s with which measured seconds became flops; None when declared.
+        measured: How computation was measured; None where it was declared, or nothing is known.
         repeats: What is known of repeated captures, if there were some.
         weights: Of a truncated trace, for every stretch between two marks (`pcontrol`; every rank
             has one more of them than there are stretches) how many times more it counts than it is
@@ -106,6 +108,7 @@ class TraceHeader(BaseModel):
     arguments: tuple[_Text, ...] = ()
     captured_by: _Text = ""
     host_speed: Annotated[float, Field(gt=0)] | None = None
+    measured: Measured | None = None
     repeats: Repeats | None = None
     weights: tuple[tuple[float, ...], ...] | None = None
     blocks: tuple[Block, ...] = ()
@@ -113,10 +116,11 @@ class TraceHeader(BaseModel):
 
 @dataclass(frozen=True)
 class RankFile:
-    """Operations of one rank as a recorder left them: a file and how many it holds."""
+    """Operations of one rank as a recorder left them: a file, how many, and how it measured."""
 
     path: Path
     operations: int
+    measured: Measured | None = None
 
 
 @dataclass(frozen=True)
@@ -195,7 +199,8 @@ def write_trace(
             blocks.append({"compressed": body.tell() - start, "bytes": size, "operations": count})
         written = _parse_header({**header.model_dump(), "blocks": tuple(blocks)})
         # A trace without them keeps the form, and so the identity, that it has always had.
-        unused = {name for name in ("repeats", "weights") if getattr(written, name) is None}
+        optional = ("measured", "repeats", "weights")
+        unused = {name for name in optional if getattr(written, name) is None}
         text = written.model_dump_json(exclude=unused).encode()
         if len(text) > MAX_HEADER_BYTES:
             raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
@@ -269,15 +274,19 @@ def validate(path: Path) -> TraceHeader:
 
 
 def describe_trace(path: Path) -> dict[str, Any]:
-    """What a trace holds, as `TraceSummary` tells it, whether it is `truncated`, and its `repeats`.
+    """What a trace holds, as `TraceSummary` tells it, and what its header says of its making.
 
-    There are `repeats` only of a trace made of several captures.
+    That is whether it is `truncated`; how its computation was `measured`, if it was, with the
+    `uncertainty` of that; and its `repeats`, if it was made of several captures.
 
     Raises:
         InvalidInput: The file is no trace, or one that cannot be replayed.
     """
     header = read_header(path)
     summary = {**trace_summary(path), "truncated": header.weights is not None}
+    if header.measured is not None:
+        measured = header.measured.model_dump(mode="json")
+        summary["measured"] = measured | {"uncertainty": header.measured.uncertainty}
     if header.repeats is not None:
         summary["repeats"] = header.repeats.model_dump(mode="json")
     return summary

@@ -32,8 +32,9 @@ constexpr std::uint64_t kMaxOperations = 100'000'000;  // 3.2 GB in memory
 constexpr double kMostWeight = 1e9;
 constexpr std::uint64_t kMaxRatio = 1'100;             // zlib compresses at most 1032 to 1
 
-constexpr std::array<std::string_view, 8> kKeys = {
-    "ranks", "program", "arguments", "captured_by", "host_speed", "repeats", "weights", "blocks"};
+constexpr std::array<std::string_view, 9> kKeys = {
+    "ranks",    "program", "arguments", "captured_by", "host_speed",
+    "measured", "repeats", "weights",   "blocks"};
 
 struct Block {
   std::uint64_t compressed;

@@ -48,7 +48,8 @@ class ApplicationView(BaseModel):
     ranks: int
     summary: dict[str, Any] = Field(
         description="What the trace holds: calls, bytes, flops, whether it is `truncated` (missing "
-        "where the trace cannot be read), and how much repeated captures differ (`repeats`). A "
+        "where the trace cannot be read), and how much repeated captures differ (`repeats`), "
+        "and how computation was `measured`, with its `uncertainty` as a part of it. A "
         "truncated trace has those of the iterations that were kept, and times are estimated by it."
     )
     created_at: float = Field(description="Seconds since the epoch.")

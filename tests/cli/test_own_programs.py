@@ -18,6 +18,7 @@ def test_a_program_is_submitted_watched_and_shown(hamtune: Hamtune) -> None:
         shown = hamtune("show", "ring.S.4").stdout
         assert "application: ring.S.4 on 4 ranks" in shown
         assert f"build: {MAKE}" in shown
+        assert "computation: measured " in shown
         assert "computation: median of 3 captures, which differ by" in shown
 
         log = hamtune("logs", "ring.S.4", "--follow").stdout

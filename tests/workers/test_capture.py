@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -59,6 +60,23 @@ def test_measured_computation_counts_only_the_rank_that_computes(tmp_path: Path)
         for rank in range(3)
     ]
     assert flops[1] > 20 * max(flops[0], flops[2])
+    assert header.measured is not None
+    assert header.measured.seconds == pytest.approx(sum(flops) / 1e9, rel=1e-5)
+    # To the barrier and to the end, in each rank.
+    assert header.measured.stretches == 6
+    assert header.measured.uncertainty < 0.01
+
+
+def test_the_recorders_own_looks_at_the_clock_are_no_computation(tmp_path: Path) -> None:
+    trace, looks = tmp_path / "t.ht", 5000
+    header = capture([str(PROGRAMS / "looks.c"), str(looks)], 1, trace, host_speed=1e9)
+    assert header.measured is not None
+    assert header.measured.stretches == looks + 1
+    operations = list(decode(read_operations(trace, 0)))
+    computed = [float(op.fields["flops"]) / 1e9 for op in operations if op.name == "compute"]  # type: ignore[arg-type]
+    stretches = computed + [0.0] * (looks + 1 - len(computed))
+    assert statistics.median(stretches) < header.measured.empty_stretch
+    assert header.measured.uncertainty > 0.2
 
 
 def test_flops_are_measured_or_declared_but_not_both(tmp_path: Path) -> None:

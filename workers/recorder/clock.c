@@ -1,6 +1,9 @@
 /* The computation between MPI calls: declared by the program, or measured with the CPU clock of
  * the thread and turned into flops with the speed that the capture gives. Recording is off unless
- * the capture names a directory. */
+ * the capture names a directory.
+ *
+ * A stretch between two calls contains a look at the clock. What that takes is measured at the start,
+ * by stretches in which the program does nothing, and taken off each. */
 #include "recorder.h"
 
 #include <errno.h>
@@ -10,6 +13,7 @@
 
 static bool active, measured;
 static double speed, since, flops;
+static struct computation computed;
 static int depth;
 
 /* Calls of other threads cannot be told apart in a trace, nor timed by this thread's clock. */
@@ -24,9 +28,12 @@ void hamtune_enter(void)
   check_thread();
   if (depth++ > 0 || !measured)
     return;
-  const double spent = hamtune_thread_seconds() - since;
-  if (spent > 0) /* two clocks may differ by a little */
+  const double spent = hamtune_thread_seconds() - since - computed.empty;
+  computed.stretches++;
+  if (spent > 0) { /* two clocks may differ by a little, and so may empty stretches */
+    computed.seconds += spent;
     flops += spent * speed;
+  }
 }
 
 void hamtune_leave(void)
@@ -84,6 +91,24 @@ static double read_speed(const char *text)
   return 0;
 }
 
+/* Seconds of a stretch in which nothing is computed: the least mean of several batches, which no
+ * interruption has made longer. Called within an entry point, which it leaves and enters. */
+static double empty_stretch(void)
+{
+  enum { BATCHES = 16, BATCH = 32 };
+  double least = 0;
+  for (int batch = 0; batch < BATCHES; batch++) {
+    for (int stretch = 0; stretch < BATCH; stretch++) {
+      hamtune_leave();
+      hamtune_enter();
+    }
+    const double mean = hamtune_take_flops() / speed / BATCH;
+    if (batch == 0 || mean < least)
+      least = mean;
+  }
+  return least;
+}
+
 void hamtune_start_recording(void)
 {
   const char *given = getenv("HAMTUNE_RECORD_DIRECTORY");
@@ -103,15 +128,17 @@ void hamtune_start_recording(void)
   measured = host_speed != NULL;
   speed = measured ? read_speed(host_speed) : 0;
   hamtune_describe_run(directory, rank, speed);
-  if (measured)
-    hamtune_start_clock();
   active = true;
+  if (!measured)
+    return;
+  hamtune_start_clock();
+  computed = (struct computation){.empty = empty_stretch()};
 }
 
 void hamtune_end_recording(void)
 {
   put_operation(FINALIZE);
-  hamtune_close_output();
+  hamtune_close_output(computed);
   hamtune_stop_clock();
   active = measured = false;
 }

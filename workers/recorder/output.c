@@ -51,12 +51,15 @@ void hamtune_open_output(const char *directory, int rank)
   flush();
 }
 
-void hamtune_close_output(void)
+void hamtune_close_output(struct computation computed)
 {
-  char end[4300], text[32];
+  char end[4300], text[128];
   flush();
   snprintf(end, sizeof end, "%s.count", path);
-  const int length = snprintf(text, sizeof text, "%llu\n", (unsigned long long)operations);
+  const int length = snprintf(text, sizeof text, "%llu\n%llu %.6e %.6e\n",
+                              (unsigned long long)operations,
+                              (unsigned long long)computed.stretches, computed.seconds,
+                              computed.empty);
   hamtune_append(end, text, (size_t)length);
 }
 

@@ -81,7 +81,12 @@ double hamtune_thread_seconds(void);
 
 /* output.c */
 void hamtune_open_output(const char *directory, int rank);
-void hamtune_close_output(void);
+struct computation {  /* of a rank, as its clock measured it */
+  uint64_t stretches; /* between two calls */
+  double seconds;     /* all together */
+  double empty;       /* what a stretch takes in which nothing is computed, which was taken off each */
+};
+void hamtune_close_output(struct computation computed);
 void hamtune_append(const char *file, const void *data, size_t size);
 void put_operation(int code);
 /* A computation of its own. SimGrid rounds the end of each to its precision, so that a replay of two

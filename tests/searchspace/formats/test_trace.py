@@ -188,6 +188,7 @@ BODY = zlib.compress(encode("finalize"))
         (declare(program="a\nb"), "at program"),
         (declare(host_speed=-1.0), "at host_speed"),
         (declare(surprise=1), "at surprise"),
+        (declare(measured={"stretches": 1, "seconds": -1.0, "empty_stretch": 0.0}), "at measured"),
         (declare(blocks=[{"compressed": 1, "bytes": 1}]), "blocks.0.operations"),
         (declare(blocks=[{"compressed": 9, "bytes": 3 << 30, "operations": 1}]), "blocks.0.bytes"),
         (
