@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -20,6 +21,7 @@ from service.binding import LOOPBACK_NAMES, check_host
 from service.registration import registered
 from service.runtime import Runtime, coordinator_for, open_storage
 from service.settings import Settings
+from service.slow_clients import TimedConnection, close_slow
 from storage.messages import QUEUES
 from workers import process
 from workers.celery_app import await_broker, make_app
@@ -28,6 +30,7 @@ from workers.simulator_client import simulator_version
 __all__ = ["run_api", "run_coordinator", "run_worker", "serve"]
 
 GRACE_SECONDS = 5
+_TICKS_A_SECOND = 10  # of Uvicorn
 
 log = logging.getLogger("hamtune.service")
 
@@ -60,13 +63,17 @@ def serve(
         server_header=False,
         lifespan="off",
         timeout_graceful_shutdown=GRACE_SECONDS,
+        http=TimedConnection,
+        ws="none",
+        # Only a proxy that was named says who its callers are; anybody here could say so.
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS") or [],
     )
     with listener:
         _Server(configuration, app, lambda: on_ready and on_ready(url)).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that tells when it is ready, and ends event streams before it waits for them."""
+    """Uvicorn that tells when it is ready, drops slow clients, and ends streams as it ends."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[], object]) -> None:
         super().__init__(config)
@@ -79,6 +86,14 @@ class _Server(uvicorn.Server):
         # then by a quarter of a second.
         gc.freeze()
         self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_A_SECOND == 0:
+            now = asyncio.get_running_loop().time()
+            closed = close_slow(list(self.server_state.connections), now)
+            if closed:
+                log.info("closed %d connections of slow clients", closed)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.state.feed.close()

@@ -56,6 +56,11 @@ class ProjectNetworks:
         self._networks = networks
         self._project = project
 
+    @property
+    def scope(self) -> str:
+        """The project."""
+        return self._project
+
     def once(self, key: str, build: Callable[[], Graph]) -> Graph:
         """The network kept under a key; where there is none, what `build` makes is kept there.
 

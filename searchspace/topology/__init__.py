@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -178,7 +177,6 @@ def _nearest(family: Family, wanted: Wanted) -> str:
     return " or ".join(str(n) for n in (below, above) if n is not None)
 
 
-@functools.lru_cache(maxsize=256)
 def generate(
     name: str, nodes: int, *, degree: int | None = None, seed: int = 0, **options: Any
 ) -> Graph:

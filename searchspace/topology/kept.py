@@ -6,6 +6,7 @@ every other one that asks for the same.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -18,6 +19,10 @@ __all__ = ["KeptNetworks", "generate_once", "network_key"]
 
 class KeptNetworks(Protocol):
     """Where networks are kept, by key; safe for many threads."""
+
+    @property
+    def scope(self) -> str:
+        """Whose networks they are. Those of others must not be there sooner for their sake."""
 
     def once(self, key: str, build: Callable[[], Graph]) -> Graph:
         """The network kept under a key; where there is none, what `build` makes is kept there."""
@@ -57,12 +62,21 @@ def generate_once(
     seed: int = 0,
     **options: Any,
 ) -> Graph:
-    """Builds a network as `generate` does, unless it takes long and is kept already.
+    """Builds a network as `generate` does, unless it is kept already.
+
+    Those that take long are kept in `kept`, the last few hundred of all in memory.
 
     Raises:
         InvalidInput: There is no such family, or none of its networks has these numbers.
     """
+    scope = "" if kept is None else kept.scope
+    build = functools.partial(_generate, scope, name, nodes, degree=degree, seed=seed, **options)
     if kept is None or name not in FAMILIES or not FAMILIES[name].costly:
-        return generate(name, nodes, degree=degree, seed=seed, **options)
-    key = network_key(name, nodes, degree=degree, seed=seed, **options)
-    return kept.once(key, lambda: generate(name, nodes, degree=degree, seed=seed, **options))
+        return build()
+    return kept.once(network_key(name, nodes, degree=degree, seed=seed, **options), build)
+
+
+@functools.lru_cache(maxsize=256)
+def _generate(scope: str, name: str, nodes: int, **options: Any) -> Graph:
+    """A network for one of the scopes, each of which builds its own."""
+    return generate(name, nodes, **options)

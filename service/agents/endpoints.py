@@ -102,6 +102,7 @@ async def finish(
     settings: SettingsDependency,
 ) -> RunView:
     """Keep a run's outcome; told again, nothing changes. 409: it was given up and is done anew."""
+    await run_in_threadpool(storage.check_job, job_id)
     new = check(NewOutcome, await read_document(request, settings.body_limit))
     kept = await run_in_threadpool(storage.finish_run, job_id, place, number, new.outcome)
     return RunView.of(kept)

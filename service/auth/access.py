@@ -87,18 +87,20 @@ class Access:
     def identify(self, request: Request, storage: Storage) -> Principal:
         """Who asks.
 
+        A key that is right is let in whatever else comes from its address: many share one, and
+        whoever sends wrong keys must not lock the others out.
+
         Raises:
             ProblemError: 401 that is not known, 429 after many wrong keys from one address.
         """
-        address = request.client.host if request.client is not None else "unknown"
-        _wait_for(self._failures.wait(address), "too many wrong keys from this address")
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         try:
             if scheme.lower() != "bearer" or not token:
                 raise Rejected("send a key as 'Authorization: Bearer ht_...'")
             return self._principal(token.strip(), storage)
         except Rejected as error:
-            self._failures.take(address)
+            address = request.client.host if request.client is not None else "unknown"
+            _wait_for(self._failures.take(address), "too many wrong keys from this address")
             raise ProblemError(
                 401, str(error), headers={"WWW-Authenticate": 'Bearer realm="hamtune"'}
             ) from None

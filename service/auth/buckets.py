@@ -30,11 +30,6 @@ class Buckets:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, name: str) -> float:
-        """Seconds until `name` may next; 0 if now."""
-        with self._lock:
-            return max(0.0, (1.0 - self._level(name)) / self._rate)
-
     def take(self, name: str) -> float:
         """Count one time if `name` may now, and return 0; else the seconds until then."""
         with self._lock:

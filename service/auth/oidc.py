@@ -6,6 +6,7 @@ OpenID Connect Core 1.0 and Discovery 1.0; RFC 8725 for what to insist on.
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -23,6 +24,8 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _REQUIRED = ("exp", "iat", "iss", "aud", "sub")
 _LEEWAY_SECONDS = 30
 _TIMEOUT_SECONDS = 5.0
+_AWAY_SECONDS = 5.0  # for which an issuer that did not answer is not asked again
+_AWAY = "the issuer of tokens cannot be reached; try again later"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -65,6 +68,7 @@ class Issuer:
         self._settings = settings
         self._keys: PyJWKClient | None = None
         self._lock = threading.Lock()
+        self._away_until = 0.0
 
     def principal(self, token: str) -> Principal:
         """Who a token is about.
@@ -87,6 +91,9 @@ class Issuer:
     def _claims(self, token: str) -> dict[str, Any]:
         import jwt
 
+        # Or whoever sends nonsense would keep a thread waiting for it each time.
+        if time.monotonic() < self._away_until and not self._has_keys():
+            raise Rejected(_AWAY)
         try:
             key = self._signing_keys().get_signing_key_from_jwt(token)
             claims: dict[str, Any] = jwt.decode(
@@ -99,10 +106,18 @@ class Issuer:
                 options={"require": list(_REQUIRED)},
             )
         except jwt.exceptions.PyJWKClientConnectionError:
-            raise Rejected("the issuer of tokens cannot be reached; try again later") from None
+            raise self._away() from None
         except jwt.exceptions.PyJWTError as error:
             raise Rejected(f"the token is not accepted: {error}") from None
         return claims
+
+    def _has_keys(self) -> bool:
+        cache = None if self._keys is None else self._keys.jwk_set_cache
+        return cache is not None and cache.get() is not None
+
+    def _away(self) -> Rejected:
+        self._away_until = time.monotonic() + _AWAY_SECONDS
+        return Rejected(_AWAY)
 
     def _signing_keys(self) -> PyJWKClient:
         import httpx
@@ -117,8 +132,6 @@ class Issuer:
                         raise Rejected("the issuer of tokens calls itself by another name")
                     address = str(found["jwks_uri"])
                 except (httpx.HTTPError, ValueError, KeyError, TypeError):
-                    raise Rejected(
-                        "the issuer of tokens cannot be reached; try again later"
-                    ) from None
+                    raise self._away() from None
                 self._keys = jwt.PyJWKClient(address, timeout=int(_TIMEOUT_SECONDS))
             return self._keys

@@ -9,7 +9,16 @@ from typing import Literal, get_args
 from searchspace.errors import InvalidInput
 from storage.records import DEFAULT_PROJECT, Role
 
-__all__ = ["LOCAL", "ROLES", "SCOPES", "Level", "Permission", "Principal", "check_scopes"]
+__all__ = [
+    "LOCAL",
+    "OPERATORS",
+    "ROLES",
+    "SCOPES",
+    "Level",
+    "Permission",
+    "Principal",
+    "check_scopes",
+]
 
 Level = Literal["read", "write", "admin"]
 
@@ -27,6 +36,10 @@ SCOPES = (
 )  # fmt: skip
 """To what a key can be narrowed. To write is also to read; trials, events, exports and figures
 belong to jobs. With `agents:write` alone a key asks for runs and tells what they took."""
+
+
+OPERATORS = ("metrics",)
+"""Of all projects together: only the operator makes keys with these in their scopes."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +77,8 @@ class Principal:
         """Whether role and scopes allow an operation."""
         if permission.level not in ROLES[self.role]:
             return False
-        if permission.noun == "metrics":  # of all projects together
-            return "metrics:read" in self.scopes or (self.role == "admin" and not self.scopes)
+        if permission.noun in OPERATORS:
+            return self.operator or f"{permission.noun}:{permission.level}" in self.scopes
         if not self.scopes or permission in _OF_ALL:
             return True
         granted = {f"{permission.noun}:{permission.level}"}

@@ -8,7 +8,7 @@ from typing import Any
 from searchspace.errors import InvalidInput
 from searchspace.validation import check
 from service.auth import tokens
-from service.auth.principal import Principal, check_scopes
+from service.auth.principal import OPERATORS, Principal, check_scopes
 from service.auth.schemas import NewKey, Rotation
 from storage.project_storage import ProjectStorage
 from storage.records import ApiKey
@@ -33,6 +33,12 @@ def create(storage: Storage, principal: Principal, document: Any) -> tuple[ApiKe
         raise InvalidInput("keys are made for one's own project", field="project")
     if principal.operator:
         storage.add_project(project)
+    elif any(scope.partition(":")[0] in OPERATORS for scope in scopes):
+        raise InvalidInput(
+            "metrics are those of all projects; only the operator makes keys for them, with "
+            "'hamtune keys create --scope metrics:read' on the service's machine",
+            field="scopes",
+        )
     secret = tokens.new_secret()
     key = ProjectStorage.of(storage, project).add_key(
         name=new.name,

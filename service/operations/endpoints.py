@@ -65,6 +65,7 @@ def ready(request: Request, response: Response, settings: SettingsDependency) ->
 def metrics(request: Request) -> Response:
     """Metrics of the service, of all projects together, in the text format of Prometheus.
 
-    Where keys are asked for, this needs one with the scope `metrics:read`, or an administrator's.
+    Where keys are asked for, this needs one with the scope `metrics:read`, which only the operator
+    of the service makes: an administrator is one of a project.
     """
     return Response(exposition(request.app.state.runtime.storage), media_type=_TYPE)

@@ -108,3 +108,20 @@ def test_sigterm_ends_event_streams_and_the_server(server: Server, tmp_path: Pat
         assert set(lines) <= {b"\n"}
     assert server.process.wait(timeout=SECONDS) == -signal.SIGTERM
     storage.close()
+
+
+@pytest.mark.parametrize("proxy", [None, "127.0.0.1"])
+def test_only_a_proxy_that_was_named_says_where_callers_come_from(
+    proxy: str | None, tmp_path: Path
+) -> None:
+    """With another address for every guess nobody who tries keys would ever have to wait."""
+    environment = {} if proxy is None else {"FORWARDED_ALLOW_IPS": proxy}
+    with (
+        started(tmp_path, run=False, keys=True, environment=environment) as running,
+        httpx.Client(base_url=running.url) as client,
+    ):
+        statuses = {
+            client.get("/api/v1/jobs", headers={"X-Forwarded-For": f"192.0.2.{n}"}).status_code
+            for n in range(100)
+        }
+    assert statuses == ({401, 429} if proxy is None else {401})

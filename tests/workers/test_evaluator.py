@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from searchspace.graph import Graph
-from searchspace.topology import FAMILIES, generate
+from searchspace.topology import FAMILIES, kept
 from searchspace.topology.family import Wanted
 from storage.records import Outcome
 from storage.storage import Storage
@@ -137,7 +137,7 @@ def test_a_network_is_optimised_once_for_all_trials_and_jobs(
     first, second = run_job(trace), run_job(trace)
 
     evaluator.evaluate(first.open(1, **network))
-    generate.cache_clear()  # as in another worker, or this one started anew
+    kept._generate.cache_clear()  # as in another worker, or this one started anew
     evaluator.evaluate(first.open(2, **network, ordering="bfs"))
     evaluator.evaluate(second.open(1, **network, ordering="rcm"))
 

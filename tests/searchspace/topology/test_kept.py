@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from searchspace.topology import FAMILIES
+from searchspace.graph import Graph
+from searchspace.topology import FAMILIES, generate, kept
 from searchspace.topology.kept import network_key
 
 PLAIN: dict[str, Any] = {"degree": 4, "seed": 1}
@@ -36,3 +38,34 @@ def test_a_new_version_of_a_family_has_new_keys(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(FAMILIES, "optimised", newer)
 
     assert network_key("optimised", 64, **PLAIN) != before
+
+
+class Shelf:
+    """Keeps networks for somebody, and counts those it asked to be built."""
+
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        self.kept: dict[str, Graph] = {}
+
+    def once(self, key: str, build: Callable[[], Graph]) -> Graph:
+        return self.kept.setdefault(key, build())
+
+
+@pytest.mark.parametrize("family", ["random", "optimised"])
+def test_a_network_is_built_once_for_each_that_asks_and_not_for_others(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How soon it is there would tell what others have asked for."""
+    built = []
+
+    def counted(*arguments: Any, **options: Any) -> Graph:
+        built.append(arguments)
+        return generate(*arguments, **options)
+
+    monkeypatch.setattr(kept, "generate", counted)
+    ours, theirs = Shelf("ours"), Shelf("theirs")
+    first = kept.generate_once(ours, family, 20, **PLAIN)
+    assert kept.generate_once(ours, family, 20, **PLAIN) == first
+    assert len(built) == 1
+    assert kept.generate_once(theirs, family, 20, **PLAIN) == first
+    assert len(built) == 2

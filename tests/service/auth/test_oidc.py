@@ -128,3 +128,38 @@ def test_without_the_issuer_nobody_is_let_in(guard: Callable[..., Guarded]) -> N
     answer = guarded.client.get("/api/v1/session", headers={"Authorization": "Bearer a.b.c"})
     assert answer.status_code == 401
     assert "cannot be reached" in answer.json()["detail"]
+
+
+def test_an_issuer_that_is_away_is_not_asked_for_every_token(
+    guard: Callable[..., Guarded], issuer: LocalIssuer
+) -> None:
+    """Each would hold a thread until its answer is given up; those of the cache go on."""
+    asked: list[str] = []
+    known = issuer.documents
+    issuer.documents = _Asked({}, asked)
+    settings = OidcSettings(issuer=issuer.url, audience="hamtune")
+    guarded = guard(rate=None, oidc=settings)
+    guarded.storage.add_project("ours")
+    access = guarded.client.app.state.access  # type: ignore[attr-defined]
+    for _ in range(5):
+        answer = guarded.client.get("/api/v1/session", headers=issuer.token())
+        assert (answer.status_code, "cannot be reached" in answer.text) == (401, True)
+    assert len(asked) == 1
+
+    issuer.documents = known
+    access._issuer._away_until = 0.0  # some seconds later
+    assert guarded.client.get("/api/v1/session", headers=issuer.token()).status_code == 200
+    access._issuer._away_until = float("inf")
+    assert guarded.client.get("/api/v1/session", headers=issuer.token()).status_code == 200
+
+
+class _Asked(dict[str, Any]):
+    """Documents that note what is asked for."""
+
+    def __init__(self, documents: dict[str, Any], asked: list[str]) -> None:
+        super().__init__(documents)
+        self._asked = asked
+
+    def __getitem__(self, path: str) -> Any:
+        self._asked.append(path)
+        return super().__getitem__(path)

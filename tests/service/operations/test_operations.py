@@ -75,6 +75,15 @@ def test_metrics_need_a_key_for_them(guarded: Guarded) -> None:
     assert guarded.client.get("/metrics", headers=metrics).status_code == 200
     assert guarded.client.get("/metrics", headers=guarded.key(role="viewer")).status_code == 403
     assert guarded.client.get("/metrics").status_code == 401
+
+
+def test_administrators_of_projects_do_not_see_the_metrics_of_all(guarded: Guarded) -> None:
+    admin = guarded.key(role="admin")
+    assert guarded.client.get("/metrics", headers=admin).status_code == 403
+    key = {"name": "mine", "role": "viewer", "scopes": ["metrics:read"]}
+    refused = guarded.client.post("/api/v1/keys", json=key, headers=admin)
+    assert refused.status_code == 422
+    assert "only the operator makes keys for them" in refused.json()["detail"]
     assert guarded.client.get("/readyz").status_code == 200
 
 
