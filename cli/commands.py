@@ -29,6 +29,10 @@ TABLE = {
         "results",
         "Show the best configuration of a job and what it gains over the best baseline.",
     ),
+    "calibrate": (
+        "calibrate",
+        "Measure a cluster, and write the machine that simulates it.",
+    ),
     "cancel": ("jobs", "End a job for good; its finished trials stay."),
     "capture": ("traces", "Run an MPI program under SMPI and write its trace."),
     "clone": ("jobs", "Create a new job like an existing one and print its id."),

@@ -7,15 +7,16 @@ from pathlib import Path
 
 __all__ = ["HostLoad"]
 
-_IDLE = (3, 4)
-"""Of the numbers in a line of `/proc/stat`: idle, and waiting for a disk."""
+_IDLE = (1, 3, 4)
+"""Of the numbers in a line of `/proc/stat`: niced programs, idle, and waiting for a disk. What is
+niced gives way to a run, so a core that has nothing else to do is free for it."""
 _OF_CPU = 8
 """Numbers that are no part of others."""
 
 
 @dataclass(frozen=True)
 class HostLoad:
-    """Ticks of all cores together: all of them, and those in which a core had nothing to do."""
+    """Ticks of all cores together: all, and those that a run could have had."""
 
     ticks: int
     idle: int

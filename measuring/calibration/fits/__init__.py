@@ -1,0 +1,1 @@
+"""From measured times to the numbers of a machine: one module for each that shows by itself."""

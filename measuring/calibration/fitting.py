@@ -1,0 +1,187 @@
+"""The machine whose simulated times are nearest to what was measured."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from measuring.agreement import quantile
+from measuring.calibration.calibrated import Compared
+from measuring.calibration.experiments import Experiment
+from measuring.calibration.fits import closed_forms
+from measuring.calibration.fits.numbers import LOOPBACK, PARAMETERS, Numbers, with_numbers
+from measuring.calibration.fits.refine import Point, cost, refine, residuals
+from measuring.calibration.patterns import COPIES, IN_A_ROW
+from measuring.calibration.simulate import SimulatedCluster
+from searchspace.errors import HamtuneError
+from searchspace.machine import Machine
+
+__all__ = ["Fitted", "fit"]
+
+NOT_SIMULATED = ("computation", "copy")
+"""Kinds that show a number by themselves, and are nothing to the network."""
+MODEL_ERROR = 0.02
+"""What a model of queues and overheads is not expected to come nearer to, relative."""
+CROWD_ERROR = 0.05
+"""The same where all hosts talk at once, and TCP decides who goes first."""
+SMALL_ERROR = 0.2
+"""The same of what processors decide, whose time depends on what else they did."""
+_CROWDS = ("shift", "all to all", "pipeline")
+_OF_PROCESSORS = ("gap", "send returns")
+_FIRST_GUESS_ALONE = "unexpected"
+"""Messages that lie ready are received at once. Ranks that wait for one are woken for it, which is
+most of what a message costs its receiver, so these say what it costs at least."""
+_GUESS_ERROR = 1.0
+_SMALL = 64
+_NOISE = 0.5
+"""Spread of half the repetitions of the middle experiment above which there is nothing to fit."""
+_NORMAL_QUARTERS = 1.349
+_FIRST_BURST = 1500.0
+_CLEARLY = 0.97
+"""Part of what remains of the protocol's own variant under which another one is taken."""
+_VARIANTS: Mapping[str, Sequence[str]] = {
+    "exchange": ("full", "half"),
+    "switching": ("cut-through", "store-and-forward"),
+}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A machine with fitted numbers, without where they come from.
+
+    Attributes:
+        machine: It.
+        intervals: Of each number, between which values it lies with 95% confidence.
+        compared: Every simulated experiment.
+    """
+
+    machine: Machine
+    intervals: Mapping[str, tuple[float, float]]
+    compared: Sequence[Compared]
+
+
+def fit(
+    machine: Machine,
+    measured: Mapping[Experiment, Sequence[float]],
+    protocol: Mapping[str, Any],
+    say: Callable[[str], None] = lambda _: None,
+) -> Fitted:
+    """Fit the numbers of a machine to what was measured on it.
+
+    Args:
+        machine: As its vendor describes it.
+        measured: Seconds of the repetitions of each experiment.
+        protocol: Fields of the protocol that are known already, such as the eager limit.
+        say: Told how it goes.
+
+    Raises:
+        HamtuneError: Repetitions differ too much.
+    """
+    experiments = [each for each in measured if each.kind not in NOT_SIMULATED]
+    middle = {each: statistics.median(measured[each]) for each in measured}
+    points = [_point(each, measured[each]) for each in experiments]
+    _check_noise([measured[each] for each in experiments])
+    parameters = PARAMETERS + (LOOPBACK if machine.cores_per_host > 1 else ())
+    first = _first_guesses(machine, middle)
+    own = machine.protocol
+    assert own is not None, "of the packets model"
+    known = {**{name: getattr(own, name) for name in _VARIANTS}, **protocol}
+    with SimulatedCluster(machine, experiments, often=True) as cluster:
+
+        def seconds(numbers: Numbers) -> list[float]:
+            return cluster.seconds(with_numbers(machine, numbers, known))
+
+        refined = refine(parameters, first, points, seconds, say)
+        _choose_variants(known, refined.numbers, points, seconds, say)
+        refined = refine(parameters, refined.numbers, points, seconds, say)
+        numbers = dict(refined.numbers)
+        copying = closed_forms.copy_bandwidth(middle, COPIES)
+        if machine.cores_per_host == 1 and copying is not None:
+            numbers["loopback_bandwidth"] = copying
+        best = with_numbers(machine, numbers, known)
+        simulated = cluster.seconds(best)
+    compared = [
+        Compared(
+            each,
+            middle[each],
+            quantile(measured[each], 0.25),
+            quantile(measured[each], 0.75),
+            time,
+        )
+        for each, time in zip(experiments, simulated, strict=True)
+    ]
+    return Fitted(best, refined.intervals, compared)
+
+
+def _choose_variants(
+    known: dict[str, Any],
+    numbers: Numbers,
+    points: Sequence[Point],
+    seconds: Callable[[Numbers], Sequence[float]],
+    say: Callable[[str], None],
+) -> None:
+    """Sets variants of the protocol in `known` where others explain clearly more than its own."""
+    for name, values in _VARIANTS.items():
+        own = known[name]
+        costs = {}
+        for value in values:
+            known[name] = value
+            costs[value] = cost(residuals(points, seconds(numbers)))
+        best = min(costs, key=lambda value: costs[value])
+        known[name] = best if costs[best] < _CLEARLY * costs[own] else own
+        told = ", ".join(f"{value} {each:.1f}" for value, each in costs.items())
+        say(f"{name}: {known[name]} (remaining: {told})")
+
+
+def _point(experiment: Experiment, seconds: Sequence[float]) -> Point:
+    middle = statistics.median(seconds)
+    quarters = quantile(seconds, 0.75) - quantile(seconds, 0.25)
+    noise = quarters / _NORMAL_QUARTERS / middle / max(1, len(seconds)) ** 0.5
+    return Point(middle, (noise**2 + _floor(experiment) ** 2) ** 0.5)
+
+
+def _floor(experiment: Experiment) -> float:
+    """How near a model is expected to come to an experiment, relative."""
+    if experiment.kind == _FIRST_GUESS_ALONE:
+        return _GUESS_ERROR
+    if experiment.kind in _OF_PROCESSORS:
+        return SMALL_ERROR
+    if experiment.kind in _CROWDS:
+        return SMALL_ERROR if experiment.bytes <= _SMALL else CROWD_ERROR
+    return MODEL_ERROR
+
+
+def _check_noise(seconds: Sequence[Sequence[float]]) -> None:
+    spreads = [
+        (quantile(each, 0.75) - quantile(each, 0.25)) / statistics.median(each) for each in seconds
+    ]
+    middle = statistics.median(spreads)
+    if middle > _NOISE:
+        raise HamtuneError(
+            f"repetitions of the same messages differ by {middle:.0%}, which is more noise than "
+            "can be fitted; see what else runs on the hosts and on the network, and calibrate when "
+            "that is over"
+        )
+
+
+def _first_guesses(machine: Machine, middle: Mapping[Experiment, float]) -> Numbers:
+    protocol = machine.protocol
+    assert protocol is not None, "checked before"
+    found = {
+        "link_bandwidth": closed_forms.bandwidth(middle, protocol),
+        "link_latency": closed_forms.latency(middle),
+        "burst": _FIRST_BURST,
+        "loopback_bandwidth": machine.loopback_bandwidth,
+        "loopback_latency": machine.loopback_latency,
+    }
+    shown = {
+        "send_overhead": ("gap", "send"),
+        "isend_overhead": ("gap", "isend"),
+        "receive_overhead": ("unexpected", ""),
+    }
+    for name, (kind, detail) in shown.items():
+        seconds, per_byte = closed_forms.overhead(middle, kind, detail, IN_A_ROW)
+        found |= {f"{name}.seconds": seconds, f"{name}.per_byte": per_byte}
+    return found
