@@ -9,10 +9,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["LONGER_EMPTY", "Measured", "parse_end"]
+__all__ = ["ELSEWHERE", "LONGER_EMPTY", "Measured", "parse_end"]
 
 LONGER_EMPTY = 2.0
 """By how many empty stretches a stretch of a program may be too long (`benchmarks.recording`)."""
+ELSEWHERE = 0.05
+"""By what part computation differs in another process, under another MPI library (likewise)."""
 
 _END = re.compile(
     rb"(\d{1,18})\n(?:(\d{1,18}) (\d\.\d{6}e[+-]\d\d) (\d\.\d{6}e[+-]\d\d)\n)?", re.ASCII
@@ -37,18 +39,20 @@ class Measured(BaseModel):
 
     @property
     def uncertainty(self) -> float:
-        """The part of the computation that may not be the program's, from 0 to 1.
+        """By what part the computation may be another on a cluster like this machine, 0 to 1.
 
         What an empty stretch takes is known where everything is in the caches. Between the calls of
         a program the same takes longer, and so do its own first steps where other ranks have run on
         this core. Either counts once a stretch: little where stretches are long.
 
         Example:
-            >>> Measured(stretches=1000, seconds=1e-3, empty_stretch=5e-8).uncertainty
-            0.1
+            >>> round(Measured(stretches=1000, seconds=1e-3, empty_stretch=5e-8).uncertainty, 2)
+            0.15
         """
+        if self.seconds <= 0:
+            return 1.0
         unknown = LONGER_EMPTY * self.empty_stretch * self.stretches
-        return min(1.0, unknown / self.seconds) if self.seconds > 0 else 1.0
+        return min(1.0, ELSEWHERE + unknown / self.seconds)
 
     @classmethod
     def together(cls, ranks: Sequence[Measured | None]) -> Measured | None:

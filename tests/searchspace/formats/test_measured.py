@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchspace.formats.measured import Measured, parse_end
+from searchspace.formats.measured import ELSEWHERE, Measured, parse_end
 
 ONE = Measured(stretches=1000, seconds=1e-3, empty_stretch=5e-8)
 
@@ -26,14 +26,14 @@ def test_any_text_is_an_end_or_none(text: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("stretches", "seconds", "uncertainty"),
-    [(1000, 1e-3, 0.1), (1000, 1.0, 1e-4), (10, 1e-7, 1.0), (10, 0.0, 1.0)],
+    [(1000, 1e-3, 0.1), (1000, 1.0, 1e-4), (10, 1e-7, 1.0 - ELSEWHERE), (10, 0.0, 1.0)],
     ids=["short stretches", "long ones", "empty ones", "nothing left"],
 )
 def test_the_shorter_its_stretches_the_less_is_computation_known(
     stretches: int, seconds: float, uncertainty: float
 ) -> None:
     measured = Measured(stretches=stretches, seconds=seconds, empty_stretch=5e-8)
-    assert measured.uncertainty == pytest.approx(uncertainty)
+    assert measured.uncertainty == pytest.approx(min(1.0, ELSEWHERE + uncertainty))
 
 
 def test_ranks_are_added_up_if_all_were_measured() -> None:
