@@ -57,6 +57,10 @@ TABLE = {
     ),
     "logs": ("jobs", "Show what building and running the program of a job printed."),
     "map": ("mappings", "Place ranks on the hosts of a machine and judge the mapping in hops."),
+    "measured": (
+        "measured",
+        "Show what clusters measure of the finalists of a job; or wait for no more of it.",
+    ),
     "migrate": ("keeping", "Bring the tables of the database up to date."),
     "order": (
         "orderings",

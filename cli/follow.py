@@ -77,7 +77,7 @@ class _Display(AbstractContextManager["_Display"], Protocol):
 
 
 class _Lines(_Display):
-    """A line when the state changes, when there is a new best, and at every tenth of the trials."""
+    """A line for each state, new best, tenth of the trials, and finalist that is measured."""
 
     slowest = 2.0
 
@@ -85,17 +85,21 @@ class _Lines(_Display):
         self._state = ""
         self._best: float | None = None
         self._tenths = 0
+        self._measuring: tuple[int, int] | None = None
 
     def show(self, job: dict[str, Any], *, ended: bool) -> None:
         best = job["progress"]["best"]
         finished, limit = search_trials(job)
         tenths = 10 * finished // (limit or 100)
-        if job["state"] != self._state or tenths > self._tenths:
+        measuring = job["progress"].get("measuring")
+        phase = measuring and (measuring["settled"], measuring["wanted"])
+        if job["state"] != self._state or tenths > self._tenths or phase != self._measuring:
             say(status_line(job))
         elif best and best["value"] != self._best:
             say(f"{job['name']}: trial {best['trial']}: best {format_duration(best['value'])}")
         self._state, self._tenths = job["state"], tenths
         self._best = best["value"] if best else None
+        self._measuring = phase
 
     def __exit__(
         self,

@@ -16,6 +16,7 @@ __all__ = [
     "curve_text",
     "describe",
     "expectation",
+    "measuring_line",
     "notes_on_trace",
     "search_trials",
     "status_line",
@@ -112,12 +113,25 @@ def status_line(job: Mapping[str, Any]) -> str:
     if job["state"] == "completed" and job["ended_because"]:
         parts[0] += f" ({job['ended_because']})"
     parts.append(_progress(job))
+    if progress.get("measuring"):
+        parts.append(measuring_line(progress["measuring"]))
     if progress["best"]:
         best = progress["best"]
         parts.append(f"best {format_duration(best['value'])} (trial {best['trial']})")
     parts.append(f"{progress['cpu_seconds']:.1f} CPU s")
     expected = expectation(job)
     return ", ".join([*parts, expected] if expected else parts)
+
+
+def measuring_line(measuring: Mapping[str, Any]) -> str:
+    """How far the measuring of finalists has come, in words."""
+    if not measuring["wanted"]:
+        return "finalists wait for an agent"
+    runs = measuring["runs"]
+    return (
+        f"measuring finalists: {measuring['settled']} of {measuring['wanted']} known after "
+        f"{runs} run{'' if runs == 1 else 's'}"
+    )
 
 
 def expectation(job: Mapping[str, Any]) -> str:
@@ -210,6 +224,9 @@ def decided(best: Mapping[str, Any]) -> list[str]:
         lines.append(took)
         if measured["gain"] is not None:
             lines.append(_measured_gain(measured))
+        else:
+            unknown = str(measured["default_unknown"]).strip().splitlines()
+            lines.append(f"the library's defaults have no measured time: {unknown[-1]}")
         if measured["simulated_best"] != best["trial"]:
             lines.append(f"by simulation the best is trial {measured['simulated_best']}")
     if best["undecided"]:

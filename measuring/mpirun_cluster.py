@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -17,6 +18,8 @@ from searchspace.errors import InvalidInput
 __all__ = ["MpirunCluster"]
 
 _SHOWN_CHARACTERS = 4000
+_ENDED_WITH_US = ("setpriv", "--pdeathsig", "TERM")
+"""In front of a launcher: it is told to end, and ends its ranks, when who started it is killed."""
 
 
 class MpirunCluster:
@@ -88,9 +91,10 @@ class MpirunCluster:
 def _finished(
     command: Sequence[str], environment: Mapping[str, str], launch: Launch
 ) -> tuple[str, str, int]:
+    prefix = _ENDED_WITH_US if shutil.which(_ENDED_WITH_US[0]) else ()
     try:
         process = subprocess.Popen(
-            command,
+            [*prefix, *command],
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -54,7 +54,8 @@ class Finalists(Description):
     testbed: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$")
     """The name of the testbed, with `on: testbed`."""
     target: str = "openmpi-4.1"
-    """The MPI library that is measured with; one that agents run programs with."""
+    """The MPI library that is measured with, one that agents run programs with; by default the
+    job's `search.target` where it is one of them."""
     application: str | None = Field(default=None, min_length=1, max_length=200)
     """What the agent's configuration calls the program; by default the name of the application."""
     repetitions: int = Field(default=5, ge=2, le=MOST_REPETITIONS)

@@ -21,7 +21,7 @@ from searchspace.choices import MAPPINGS, MappingChoice, MappingItem, TopologyCh
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import InvalidDocument, InvalidInput
-from searchspace.finalists import Finalists
+from searchspace.finalists import MEASURABLE, Finalists
 from searchspace.formats.patterns import Pattern
 from searchspace.machine import Machine, Speed
 from searchspace.ordering import ORDERINGS
@@ -541,6 +541,20 @@ class JobSpec(Description):
         kept = {name: value for name, value in document.items() if name not in outside}
         workload = {name: document[name] for name in outside if name in document}
         return {**kept, "application": workload}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _measure_with_target(cls, document: Any) -> Any:
+        """Finalists are measured with the library that is searched for, unless they say another."""
+        if not isinstance(document, Mapping):
+            return document
+        search, finalists = document.get("search"), document.get("finalists")
+        if not isinstance(search, Mapping) or not isinstance(finalists, Mapping):
+            return document
+        target = search.get("target")
+        if target not in MEASURABLE or "target" in finalists:
+            return document
+        return {**document, "finalists": {**finalists, "target": target}}
 
     @field_validator("name")
     @classmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -25,6 +26,7 @@ from storage.records import (
     MeasuredRun,
     MeasuredState,
     Measuring,
+    MeasuringCounts,
     MeasuringState,
     NewMeasured,
 )
@@ -123,6 +125,38 @@ class MeasuredRuns(Repository):
             rows = _configurations(session, job_id)
             runs = _runs(session, job_id)
             return [_configuration(row, runs) for row in rows if purpose in (None, row.purpose)]
+
+    def measuring_counts(self, job_ids: Sequence[str]) -> dict[str, MeasuringCounts]:
+        """How far those of these jobs have come whose finalists are being measured."""
+        open_jobs = select(MeasuringRow.job_id).where(
+            MeasuringRow.job_id.in_(job_ids), MeasuringRow.state == "open"
+        )
+        mine = MeasuredRow.job_id.in_(open_jobs), MeasuredRow.purpose == "finalists"
+        by_state = (
+            select(MeasuredRow.job_id, MeasuredRow.state, func.count())
+            .where(*mine)
+            .group_by(MeasuredRow.job_id, MeasuredRow.state)
+        )
+        ended = (
+            select(MeasuredRunRow.job_id, func.count())
+            .where(MeasuredRunRow.job_id.in_(open_jobs), MeasuredRunRow.state != "running")
+            .group_by(MeasuredRunRow.job_id)
+        )
+        states: dict[str, Counter[str]] = {}
+        with self._database.reading() as session:
+            for job_id, state, count in session.execute(by_state):
+                states.setdefault(job_id, Counter())[state] = count
+            runs: dict[str, int] = {}
+            for job_id, count in session.execute(ended):
+                runs[job_id] = count
+        return {
+            job_id: MeasuringCounts(
+                settled=counted["measured"] + counted["infeasible"],
+                wanted=counted["open"] + counted["measured"] + counted["infeasible"],
+                runs=runs.get(job_id, 0),
+            )
+            for job_id, counted in states.items()
+        }
 
     def measurable_jobs(self, cluster: str, library: str, testbed: str | None) -> list[str]:
         """Jobs that a cluster may measure, oldest first: of one job all times are of one cluster.

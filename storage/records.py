@@ -294,6 +294,15 @@ class Measuring:
     finished_at: float | None
 
 
+@dataclass(frozen=True)
+class MeasuringCounts:
+    """How far the measuring of a job's finalists has come; the library's defaults count too."""
+
+    settled: int  # configurations that need no further run
+    wanted: int  # of how many; 0 before an agent has asked for work
+    runs: int  # that have ended
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """A tuning job. `spec` is the job file in canonical form."""

@@ -85,19 +85,31 @@ def _measured(measuring: Measuring, known: list[MeasuredConfiguration]) -> Measu
     """What the runs say of the trial that they decided for."""
     finalists = [one for one in known if one.purpose == "finalists"]
     runs = next(one.seconds for one in finalists if one.trial == measuring.decided)
-    default = next((one.seconds for one in finalists if one.trial is None), [])
+    defaults = next((one for one in finalists if one.trial is None), None)
+    default = [] if defaults is None else defaults.seconds
     seconds = statistics.median(runs)
     without = statistics.median(default) if default else None
     return MeasuredBestView(
         seconds=seconds,
         runs=runs,
         default=without,
+        default_unknown=None if default else _why_unknown(measuring, defaults),
         default_runs=default,
         gain=None if without is None else without / seconds,
         separated=separated(runs, default) if default else None,
         cluster=measuring.cluster,
         simulated_best=measuring.simulated_best,
     )
+
+
+def _why_unknown(measuring: Measuring, one: MeasuredConfiguration | None) -> str:
+    """Why no run of a configuration counts."""
+    if one is not None and one.reason is not None:
+        return str(one.reason["message"])
+    failed = [run.reason["message"] for run in one.runs if run.reason] if one is not None else []
+    if failed:
+        return str(failed[-1])
+    return measuring.because or "no run of it has ended"
 
 
 def course(storage: Storage, job_id: str, points: int | None = None) -> ConvergenceView:

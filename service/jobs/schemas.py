@@ -12,7 +12,16 @@ from searchspace.validation import Description
 from service.jobs.forecast import Forecast, forecasts
 from service.settings import Settings
 from service.trials.schemas import CONFIGURATION
-from storage.records import Fidelity, Job, JobState, Priority, TrialCounts, TrialKind, TrialState
+from storage.records import (
+    Fidelity,
+    Job,
+    JobState,
+    MeasuringCounts,
+    Priority,
+    TrialCounts,
+    TrialKind,
+    TrialState,
+)
 from storage.storage import Storage
 
 __all__ = [
@@ -82,6 +91,7 @@ EXAMPLE: dict[str, Any] = {
         "evaluations": 31,
         "cpu_seconds": 38.2,
         "best": {"trial": 17, "value": 0.0712},
+        "measuring": None,
     },
 }
 
@@ -156,6 +166,14 @@ class BestSoFar(BaseModel):
     value: float = Field(description="Simulated seconds.")
 
 
+class MeasuringProgress(BaseModel):
+    """How far the measuring of finalists has come, the library's defaults among them."""
+
+    settled: int = Field(description="Configurations that need no further run.")
+    wanted: int = Field(description="Of how many; 0 until an agent asks for work.")
+    runs: int = Field(description="Runs that have ended.")
+
+
 class Progress(BaseModel):
     """How far a job has come."""
 
@@ -171,6 +189,9 @@ class Progress(BaseModel):
     evaluations: int = Field(description="Trials that were simulated, not answered by the cache.")
     cpu_seconds: float = Field(description="CPU seconds of the simulator.")
     best: BestSoFar | None
+    measuring: MeasuringProgress | None = Field(
+        description="While finalists are measured, after the search; null before and afterwards."
+    )
 
 
 class JobView(BaseModel):
@@ -218,10 +239,16 @@ class JobView(BaseModel):
         """The views of stored jobs; one look at their trials serves all."""
         counts = storage.trial_counts([job.id for job in jobs])
         expected = forecasts(jobs, counts, storage, settings)
-        return [cls._of(job, counts[job.id], expected[job.id]) for job in jobs]
+        wishing = [job.id for job in jobs if job.spec.get("finalists") is not None]
+        measuring = storage.measuring_counts(wishing) if wishing else {}
+        return [
+            cls._of(job, counts[job.id], expected[job.id], measuring.get(job.id)) for job in jobs
+        ]
 
     @classmethod
-    def _of(cls, job: Job, counts: TrialCounts, forecast: Forecast) -> JobView:
+    def _of(
+        cls, job: Job, counts: TrialCounts, forecast: Forecast, measuring: MeasuringCounts | None
+    ) -> JobView:
         return cls(
             id=job.id,
             name=job.name,
@@ -251,6 +278,11 @@ class JobView(BaseModel):
                 best=None
                 if job.best_trial is None or job.best_value is None
                 else BestSoFar(trial=job.best_trial, value=job.best_value),
+                measuring=None
+                if measuring is None
+                else MeasuringProgress(
+                    settled=measuring.settled, wanted=measuring.wanted, runs=measuring.runs
+                ),
             ),
         )
 
@@ -287,6 +319,7 @@ class MeasuredBestView(BaseModel):
     seconds: float = Field(description="Of the best, measured.")
     runs: list[float] = Field(description="Its runs that count.")
     default: float | None = Field(description="Of the library's defaults; null if not known.")
+    default_unknown: str | None = Field(description="Why they are not known, where they are not.")
     default_runs: list[float]
     gain: float | None = Field(description="`default / seconds`.")
     separated: bool | None = Field(

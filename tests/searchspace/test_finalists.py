@@ -35,13 +35,32 @@ def test_says_how_many_are_measured_and_where_and_the_rest_has_defaults() -> Non
 
 
 @pytest.mark.parametrize(
+    ("target", "finalists", "measured"),
+    [
+        ("mpich-4.1", {}, "mpich-4.1"),
+        ("mpich-4.1", {"target": "openmpi-5"}, "openmpi-5"),
+        (None, {}, "openmpi-4.1"),
+    ],
+    ids=["the target of the search", "another", "none"],
+)
+def test_the_library_that_is_searched_for_is_measured_with(
+    target: str | None, finalists: dict[str, Any], measured: str
+) -> None:
+    search = {"collectives": {"allreduce": "all"}, **({"target": target} if target else {})}
+    job = load_new_job({**JOB, "search": search, "finalists": {"measure": 2, **finalists}})
+    assert job.finalists is not None
+    assert job.finalists.target == measured
+    assert load_job(job.canonical()).finalists == job.finalists
+
+
+@pytest.mark.parametrize(
     ("finalists", "said"),
     [
         ({"measure": 0}, "finalists.measure"),
         ({"measure": "five"}, "finalists.measure"),
         ({"on": "cloud"}, "finalists.on"),
-        ({"on": "testbed"}, "finalists.testbed must be given with 'on: testbed'"),
-        ({"testbed": "ring"}, "finalists.testbed goes with 'on: testbed'"),
+        ({"on": "testbed"}, "finalists.testbed: must be given with 'on: testbed'"),
+        ({"testbed": "ring"}, "finalists.testbed: goes with 'on: testbed'"),
         ({"on": "testbed", "testbed": "../x"}, "finalists.testbed"),
         ({"target": "intelmpi"}, "unknown target 'intelmpi'; allowed: openmpi-4.1"),
         ({"wait": "soon"}, "finalists.wait"),

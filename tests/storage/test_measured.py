@@ -12,7 +12,7 @@ from sqlalchemy import update
 from storage.errors import Conflict, LeaseLost, NotFound
 from storage.models import MeasuredRunRow
 from storage.project_storage import ProjectStorage
-from storage.records import MeasuredOutcome, Measuring, NewMeasured, Trial
+from storage.records import MeasuredOutcome, Measuring, MeasuringCounts, NewMeasured, Trial
 from storage.storage import Storage
 
 SETTINGS: dict[str, Any] = {
@@ -207,3 +207,28 @@ def test_a_project_sees_its_own(storage: Storage, opened: str) -> None:
     assert other.measurable_jobs("bluebird", "openmpi", None) == []
     with pytest.raises(NotFound):
         other.claim_run(opened, "agent", "bluebird", 30.0)
+
+
+def test_progress_counts_what_is_known_and_what_is_wanted(storage: Storage, opened: str) -> None:
+    assert storage.measuring_counts([opened, "none"]) == {opened: MeasuringCounts(0, 3, 0)}
+    for value in (1.0, 2.0, 3.0, 4.0):
+        run_once(storage, opened, seconds(value))
+    assert storage.measuring_counts([opened]) == {opened: MeasuringCounts(1, 3, 4)}
+    storage.end_measuring(opened, "it was ended")
+    assert storage.measuring_counts([opened]) == {}
+
+
+def test_a_paused_job_hands_out_no_run_and_keeps_the_one_under_way(
+    storage: Storage, running_job: tuple[str, int], opened: str
+) -> None:
+    claimed = storage.claim_run(opened, "agent", "bluebird", 30.0)
+    assert claimed is not None
+    place, number = claimed[1].place, claimed[1].number
+    storage.transition(opened, "pausing")
+    storage.transition(opened, "paused", token=running_job[1])
+    storage.beat_run(opened, place, number, 30.0)
+    storage.finish_run(opened, place, number, seconds(1.0))
+    assert storage.measurable_jobs("bluebird", "openmpi", None) == []
+    assert storage.claim_run(opened, "agent", "bluebird", 30.0) is None
+    assert storage.measured(opened)[place - 1].seconds == [1.0]
+    assert known(storage, opened).state == "open"

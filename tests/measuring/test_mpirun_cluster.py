@@ -1,0 +1,56 @@
+"""A cluster by its launcher, whose user is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from measuring.mpirun_cluster import MpirunCluster
+from tests.processes import are_running
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATES = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    "mpich": ["mpiexec.mpich"],
+}
+RUN = """
+import sys
+from measuring.clusters import Launch
+from measuring.mpirun_cluster import MpirunCluster
+library, seconds, *template = sys.argv[1:]
+cluster = MpirunCluster(template, ["localhost"], 2)
+cluster.run(Launch(command=("sleep", seconds), ranks=2, library=library, seconds=600.0))
+"""
+
+
+def wait_until(running: bool, *parts: str) -> None:
+    for _ in range(600):
+        if are_running(*parts) == running:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{parts}: {'not started' if running else 'left behind'}")
+
+
+@pytest.mark.parametrize("library", sorted(TEMPLATES))
+def test_launcher_and_ranks_end_with_a_process_that_is_killed(library: str, tmp_path: Path) -> None:
+    assert MpirunCluster(TEMPLATES[library], ["localhost"], 2).library == library
+    seconds = f"600.{os.getpid()}{len(library)}"  # no other test sleeps for so long
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, library, seconds, *TEMPLATES[library]],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    try:
+        wait_until(True, "sleep\0", seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        wait_until(False, seconds)
+    finally:
+        process.kill()
+        process.wait()
