@@ -219,7 +219,7 @@ def _told(found: Calibrated) -> str:
         "",
         f"{'simulated against measured':28}{'points':>7}{'median':>9}{'90%':>8}",
     ]
-    rows = [*calibration.residuals.items(), ("all", calibration)]
+    rows = [*calibration.residuals.items(), ("whole messages", calibration)]
     lines += [f"{kind:28}{each.points:7}{each.median:9.1%}{each.error:8.1%}" for kind, each in rows]
-    lines.append(f"not explained: {found.unexplained:.1%} of the measured time")
+    lines.append(f"not explained: {found.unexplained:.1%} of the time of whole messages")
     return "\n".join(lines)

@@ -209,7 +209,8 @@ class Residual(Description):
 class Calibration(Residual):
     """Where the numbers of a machine come from: a fit to what was measured on it.
 
-    Nothing of it is evaluated. `points`, `median` and `error` are those of all measurements.
+    Nothing of it is evaluated. `points`, `median` and `error` are those of all measurements that
+    last until messages have arrived; `residuals` has the others too.
     """
 
     date: datetime.date

@@ -9,7 +9,10 @@ from measuring.agreement import quantile
 from measuring.calibration.experiments import Experiment
 from searchspace.machine import Machine, Residual
 
-__all__ = ["Calibrated", "Compared", "residual", "residuals_by_kind"]
+__all__ = ["Calibrated", "Compared", "residual", "residuals_by_kind", "whole_messages"]
+
+_OF_CALLS = ("gap", "unexpected", "send returns")
+"""Kinds that time how long a rank is kept by its calls, not when messages have arrived."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,11 @@ class Compared:
     low: float
     high: float
     simulated: float
+
+    @property
+    def is_of_whole_messages(self) -> bool:
+        """Whether it lasts until messages have arrived, as what applications wait for."""
+        return self.experiment.kind not in _OF_CALLS
 
     @property
     def error(self) -> float:
@@ -52,16 +60,21 @@ class Calibrated:
 
     @property
     def unexplained(self) -> float:
-        """The part of all measured time by which simulated times differ."""
-        return sum(abs(each.simulated - each.measured) for each in self.compared) / sum(
-            each.measured for each in self.compared
-        )
+        """The part of the measured time of whole messages by which simulated times differ."""
+        whole = whole_messages(self.compared)
+        differing = sum(abs(each.simulated - each.measured) for each in whole)
+        return differing / sum(each.measured for each in whole)
 
 
 def residual(compared: Sequence[Compared]) -> Residual:
     """What is left of some experiments, at least one."""
     errors = [each.error for each in compared]
     return Residual(points=len(errors), median=quantile(errors, 0.5), error=quantile(errors, 0.9))
+
+
+def whole_messages(compared: Sequence[Compared]) -> list[Compared]:
+    """Those experiments that last until messages have arrived."""
+    return [each for each in compared if each.is_of_whole_messages]
 
 
 def residuals_by_kind(compared: Sequence[Compared]) -> dict[str, Residual]:

@@ -11,16 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from measuring.calibration import patterns
-from measuring.calibration.calibrated import Calibrated, residual, residuals_by_kind
+from measuring.calibration.calibrated import (
+    Calibrated,
+    residual,
+    residuals_by_kind,
+    whole_messages,
+)
 from measuring.calibration.experiments import Experiment
 from measuring.calibration.fits import closed_forms, eager
+from measuring.calibration.fits.hosts import common_speed
 from measuring.calibration.fitting import Fitted, fit
 from measuring.calibration.log import Log
 from measuring.calibration.measure import Bench
 from measuring.calibration.plan import FLOPS, VERSION, Part, Plan, candidates, plan
 from measuring.calibration.simulate import SimulatedCluster
 from measuring.clusters import Cluster, Library
-from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.errors import InvalidInput
 from searchspace.machine import Calibration, Machine, parse_machine
 from workers.simulator_client import simulator_version
 
@@ -28,9 +34,6 @@ __all__ = ["calibrate", "under"]
 
 _SHARE = 0.6
 """Of the time given: for measuring; the rest is for fitting."""
-_DIFFER = 1.3
-"""By which factor the fastest and the slowest host may differ."""
-
 Say = Callable[[str], None]
 
 
@@ -95,7 +98,8 @@ def calibrate(
     by_name = log.seconds()
     measured = {each: by_name[each.name] for each in chosen.experiments if each.name in by_name}
     middle = {each: statistics.median(times) for each, times in measured.items()}
-    speed = _host_speed(measured)
+    computed = {each.clock: t for each, t in measured.items() if each.kind == "computation"}
+    speed = common_speed(computed, FLOPS)
     protocol = _of_protocol(described, middle, limit)
     fitted = fit(described, measured, protocol, say)
     calibration = _calibration(cluster, library, fitted, log)
@@ -163,26 +167,6 @@ def _make(chosen: Plan, bench: Bench, until: float, say: Say) -> None:
             say(f"round {number + 1} of {len(rounds)}: run {at} of {len(parts)}{told}")
 
 
-def _host_speed(measured: Mapping[Experiment, Sequence[float]]) -> float:
-    """Flop/s of a core.
-
-    Raises:
-        HamtuneError: Hosts differ.
-    """
-    # The least time: what else a host does only adds.
-    speeds = closed_forms.computing_speed(
-        {each: min(times) for each, times in measured.items() if each.kind == "computation"}, FLOPS
-    )
-    slow, fast = min(speeds, key=speeds.__getitem__), max(speeds, key=speeds.__getitem__)
-    if speeds[fast] > _DIFFER * speeds[slow]:
-        raise HamtuneError(
-            f"hosts differ: rank {fast} computes {speeds[fast] / speeds[slow]:.1f} times as fast "
-            f"as rank {slow}; calibrate hosts that are alike by themselves, and write the others' "
-            "host_speeds into the machine"
-        )
-    return statistics.median(speeds.values())
-
-
 def _of_protocol(
     machine: Machine, middle: Mapping[Experiment, float], limit: tuple[int, int | None]
 ) -> dict[str, Any]:
@@ -207,7 +191,7 @@ def _calibration(cluster: Cluster, library: Library, fitted: Fitted, log: Log) -
     if "kernel" in origin:
         software["kernel"] = str(origin["kernel"])
     dates = [row.date for row in log.counting()]
-    whole = residual(fitted.compared)
+    whole = residual(whole_messages(fitted.compared))
     return Calibration(
         date=datetime.date.fromisoformat(max(dates)),
         software=software,
@@ -223,6 +207,14 @@ def _calibration(cluster: Cluster, library: Library, fitted: Fitted, log: Log) -
 def _notes(cluster: Cluster, library: Library, log: Log) -> list[str]:
     doubtful = sum(1 for row in log.rows if row.doubts)
     notes = list(cluster.origin(library).get("notes", ()))
+    if first := [seconds for row in log.counting() for seconds in row.first]:
+        # An exchange has the first messages of both ranks.
+        each = max(0.0, statistics.fmean(first) / 2)
+        notes.append(
+            f"the first message of a rank to each peer takes {each * 1e3:.2f} ms more, for "
+            "connections are set up then; the machine is that of connections that stand: for short "
+            f"programs set protocol.peer_overhead to {each:.2g}"
+        )
     if doubtful:
         notes.append(f"{doubtful} of {len(log.rows)} runs did not count and were made again")
     return notes

@@ -93,6 +93,9 @@ def fit(
         def seconds(numbers: Numbers) -> list[float]:
             return cluster.seconds(with_numbers(machine, numbers, known))
 
+        # First, for numbers that are refined under the wrong variant go astray; and again by better
+        # numbers.
+        _choose_variants(known, first, points, seconds, say)
         refined = refine(parameters, first, points, seconds, say)
         _choose_variants(known, refined.numbers, points, seconds, say)
         refined = refine(parameters, refined.numbers, points, seconds, say)

@@ -28,7 +28,7 @@ _SECONDS_OF_A_PART = 12.0
 _SECONDS_OF_A_START = 2.0
 _WARM_UPS = 1
 _REPETITIONS = 3
-_MOST_ROUNDS = 7
+_MOST_ROUNDS = 6
 _LEAST_ROUNDS = 2
 _CROWD = 16
 _HOP_CLASSES = 4
@@ -151,7 +151,7 @@ def plan(
         seconds: How long the measuring may take.
 
     Returns:
-        As many rounds as fit, up to seven. Where two do not fit, the longest experiments are left
+        As many rounds as fit, up to six. Where two do not fit, the longest experiments are left
         out.
     """
     pause = pause_on(machine)
@@ -229,8 +229,7 @@ class _Layout:
         for size in (4 * KIB, 128 * KIB):
             yield patterns.exchange(one, other, size, blocking=False)
         if self._hosts > 2:
-            ranks = (host * self._cores for host in range(self._hosts))
-            starter = next(rank for rank in ranks if rank not in (one, other))
+            starter = self._between(one, other)
             for size in (16 * KIB, 128 * KIB, 256 * KIB):
                 for rounds in (1, 3):
                     yield patterns.exchange_begun_by(starter, one, other, size, rounds)
@@ -283,6 +282,17 @@ class _Layout:
             step = (len(hops) - 1) / (_HOP_CLASSES - 1)
             hops = [hops[round(step * at)] for at in range(_HOP_CLASSES)]
         return {distance: self._rng.choice(found[distance]) for distance in hops}
+
+    def _between(self, one: int, other: int) -> int:
+        """A third rank that is as far from both as can be found."""
+        ends = (one // self._cores, other // self._cores)
+
+        def tilt(host: int) -> int:
+            there, back = (len(self._routes.path(host, end)) for end in ends)
+            return abs(there - back)
+
+        hosts = (host for host in range(self._hosts) if host not in ends)
+        return min(hosts, key=tilt) * self._cores
 
     def _sharing_a_cable(self) -> list[tuple[int, int]]:
         """Pairs of different ranks whose messages cross one cable the same way."""

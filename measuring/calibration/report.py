@@ -34,15 +34,16 @@ def page(found: Calibrated) -> str:
     machine, calibration = found.machine, found.machine.calibration
     assert calibration is not None, "it was calibrated"
     software = ", ".join(f"{name}: {version}" for name, version in calibration.software.items())
-    kinds = [*calibration.residuals.items(), ("all", calibration)]
+    kinds = [*calibration.residuals.items(), ("whole messages", calibration)]
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Calibration</title>",
         f"<style>{_STYLE}</style></head><body><h1>Calibration</h1>",
         f"<p>{machine.nodes} hosts, {html.escape(str(calibration.date))}; "
         f"{html.escape(software)}.</p>",
         f"<p>Simulated times differ from measured ones by {calibration.median:.1%} (median) and "
-        f"{calibration.error:.1%} (90th percentile) over {calibration.points} experiments. "
-        f"Of all measured time, the model does not explain {found.unexplained:.1%}.</p>",
+        f"{calibration.error:.1%} (90th percentile) over {calibration.points} experiments that "
+        "last until messages have arrived. Of their time, the model does not explain "
+        f"{found.unexplained:.1%}.</p>",
         "<h2>Fitted numbers</h2>",
         _table(
             ("", "value", "95% confidence"),

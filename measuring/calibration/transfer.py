@@ -1,11 +1,11 @@
-"""What was measured on one network, for machines of the same hosts and cables on another."""
+"""What was measured on one cluster, for another network or another scale."""
 
 from __future__ import annotations
 
 from searchspace.errors import InvalidInput
 from searchspace.machine import Machine, parse_machine
 
-__all__ = ["apply"]
+__all__ = ["apply", "rescaled"]
 
 _MEASURED = (
     "host_speed",
@@ -53,4 +53,30 @@ def apply(calibrated: Machine, other: Machine) -> Machine:
     for name in _IN_PROPORTION:
         rate = document.get(name)
         document[name] = None if rate is None else rate * scale
+    return parse_machine(document)
+
+
+def rescaled(calibrated: Machine, scale: float) -> Machine:
+    """Gives a machine that was calibrated on an emulated cluster the rates of another scale.
+
+    Only cables are slowed there: what processors spend on messages, and what libraries and buckets
+    hold, is that of this host at any scale. Latencies too, for cables of a testbed have those of
+    its host.
+
+    Args:
+        calibrated: A machine with `calibration`.
+        scale: By what all rates are slowed, as of `Calibration.scale`: 1/200 where they are divided
+            by 200.
+
+    Raises:
+        InvalidInput: The machine was not calibrated.
+    """
+    if calibrated.calibration is None:
+        raise InvalidInput("the machine has no calibration; take one that was calibrated")
+    document = calibrated.canonical()
+    ratio = scale / calibrated.calibration.scale
+    for name in ("link_bandwidth", *_IN_PROPORTION):
+        if document.get(name) is not None:
+            document[name] *= ratio
+    document["calibration"]["scale"] = scale
     return parse_machine(document)

@@ -11,7 +11,7 @@ from scipy import stats
 from measuring.calibration.experiments import Experiment
 from searchspace.protocol import Protocol
 
-__all__ = ["bandwidth", "computing_speed", "copy_bandwidth", "overhead", "send_buffer"]
+__all__ = ["bandwidth", "copy_bandwidth", "overhead", "send_buffer"]
 
 Times = Mapping[Experiment, float]
 
@@ -101,15 +101,6 @@ def send_buffer(times: Times, payload_rate: float) -> tuple[int, int | None]:
         return (points[-1][0] if points else 0), None
     middle = max(0, round(statistics.median(taken)))
     return middle, middle
-
-
-def computing_speed(times: Times, flops: float) -> dict[int, float]:
-    """Flop/s of a core of each host that computed, by the rank."""
-    return {
-        experiment.clock: flops / seconds
-        for experiment, seconds in times.items()
-        if experiment.kind == "computation"
-    }
 
 
 def copy_bandwidth(times: Times, copies: int) -> float | None:

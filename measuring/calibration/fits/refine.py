@@ -25,7 +25,7 @@ __all__ = ["Point", "Refined", "cost", "refine", "residuals"]
 
 SHORTEST = 5e-6
 """Seconds added to both sides: what is shorter differs by no factor that matters."""
-_EVALUATIONS = 12
+_EVALUATIONS = 20
 _CONFIDENCE = 0.95
 
 
@@ -111,6 +111,8 @@ def refine(
         begin,
         jac=slopes,
         bounds=(least, most),
+        method="dogbox",  # which numbers that are 0 do not hold up
+        x_scale="jac",
         loss="soft_l1",
         max_nfev=_EVALUATIONS,
         ftol=1e-3,

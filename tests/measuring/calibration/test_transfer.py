@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from measuring.calibration import apply
+from measuring.calibration import apply, rescaled
 from searchspace.errors import InvalidInput
 from searchspace.machine import Machine, parse_machine
 
@@ -71,3 +71,20 @@ def test_only_a_calibrated_machine_gives_numbers() -> None:
 def test_hosts_of_several_speeds_take_no_single_one() -> None:
     with pytest.raises(InvalidInput, match="leave host_speeds out"):
         apply(calibrated(), sheet(host_speeds=["1Gf", "2Gf", "3Gf"]))
+
+
+def test_another_scale_changes_rates_alone() -> None:
+    slower = rescaled(calibrated(host_link_bandwidth="40Mbps"), 0.005)
+    assert slower.link_bandwidth == pytest.approx(2.5e6 / 4)
+    assert slower.host_link_bandwidth == pytest.approx(5e6 / 4)
+    assert slower.calibration is not None
+    assert slower.calibration.scale == 0.005
+    assert slower.protocol == calibrated().protocol
+    assert slower.link_latency == calibrated().link_latency
+    back = rescaled(slower, 0.02)
+    assert back.link_bandwidth == pytest.approx(calibrated().link_bandwidth)
+
+
+def test_what_was_not_calibrated_has_no_scale() -> None:
+    with pytest.raises(InvalidInput, match="no calibration"):
+        rescaled(sheet(), 0.01)
