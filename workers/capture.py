@@ -12,7 +12,8 @@ from pathlib import Path
 from searchspace.builtins import BUILTINS
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace import TraceHeader
-from workers.capture_build import RECORDER, WRAPPERS, build, is_recording, split_command
+from workers.capture_build import RECORDER, WRAPPERS, build, is_recording, is_script, split_command
+from workers.capture_failures import WAY_OUT
 from workers.capture_limits import Limits
 from workers.capture_run import Measure, record_trace
 from workers.capture_sandbox import CaptureFailed, Sandbox, confinement_problem
@@ -183,6 +184,10 @@ def builtin_sources_sha256(program: str) -> str:
 def _copy_program(program: Path, workspace: Path) -> Path:
     if not program.is_file():
         raise InvalidInput(f"there is no program {program}", field="command")
+    if is_script(program) or program.name.startswith("python"):
+        raise InvalidInput(
+            f"{program.name}: scripts cannot run under SMPI; {WAY_OUT}", field="command"
+        )
     if not is_recording(program):
         raise InvalidInput(
             f"{program.name} has no recorder in it: give its source files, or build it with "

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from searchspace.errors import InvalidInput
+from workers.capture_failures import explain_build_failure
 from workers.capture_sandbox import CaptureFailed, Sandbox
 
-__all__ = ["RECORDER", "WRAPPERS", "build", "is_recording", "split_command"]
+__all__ = ["RECORDER", "WRAPPERS", "build", "is_recording", "is_script", "split_command"]
 
 _ROOT = Path(__file__).resolve().parent.parent
 RECORDER = _ROOT / "build/workers/recorder"
@@ -54,6 +55,14 @@ def is_recording(program: Path) -> bool:
         return data.find(_MARK) >= 0
 
 
+def is_script(program: Path) -> bool:
+    """Whether a program is text that another one interprets."""
+    if program.suffix == ".py":
+        return True
+    with program.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
 def build(sandbox: Sandbox, sources: Sequence[Path], flags: Sequence[str], name: str) -> Path:
     """Compile and link sources in the sandbox's workspace.
 
@@ -85,7 +94,8 @@ def build(sandbox: Sandbox, sources: Sequence[Path], flags: Sequence[str], name:
             switches += ["-w"]
         compilation = [str(WRAPPERS / compiler), "-c", "-O2", *switches, str(path)]
         if sandbox.run([*compilation, "-o", target], log="build"):
-            raise CaptureFailed(f"{source.name} does not compile", sandbox.log("build"))
+            reason = explain_build_failure(sandbox.full_log("build"))
+            raise CaptureFailed(reason or f"{source.name} does not compile", sandbox.log("build"))
         objects.append(target)
     linker = max(compilers, key=_LINK_ORDER.index)
     libraries = ["-lstdc++"] if "hamtune-mpicxx" in compilers else []

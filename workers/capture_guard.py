@@ -32,6 +32,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_SECONDS = 0.05
 _DISK_LOOK_SECONDS = 0.25
 _SHARE = 0.1  # of its time that looking may take
+_PROGRESS_LOOK_SECONDS = 1.0
+_PROGRESS_HEAD = 64
+_MOST_PROGRESS = 8 << 20
+_LEAST_BUSY = 0.01
+_NEARLY_BYTES = 256 << 20
 _ENTRY_BYTES = 1024  # what a file costs beyond its blocks
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -43,6 +48,8 @@ class Bounds:
 
     wall_seconds: float
     cpu_seconds: float
+    stall_seconds: float
+    idle_seconds: float
     memory_bytes: int
     processes: int
     file_bytes: int
@@ -51,6 +58,7 @@ class Bounds:
     log_bytes: int
     log: str  # the file that takes what is printed
     watched: list[str]  # the directories that count as disk
+    progress: str  # the file in which a run says how far it is; empty for other commands
 
 
 @dataclass
@@ -58,6 +66,8 @@ class _Use:
     processes: int = 0
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
+    address_bytes: int = 0  # of the process that has most
+    runs: bool = False  # a process does something just now
 
 
 def main() -> None:
@@ -103,22 +113,66 @@ def _watch(
     ended = os.pidfd_open(command.pid)
     deadline = time.monotonic() + bounds.wall_seconds
     pause = _LOOK_SECONDS
+    dog = _Watchdog(bounds)
+    most_address_bytes = 0
     while True:
         ready, _, _ = select.select([ended, sys.stdin], [], [], pause)
         if ended in ready:
             status = command.wait()
             # The system may have ended a process for its CPU time before this one came to look.
             over = status != 0 and _use().cpu_seconds > bounds.cpu_seconds
-            return {"limit": "cpu"} if over else {"status": status}
+            # A process that is refused more memory says so in its own way, or not at all.
+            most_bytes = max(most_address_bytes, _most_resident_bytes())
+            full = status != 0 and most_bytes > bounds.memory_bytes - _NEARLY_BYTES
+            return {"limit": "cpu" if over else "memory"} if over or full else {"status": status}
         if ready:
             return None
         begin = time.monotonic()
         if begin >= deadline:
             return {"limit": "wall"}
-        limit = _exceeded(_use(), bounds) or disk.limit
+        use = _use()
+        most_address_bytes = max(most_address_bytes, use.address_bytes)
+        limit = _exceeded(use, bounds) or disk.limit or dog.limit(use, begin)
         if limit is not None:
             return {"limit": limit}
         pause = max(_LOOK_SECONDS, (time.monotonic() - begin) / _SHARE)
+
+
+class _Watchdog:
+    """Notices that a run does not get on, neither in simulated time nor in its calls of MPI."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._seen = b""
+        self._cpu_seconds = 0.0
+        self._looked = self._moved = self._busy = time.monotonic()
+
+    def limit(self, use: _Use, now: float) -> str | None:
+        """Which limit it has met at this moment, if one."""
+        if not self._bounds.progress or now - self._looked < _PROGRESS_LOOK_SECONDS:
+            return "idle" if self._is_idle(use, now) else None
+        spent, self._cpu_seconds = use.cpu_seconds - self._cpu_seconds, use.cpu_seconds
+        said = self._read()
+        if said != self._seen:
+            self._moved = now
+        if said != self._seen or spent > _LEAST_BUSY * (now - self._looked):
+            self._busy = now
+        self._seen, self._looked = said, now
+        return "stall" if now - self._moved > self._bounds.stall_seconds else None
+
+    def _is_idle(self, use: _Use, now: float) -> bool:
+        if use.runs or not self._bounds.progress:
+            self._busy = now  # where it does not get the processor it is not to blame
+        return now - self._busy > self._bounds.idle_seconds
+
+    def _read(self) -> bytes:
+        try:
+            descriptor = os.open(self._bounds.progress, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return b""
+        with os.fdopen(descriptor, "rb") as file:
+            # How often ranks polled in vain is in the head of the file.
+            return file.read(_MOST_PROGRESS)[_PROGRESS_HEAD:]
 
 
 def _exceeded(use: _Use, bounds: Bounds) -> str | None:
@@ -138,13 +192,20 @@ def _use() -> _Use:
     for pid in _descendants():
         try:
             times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        except (OSError, IndexError):  # it ended just now
+            address, resident = map(int, Path(f"/proc/{pid}/statm").read_text().split()[:2])
+        except (OSError, IndexError, ValueError):  # it ended just now
             continue
         use.processes += int(times[17])  # its threads
+        use.runs |= times[0] in "RD"
         use.cpu_seconds += sum(map(int, times[11:15])) / _TICKS
         use.memory_bytes += resident * _PAGE
+        use.address_bytes = max(use.address_bytes, address * _PAGE)
     return use
+
+
+def _most_resident_bytes() -> int:
+    """Of any descendant that has ended, at any time."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
 
 
 def _descendants() -> Iterator[int]:

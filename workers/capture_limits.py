@@ -16,6 +16,8 @@ class Limits:
     Attributes:
         wall_seconds: Real time, s.
         cpu_seconds: CPU time, s.
+        stall_seconds: Real time that a run under SMPI may take between two calls of MPI, s.
+        idle_seconds: Real time for which such a run may do nothing at all, s.
         memory_bytes: Resident memory of all processes, and address space of each.
         processes: Processes and threads at once.
         file_bytes: Size of a file; no rank of a trace can hold more.
@@ -26,6 +28,8 @@ class Limits:
 
     wall_seconds: float = 3600.0
     cpu_seconds: float = 3600.0
+    stall_seconds: float = 600.0
+    idle_seconds: float = 30.0
     memory_bytes: int = 16 << 30
     processes: int = 512
     file_bytes: int = 2 << 30
@@ -38,6 +42,9 @@ class Limits:
         return {
             "wall": f"did not end within {self.wall_seconds:g} seconds",
             "cpu": f"used more than {self.cpu_seconds:g} seconds of CPU time",
+            "stall": f"made no call of MPI for {self.stall_seconds:g} seconds",
+            "idle": f"did nothing for {self.idle_seconds:g} seconds, so that it waits for "
+            "something that is not MPI",
             "memory": f"used more than {format_size(self.memory_bytes)} of memory",
             "processes": f"ran more than {self.processes} processes and threads at once",
             "disk": f"wrote more than {format_size(self.disk_bytes)} to disk",

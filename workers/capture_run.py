@@ -25,7 +25,15 @@ from searchspace.formats.trace import (
     write_trace,
 )
 from workers.capture_build import RECORDER
-from workers.capture_sandbox import CaptureFailed, Sandbox, describe_status
+from workers.capture_failures import explain_failure, who_crashed, without_backtraces
+from workers.capture_progress import FILE, read_progress, who_waits
+from workers.capture_sandbox import (
+    CaptureFailed,
+    LimitMet,
+    Sandbox,
+    describe_status,
+    last_lines,
+)
 
 __all__ = ["MAX_CAPTURES", "Measure", "record_trace"]
 
@@ -174,20 +182,39 @@ def _record(
         environment["HAMTUNE_RECORD_HOST_SPEED"] = repr(speed)
     run = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(box.control / "platform.xml")]
     run += ["-hostfile", str(box.control / "hostfile"), *_SMPI_OPTIONS, str(program), *arguments]
-    status = box.run(run, environment, writable=recording)
+    try:
+        status = box.run(run, environment, writable=recording, progress=recording / FILE)
+    except LimitMet as met:
+        progress = read_progress(recording, ranks)
+        who = f": {who_waits(progress)}" if progress else ""
+        raise CaptureFailed(f"{met.message}{who}", _shown_log(box)) from met
+    progress = read_progress(recording, ranks)
     refused = recording / "refused"
-    if _is_file(refused):
+    if _is_file(refused) and not (progress and progress.stuck):
         with refused.open(errors="replace") as file:
-            reason = " ".join(file.read(_MOST_REFUSAL).split())
-        raise InvalidInput(reason, field=field)
-    if status and box.printed("Memory allocation of"):
-        raise CaptureFailed(f"the run {box.limits.explain('memory')}", box.log())
-    if status:
-        raise CaptureFailed(f"{program.name} ended with {describe_status(status)}", box.log())
-    return [_rank_file(recording, rank, box) for rank in range(ranks)]
+            refusal = " ".join(file.read(_MOST_REFUSAL).split())
+        raise InvalidInput(refusal, field=field)
+    files = [_rank_file(recording, rank) for rank in range(ranks)]
+    whole = [file for file in files if file is not None]
+    if status == 0 and len(whole) == ranks:
+        return whole
+    missing = files.index(None) if None in files else None
+    reason = explain_failure(box.full_log(), progress, status)
+    if reason is None and status and box.printed("Memory allocation of"):
+        reason = f"the run {box.limits.explain('memory')}"
+    if reason is None and status:
+        reason = f"{program.name} ended with {describe_status(status)}{who_crashed(progress)}"
+    if reason is None:
+        begun = (recording / f"rank-{missing}.operations").exists()
+        reason = f"rank {missing} did not call {'MPI_Finalize' if begun else 'MPI_Init'}"
+    raise CaptureFailed(reason, _shown_log(box))
 
 
-def _rank_file(recording: Path, rank: int, box: Sandbox) -> RankFile:
+def _shown_log(box: Sandbox) -> str:
+    return last_lines(without_backtraces(box.full_log()))
+
+
+def _rank_file(recording: Path, rank: int) -> RankFile | None:
     path = recording / f"rank-{rank}.operations"
     count = recording / f"rank-{rank}.operations.count"
     if _is_file(path) and _is_file(count):
@@ -195,13 +222,7 @@ def _rank_file(recording: Path, rank: int, box: Sandbox) -> RankFile:
             end = parse_end(file.read(_MOST_END))
         if end is not None:
             return RankFile(path, *end)
-    if box.printed("MPI_Abort was called"):
-        raise CaptureFailed("the program called MPI_Abort", box.log())
-    why = ""
-    if box.printed("Deadlock detected"):
-        why = "the program deadlocks: "
-    missing = "MPI_Finalize" if path.exists() else "MPI_Init"
-    raise CaptureFailed(f"{why}rank {rank} did not call {missing}", box.log())
+    return None
 
 
 def _is_file(path: Path) -> bool:

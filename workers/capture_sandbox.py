@@ -27,9 +27,11 @@ __all__ = [
     "CaptureFailed",
     "DiskShort",
     "Interrupted",
+    "LimitMet",
     "Sandbox",
     "confinement_problem",
     "describe_status",
+    "last_lines",
 ]
 
 _LOG_LINES = 25
@@ -84,6 +86,10 @@ class DiskShort(HamtuneError):
         self.__cause__ = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+class LimitMet(CaptureFailed):
+    """A command met one of its limits."""
+
+
 class Interrupted(HamtuneError):
     """A capture was stopped from outside; nothing is known of the program."""
 
@@ -97,6 +103,11 @@ def describe_status(status: int) -> str:
     words = signal.strsignal(number) if number in set(signal.Signals) else None
     shown = f"signal {number}" if status < 0 else f"status {status}"
     return f"{shown} ({words})" if words else shown
+
+
+def last_lines(log: str) -> str:
+    """What of a log an error shows."""
+    return "\n".join(log.splitlines()[-_LOG_LINES:])
 
 
 @dataclass(frozen=True)
@@ -181,6 +192,7 @@ class Sandbox:
         *,
         log: str = "run",
         writable: Path | None = None,
+        progress: Path | None = None,
     ) -> int:
         """Run a command; what it prints is appended to a log.
 
@@ -189,12 +201,14 @@ class Sandbox:
             environment: Variables on top of the few that every command gets.
             log: The log's name.
             writable: A further directory that it may write.
+            progress: The file in which a run under SMPI says how far it is.
 
         Returns:
             Its exit status; negative is the signal that killed it.
 
         Raises:
-            CaptureFailed: It met a limit.
+            LimitMet: It met a limit.
+            CaptureFailed: It was killed from outside.
             DiskShort: This host has hardly any room on its disk.
             Interrupted: It was stopped.
         """
@@ -213,7 +227,7 @@ class Sandbox:
                 inside = [*_become(user), *inside]
             command = [*self._confinement(places), *inside]
         guard = subprocess.Popen(
-            [*self._guard(log, places), *command],
+            [*self._guard(log, places, progress), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd="/" if self.confined else self.workspace,
@@ -234,7 +248,7 @@ class Sandbox:
         if ended.get("limit") == "full":
             raise self._disk_short(before=False)
         if "limit" in ended:
-            raise CaptureFailed(f"the {log} {self.limits.explain(ended['limit'])}", self.log(log))
+            raise LimitMet(f"the {log} {self.limits.explain(ended['limit'])}", self.log(log))
         return int(ended["status"])
 
     def check_wanted(self) -> None:
@@ -253,7 +267,7 @@ class Sandbox:
 
     def log(self, name: str = "run") -> str:
         """The last lines that the commands of a log printed."""
-        return "\n".join(self.full_log(name).splitlines()[-_LOG_LINES:])
+        return last_lines(self.full_log(name))
 
     def full_log(self, name: str = "run") -> str:
         """All that the commands of a log printed, without paths of the workspace."""
@@ -289,10 +303,11 @@ class Sandbox:
                 if self.stop.is_set():
                     raise Interrupted from None
 
-    def _guard(self, log: str, watched: Sequence[Path]) -> list[str]:
+    def _guard(self, log: str, watched: Sequence[Path], progress: Path | None) -> list[str]:
         script = Path(__file__).with_name("capture_guard.py")
         bounds = dataclasses.asdict(self.limits)
         bounds |= {"log": str(self._log_path(log)), "watched": [str(path) for path in watched]}
+        bounds |= {"progress": str(progress or "")}
         return [sys.executable, "-I", str(script), json.dumps(bounds)]
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:

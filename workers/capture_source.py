@@ -14,7 +14,8 @@ from pathlib import Path
 from searchspace.errors import InvalidInput
 from searchspace.formats.source_archive import unpack
 from searchspace.formats.trace import TraceHeader
-from workers.capture_build import RECORDER, WRAPPERS, is_recording
+from workers.capture_build import RECORDER, WRAPPERS, is_recording, is_script
+from workers.capture_failures import WAY_OUT, explain_build_failure
 from workers.capture_limits import Limits
 from workers.capture_run import Measure, record_trace
 from workers.capture_sandbox import CaptureFailed, Sandbox, describe_status
@@ -81,8 +82,9 @@ def capture_source(
             box.note("build", f"$ {program.build}")
             status = box.run(["sh", "-c", program.build], environment, log="build")
             if status:
+                reason = explain_build_failure(box.full_log("build"))
                 raise CaptureFailed(
-                    f"the build ended with {describe_status(status)}", box.log("build")
+                    reason or f"the build ended with {describe_status(status)}", box.log("build")
                 )
             built = _built(box, name)
             return record_trace(
@@ -137,10 +139,14 @@ def _install_compilers(box: Sandbox) -> dict[str, str]:
 
 def _built(box: Sandbox, name: str) -> Path:
     root = box.workspace.resolve()
+    if Path(name).name.startswith("python"):
+        raise CaptureFailed(f"programs in Python cannot run under SMPI; {WAY_OUT}")
     program = (root / name).resolve()
     # A link could lead to a program that the build did not make.
     if not program.is_relative_to(root) or not program.is_file():
         raise CaptureFailed(f"the build left no program {name}", box.log("build"))
+    if is_script(program):
+        raise CaptureFailed(f"{name} is a script, which cannot run under SMPI; {WAY_OUT}")
     if not is_recording(program):
         raise CaptureFailed(
             f"{name} has no recorder in it: link it with mpicc, mpicxx, mpif77, mpif90 or mpifort, "

@@ -15,7 +15,7 @@ __all__ = ["HOST_SPEED", "LIBRARY", "BuildFailed", "build_recorder", "write_sour
 LIBRARY = "libhamtune-recorder.so"
 HOST_SPEED = "hamtune-host-speed"
 _SOURCES = Path(__file__).resolve().parent / "recorder"
-_OF_SMPI = ("smpi.c", "smpi_neighbours.c", "unsupported_smpi.c")
+_OF_SMPI = ("smpi*.c", "unsupported_smpi.c")
 _SECONDS = 900
 _SHOWN_LINES, _SHOWN_WIDTH = 8, 200
 
@@ -32,7 +32,7 @@ def write_sources(directory: Path) -> None:
     """
     directory.mkdir(parents=True, exist_ok=True)
     for source in sorted(_SOURCES.glob("*.[ch]")):
-        if source.name not in _OF_SMPI:
+        if not any(source.match(pattern) for pattern in _OF_SMPI):
             shutil.copy(source, directory)
     shutil.copy(_SOURCES / "real.mk", directory / "Makefile")
     generator = [sys.executable, str(_SOURCES / "generate.py")]

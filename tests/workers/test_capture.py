@@ -139,7 +139,11 @@ def test_a_run_with_an_mpi_error_is_refused(way: str, message: str, tmp_path: Pa
     [
         ("without-mpi", "rank 0 did not call MPI_Init"),
         ("no-finalize", "rank 1 did not call MPI_Finalize"),
-        ("deadlock", "the program deadlocks: rank 0 did not call MPI_Finalize"),
+        ("deadlock", "the program deadlocks: ranks 0 to 1 are waiting in MPI_Recv"),
+        ("poll", "no rank of the program gets on: rank 0 is polling with MPI_Iprobe, rank 1 is w"),
+        ("gone", "deadlocks: rank 0 is waiting in MPI_Barrier, rank 1 is gone without MPI_Fin"),
+        ("crash", r"status 139 \(Segmentation fault\) in rank 1, whose last call was MPI_Barrier"),
+        ("type", r"MPI_Type_vector failed with MPI_ERR_COUNT: param 1 \(count\) cannot be neg"),
         ("abort", "the pressure is negative"),
         ("mpi-abort", "the program called MPI_Abort(?!: rank)"),
         ("status", "failing ended with status 3"),
@@ -150,6 +154,8 @@ def test_a_run_that_fails_says_how(way: str, message: str, tmp_path: Path) -> No
         fail(way, tmp_path / "t.ht")
     assert "hamtune-capture-" not in str(caught.value)
     assert "Switch to algorithm" not in caught.value.log
+    assert "src/" not in caught.value.log
+    assert "Backtrace" not in caught.value.log
     assert not list(tmp_path.iterdir())
 
 
@@ -165,6 +171,10 @@ def test_a_source_that_does_not_compile_shows_the_compilers_words(tmp_path: Path
 def test_endless_and_greedy_programs_meet_their_limits(tmp_path: Path) -> None:
     with pytest.raises(CaptureFailed, match="did not end within 2 seconds"):
         fail("endless", tmp_path / "t.ht", limits=Limits(wall_seconds=2))
+    with pytest.raises(CaptureFailed, match="no call of MPI for 1 seconds: rank 0 is computing"):
+        fail("endless", tmp_path / "t.ht", limits=Limits(stall_seconds=1))
+    with pytest.raises(CaptureFailed, match=r"did nothing for 1 seconds.*: rank 0 is computing"):
+        fail("asleep", tmp_path / "t.ht", limits=Limits(idle_seconds=1))
     with pytest.raises(CaptureFailed, match="the run used more than 1 GiB of memory"):
         fail("memory", tmp_path / "t.ht", limits=Limits(memory_bytes=1 << 30))
 
@@ -286,6 +296,37 @@ def test_the_recorder_does_not_change_simulated_time(tmp_path: Path) -> None:
                 if "Simulated time: " in line
             ]
         )
-    assert len(list(recording.iterdir())) == 8
+    assert len(list(recording.glob("rank-*"))) == 8
     assert len(reports[0]) == 2
     assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "f08.f90",
+            "program f\nuse mpi_f08\ncall mpi_init()\nend program\n",
+            "module mpi_f08 is not",
+        ),
+        ("main.py", "from mpi4py import MPI\n", r"main\.py: scripts cannot run under SMPI"),
+    ],
+)
+def test_what_only_smpi_cannot_run_is_refused_with_the_way_out(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises((InvalidInput, CaptureFailed), match=f"{message}.*hamtune recorder"):
+        capture([str(tmp_path / name)], 2, tmp_path / "t.ht")
+
+
+def test_headers_and_members_that_meet_smpis_macros_compile(tmp_path: Path) -> None:
+    source = tmp_path / "memory.cpp"
+    source.write_text(
+        "#include <mpi.h>\n#include <malloc.h>\n#include <cstdlib>\n"
+        "struct Pool {\n  void *malloc(int n) { return std::malloc(n); }\n"
+        "  void free(void *p) { std::free(p); }\n};\n"
+        "int main(int argc, char **argv) {\n  MPI_Init(&argc, &argv);\n  Pool pool;\n"
+        "  pool.free(pool.malloc(8));\n  free(memalign(64, 64));\n  MPI_Finalize();\n}\n"
+    )
+    capture([str(source)], 2, tmp_path / "t.ht", declared_flops=True)

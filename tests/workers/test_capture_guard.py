@@ -42,6 +42,8 @@ def test_a_command_that_ended_while_the_guard_did_not_look_ended_by_its_cpu_time
     bounds = {
         "wall_seconds": 600,
         "cpu_seconds": 1,
+        "stall_seconds": 600,
+        "idle_seconds": 600,
         "memory_bytes": 1 << 34,
         "processes": 64,
         "file_bytes": 1 << 20,
@@ -50,6 +52,7 @@ def test_a_command_that_ended_while_the_guard_did_not_look_ended_by_its_cpu_time
         "log_bytes": 1 << 16,
         "log": str(log),
         "watched": [str(tmp_path)],
+        "progress": "",
     }
     script = str(workers.capture_guard.__file__)
     guard = subprocess.Popen(

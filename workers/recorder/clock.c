@@ -17,28 +17,55 @@ static struct computation computed;
 static int depth;
 
 /* Calls of other threads cannot be told apart in a trace, nor timed by this thread's clock. */
-static void check_thread(void)
+static void check_thread(const char *function)
 {
   if (active && !hamtune_my_thread())
-    hamtune_refuse("another thread than the one of MPI_Init calls MPI; a trace has one a rank");
+    hamtune_refuse("another thread than the one of MPI_Init calls %s; a trace has one a rank",
+                   function);
 }
 
-void hamtune_enter(void)
+static void count_stretch(void)
 {
-  check_thread();
-  if (depth++ > 0 || !measured)
-    return;
   const double spent = hamtune_thread_seconds() - since - computed.empty;
   computed.stretches++;
-  if (spent > 0) { /* two clocks may differ by a little, and so may empty stretches */
-    computed.seconds += spent;
-    flops += spent * speed;
+  if (spent <= 0) /* two clocks may differ by a little, and so may empty stretches */
+    return;
+  computed.seconds += spent;
+  flops += spent * speed;
+  hamtune_computed(spent);
+}
+
+void hamtune_enter_clock(const char *function)
+{
+  check_thread(function);
+  if (depth++ > 0)
+    return;
+  if (!active) {
+    hamtune_enter_outside();
+    return;
   }
+  if (measured)
+    count_stretch();
+  hamtune_tell_call(function);
+}
+
+void hamtune_enter(const char *function)
+{
+  hamtune_enter_clock(function);
+  if (depth == 1 && active)
+    hamtune_let_pass();
 }
 
 void hamtune_leave(void)
 {
-  if (--depth == 0 && measured)
+  if (--depth > 0)
+    return;
+  if (!active) {
+    hamtune_leave_outside();
+    return;
+  }
+  hamtune_tell_return();
+  if (measured)
     since = hamtune_thread_seconds();
 }
 
@@ -58,6 +85,11 @@ bool hamtune_recording(const char *function, int result)
 void hamtune_add_flops(double amount)
 {
   flops += amount;
+}
+
+double hamtune_computed_seconds(void)
+{
+  return computed.seconds;
 }
 
 bool hamtune_measures(void)
@@ -100,9 +132,10 @@ static double empty_stretch(void)
   for (int batch = 0; batch < BATCHES; batch++) {
     for (int stretch = 0; stretch < BATCH; stretch++) {
       hamtune_leave();
-      hamtune_enter();
+      hamtune_enter_clock("MPI_Init");
     }
-    const double mean = hamtune_take_flops() / speed / BATCH;
+    const double spent = hamtune_take_flops() / speed, mean = spent / BATCH;
+    hamtune_computed(-spent);
     if (batch == 0 || mean < least)
       least = mean;
   }
@@ -139,6 +172,7 @@ void hamtune_end_recording(void)
 {
   put_operation(FINALIZE);
   hamtune_close_output(computed);
+  hamtune_tell_end();
   hamtune_stop_clock();
   active = measured = false;
 }

@@ -16,7 +16,7 @@ static void initialised(int result)
 
 int MPI_Init(int *argc, char ***argv)
 {
-  hamtune_enter();
+  hamtune_enter("MPI_Init");
   const int result = PMPI_Init(argc, argv);
   initialised(result);
   return result;
@@ -24,9 +24,10 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-  hamtune_enter();
+  hamtune_enter("MPI_Init_thread");
   const int result = PMPI_Init_thread(argc, argv, required, provided);
   initialised(result);
+  hamtune_grant_threads(required, provided);
   return result;
 }
 
@@ -34,7 +35,7 @@ void mpi_init_(MPI_Fint *ierr)
 {
   static void (*binding)(MPI_Fint *);
   *(void **)&binding = hamtune_f_binding("mpi_init_");
-  hamtune_enter();
+  hamtune_enter("MPI_Init");
   binding(ierr);
   initialised(*ierr);
 }
@@ -43,14 +44,15 @@ void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr)
 {
   static void (*binding)(MPI_Fint *, MPI_Fint *, MPI_Fint *);
   *(void **)&binding = hamtune_f_binding("mpi_init_thread_");
-  hamtune_enter();
+  hamtune_enter("MPI_Init_thread");
   binding(required, provided, ierr);
   initialised(*ierr);
+  hamtune_grant_threads(*required, provided);
 }
 
 static void finalising(void)
 {
-  hamtune_enter();
+  hamtune_enter("MPI_Finalize");
   if (hamtune_recording("MPI_Finalize", MPI_SUCCESS))
     hamtune_end_recording();
 }
@@ -80,9 +82,9 @@ static void record_wtime(void)
 
 double MPI_Wtime(void)
 {
-  hamtune_enter();
+  hamtune_enter_clock("MPI_Wtime");
   record_wtime();
-  const double now = PMPI_Wtime();
+  const double now = hamtune_wtime();
   hamtune_leave();
   return now;
 }
@@ -96,7 +98,7 @@ double mpi_wtime_(void)
  * with an error), so it is not passed on. */
 int MPI_Pcontrol(const int level, ...)
 {
-  hamtune_enter();
+  hamtune_enter("MPI_Pcontrol");
   if (hamtune_recording("MPI_Pcontrol", MPI_SUCCESS)) {
     put_operation(PCONTROL);
     put_signed(level);

@@ -67,6 +67,7 @@ class Call:
     collective: bool
     nonblocking: bool = False
     stand_in: bool = False
+    by_hand: bool = False
 
     @property
     def many(self) -> str:
@@ -76,17 +77,24 @@ class Call:
 
 
 def parse(text: str) -> list[Call]:
-    """Read calls.txt."""
+    """Read calls.txt, and a table of what a library lacks."""
     calls = []
     for line in text.splitlines():
-        match = re.fullmatch(r"(call|collective|stand_in) +(?:(\w+) +)?(\w+)\((.*)\)", line)
+        match = re.fullmatch(r"(call|collective|stand_in|by_hand) +(?:(\w+) +)?(\w+)\((.*)\)", line)
         if match is None:
             if line and not line.startswith("#"):
                 raise SystemExit(f"calls.txt: cannot read: {line}")
             continue
         kind, record, name, arguments = match.groups()
         parameters = tuple(_parameter(argument) for argument in arguments.split(", "))
-        call = Call(record, name, parameters, kind == "collective", stand_in=kind == "stand_in")
+        call = Call(
+            record,
+            name,
+            parameters,
+            kind == "collective",
+            stand_in=kind == "stand_in",
+            by_hand=kind == "by_hand",
+        )
         calls.append(call)
         if call.collective:
             request = Parameter("MPI_Request", "request", pointer=True, array=False, before=False)
@@ -140,6 +148,7 @@ def c_entry(call: Call) -> str:
         arguments = [*arguments[:-1], "request"] if call.nonblocking else [*arguments, "NULL"]
     passed = ", ".join(p.name for p in call.parameters)
     return _entry(
+        call,
         f"int MPI_{call.name}({', '.join(p.c for p in call.parameters)})",
         before,
         f"const int result = PMPI_{call.name}({passed});",
@@ -198,6 +207,7 @@ def fortran_entry(call: Call, module: str = "") -> str:
     passed = ", ".join([*(p.name for p in call.parameters), "ierr"])
     record = f"record_{call.record}({', '.join(arguments)});"
     return _entry(
+        call,
         f"void {name}({', '.join([*(p.fortran for p in call.parameters), 'MPI_Fint *ierr'])})",
         before,
         f"static void (*binding)({', '.join(types)});\n"
@@ -234,8 +244,10 @@ def _function(signature: str, body: list[str]) -> str:
     return signature + "\n{\n" + "".join(f"  {line}\n" for line in body) + "}\n"
 
 
-def _entry(signature: str, before: list[str], invoke: str, record: str, result: str | None) -> str:
-    body = ["hamtune_enter();", *before, invoke, record, "hamtune_leave();"]
+def _entry(
+    call: Call, signature: str, before: list[str], invoke: str, record: str, result: str | None
+) -> str:
+    body = [f'hamtune_enter("MPI_{call.name}");', *before, invoke, record, "hamtune_leave();"]
     if result:
         body.append(result)
     return _function(signature, body)
@@ -254,10 +266,12 @@ def main() -> None:
     """Write the generated files: TABLE ... OUTPUT_DIRECTORY."""
     *tables, output = map(Path, sys.argv[1:])
     listed = parse("\n".join(table.read_text() for table in tables))
-    calls = [call for call in listed if not call.stand_in]
-    (output / "record_calls.h").write_text(prototypes(calls))
+    recorded = [call for call in listed if not (call.stand_in or call.by_hand)]
+    (output / "record_calls.h").write_text(prototypes(recorded))
+    own = {call.name for call in listed if call.stand_in or call.by_hand}
+    calls = [call for call in recorded if call.name not in own]
     (output / "c_entries.c").write_text("\n".join([BANNER, *map(c_entry, calls)]))
-    (output / "large_counts.c").write_text(large_counts(calls))
+    (output / "large_counts.c").write_text(large_counts(recorded))
     for file, entries in (
         ("fortran_entries.c", [fortran_entry(call) for call in calls]),
         ("f08_entries.c", [fortran_entry(call, "f08_") for call in calls]),

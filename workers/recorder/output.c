@@ -69,6 +69,7 @@ static void put_code(int code)
     flush();
   buffer[used++] = (uint8_t)code;
   operations++;
+  hamtune_tell_operation();
 }
 
 static void put_flops(double flops)

@@ -61,7 +61,9 @@ enum operation {
 };
 
 /* clock.c: the computation between calls. Entry points run between enter and leave, which nest. */
-void hamtune_enter(void);
+void hamtune_enter(const char *function);
+/* As enter, for one that only tells the time: no other rank gets to run before it does. */
+void hamtune_enter_clock(const char *function);
 void hamtune_leave(void);
 /* Whether this entry point records: the outermost one of an active recorder. An MPI error ends the
  * run, because a replay could not end in the same error. */
@@ -70,6 +72,8 @@ void hamtune_add_flops(double flops);
 /* Flops since the last operation, which becomes a compute operation before the next one. */
 double hamtune_take_flops(void);
 bool hamtune_measures(void);
+/* All that was measured so far, s. */
+double hamtune_computed_seconds(void);
 void hamtune_start_recording(void);
 void hamtune_end_recording(void);
 
@@ -180,6 +184,23 @@ _Noreturn void hamtune_abort(void);
 void hamtune_describe_run(const char *directory, int rank, double speed);
 /* Whether this is the thread of the program that computes and calls MPI. */
 bool hamtune_my_thread(void);
+/* The level of threads that a program asked MPI_Init_thread for, and was given. */
+void hamtune_grant_threads(int required, int *provided);
+/* smpi_run.c, or nothing in real.c: a run whose time is simulated learns what the rank computed, s, and
+ * lets it pass before other ranks hear of it. */
+void hamtune_computed(double seconds);
+void hamtune_let_pass(void);
+/* Around what may let other ranks run, or asks for the time, before MPI_Init and after MPI_Finalize. */
+void hamtune_enter_outside(void);
+void hamtune_leave_outside(void);
+/* What MPI_Wtime says, s. */
+double hamtune_wtime(void);
+/* What the capture sees of the run while it lasts. */
+void hamtune_tell_call(const char *function);
+void hamtune_tell_operation(void);
+void hamtune_tell_return(void);
+void hamtune_tell_end(void);
+
 /* A program that declares its flops calls this beside smpi_execute_flops (hamtune_app.h). */
 void hamtune_record_flops(double flops);
 

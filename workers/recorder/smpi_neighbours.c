@@ -140,7 +140,7 @@ int MPI_Dist_graph_create(MPI_Comm comm, int n, const int *sources, const int *d
       mine[3 * at + 1] = destinations[at];
       mine[3 * at + 2] = weights == MPI_UNWEIGHTED ? 1 : weights[at];
     }
-  hamtune_enter();
+  hamtune_enter("MPI_Dist_graph_create");
   PMPI_Comm_rank(comm, &rank);
   int *edges = all_edges(comm, mine, own, &all);
   hamtune_leave();
@@ -386,7 +386,7 @@ static int start(const char *name, const struct blocks *from, const struct block
                  MPI_Comm comm, MPI_Request *request)
 {
   struct graph graph;
-  hamtune_enter();
+  hamtune_enter(name);
   as_graph(comm, &graph);
   const struct neighbours with = ends_of(&graph);
   int *places = allocate((size_t)(graph.in + graph.out), sizeof *places), *own = places + graph.in;

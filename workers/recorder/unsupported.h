@@ -12,6 +12,21 @@ _Noreturn void hamtune_refuse(const char *format, ...);
     hamtune_refuse("%s is not supported in a trace", SHOWN);     \
   }
 
+/* Where a recording under a real MPI can tell more than a capture. */
+#define HAMTUNE_WAY_OUT "record the program where it runs instead: hamtune recorder --help"
+
+#define UNSUPPORTED_UNDER_SMPI(C_NAME, FORTRAN_NAME)                              \
+  void C_NAME(void);                                                              \
+  void C_NAME(void)                                                               \
+  {                                                                               \
+    hamtune_refuse("%s is not supported under SMPI; " HAMTUNE_WAY_OUT, #C_NAME);  \
+  }                                                                               \
+  void FORTRAN_NAME(void);                                                        \
+  void FORTRAN_NAME(void)                                                         \
+  {                                                                               \
+    C_NAME();                                                                     \
+  }
+
 #define UNSUPPORTED_C(C_NAME) UNSUPPORTED_AS(C_NAME, #C_NAME)
 
 /* In C, in Fortran, and in Fortran's module mpi_f08. */

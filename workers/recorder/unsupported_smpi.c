@@ -2,4 +2,6 @@
 #include "unsupported.h"
 
 /* It has MPI_Cancel, but who waits for a cancelled receive ends the whole run. */
-UNSUPPORTED(MPI_Cancel, mpi_cancel_)
+UNSUPPORTED_UNDER_SMPI(MPI_Cancel, mpi_cancel_)
+/* The request of what a matched probe found would have to tell later whose message it was. */
+UNSUPPORTED_UNDER_SMPI(MPI_Imrecv, mpi_imrecv_)

@@ -311,3 +311,27 @@ def test_neighbours_from_fortran(record: Record) -> None:
         waitall slots=0,1,2,3
         comm_free comm=3
         finalize""")
+
+
+def test_matched_probes_are_a_probe_and_a_receive(record: Record) -> None:
+    assert record("matched_smpi.c")[1] == lines("""
+        probe tag=2
+        recv tag=2 count=4 size=4
+        probe tag=1
+        recv tag=1 count=4 size=4
+        probe tag=3
+        recv tag=3 count=4 size=4
+        finalize""")
+
+
+def test_any_of_several_requests_is_found(record: Record) -> None:
+    for operations in record("testany.c"):
+        assert [line.split()[0] for line in operations if line != "match"] == [
+            *("isend", "ibarrier", "irecv"),
+            *("wait", "wait", "wait"),
+            "finalize",
+        ]
+    assert record("requests.f90")[0][-3:] == lines("""
+        probe peer=1 tag=7
+        recv peer=1 tag=7 count=1 size=4
+        finalize""")

@@ -1,5 +1,6 @@
 /* Fails in the way that its argument names. */
 #include <mpi.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,28 @@ int main(int argc, char **argv)
     return 0;
   if (strcmp(way, "deadlock") == 0)
     MPI_Recv(data, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  int found = 0;
+  while (strcmp(way, "poll") == 0 && rank == 0 && !found)
+    MPI_Iprobe(1, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  if (strcmp(way, "poll") == 0)
+    MPI_Recv(data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (strcmp(way, "gone") == 0) {
+    if (rank == 1)
+      return 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (strcmp(way, "crash") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+      *(volatile int *)0 = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (strcmp(way, "type") == 0) {
+    MPI_Datatype type;
+    MPI_Type_vector(-1, 1, 1, MPI_INT, &type);
+  }
+  if (strcmp(way, "asleep") == 0)
+    poll(NULL, 0, 60000);
   if (strcmp(way, "endless") == 0)
     for (;;)
       ;

@@ -1,0 +1,104 @@
+"""Why a run under SMPI failed, in words that do not take knowing SimGrid to understand."""
+
+from __future__ import annotations
+
+import re
+
+from workers.capture_progress import Progress, RankProgress, State, who_waits
+
+__all__ = [
+    "WAY_OUT",
+    "explain_build_failure",
+    "explain_failure",
+    "who_crashed",
+    "without_backtraces",
+]
+
+WAY_OUT = "record the program where it runs instead: hamtune recorder --help"
+"""What to do about a program that only SMPI cannot run."""
+
+_SIMGRID = re.compile(
+    r"^(\[(\S+ )?\d+\.\d+\] (\./src/|\[\w+/(INFO|WARNING|ERROR|CRITICAL)\])"
+    r"|Backtrace \(displayed|  ->  ?\d+# |Execution failed with )"
+)
+
+_ABORT = re.compile(r"MPI_Abort was called")
+
+# What SimGrid prints, and what that means. The first that is found counts.
+_MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"P?(MPI_\w+): MPI_Init was not called"),
+        "{0} is called before MPI_Init, or by another thread than that of MPI_Init, of which a "
+        "trace has one a rank",
+    ),
+    (
+        re.compile(r"(?:Not yet implemented|NOT_YET_IMPLEMENTED)\s*:?\s*P?(MPI_\w+)", re.I),
+        f"{{0}} is not supported under SMPI; {WAY_OUT}",
+    ),
+    (
+        re.compile(r" P(MPI_\w+): (param .*)\n(?:.*\n)*?.*MPI_\w+ - returned (MPI_\w+) instead"),
+        "{0} failed with {2}: {1}",
+    ),
+    (re.compile(r"(MPI_\w+) - returned (MPI_\w+) instead"), "{0} failed with {1}"),
+    (_ABORT, "the program called MPI_Abort"),
+)
+
+
+def explain_build_failure(log: str) -> str | None:
+    """The reason why a program was not built, where it is that SMPI lacks something."""
+    if "mpi_f08.mod" in log:
+        return f"the Fortran module mpi_f08 is not supported under SMPI; {WAY_OUT}"
+    return None
+
+
+def explain_failure(log: str, progress: Progress | None, status: int) -> str | None:
+    """The reason why a run failed, where it is known.
+
+    Args:
+        log: What the run printed.
+        progress: How far it came.
+        status: How it ended.
+    """
+    if progress is not None and progress.stuck:
+        return f"no rank of the program gets on: {who_waits(progress, over=True)}"
+    for pattern, meaning in _MEANINGS:
+        found = pattern.search(log)
+        if found and (status or pattern is _ABORT):
+            return meaning.format(*found.groups())
+    if progress is None:
+        return None
+    if "Deadlock detected" in log:
+        return f"the program deadlocks: {who_waits(progress, over=True)}"
+    if re.search(r"Actor pid=\d+ is gone", log):
+        return next(
+            (
+                f"rank {number} ended without MPI_Finalize{_last(rank)}"
+                for number, rank in enumerate(progress.ranks)
+                if rank.state == State.COMPUTES
+            ),
+            None,
+        )
+    return None
+
+
+def who_crashed(progress: Progress | None) -> str:
+    """Which rank was running when the run ended, as words that follow what happened.
+
+    Ranks take turns, and one that is not running waits in a call.
+    """
+    ranks = enumerate(progress.ranks if progress else ())
+    running = [(number, rank) for number, rank in ranks if rank.state == State.COMPUTES]
+    if len(running) != 1:
+        return ""
+    number, rank = running[0]
+    return f" in rank {number}{_last(rank)}"
+
+
+def _last(rank: RankProgress) -> str:
+    return f", whose last call was {rank.call}" if rank.call else ""
+
+
+def without_backtraces(log: str) -> str:
+    """What a run printed, less what SimGrid says of its own insides."""
+    kept = [line for line in log.splitlines() if not _SIMGRID.match(line)]
+    return "\n".join(kept)
