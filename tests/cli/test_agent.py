@@ -15,21 +15,24 @@ from typing import Any
 import pytest
 import yaml
 
+from cli.agent import Configuration
 from cli.client import connect
 from measuring.building import build_builtin
 from searchspace import builtins
+from searchspace.errors import InvalidInput
+from searchspace.validation import check
 from service.settings import Settings
 from tests.cli.conftest import Hamtune
 from tests.processes import are_running
 
+RANKS = 2
 JOB: dict[str, Any] = {
     "name": "is-measured",
-    "application": {"builtin": "is", "class": "S", "ranks": 4},
+    "application": {"builtin": "is", "class": "S", "ranks": RANKS},
     "machine": {
         "nodes": 2,
         "degree": 1,
         "topology": {"edges": [[0, 1]]},
-        "cores_per_host": 2,
         "host_speed": "1Gf",
         "link_bandwidth": "1Gbps",
         "network": "packets",
@@ -57,7 +60,6 @@ def write_configuration(directory: Path, launcher: dict[str, str], command: str)
         **launcher,
         "cluster": "here",
         "hosts": ["localhost", "spare"],
-        "cores_per_host": 2,
         "applications": {"is": {"command": command}},
     }
     if launcher is OPENMPI:
@@ -107,7 +109,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def test_a_killed_agents_run_is_taken_over_and_the_measured_best_is_the_best(
     service: Service, tmp_path: Path
 ) -> None:
-    command = build_builtin(builtins.validate("is", {"class": "S"}, 4), "openmpi", tmp_path)
+    command = build_builtin(builtins.validate("is", {"class": "S"}, RANKS), "openmpi", tmp_path)
     hamtune, client = service.hamtune, service.client
     job = service.submit(JOB)
     measured = f"/jobs/{job}/measured"
@@ -144,7 +146,7 @@ def test_a_killed_agents_run_is_taken_over_and_the_measured_best_is_the_best(
 
 
 def test_mpich_is_measured_until_a_user_has_seen_enough(service: Service, tmp_path: Path) -> None:
-    command = build_builtin(builtins.validate("is", {"class": "S"}, 4), "mpich", tmp_path)
+    command = build_builtin(builtins.validate("is", {"class": "S"}, RANKS), "mpich", tmp_path)
     search = {**JOB["search"], "target": "mpich-4.0"}
     finalists = {**JOB["finalists"], "repetitions": 1000}
     job = service.submit({**JOB, "name": "endless", "search": search, "finalists": finalists})
@@ -178,12 +180,12 @@ def test_mpich_is_measured_until_a_user_has_seen_enough(service: Service, tmp_pa
     assert "nothing of job" in service.hamtune.refused("measured", job, "--end", status=1)
 
 
-@pytest.mark.parametrize("missing", ["hosts", "applications", "cluster"])
-def test_a_configuration_that_lacks_something_is_refused(
-    hamtune: Hamtune, tmp_path: Path, missing: str
-) -> None:
+def test_a_configuration_that_lacks_something_is_refused(hamtune: Hamtune, tmp_path: Path) -> None:
     path = write_configuration(tmp_path, OPENMPI, "true")
-    document = yaml.safe_load(path.read_text())
-    del document[missing]
+    whole = yaml.safe_load(path.read_text())
+    for missing in ("hosts", "applications", "cluster"):
+        document = {name: value for name, value in whole.items() if name != missing}
+        with pytest.raises(InvalidInput, match=missing):
+            check(Configuration, document)
     path.write_text(yaml.safe_dump(document))
-    assert missing in hamtune.refused("agent", path, "--server", "http://127.0.0.1:1")
+    assert "cluster" in hamtune.refused("agent", path, "--server", "http://127.0.0.1:1")
