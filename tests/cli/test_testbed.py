@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,15 +18,34 @@ BYTES = 20_000
 
 
 @pytest.fixture
-def hamtune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hamtune:
-    monkeypatch.setenv("HAMTUNE_TESTBEDS", str(tmp_path / "testbeds"))
-    return Hamtune(tmp_path)
+def hamtune(tmp_path: Path) -> Hamtune:
+    return Hamtune(tmp_path, {"HAMTUNE_TESTBEDS": str(tmp_path / "testbeds")})
 
 
-def test_a_program_runs_with_the_files_of_an_export(hamtune: Hamtune, tmp_path: Path) -> None:
+JOB: dict[str, Any] = {
+    "name": "is-emulated",
+    "application": {"builtin": "is", "class": "S", "ranks": 2},
+    "machine": {
+        "topology": {"edges": [[0, 1]]},
+        "nodes": 2,
+        "host_speed": "1Gf",
+        "link_bandwidth": "1Gbps",
+        "network": "packets",
+    },
+    "search": {"target": "openmpi-4.1", "collectives": {"allreduce": "all"}},
+    "budget": {"trials": 3},
+    "finalists": {"measure": 2, "on": "testbed", "testbed": "two", "repetitions": 2},
+}
+
+
+def skip_without_namespaces(hamtune: Hamtune) -> None:
     checks = {check["name"]: check for check in hamtune.json("testbed", "doctor")["checks"]}
     if checks["namespaces"]["status"] == "failed":
         pytest.skip(checks["namespaces"]["text"])
+
+
+def test_a_program_runs_with_the_files_of_an_export(hamtune: Hamtune, tmp_path: Path) -> None:
+    skip_without_namespaces(hamtune)
     up = ["testbed", "up", MACHINE, "--configuration", RING, "--scale", "50", "--name", "four"]
     try:
         assert "four: 4 hosts, 4 cables of 20 Mbit/s (scale 50)" in hamtune(*up).stdout
@@ -46,3 +66,27 @@ def test_a_program_runs_with_the_files_of_an_export(hamtune: Hamtune, tmp_path: 
     finally:
         assert "four down" in hamtune("testbed", "down", "four").stdout
     assert hamtune.json("testbed", "list") == []
+
+
+def test_a_job_measures_its_finalists_on_a_testbed_by_itself(hamtune: Hamtune) -> None:
+    skip_without_namespaces(hamtune)
+    file = hamtune.job_file(JOB)
+    lacking = hamtune("run", file)
+    assert lacking.returncode == 2
+    assert "two" in lacking.stderr.splitlines()[-1]
+
+    machine = hamtune.directory / "machine.yaml"
+    machine.write_text(json.dumps(JOB["machine"]))
+    try:
+        assert "two: 2 hosts" in hamtune("testbed", "up", machine, "--name", "two").stdout
+        done = hamtune("run", file, "--json")
+        assert done.returncode == 0, done.stderr
+        best = json.loads(done.stdout)["best"]
+        assert best["decided_by"] == "measured", done.stderr
+        assert best["measured"]["cluster"] == "testbed two"
+        assert len(best["measured"]["runs"]) == 2
+        assert "library's defaults of job" in done.stderr
+        table = hamtune("measured", json.loads(done.stdout)["job"]["id"]).stdout
+        assert table.startswith(f"decided on testbed two for trial {best['trial']}\n")
+    finally:
+        assert "two down" in hamtune("testbed", "down", "two").stdout
