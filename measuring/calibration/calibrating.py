@@ -104,7 +104,7 @@ def calibrate(
     fitted = fit(described, measured, protocol, say)
     calibration = _calibration(cluster, library, fitted, log)
     document = fitted.machine.canonical()
-    document["host_speed"] = speed
+    document["host_speed"] = float(f"{speed:.4g}")
     document["calibration"] = calibration.model_dump(mode="json")
     return Calibrated(parse_machine(document), fitted.compared, _notes(cluster, library, log))
 
@@ -178,6 +178,9 @@ def _of_protocol(
     payload = rate / closed_forms.wire_factor(machine.protocol)
     least, most = closed_forms.send_buffer(middle, payload)
     buffer = least if most is not None else max(least, machine.protocol.send_buffer or 0)
+    if eager_limit is not None:
+        # Libraries that let large messages wait for their receiver copy those that do not.
+        buffer = max(buffer, eager_limit + machine.protocol.message_header)
     return {
         "eager_limit": eager_limit,
         "exchange_above": machine.protocol.exchange_above if eager_limit is None else eager_limit,
@@ -200,7 +203,10 @@ def _calibration(cluster: Cluster, library: Library, fitted: Fitted, log: Log) -
         median=whole.median,
         error=whole.error,
         residuals=residuals_by_kind(fitted.compared),
-        intervals=dict(fitted.intervals),
+        intervals={
+            name: (float(f"{low:.4g}"), float(f"{high:.4g}"))
+            for name, (low, high) in fitted.intervals.items()
+        },
     )
 
 

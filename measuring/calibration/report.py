@@ -13,6 +13,7 @@ from itertools import groupby
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
 
 from measuring.calibration.calibrated import Calibrated, Compared
 
@@ -140,6 +141,8 @@ def _differences(compared: Sequence[Compared]) -> Figure:
         )
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set(xscale="log", yscale="log", xlabel="bytes", ylabel="simulated / measured")
+    for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        which(ScalarFormatter())
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
     return drawn

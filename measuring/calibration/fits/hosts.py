@@ -23,13 +23,15 @@ def common_speed(seconds: Mapping[int, Sequence[float]], flops: float) -> float:
     Raises:
         HamtuneError: Hosts differ.
     """
-    # The least time: what else a host does only adds.
-    speeds = {rank: flops / min(times) for rank, times in seconds.items()}
-    slow, fast = min(speeds, key=speeds.__getitem__), max(speeds, key=speeds.__getitem__)
-    if speeds[fast] > _DIFFER * speeds[slow]:
+    # The least time: what else a host does only adds. So a host is slow where its best time is
+    # clearly longer than what another one takes as a rule.
+    best = {rank: min(times) for rank, times in seconds.items()}
+    usual = {rank: statistics.median(times) for rank, times in seconds.items()}
+    slow, fast = max(best, key=best.__getitem__), min(usual, key=usual.__getitem__)
+    if best[slow] > _DIFFER * usual[fast]:
         raise HamtuneError(
-            f"hosts differ: rank {fast} computes {speeds[fast] / speeds[slow]:.1f} times as fast "
+            f"hosts differ: rank {fast} computes {best[slow] / usual[fast]:.1f} times as fast "
             f"as rank {slow}; calibrate hosts that are alike by themselves, and write the others' "
             "host_speeds into the machine"
         )
-    return statistics.median(speeds.values())
+    return flops / statistics.median(best.values())

@@ -36,6 +36,8 @@ class Parameter:
 
 
 _OVERHEADS = ("send_overhead", "isend_overhead", "receive_overhead")
+_DIGITS = 7
+"""That are kept of a number: more than is known of any, and enough to see a change by."""
 _MOST_SECONDS = 0.01
 _MOST_PER_BYTE = 1e-6
 
@@ -88,6 +90,7 @@ def with_numbers(machine: Machine, numbers: Numbers, protocol: Mapping[str, Any]
         numbers: What was refined.
         protocol: Further fields of the protocol.
     """
+    numbers = {name: float(f"{value:.{_DIGITS}g}") for name, value in numbers.items()}
     document = machine.canonical()
     ratio = numbers["link_bandwidth"] / machine.link_bandwidth
     for name in ("host_link_bandwidth", "switch_bandwidth"):
