@@ -506,10 +506,11 @@ class JobSpec(Description):
     """Trials in flight; part of the job, so that its outcome does not depend on the workers."""
     cutoff_factor: float | None = Field(default=1.0, gt=0, allow_inf_nan=False)
     """A simulation stops at this many times the best value so far; null to let all finish."""
-    fidelity: Literal["full", "auto"] = "full"
+    fidelity: Literal["full", "auto"] | None = None
     """`full` replays the whole trace for every trial. `auto` searches on a truncated trace, where
     the application has loops that can be cut short, and then verifies the best trials on the whole
-    trace."""
+    trace. Null is `auto` where the ranks make a million calls and more and there are trials enough
+    for that to pay, and `full` elsewhere."""
     refinement: int = Field(default=0, ge=0, le=MOST_REFINEMENT)
     """Trials after the search, in which ranks of the best configuration change places; proposed by
     the most loaded links and what ranks exchange."""

@@ -9,10 +9,15 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.trace import RankBlock, read_header, write_trace
 from searchspace.kernels import truncate_blocks
 
-__all__ = ["ITERATIONS", "Truncation", "truncate"]
+__all__ = ["ITERATIONS", "Truncation", "pays", "truncate"]
 
 ITERATIONS = 2
 """Iterations kept of a loop: the first, and one that stands for all others."""
+
+_MANY_CALLS = 1_000_000
+"""Of MPI, by all ranks together: from here on one evaluation takes about a second and more."""
+_ENOUGH_TRIALS = 20
+"""In the end up to ten evaluations are of the whole trace all the same."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,16 @@ class Truncation:
     def share(self) -> float:
         """The part of the operations that is kept."""
         return self.operations / self.whole_operations
+
+
+def pays(calls: int, trials: int | None) -> bool:
+    """Whether a search had better be on a truncated trace, where nobody says.
+
+    Args:
+        calls: Calls of MPI in the whole trace, of all ranks together.
+        trials: How many the search may have; None without a limit.
+    """
+    return calls >= _MANY_CALLS and (trials is None or trials >= _ENOUGH_TRIALS)
 
 
 def truncate(trace: Path, output: Path, iterations: int = ITERATIONS) -> Truncation:

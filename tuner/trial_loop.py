@@ -5,11 +5,12 @@ that are stored with an outcome are told without being evaluated. Trial k + batc
 trial k was told, and its cutoff comes from what was told before, so that asks, tells and trials are
 the same for any number of workers and after any crash.
 
-The work has stages, each of which begins when nothing is in flight: the search, and, where the job
-wants it, the refinement of the best configuration's mapping. Where the search is on a truncated
-trace the baselines are estimated before it, the best of them evaluated on the whole trace, and in
-the end the best points are verified on the whole trace. Where the machine's network is `auto`, the
-best points are evaluated with the fluid model after all that, which changes nothing of the result.
+The work has stages, each of which begins when nothing is in flight: the baselines, where trials
+have a cutoff, which these are the first to give; the search; and, where the job wants it, the
+refinement of the best configuration's mapping. Where the search is on a truncated trace the
+baselines are estimated before it, the best of them evaluated on the whole trace, and in the end the
+best points are verified on the whole trace. Where the machine's network is `auto`, the best points
+are evaluated with the fluid model after all that, which changes nothing of the result.
 """
 
 from __future__ import annotations
@@ -181,10 +182,14 @@ class TrialLoop:
                 _Stage(self._begin_comparison, self._comparison_end, self._ask_comparison, 1)
             )
         if not self._truncated:
-            return [_Stage(_at_once, self._end, self._ask, several), *refinement, *comparison]
+            first: list[_Stage] = []
+            if self._spec.cutoff_factor is not None:
+                first.append(_Stage(_at_once, self._baselines_asked_end, self._ask, several))
+            search = _Stage(_at_once, self._end, self._ask, several)
+            return [*first, search, *refinement, *comparison]
         few = min(several, IN_FLIGHT)
         return [
-            _Stage(_at_once, self._estimates_end, self._ask_estimate, several),
+            _Stage(_at_once, self._baselines_asked_end, self._ask_estimate, several),
             _Stage(
                 self._begin_baselines, self._baselines_end, partial(self._race_on, "baseline"), few
             ),
@@ -255,7 +260,12 @@ class TrialLoop:
                 oldest = self._window.popleft()
                 self._tell(oldest, self._finished(oldest.number))
 
-    def _estimates_end(self) -> _Stop | None:
+    def _baselines_asked_end(self) -> _Stop | None:
+        """Why no baseline may be asked now.
+
+        A search trial asked before any value is known has no cutoff, and takes hours where
+        thousands of ranks have an algorithm that does not suit so many.
+        """
         return "done" if self._number == len(self._baselines) else self._end()
 
     def _ask_estimate(self) -> _Asked:

@@ -1,8 +1,8 @@
 """Runs of a built program under SMPI with the recorder in it, and the trace they leave.
 
-A run uses a network without contention: a trace holds what the program asked of MPI, not how long
-it took, and this network is cheap to simulate. Programs that take messages in order of arrival are
-recorded in the order of their run.
+A run uses a network of nothing but latency: a trace holds what the program asked of MPI, not how
+long it took, and this network is cheap to simulate. Programs that take messages in order of arrival
+are recorded in the order of their run.
 """
 
 from __future__ import annotations
@@ -39,15 +39,19 @@ __all__ = ["MAX_CAPTURES", "Measure", "record_trace"]
 
 MAX_CAPTURES = 25
 
-# Links that do not contend keep the solver small; each host pair is two links apart. (Simpler still
-# would be SimGrid's Constant model, but 3.32 loses messages to rounding with it.)
+# Hosts without links, a distance apart: a message is there after its latency, whatever else is
+# under way. With links, even such as do not contend, SimGrid solves a system of all messages at
+# each event, which grows with the square of the ranks. (Simpler still would be its Constant model,
+# but 3.32 loses messages to rounding with it.)
 _PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="capture" prefix="host-" suffix="" radical="0-{last}" speed="1Gf"
-           bw="1GBps" lat="1us" sharing_policy="FATPIPE"/>
+  <zone id="capture" routing="Vivaldi">
+{hosts}
+  </zone>
 </platform>
 """
+_HOST = '    <host id="host-{rank}" speed="1Gf" coordinates="0 0 0.001"/>'  # 1 us from the middle
 _SMPI_OPTIONS = (
     "--cfg=smpi/simulate-computation:no",
     # Payloads of all ranks share blocks of this size, each mapped anew; the kernel counts mappings.
@@ -57,6 +61,8 @@ _SMPI_OPTIONS = (
     "--cfg=smpi/alltoallv:ring",
     "--cfg=smpi/allgather:ring",
     "--cfg=smpi/allgatherv:ring",
+    # By default the root takes a message from everybody, and all reductions to all begin so.
+    "--cfg=smpi/reduce:binomial",
     "--log=xbt_cfg.thres:error",
     "--log=smpi_config.thres:error",
     # One line a rank and collective for the choices above would bury what the program printed.
@@ -141,7 +147,8 @@ def record_trace(
                 f"the argument {argument!r} cannot be handed to a program under SMPI", field=field
             )
     names = [f"host-{rank}" for rank in range(ranks)]
-    (box.control / "platform.xml").write_text(_PLATFORM.format(last=ranks - 1))
+    hosts = "\n".join(_HOST.format(rank=rank) for rank in range(ranks))
+    (box.control / "platform.xml").write_text(_PLATFORM.format(hosts=hosts))
     (box.control / "hostfile").write_text("\n".join(names) + "\n")
     speed = measure.speed
     runs = 1 if measure.declared else measure.captures

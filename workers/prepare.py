@@ -29,7 +29,7 @@ from searchspace.jobspec import (
     Workload,
 )
 from searchspace.kernels import CannotCut
-from searchspace.truncation import truncate
+from searchspace.truncation import pays, truncate
 from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
 from storage.log_context import about
@@ -142,7 +142,9 @@ class Preparer:
                     spec.seed,
                     ProjectNetworks(self.storage, job.project),
                 )
-            if spec.fidelity == "auto":
+            calls = sum(application.summary["calls"].values())
+            chosen = spec.fidelity or ("auto" if pays(calls, spec.budget.trials) else "full")
+            if chosen == "auto":
                 space["fidelity"] = truncated_trace(self.storage, application)
             self.storage.set_job_prepared(job_id, application_id=application.id, space=space)
             log.info("the job is prepared: %s on %d ranks", application.name, application.ranks)

@@ -8,7 +8,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.operations import decode, encode
 from searchspace.formats.trace import TraceHeader, read_header, read_operations, write_trace
 from searchspace.kernels import CannotCut, trace_summary
-from searchspace.truncation import truncate
+from searchspace.truncation import pays, truncate
 
 STEP = encode("compute", flops=2e6) + encode("allreduce", count=1, size=8)
 
@@ -82,6 +82,14 @@ def test_what_computations_take_is_kept_on_the_whole(tmp_path: Path) -> None:
     assert isinstance(second, float)
     assert second == 2 * first
     assert first + 99 * second == pytest.approx(3e8)
+
+
+@pytest.mark.parametrize(
+    ("calls", "trials", "expected"),
+    [(999_999, 100, False), (1_000_000, 20, True), (1_000_000, None, True), (10**9, 19, False)],
+)
+def test_it_pays_for_many_calls_and_trials(calls: int, trials: int | None, expected: bool) -> None:
+    assert pays(calls, trials) is expected
 
 
 def test_a_truncated_trace_is_not_truncated_again(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
           {text("wall", "Time of the clock", "budget.wall_seconds", "10min; empty for no limit")}
           {text("patience", "Patience", "budget.patience", "trials without a new best")}
           {text("seed", "Seed", "seed")}
-          {select("fidelity", "Search on", "fidelity", [["full", "the whole trace"], ["auto", "a truncated trace, then verify"]])}
+          {select("fidelity", "Search on", "fidelity", [["", "what suits the size of the trace"], ["full", "the whole trace"], ["auto", "a truncated trace, then verify"]])}
           {select("priority", "Priority", "priority", PRIORITIES.map((one): [string, string] => [one, one]))}
         </div>
         {at("budget").filter((one) => one.field === "budget").map((one) => <p key={one.message} class="problem">{one.message}</p>)}

@@ -47,7 +47,7 @@ export const INITIAL: Form = {
   hostSpeed: "100Gf", bandwidth: "40Gbps", linkLatency: "0s", switchLatency: "60ns", model: "smpi-default", network: "",
   topology: ["random", "torus-2d"], instances: "4", ordering: ["original", "hamorder"], mapping: ["by-order"],
   mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"], target: "",
-  trials: "100", wall: "", patience: "", seed: "1", fidelity: "full", priority: "normal",
+  trials: "100", wall: "", patience: "", seed: "1", fidelity: "", priority: "normal",
   rest: {},
 };
 
@@ -97,7 +97,7 @@ export function documentOf(form: Form, catalogue: Pick<Catalogue, "topologies" |
     },
     budget: { ...given("trials", form.trials), ...given("wall_seconds", form.wall), ...given("patience", form.patience) },
     ...given("seed", form.seed),
-    ...(form.fidelity === "full" ? {} : { fidelity: form.fidelity }),
+    ...(form.fidelity ? { fidelity: form.fidelity } : {}),
     ...(form.priority === "normal" ? {} : { priority: form.priority }),
   };
   return merged(form.rest, own);
@@ -151,7 +151,7 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
     ...INITIAL, name: "", source: "file", builtin: "", fields: {}, ranks: "", machineSource: "file",
     nodes: "", degree: "", cores: "", hostSpeed: "", bandwidth: "", linkLatency: "", switchLatency: "", model: "", network: "",
     topology: [], instances: "1", ordering: [], mapping: [], mpi: [], collectives: [],
-    trials: "", wall: "", patience: "", seed: "", fidelity: "full", priority: "normal", target: "", rest,
+    trials: "", wall: "", patience: "", seed: "", fidelity: "", priority: "normal", target: "", rest,
   };
   /** A scalar as text for its field; anything else stays where it is. */
   const text = (from: Document, name: string): string | null => {
@@ -162,7 +162,7 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
   };
   form.name = text(rest, "name") ?? "";
   form.seed = text(rest, "seed") ?? "";
-  if (rest["fidelity"] === "auto" || rest["fidelity"] === "full") form.fidelity = text(rest, "fidelity") ?? "full";
+  if (rest["fidelity"] === "auto" || rest["fidelity"] === "full") form.fidelity = text(rest, "fidelity") ?? "";
   if (PRIORITIES.includes(String(rest["priority"]))) form.priority = text(rest, "priority") ?? "normal";
 
   const { application, machine, search, budget } = rest;
