@@ -42,7 +42,9 @@ def replay(job: str, trial: int, as_json: bool, server: str | None, settings: Se
     """
     with connect(server, settings) as client:
         found = client.find_job(job)
-        answer = client.post(f"/jobs/{found['id']}/trials/{trial}/replay", timeout=PATIENCE)
+        answer = client.post(
+            f"/jobs/{found['id']}/trials/{trial}/replay?whole=true", timeout=PATIENCE
+        )
     if as_json:
         print_json(answer)
     else:

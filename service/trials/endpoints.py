@@ -13,6 +13,7 @@ from service.trials.pages import PAGES
 from service.trials.replay import EXAMPLE as REPLAY_EXAMPLE
 from service.trials.replay import Replay, replay
 from service.trials.schemas import DETAIL_EXAMPLE, EXAMPLE, TrialDetail, TrialPage
+from service.trials.summary import MOST_LISTED
 from storage.records import TrialState
 from storage.storage import Storage
 
@@ -21,6 +22,9 @@ __all__ = ["router"]
 router = APIRouter(prefix="/jobs/{job_id}/trials", tags=["trials"])
 
 _LARGEST_NUMBER = 2**31 - 1
+_Whole = Annotated[
+    bool, Query(description=f"Whether to list more than {MOST_LISTED} ranks or cables.")
+]
 
 After = Annotated[
     int, Query(ge=0, le=_LARGEST_NUMBER, description="Only trials with a higher number.")
@@ -89,10 +93,11 @@ def get_trial(
     job_id: JobId,
     number: Annotated[int, Path(ge=1, le=_LARGEST_NUMBER, description="The trial's number.")],
     storage: StorageDependency,
+    whole: _Whole = False,
 ) -> TrialDetail:
-    """One trial with the finish time of every rank, the load of every link, and all attempts."""
+    """One trial with the finish times of the ranks, the loads of the links, and all attempts."""
     trial = storage.get_trial(job_id, number)
-    return TrialDetail.of_attempts(trial, storage.trial_attempts(job_id, number))
+    return TrialDetail.of_attempts(trial, storage.trial_attempts(job_id, number), whole=whole)
 
 
 @router.post(
@@ -106,10 +111,11 @@ def replay_trial(
     job_id: JobId,
     number: Annotated[int, Path(ge=1, le=_LARGEST_NUMBER, description="The trial's number.")],
     storage: StorageDependency,
+    whole: _Whole = False,
 ) -> Replay:
     """The trial's configuration is simulated anew and set beside what was stored.
 
     The cache is not asked, and no cutoff ends it. The answer comes when the simulation has ended,
     after two minutes at most; one is made at a time. Nothing is stored.
     """
-    return replay(storage, job_id, number)
+    return replay(storage, job_id, number, whole=whole)

@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field
 from searchspace.configuration import Configuration
 from searchspace.platform import Infeasible, resolve
 from service.problems import ProblemError
+from service.trials.summary import EXAMPLE as SUMMARY_EXAMPLE
+from service.trials.summary import MOST_LISTED, Summary, listed, summarize
 from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import FINAL_TRIAL_STATES, Outcome, Trial
@@ -42,6 +44,7 @@ EXAMPLE: dict[str, Any] = {
     "simulator": "1+simgrid-3.32",
     "rank_finish_times": [[0.0711, 0.0712]],
     "link_loads": [[1048576, 1048576]],
+    "summary": SUMMARY_EXAMPLE,
 }
 
 Verdict = Literal["same", "consistent", "differs"]
@@ -79,13 +82,23 @@ class Replay(BaseModel):
     peak_rss_bytes: int | None
     simulator: str = Field(description="The simulator that evaluated it now, with its SimGrid.")
     rank_finish_times: list[list[float | None]] | None = Field(
-        description="By application and rank, seconds."
+        description="By application and rank, seconds; null for more than "
+        f"{MOST_LISTED} unless `whole` asks for them."
     )
-    link_loads: list[list[int]] | None = Field(description="Bytes each way, by cable.")
+    link_loads: list[list[int]] | None = Field(
+        description="Bytes each way, by cable; null as above."
+    )
+    summary: Summary | None = Field(description="Both in a few numbers, however many.")
 
 
-def replay(storage: Storage, job_id: str, number: int) -> Replay:
+def replay(storage: Storage, job_id: str, number: int, *, whole: bool = False) -> Replay:
     """Evaluate a trial again; nothing of it is stored.
+
+    Args:
+        storage: Where the trial is.
+        job_id: Its job.
+        number: Its number.
+        whole: Whether the answer lists more ranks and cables than `MOST_LISTED`.
 
     Raises:
         NotFound: There is no such job or trial.
@@ -105,7 +118,7 @@ def replay(storage: Storage, job_id: str, number: int) -> Replay:
             headers={"Retry-After": str(_RETRY_SECONDS)},
         )
     try:
-        return _compared(trial, _evaluated(storage, trial))
+        return _compared(trial, _evaluated(storage, trial), whole=whole)
     finally:
         _one_at_a_time.release()
 
@@ -137,8 +150,9 @@ def _simulated(storage: Storage, subject: Subject, trial: Trial) -> Outcome:
     return outcome_of(answer, None, subject.workload)
 
 
-def _compared(trial: Trial, now: Outcome) -> Replay:
+def _compared(trial: Trial, now: Outcome, *, whole: bool) -> Replay:
     stored, fresh = trial.result or {}, now.result or {}
+    told = listed(now.result, whole=whole) or {}
     both = trial.state == "completed" and now.status == "completed"
     difference = None
     if now.value is not None and trial.value:
@@ -164,8 +178,9 @@ def _compared(trial: Trial, now: Outcome) -> Replay:
         wall_seconds=now.wall_seconds,
         peak_rss_bytes=now.peak_rss_bytes,
         simulator=simulator_version(),
-        rank_finish_times=fresh.get("rank_finish_times"),
-        link_loads=fresh.get("link_loads"),
+        rank_finish_times=told.get("rank_finish_times"),
+        link_loads=told.get("link_loads"),
+        summary=summarize(now.result),
     )
 
 

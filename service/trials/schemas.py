@@ -7,6 +7,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
+from service.trials.summary import EXAMPLE as SUMMARY_EXAMPLE
+from service.trials.summary import MOST_LISTED, Summary, listed, summarize
 from storage.records import Attempt, Fidelity, Trial, TrialKind, TrialState
 
 __all__ = ["CONFIGURATION", "DETAIL_EXAMPLE", "EXAMPLE", "TrialDetail", "TrialPage", "TrialView"]
@@ -44,6 +46,7 @@ EXAMPLE: dict[str, Any] = {
 DETAIL_EXAMPLE: dict[str, Any] = {
     **EXAMPLE,
     "result": {"rank_finish_times": [[0.0711, 0.0712]], "link_loads": [[1048576, 1048576]]},
+    "summary": SUMMARY_EXAMPLE,
     "attempts": [
         {
             "number": 1,
@@ -114,18 +117,21 @@ class TrialDetail(TrialView):
     result: dict[str, Any] | None = Field(
         description="`rank_finish_times` (seconds) and `link_loads` (bytes both ways); of an "
         "estimate, these are of the truncated trace, with `estimate`: `played` (its own simulated "
-        "seconds) and `error` (how far other estimates lie from the value, relative)."
+        "seconds) and `error` (how far other estimates lie from the value, relative). A list of "
+        f"more than {MOST_LISTED} is left out unless `whole` asks for it."
     )
+    summary: Summary | None = Field(description="The same in a few numbers, however many.")
     attempts: list[AttemptView] = Field(
         description="How it was evaluated; none where the cache answered."
     )
 
     @classmethod
-    def of_attempts(cls, trial: Trial, attempts: Sequence[Attempt]) -> Self:
-        """The view of a stored trial and the attempts at it."""
+    def of_attempts(cls, trial: Trial, attempts: Sequence[Attempt], *, whole: bool = False) -> Self:
+        """The view of a stored trial and the attempts at it; long lists only with `whole`."""
         return cls(
             **dict(TrialView.of(trial)),
-            result=trial.result,
+            result=listed(trial.result, whole=whole),
+            summary=summarize(trial.result),
             attempts=[AttemptView.model_validate(one, from_attributes=True) for one in attempts],
         )
 

@@ -123,7 +123,9 @@ def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, aw
         return evaluators.backlog()
 
     with Taking(storage, 2) as evaluators:
-        job = create_job(storage, batch=Taking.ASKED, budget={"trials": Taking.ASKED})
+        # Where trials have a cutoff none of the search is asked before the baselines are known.
+        spec = {"batch": Taking.ASKED, "budget": {"trials": Taking.ASKED}, "cutoff_factor": None}
+        job = create_job(storage, **spec)
         leased = storage.acquire_lease("test", 600.0, job.id)
         assert leased is not None
         coordinator = Coordinator(

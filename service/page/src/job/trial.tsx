@@ -125,9 +125,9 @@ function Again({ job, trial }: { job: Job; trial: Trial }) {
 
 function Outcome({ found }: { found: Replay }) {
   const [kind, said] = VERDICTS[found.verdict];
-  const times = found.rank_finish_times?.flat().filter((time): time is number => time !== null) ?? [];
-  const heaviest = found.link_loads?.reduce((most, pair) => Math.max(most, ...pair), 0) ?? null;
-  const carried = found.link_loads?.reduce((sum, pair) => sum + pair.reduce((a, b) => a + b, 0), 0) ?? null;
+  const ranks = found.summary?.rank_finish_times ?? null;
+  const cables = found.summary?.link_loads ?? null;
+  const some = (shown: number, of: number, what: string) => (shown < of ? `the ${what} ${shown} of ${of}` : "all");
   const unlike = (count: number | null, of: number) => (count === null ? "" : count ? ` (${count} of ${of} differ)` : " (all as before)");
   return (
     <>
@@ -136,14 +136,14 @@ function Outcome({ found }: { found: Replay }) {
         <dt>Before</dt><dd>{found.stored_state}{found.stored_value !== null && `, ${found.stored_state === "censored" ? "at least " : ""}${exact(found.stored_value)}`}</dd>
         <dt>Now</dt><dd>{found.state}{found.value !== null && `, ${exact(found.value)}`}{found.difference ? ` (${found.difference > 0 ? "+" : "−"}${Math.abs(100 * found.difference).toPrecision(3)} %)` : ""}</dd>
         {found.reason && <><dt>Reason</dt><dd>{String((found.reason as { message?: string }).message ?? "")}</dd></>}
-        {times.length > 0 && <><dt>Ranks</dt><dd>finish from {duration(Math.min(...times))} to {duration(Math.max(...times))}{unlike(found.ranks_that_differ, times.length)}</dd></>}
-        {found.link_loads && <><dt>Cables</dt><dd>{bytes(carried)} in all, at most {bytes(heaviest)} one way{unlike(found.cables_that_differ, found.link_loads.length)}</dd></>}
+        {ranks && <><dt>Ranks</dt><dd>finish from {duration(ranks.quantiles["0"] ?? null)} to {duration(ranks.quantiles["1"] ?? null)}{unlike(found.ranks_that_differ, ranks.ranks)}</dd></>}
+        {cables && <><dt>Cables</dt><dd>{bytes(cables.bytes)} in all, at most {bytes(cables.quantiles["1"] ?? null)} one way{unlike(found.cables_that_differ, cables.cables)}</dd></>}
         <dt>Cost</dt><dd>{clock(found.cpu_seconds)} CPU, {clock(found.wall_seconds)}, {bytes(found.peak_rss_bytes)}</dd>
         <dt>Simulator</dt><dd>{found.simulator}</dd>
       </dl>
-      {times.length > 0 && <details class="more small-text"><summary>Each rank and each cable</summary>
-        <pre class="log" tabIndex={0} aria-label="Finish times of ranks">{times.map((time, rank) => `rank ${rank}: ${exact(time)}`).join("\n")}</pre>
-        {found.link_loads && <pre class="log" tabIndex={0} aria-label="Loads of cables">{found.link_loads.map(([up, down], i) => `cable ${i}: ${up} and ${down} bytes`).join("\n")}</pre>}
+      {ranks && <details class="more small-text"><summary>The last ranks and the busiest cables</summary>
+        <pre class="log" tabIndex={0} aria-label="Finish times of ranks">{[`${some(ranks.worst.length, ranks.ranks, "last")}:`, ...ranks.worst.map((late) => `rank ${late.rank}: ${exact(late.seconds)}`)].join("\n")}</pre>
+        {cables && <pre class="log" tabIndex={0} aria-label="Loads of cables">{[`${some(cables.worst.length, cables.cables, "busiest")}:`, ...cables.worst.map((busy) => `cable ${busy.cable}: ${busy.bytes[0]} and ${busy.bytes[1]} bytes`)].join("\n")}</pre>}
       </details>}
     </>
   );

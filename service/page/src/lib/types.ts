@@ -146,6 +146,12 @@ export interface Trial {
   result?: { rank_finish_times?: (number | null)[][]; link_loads?: number[][]; [k: string]: unknown } | null;
 }
 
+/** What an evaluation measured, in a few numbers; lists of thousands are not sent. */
+export interface Summary {
+  rank_finish_times: { ranks: number; quantiles: { [share: string]: number }; worst: { application: number; rank: number; seconds: number }[] } | null;
+  link_loads: { cables: number; bytes: number; quantiles: { [share: string]: number }; worst: { cable: number; bytes: [number, number] }[] } | null;
+}
+
 export interface Replay {
   trial: number;
   state: TrialState;
@@ -163,6 +169,7 @@ export interface Replay {
   simulator: string;
   rank_finish_times: (number | null)[][] | null;
   link_loads: number[][] | null;
+  summary: Summary | null;
 }
 
 /** One of the best trials by both network models; `value` is by packets, which decided. */
