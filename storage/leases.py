@@ -31,7 +31,13 @@ class Leases(Repository):
     """The methods of `Storage` about leases."""
 
     def acquire_lease(
-        self, owner: str, seconds: float, job_id: str | None = None, *, alone: bool = False
+        self,
+        owner: str,
+        seconds: float,
+        job_id: str | None = None,
+        *,
+        alone: bool = False,
+        driven: Collection[str] = (),
     ) -> Job | None:
         """Take the active job whose turn it is (or the one named), free or with a lease run out.
 
@@ -40,15 +46,18 @@ class Leases(Repository):
             seconds: How long it lasts unless renewed.
             job_id: Only this job.
             alone: No other owner lives, so that the leases of others are free at once.
+            driven: Jobs that the owner is driving. Under load a lease may run out before it is
+                renewed; while nobody else takes it, it is still the owner's, who would only
+                take it from itself.
 
         Returns:
             The job with its new `lease_token`; None where there is nothing to take.
         """
-        if not self.has_free_job(owner, job_id, alone=alone):
+        if not self.has_free_job(owner, job_id, alone=alone, driven=driven):
             return None  # a read, where trying to take one would be a write
         with self._database.writing() as session:
             now = self._database.now(session)
-            free = _free(owner, job_id, now, alone)
+            free = and_(_free(owner, job_id, now, alone), JobRow.id.not_in(driven))
             if job_id is not None:
                 chosen = [job_id]
             else:
@@ -70,11 +79,19 @@ class Leases(Repository):
             row.lease_renewed_at = now
             return job_record(row)
 
-    def has_free_job(self, owner: str, job_id: str | None = None, *, alone: bool = False) -> bool:
+    def has_free_job(
+        self,
+        owner: str,
+        job_id: str | None = None,
+        *,
+        alone: bool = False,
+        driven: Collection[str] = (),
+    ) -> bool:
         """Whether `acquire_lease` would find a job, for less than it costs to try."""
         with self._database.reading() as session:
             now = self._database.now(session)
-            found = select(JobRow.id).where(_free(owner, job_id, now, alone)).limit(1)
+            free = and_(_free(owner, job_id, now, alone), JobRow.id.not_in(driven))
+            found = select(JobRow.id).where(free).limit(1)
             return session.connection().execute(found).first() is not None
 
     def has_left_out_project(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from collections.abc import Sequence
 from threading import Event, Thread
 from typing import NamedTuple
 
@@ -101,7 +102,7 @@ class Coordinator:
         with queue_bell(self._storage, embedded=self._embedded) as bell:
             while not stop.is_set():
                 driven = [one for one in driven if one.thread.is_alive()]
-                job = self._next_job(only) if len(driven) < most else None
+                job = self._next_job(only, driven) if len(driven) < most else None
                 if job is None:
                     if only is None and len(driven) == most:
                         self._make_room(driven)
@@ -205,10 +206,14 @@ class Coordinator:
         except Conflict as conflict:
             log.info("%s", conflict)  # it is being cancelled; who takes it next does that
 
-    def _next_job(self, only: str | None) -> Job | None:
+    def _next_job(self, only: str | None, driven: Sequence[_Driven]) -> Job | None:
         try:
             return self._storage.acquire_lease(
-                self._owner, self._lease_seconds, only, alone=self._embedded
+                self._owner,
+                self._lease_seconds,
+                only,
+                alone=self._embedded,
+                driven=[one.job.id for one in driven],
             )
         except Unavailable as error:
             log.warning("%s", error)

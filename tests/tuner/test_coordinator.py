@@ -598,6 +598,29 @@ def test_a_job_taken_over_in_the_middle_is_driven_by_the_new_coordinator_alone(
     assert essence(storage, job) == undisturbed
 
 
+@pytest.mark.parametrize("embedded", [True, False])
+def test_a_coordinator_does_not_take_a_job_from_itself(
+    storage: Storage, undisturbed: list[tuple[Any, ...]], embedded: bool
+) -> None:
+    """Under load it may come late to renew a lease, which nobody else wants."""
+    job = create_job(storage)
+    gate, stop = Gate(10), threading.Event()
+    with Evaluators(storage, 2, gate) as evaluators:
+        coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=embedded)
+        serving = threading.Thread(target=coordinator.serve, args=(stop,))
+        serving.start()
+        wait_until(lambda: storage.evaluations_spent(job.id) == 10)
+        change(storage, "UPDATE jobs SET lease_expires_at = lease_expires_at - :hour", hour=AN_HOUR)
+        other = create_job(storage)  # it has looked for jobs again once it has taken this one
+        wait_until(lambda: storage.get_job(other.id).lease_owner is not None)
+        gate.open()
+        wait_until(lambda: storage.get_job(job.id).state == "completed")
+        stop.set()
+        serving.join()
+    assert storage.get_job(job.id).lease_token == 1
+    assert essence(storage, job) == undisturbed
+
+
 def test_a_trial_stored_otherwise_than_it_is_asked_fails_the_job(storage: Storage) -> None:
     job = create_job(storage)
     prepare(storage, job.id)
