@@ -59,6 +59,7 @@ class Bounds:
     log: str  # the file that takes what is printed
     watched: list[str]  # the directories that count as disk
     progress: str  # the file in which a run says how far it is; empty for other commands
+    passed: list[int]  # descriptors that the command inherits
 
 
 @dataclass
@@ -80,9 +81,11 @@ def main() -> None:
         stdin=subprocess.DEVNULL,
         stdout=writing,
         stderr=writing,
+        pass_fds=bounds.passed,
         preexec_fn=lambda: _limit(bounds),
     )
-    os.close(writing)
+    for descriptor in (writing, *bounds.passed):
+        os.close(descriptor)
     printer = threading.Thread(target=_keep, args=(reading, bounds))
     printer.start()
     disk = _Disk(bounds)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,6 +49,10 @@ _POLL_SECONDS = 0.1
 _FIRST_USER = 1 << 30
 _SCRATCH_BYTES = 1 << 30
 _ISOLATION = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
+
+_FILTER = (
+    Path(__file__).resolve().parent.parent / "build/workers/system_calls/hamtune-program-filter"
+)
 
 _users = itertools.count()
 
@@ -218,6 +222,7 @@ class Sandbox:
         places = [self.workspace, self._scratch, *([writable] if writable else [])]
         for place in places:
             place.mkdir(exist_ok=True)
+        inside = list(command)
         if self.confined:
             inside = ["prlimit", f"--nproc={self.limits.processes}", "--", *command]
             if self.stranger:
@@ -225,15 +230,19 @@ class Sandbox:
                 for place in places:
                     subprocess.run(["chown", "-R", "-h", f"{user}:{user}", place], check=True)
                 inside = [*_become(user), *inside]
-            command = [*self._confinement(places), *inside]
-        guard = subprocess.Popen(
-            [*self._guard(log, places, progress), *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd="/" if self.confined else self.workspace,
-            env=self._environment(environment or {}),
-            start_new_session=True,
-        )
+        with _open_filter() if self.confined else nullcontext() as calls:
+            passed = [] if calls is None else [calls]
+            if calls is not None:
+                command = [*self._confinement(places), "--seccomp", str(calls), *inside]
+            guard = subprocess.Popen(
+                [*self._guard(log, places, progress, passed), *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd="/" if self.confined else self.workspace,
+                env=self._environment(environment or {}),
+                start_new_session=True,
+                pass_fds=passed,
+            )
         try:
             answer = self._wait(guard)
         finally:
@@ -303,11 +312,13 @@ class Sandbox:
                 if self.stop.is_set():
                     raise Interrupted from None
 
-    def _guard(self, log: str, watched: Sequence[Path], progress: Path | None) -> list[str]:
+    def _guard(
+        self, log: str, watched: Sequence[Path], progress: Path | None, passed: Sequence[int]
+    ) -> list[str]:
         script = Path(__file__).with_name("capture_guard.py")
         bounds = dataclasses.asdict(self.limits)
         bounds |= {"log": str(self._log_path(log)), "watched": [str(path) for path in watched]}
-        bounds |= {"progress": str(progress or "")}
+        bounds |= {"progress": str(progress or ""), "passed": list(passed)}
         return [sys.executable, "-I", str(script), json.dumps(bounds)]
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
@@ -376,7 +387,9 @@ def confinement_problem() -> str | None:
     """Why bubblewrap cannot shut programs in on this machine; None when it can."""
     if shutil.which("bwrap") is None:
         return "bwrap is not installed"
-    return _try(["bwrap", *_isolation(stranger=False), "--ro-bind", "/", "/", "true"])
+    if not _FILTER.exists():
+        return "the filter of system calls is not built; run ./setup.sh"
+    return _try(["bwrap", *_isolation(stranger=False), "--ro-bind", "/", "/"], ["true"])
 
 
 @cache
@@ -384,9 +397,31 @@ def _can_be_stranger() -> bool:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         return False
     trial = ["bwrap", *_isolation(stranger=True), "--ro-bind", "/", "/"]
-    return _try([*trial, *_become(_FIRST_USER), "true"]) is None
+    return _try(trial, [*_become(_FIRST_USER), "true"]) is None
 
 
-def _try(command: list[str]) -> str | None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+@contextmanager
+def _open_filter() -> Iterator[int]:
+    """A descriptor from which bubblewrap reads which system calls are allowed."""
+    with os.fdopen(os.memfd_create("system-calls"), "wb") as file:
+        file.write(_program_filter())
+        file.flush()
+        file.seek(0)
+        yield file.fileno()
+
+
+@cache
+def _program_filter() -> bytes:
+    return subprocess.run([_FILTER], capture_output=True, check=True).stdout
+
+
+def _try(confinement: list[str], command: list[str]) -> str | None:
+    with _open_filter() as calls:
+        done = subprocess.run(
+            [*confinement, "--seccomp", str(calls), *command],
+            capture_output=True,
+            text=True,
+            check=False,
+            pass_fds=[calls],
+        )
     return None if done.returncode == 0 else (done.stderr.strip() or "it failed")

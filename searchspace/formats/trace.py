@@ -6,8 +6,10 @@ import os
 import shutil
 import struct
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -50,6 +52,9 @@ MAX_TOTAL_BYTES = 2 << 30
 
 _CHUNK = 1 << 20
 _FINALIZE = 15
+_MANY_OPERATIONS = 1_000_000
+
+_one_at_a_time = threading.Lock()
 
 _Text = Annotated[str, Field(max_length=MAX_TEXT)]
 _Count = Annotated[int, Field(ge=1, le=MAX_TOTAL_BYTES)]
@@ -283,7 +288,10 @@ def describe_trace(path: Path) -> dict[str, Any]:
         InvalidInput: The file is no trace, or one that cannot be replayed.
     """
     header = read_header(path)
-    summary = {**trace_summary(path), "truncated": header.weights is not None}
+    # A small file may hold 100 million operations, which take gigabytes while they are looked at.
+    large = sum(block.operations for block in header.blocks) > _MANY_OPERATIONS
+    with _one_at_a_time if large else nullcontext():
+        summary = {**trace_summary(path), "truncated": header.weights is not None}
     if header.measured is not None:
         measured = header.measured.model_dump(mode="json")
         summary["measured"] = measured | {"uncertainty": header.measured.uncertainty}

@@ -15,12 +15,8 @@ constexpr std::size_t kLargestBuffer = std::size_t{1} << 40;
 /// The checks of one rank; `largest` collects the bytes of its largest buffer.
 class CallChecker {
  public:
-  CallChecker(const RankTrace& rank, std::uint32_t number, std::size_t& largest)
-      : rank_(rank), largest_(largest) {
-    for (const auto& members : rank.communicators) {
-      sizes_.push_back(members ? members->size() : 0);
-      places_.push_back(members ? place(*members, number) : 0);
-    }
+  CallChecker(const RankTrace& rank, std::size_t& largest) : rank_(rank), largest_(largest) {
+    for (const auto& members : rank.communicators) sizes_.push_back(members ? members->size() : 0);
   }
 
   void check(const Operation& operation) {
@@ -47,11 +43,6 @@ class CallChecker {
       default:
         return true;
     }
-  }
-
-  static std::size_t place(const Members& members, std::uint32_t rank) {
-    return static_cast<std::size_t>(std::find(members.begin(), members.end(), rank) -
-                                    members.begin());
   }
 
   void rank_exists(std::int32_t rank) const {
@@ -100,7 +91,7 @@ class CallChecker {
                         operation.code == Code::gatherv || operation.code == Code::scatterv;
     if (rooted) rank_exists(operation.peer);
     const bool at_root =
-        static_cast<std::size_t>(operation.peer) == places_[operation.communicator];
+        static_cast<std::uint32_t>(operation.peer) == rank_.places[operation.communicator];
     switch (operation.code) {
       case Code::gather:
       case Code::scatter:
@@ -147,7 +138,6 @@ class CallChecker {
   const RankTrace& rank_;
   std::size_t& largest_;
   std::vector<std::size_t> sizes_;   // of each communicator of the rank
-  std::vector<std::size_t> places_;  // its own rank in each
   std::size_t size_ = 0;             // of the communicator of the operation being checked
   const std::int32_t* values_ = nullptr;
 };
@@ -157,7 +147,7 @@ class CallChecker {
 void check_calls(Trace& trace) {
   for (std::uint32_t number = 0; number < trace.ranks.size(); ++number) {
     const RankTrace& rank = trace.ranks[number];
-    CallChecker checker(rank, number, trace.largest_buffer);
+    CallChecker checker(rank, trace.largest_buffer);
     for (const Operation& operation : rank.operations) {
       try {
         checker.check(operation);

@@ -272,7 +272,7 @@ void check_selection(const Trace& trace, const MessageFilter& filter) {
   std::set<const Members*> seen;
   for (const RankTrace& own : trace.ranks)
     for (const auto& members : own.communicators)
-      if (seen.insert(members.get()).second) communicators.insert(*members);
+      if (members && seen.insert(members.get()).second) communicators.insert(*members);
   const auto chosen = [&](const Members& members) { return on_communicator(members, filter.members); };
   if (std::any_of(communicators.begin(), communicators.end(), chosen)) return;
   constexpr std::size_t kShown = 6;

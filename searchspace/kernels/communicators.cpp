@@ -13,6 +13,9 @@ namespace hamtune {
 
 namespace {
 
+// A few hundred MB in memory; MPI libraries have some thousands at a time.
+constexpr std::size_t kMostCommunicators = 1'000'000;
+
 /// A communicator while it is being resolved. Creations on it happen one after the other.
 struct Communicator {
   std::shared_ptr<const Members> members;
@@ -31,8 +34,10 @@ class Resolver {
     Members everyone(trace_.ranks.size());
     std::iota(everyone.begin(), everyone.end(), 0U);
     const Handle world = make(std::move(everyone));
-    for (std::uint32_t rank = 0; rank < trace_.ranks.size(); ++rank)
-      owned_[rank] = {world, make({rank})};
+    for (std::uint32_t rank = 0; rank < trace_.ranks.size(); ++rank) {
+      owned_[rank] = {world, make(Members{rank})};
+      trace_.ranks[rank].places = {rank, 0};
+    }
     for (std::uint32_t rank = 0; rank < trace_.ranks.size(); ++rank) advance(rank);
     while (!complete_.empty() || !complete_groups_.empty()) {
       if (complete_groups_.empty()) {
@@ -55,7 +60,10 @@ class Resolver {
   }
 
  private:
-  static Handle make(Members members, std::vector<std::int32_t> extents = {}) {
+  Handle make(Members members, std::vector<std::int32_t> extents = {}) {
+    if (made_++ == kMostCommunicators + trace_.ranks.size() + 1)
+      throw TraceError("the trace has more than " + std::to_string(kMostCommunicators) +
+                       " communicators");
     return std::make_shared<Communicator>(
         Communicator{std::make_shared<const Members>(std::move(members)), std::move(extents), {}, {}});
   }
@@ -132,8 +140,18 @@ class Resolver {
     }
   }
 
+  /// To ranks in their order in the communicator.
   void give(const Members& ranks, const Handle& handle) {
-    for (const std::uint32_t rank : ranks) owned_[rank].push_back(handle);
+    std::uint32_t place = 0;
+    for (const std::uint32_t rank : ranks) {
+      owned_[rank].push_back(handle);
+      trace_.ranks[rank].places.push_back(place++);
+    }
+  }
+
+  void give_none(std::uint32_t rank) {
+    owned_[rank].push_back(nullptr);
+    trace_.ranks[rank].places.push_back(0);
   }
 
   /// Ranks that share a color form a communicator, ordered by key, then by rank in the parent.
@@ -142,7 +160,7 @@ class Resolver {
     for (std::size_t index = 0; index < parent.members->size(); ++index) {
       const std::uint32_t rank = (*parent.members)[index];
       if (current(rank).peer == kNoColor)
-        owned_[rank].push_back(nullptr);
+        give_none(rank);
       else
         by_color[current(rank).peer].emplace_back(current(rank).tag, index);
     }
@@ -178,7 +196,7 @@ class Resolver {
         throw TraceError(place(rank) + ": its group is not that of rank " + std::to_string(first));
     for (const std::uint32_t rank : *parent.members)
       if (std::find(group.begin(), group.end(), rank) == group.end())
-        owned_[rank].push_back(nullptr);
+        give_none(rank);
     if (!group.empty()) give(group, make(group));
   }
 
@@ -200,7 +218,7 @@ class Resolver {
     const auto end = parent.members->begin() + static_cast<std::ptrdiff_t>(nodes);
     const Members ranks(parent.members->begin(), end);
     give(ranks, make(ranks, {list + 1, list + dims + 1}));
-    for (auto rank = end; rank != parent.members->end(); ++rank) owned_[*rank].push_back(nullptr);
+    for (auto rank = end; rank != parent.members->end(); ++rank) give_none(*rank);
   }
 
   /// Ranks whose coordinates agree in every dropped dimension form a grid of the remaining ones.
@@ -236,6 +254,7 @@ class Resolver {
   }
 
   Trace& trace_;
+  std::size_t made_ = 0;                    // communicators, with the world and self of each rank
   std::vector<std::size_t> at_;             // of each rank, the operation it has come to
   std::vector<std::vector<Handle>> owned_;  // of each rank, its communicators by number
   std::vector<Handle> complete_;            // whose members have all come to a creation

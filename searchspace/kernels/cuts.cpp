@@ -128,7 +128,8 @@ AllCalls::AllCalls(const Trace& trace) : trace_(trace), calls_(trace.ranks.size(
   for (std::uint32_t rank = 0; rank < trace.ranks.size(); ++rank) {
     const RankTrace& operations = trace.ranks[rank];
     std::vector<std::pair<std::uint32_t, std::size_t>> places;  // context and member by number
-    for (const auto& members : operations.communicators) {
+    for (std::size_t made = 0; made < operations.communicators.size(); ++made) {
+      const auto& members = operations.communicators[made];
       if (!members) {
         places.emplace_back(0, 0);
         continue;
@@ -138,8 +139,7 @@ AllCalls::AllCalls(const Trace& trace) : trace_(trace), calls_(trace.ranks.size(
       if (is_new) contexts_.push_back({members.get(), {}});
       Context& context = contexts_[found->second];
       context.calls.resize(members->size());
-      const auto member = std::find(members->begin(), members->end(), rank) - members->begin();
-      places.emplace_back(found->second, static_cast<std::size_t>(member));
+      places.emplace_back(found->second, std::size_t{operations.places[made]});
     }
     read_rank(rank);
     Calls& calls = calls_[rank];

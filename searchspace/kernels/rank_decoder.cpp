@@ -17,7 +17,11 @@ constexpr std::int32_t kAnyInt = std::numeric_limits<std::int32_t>::min();
 
 class RankDecoder {
  public:
-  explicit RankDecoder(const std::vector<std::uint8_t>& block) : in_(block) {}
+  RankDecoder(const std::vector<std::uint8_t>& block, std::uint64_t expected) : in_(block) {
+    const std::size_t operations = std::min<std::uint64_t>(expected, block.size());
+    decoded_.trace.operations.reserve(operations);
+    decoded_.offsets.reserve(operations);
+  }
 
   DecodedRank decode() {
     bool finalized = false;
@@ -332,8 +336,8 @@ class RankDecoder {
 
 }  // namespace
 
-DecodedRank decode_rank(const std::vector<std::uint8_t>& block) {
-  return RankDecoder(block).decode();
+DecodedRank decode_rank(const std::vector<std::uint8_t>& block, std::uint64_t expected) {
+  return RankDecoder(block, expected).decode();
 }
 
 std::string operation_name(Code code, bool nonblocking) {

@@ -18,7 +18,9 @@ struct DecodedRank {
 /// Decodes an inflated block, checking what can be checked without the other ranks: bounds, codes,
 /// ranges of numbers, requests, communicator numbers, and that `finalize` is last.
 ///
+/// `expected` operations get their memory at once: growing by and by takes twice as much.
+///
 /// Throws TraceError naming the operation.
-DecodedRank decode_rank(const std::vector<std::uint8_t>& block);
+DecodedRank decode_rank(const std::vector<std::uint8_t>& block, std::uint64_t expected = 0);
 
 }  // namespace hamtune

@@ -115,6 +115,7 @@ struct RankTrace {
   std::uint32_t slots = 0;  // requests open at once, at most
   /// Every communicator the rank numbers; null where it got MPI_COMM_NULL.
   std::vector<std::shared_ptr<const Members>> communicators;
+  std::vector<std::uint32_t> places;  // its own rank in each of them
 };
 
 struct Trace {

@@ -22,7 +22,11 @@ hamtune::Trace read(const std::string& path) {
 
 nb::dict trace_summary(const std::string& path) {
   const hamtune::Trace trace = read(path);
-  const hamtune::TraceSummary summary = hamtune::summarize(trace);
+  hamtune::TraceSummary summary;
+  {
+    const nb::gil_scoped_release released;
+    summary = hamtune::summarize(trace);
+  }
   nb::dict result;
   result["ranks"] = trace.ranks.size();
   result["program"] = trace.program;

@@ -177,7 +177,7 @@ std::vector<std::uint8_t> inflate_block(File& file, const Block& block) {
 
 DecodedRank decode_block(const std::vector<std::uint8_t>& bytes, const Block& block,
                          const Trace& trace) {
-  DecodedRank decoded = decode_rank(bytes);
+  DecodedRank decoded = decode_rank(bytes, block.operations);
   if (decoded.operations != block.operations)
     throw TraceError("it has " + std::to_string(decoded.operations) + " operations where " +
                      std::to_string(block.operations) + " are declared");

@@ -40,22 +40,28 @@ std::map<std::string, std::vector<Members>> collective_communicators(const Trace
   Members world(trace.ranks.size());
   std::iota(world.begin(), world.end(), 0U);
   std::map<std::string, std::set<Members>> found;
+  // Ranks share what they know of a communicator, so each is looked at once and not by every rank.
+  std::set<std::pair<std::string, const Members*>> known;
+  const auto note = [&](const std::string& name, const Members& members) {
+    if (known.emplace(name, &members).second)
+      found[name].insert(members == world ? Members{} : members);
+  };
   for (const RankTrace& rank : trace.ranks) {
     std::set<std::pair<Code, std::uint32_t>> seen;  // most calls are on communicators seen before
     for (const Operation& operation : rank.operations) {
       if (!is_collective(operation.code) || operation.nonblocking) continue;
       if (!seen.emplace(operation.code, operation.communicator).second) continue;
       const Members& members = *rank.communicators[operation.communicator];
-      found[operation_name(operation.code, false)].insert(members == world ? Members{} : members);
+      note(operation_name(operation.code, false), members);
     }
   }
   // SMPI numbers a new communicator by a broadcast among its members.
-  if (const auto broadcast = found.find(operation_name(Code::bcast, false));
-      broadcast != found.end())
+  if (const std::string broadcast = operation_name(Code::bcast, false);
+      found.find(broadcast) != found.end())
     for (const RankTrace& rank : trace.ranks)
       for (std::size_t made = kGivenCommunicators; made < rank.communicators.size(); ++made)
         if (const auto& members = rank.communicators[made]; members != nullptr)
-          broadcast->second.insert(*members == world ? Members{} : *members);
+          note(broadcast, *members);
   std::map<std::string, std::vector<Members>> result;
   for (const auto& [name, groups] : found) {
     std::vector<Members> listed(groups.begin(), groups.end());

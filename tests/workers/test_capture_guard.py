@@ -53,6 +53,7 @@ def test_a_command_that_ended_while_the_guard_did_not_look_ended_by_its_cpu_time
         "log": str(log),
         "watched": [str(tmp_path)],
         "progress": "",
+        "passed": [],
     }
     script = str(workers.capture_guard.__file__)
     guard = subprocess.Popen(

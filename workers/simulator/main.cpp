@@ -11,10 +11,12 @@
 #include "searchspace/kernels/shallow_json.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
 #include "workers/simulator/library_build.hpp"
+#include "workers/simulator/null_device.hpp"
 #include "workers/simulator/payload.hpp"
 #include "workers/simulator/server.hpp"
 #include "workers/simulator/simgrid_compat.hpp"
 #include "workers/simulator/supervisor.hpp"
+#include "workers/system_calls/filter.hpp"
 
 namespace {
 
@@ -99,6 +101,9 @@ int run(const Arguments& arguments) {
               << '\n';
     return 0;
   }
+  hamtune::null_device();
+  if (!hamtune::confine_simulator())
+    std::cerr << "hamtune-simulator: this kernel cannot filter system calls\n";
   std::vector<hamtune::Trace> traces;
   std::size_t largest_buffer = 0;
   for (const std::string& path : arguments.traces) {

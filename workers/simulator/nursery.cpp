@@ -1,6 +1,5 @@
 #include "workers/simulator/nursery.hpp"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include "searchspace/kernels/shallow_json.hpp"
 #include "workers/simulator/child.hpp"
 #include "workers/simulator/express/express.hpp"
+#include "workers/simulator/null_device.hpp"
 #include "workers/simulator/supervisor.hpp"
 
 namespace hamtune {
@@ -67,7 +67,7 @@ void Nursery::close() {
 void Nursery::serve(int socket, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int null = null_device();
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);

@@ -1,6 +1,5 @@
 #include "workers/simulator/supervisor.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -25,6 +24,7 @@
 
 #include "searchspace/kernels/shallow_json.hpp"
 #include "workers/simulator/child.hpp"
+#include "workers/simulator/null_device.hpp"
 #include "workers/simulator/request.hpp"
 
 namespace hamtune {
@@ -165,8 +165,7 @@ class Child {
   [[noreturn]] void live(const Request& request, Simulation& simulation, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);  // it died before the line above
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dup2(null, STDIN_FILENO);
+    dup2(null_device(), STDIN_FILENO);
     dup2(log_.writer(), STDOUT_FILENO);
     dup2(log_.writer(), STDERR_FILENO);
     requests_.close_writer();

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import OPERATIONS, decode, encode
 from searchspace.formats.trace import (
+    RankBlock,
     RankFile,
     TraceHeader,
+    describe_trace,
     read_header,
     read_operations,
     validate,
@@ -259,3 +261,22 @@ def test_a_flipped_byte_is_an_error_or_another_valid_trace(
         validate(path)
     except InvalidInput as error:
         assert str(error)
+
+
+def test_communicators_without_end_are_refused(tmp_path: Path) -> None:
+    """A byte or two each in a file, they take hundreds in memory."""
+    path = tmp_path / "t.ht"
+    program = encode("comm_dup", comm=1) * 1_000_001 + encode("finalize")
+    block = RankBlock(program, 1_000_002)
+    write_trace(path, TraceHeader(ranks=1, program="p"), [block])
+    with pytest.raises(InvalidInput, match="more than 1000000 communicators"):
+        describe_trace(path)
+
+
+def test_each_of_many_ranks_knows_its_place_in_each_of_many_communicators(tmp_path: Path) -> None:
+    """A rank looked for among all others, in each, would take as long as the square of them."""
+    path = tmp_path / "t.ht"
+    copies = b"".join(encode("comm_dup") for _ in range(64))
+    last = encode("bcast", comm=65, root=7, count=1, size=8) + encode("finalize")
+    write_trace(path, TraceHeader(ranks=4096, program="p"), [RankBlock(copies + last, 66)] * 4096)
+    assert describe_trace(path)["communicators"]["bcast"] == [[]]

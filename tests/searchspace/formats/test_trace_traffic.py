@@ -179,3 +179,12 @@ def test_rounds_add_up_to_the_traffic_even_where_many_are_joined(tmp_path: Path)
     found = Traffic.from_pairs(rounds.ranks, rounds.sender, rounds.receiver, sizes)
     assert found.to_dense().tolist() == traffic({"allreduce": "rdb"}).to_dense().tolist()
     assert TracesTraffic([trace(tmp_path, b"", b"")]).rounds().count.tolist() == [1]
+
+
+def test_ranks_that_are_in_no_part_of_a_split_communicator_do_not_matter(tmp_path: Path) -> None:
+    out, within = encode("comm_split", color=-1), encode("comm_split", color=0)
+    path = trace(tmp_path, out, within, within)
+    with pytest.raises(
+        InvalidInput, match=r"no communicator of exactly these ranks; there are .*1,2"
+    ):
+        selected_traffic(path, members=[0, 1])
