@@ -186,11 +186,11 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, tuple[
 
 
 def simulated(trace: Path, machine: str) -> float:
-    """Seconds that a trace takes on a random regular network of degree 3."""
+    """Seconds that a trace takes on a random regular network, of degree 3 at most."""
     ranks = read_header(trace).ranks
     document = {
         "nodes": ranks,
-        "degree": 3,
+        "degree": min(3, ranks - 1),
         "host_speed": HOST_SPEED,
         **MACHINES[machine],
     }
