@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import psycopg
 
@@ -18,7 +19,10 @@ from storage.messages import EVALUATE, PREPARE
 from tests.faults.cluster import SILENCE_SECONDS, Installation, Process
 from workers.celery_app import make_app
 
-__all__ = ["FAULTS"]
+__all__ = ["FAULTS", "Fault"]
+
+Fault: TypeAlias = Callable[[Installation, random.Random], None]
+"""Breaks something of an installation, and mends it again."""
 
 
 def kill_worker(installation: Installation, rng: random.Random) -> None:
@@ -122,7 +126,7 @@ def fill_disk(installation: Installation, rng: random.Random) -> None:
     assert worker.may_end or not worker.has_ended(), worker.log.read_text()[-2000:]
 
 
-FAULTS: dict[Callable[[Installation, random.Random], None], int] = {
+FAULTS: dict[Fault, int] = {
     kill_worker: 4,
     kill_simulator: 5,
     kill_coordinator: 2,
