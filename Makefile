@@ -1,7 +1,7 @@
 # Two commands for everybody: `make demo` and `make test`. Both set up what they need first.
 PY := .venv/bin/python
 
-.PHONY: demo test lint page native python clean
+.PHONY: demo test lint page native python programs clean
 
 demo:
 	./setup.sh
@@ -26,6 +26,11 @@ native:
 
 python:
 	$(PY) -m pytest -n 2 --dist loadgroup
+
+# Programs of others, fetched as source packages; not part of the tests.
+programs:
+	./setup.sh
+	$(PY) -m benchmarks.programs.packages
 
 clean:
 	rm -rf build .venv demo searchspace/kernels/*.so service/page/dist service/page/node_modules

@@ -12,6 +12,7 @@ from typing import cast
 import click
 
 from cli.commands import LazyGroup
+from cli.interrupts import terminable
 from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput
 from service.version import VERSION
 
@@ -41,7 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     follow, indented; `HAMTUNE_DEBUG=1` shows the traceback of an internal error.
     """
     try:
-        status = cli.main(args=arguments, prog_name="hamtune", standalone_mode=False)
+        with terminable():
+            status = cli.main(args=arguments, prog_name="hamtune", standalone_mode=False)
         return DONE if status is None else int(status)
     except BrokenPipeError:
         # The reader of our output went away; what Python still buffers must not complain.

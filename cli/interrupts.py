@@ -1,12 +1,13 @@
-"""Ctrl-C as a request to end in order."""
+"""Ctrl-C and termination as requests to end in order."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 
-__all__ = ["interruptible"]
+__all__ = ["interruptible", "terminable"]
 
 
 @contextlib.contextmanager
@@ -20,3 +21,21 @@ def interruptible() -> Iterator[list[int]]:
     finally:
         for number, handler in zip(signals, before, strict=True):
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Lets the first SIGTERM end a command as Ctrl-C does: nothing that it started is left."""
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

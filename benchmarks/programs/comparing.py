@@ -1,0 +1,154 @@
+"""What becomes of a program: captured, replayed, and held against plain `smpirun`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from searchspace.collectives import called_collectives
+from searchspace.configuration import Configuration
+from searchspace.errors import InvalidInput
+from searchspace.formats.simgrid_xml import hostfile, platform_xml
+from searchspace.kernels import trace_summary
+from searchspace.machine import parse_machine
+from searchspace.platform import Resolved, resolve
+from workers.capture import capture
+from workers.capture_limits import Limits
+from workers.capture_sandbox import CaptureFailed
+from workers.simulator_client import Simulator
+
+__all__ = ["EXACT", "Outcome", "compare", "replayed", "three_configurations"]
+
+EXACT = 1e-9
+"""Relative difference of simulated times up to which two are called equal."""
+
+# The time of an event in simulated seconds, to 15 digits after the point.
+_TIMING = ("--cfg=smpi/display-timing:yes", "--log=root.fmt:%.15r@%m%n")
+_SIMULATED = re.compile(r"^([0-9.]+)@Simulated time: ", re.MULTILINE)
+_CONFIGURATIONS: tuple[dict[str, object], ...] = (
+    {"topology": "random", "topology_seed": 1, "mpi": "default"},
+    {"topology": "torus-2d", "mpi": "mvapich2"},
+    {"topology": "mesh-2d", "mpi": "ompi"},
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a program.
+
+    Attributes:
+        state: `exact` (as plain smpirun on all configurations), `works` (captured and replayed;
+            smpirun cannot run it, or takes another time), `refused` (by name) or `failed`.
+        reason: Why it is not exact.
+        difference: The largest relative one to smpirun; None where there is nothing to compare.
+    """
+
+    state: str
+    reason: str = ""
+    difference: float | None = None
+
+
+def compare(
+    command: Sequence[str],
+    plain: Sequence[str],
+    ranks: int,
+    directory: Path,
+    *,
+    limits: Limits | None = None,
+) -> Outcome:
+    """Capture a program, replay it on three configurations, and run it plainly on the same.
+
+    Args:
+        command: The program with the recorder in it, and its arguments.
+        plain: The same without the recorder, for smpirun.
+        ranks: How many.
+        directory: For the files that this takes.
+        limits: Of the capture, and of each plain run.
+    """
+    limits = limits or Limits(wall_seconds=60, idle_seconds=10, stall_seconds=30)
+    trace = directory / "captured.ht"
+    trace.unlink(missing_ok=True)
+    try:
+        capture(command, ranks, trace, declared_flops=True, limits=limits, sandbox=False)
+        resolutions = three_configurations(trace, ranks)
+    except InvalidInput as error:
+        # Refused by the recorder; or there is a trace, which the simulator does not take.
+        return Outcome("failed" if trace.exists() else "refused", error.message)
+    except CaptureFailed as error:
+        return Outcome("failed", error.message)
+    worst: float | None = None
+    for resolved, (seconds, reason) in zip(resolutions, replayed(trace, ranks), strict=True):
+        if seconds is None:
+            return Outcome("failed", reason)
+        expected = _plain_seconds(plain, resolved, directory, limits.wall_seconds)
+        if expected is None:
+            return Outcome("works", "plain smpirun does not run it")
+        off = abs(seconds - expected) / expected if expected else abs(seconds)
+        worst = max(worst or 0.0, off)
+    assert worst is not None
+    if worst > EXACT:
+        return Outcome("works", f"{worst:.1e} from plain smpirun", worst)
+    return Outcome("exact", difference=worst)
+
+
+def three_configurations(trace: Path, ranks: int) -> list[Resolved]:
+    """A random network, a torus and a mesh, each with collectives as another library chooses."""
+    side = 4
+    machine = parse_machine(
+        {
+            "nodes": side * max(side, -(-ranks // side)),
+            "degree": 4,
+            "host_speed": "1Gf",
+            "link_bandwidth": "10Gbps",
+            "link_latency": "1us",
+            "network": "fluid",
+        }
+    )
+    called = called_collectives(trace_summary(trace))
+    return [
+        resolve(Configuration.from_json(document), machine, ranks, collectives=called)
+        for document in _CONFIGURATIONS
+    ]
+
+
+def replayed(trace: Path, ranks: int) -> list[tuple[float | None, str]]:
+    """Simulated seconds of a trace on the three configurations, or None and why there are none."""
+    with Simulator([trace]) as simulator:
+        answers = [
+            simulator.evaluate(resolved.simulator_request())
+            for resolved in three_configurations(trace, ranks)
+        ]
+    return [
+        (answer["simulated_time"], "")
+        if answer["status"] == "completed"
+        else (None, str(answer["reason"]))
+        for answer in answers
+    ]
+
+
+def _plain_seconds(
+    plain: Sequence[str], resolved: Resolved, directory: Path, seconds: float
+) -> float | None:
+    """Simulated seconds of the program under plain smpirun; None where that does not run it."""
+    (directory / "platform.xml").write_text(platform_xml(resolved))
+    (directory / "hostfile").write_text(hostfile(resolved))
+    options = {"smpi/simulate-computation": "no", **resolved.options}
+    start = ["smpirun", "-np", str(len(resolved.rank_hosts)), *_TIMING]
+    start += ["-platform", "platform.xml", "-hostfile", "hostfile"]
+    start += [f"--cfg={key}:{value}" for key, value in options.items()]
+    try:
+        done = subprocess.run(
+            [*start, *plain],
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    found = _SIMULATED.findall(done.stdout + done.stderr)
+    return float(found[-1]) if done.returncode == 0 and found else None
