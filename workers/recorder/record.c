@@ -520,6 +520,10 @@ void record_comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm 
 void record_cart_create(MPI_Comm comm, int ndims, const int *dims, const int *periods, int reorder,
                         MPI_Comm newcomm)
 {
+  if (ndims == 0) { /* a grid of one rank, which has no extents to tell */
+    record_comm_split(comm, newcomm == MPI_COMM_NULL ? MPI_UNDEFINED : 0, 0, newcomm);
+    return;
+  }
   put_operation(CART_CREATE);
   put_comm(comm);
   put_count(ndims);

@@ -4,6 +4,7 @@ Fields that are 0 are not shown: slot 0, communicator 0 (the world), peer 0, tag
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 Record = Callable[..., list[list[str]]]
 
@@ -335,3 +336,16 @@ def test_any_of_several_requests_is_found(record: Record) -> None:
         probe peer=1 tag=7
         recv peer=1 tag=7 count=1 size=4
         finalize""")
+
+
+def test_a_grid_without_dimensions_is_a_split(record: Record, tmp_path: Path) -> None:
+    source = tmp_path / "point.c"
+    source.write_text(
+        "#include <mpi.h>\nint main(int argc, char **argv) {\n  MPI_Comm point;\n"
+        "  MPI_Init(&argc, &argv);\n  MPI_Cart_create(MPI_COMM_WORLD, 0, 0, 0, 0, &point);\n"
+        "  MPI_Finalize();\n}\n"
+    )
+    assert record(str(source)) == [
+        ["comm_split", "finalize"],
+        ["comm_split color=-1", "finalize"],
+    ]
