@@ -61,6 +61,7 @@ def _disturbed(running: Installation, most: int, seconds: float, seed: int) -> d
     """Create jobs one after the other while things break; their ids by number."""
     ended = threading.Event()
     problems: list[BaseException] = []
+    idle = threading.Semaphore(0)
 
     def keep_breaking(kind: Sequence[Fault], rng: random.Random) -> None:
         try:
@@ -71,9 +72,13 @@ def _disturbed(running: Installation, most: int, seconds: float, seed: int) -> d
         except BaseException as problem:
             problems.append(problem)
             ended.set()
+        idle.release()
+        threading.Event().wait()  # the kernel ends the servers that a thread started with it
 
     threads = [
-        threading.Thread(target=keep_breaking, args=(kind, random.Random(seed * 100 + number)))
+        threading.Thread(
+            target=keep_breaking, args=(kind, random.Random(seed * 100 + number)), daemon=True
+        )
         for number, kind in enumerate(KINDS)
     ]
     for thread in threads:
@@ -91,8 +96,8 @@ def _disturbed(running: Installation, most: int, seconds: float, seed: int) -> d
             ended.wait(1.0)
     finally:
         ended.set()
-        for thread in threads:
-            thread.join()
+        for _ in threads:
+            idle.acquire()
         running.set_clocks(0)
     if problems:
         raise problems[0]
