@@ -184,7 +184,7 @@ def test_declared_computation_is_captured_once_and_is_exact(
         ),
         ("  *(volatile int *)8 = 1;", r"program ended with status 139 \(Segmentation fault\)"),
         (
-            "  for (;;) { char *b = malloc(1 << 24); b[rank] = 1; }",
+            "  for (;;) { char *volatile b = malloc(1 << 24); b[rank] = 1; }",
             "the run used more than 4 GiB of memory",
         ),
         (
