@@ -19,7 +19,9 @@ from pydantic import (
     BeforeValidator,
     Field,
     GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
     WithJsonSchema,
+    model_serializer,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -40,6 +42,7 @@ MOST_HEADER = 1 << 16
 MOST_BYTES = 1 << 50
 MOST_TRAINS = 1_000_000
 MOST_PIECES = 100
+MOST_PROCESSORS = 1 << 20
 MOST_SECONDS_PER_BYTE = 1e-3
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -171,11 +174,17 @@ class Protocol(Description):
     """Bytes for each pair of ranks that the transport takes off a sender before the cables have
     them; a blocking send returns when it has all. What Linux's TCP takes over a connection in use;
     null for no limit."""
-    exchange: Literal["full", "half"] = "half"
-    """Whether large messages between two ranks go in both directions at once or, as with Open MPI's
-    put protocol over TCP, one direction at a time."""
+    exchange: Literal["full", "half", "ordered"] = "half"
+    """How large messages between two ranks cross each other: `full`, both at once; `half`, one
+    direction at a time; `ordered`, what one rank tells the other about a message waits behind what
+    it sends it, so that who was asked first goes first, and both go at once only where neither was.
+    Open MPI's put protocol over TCP is ordered; `half` is what mostly comes of it, and simpler."""
     exchange_above: AnySize = 65_480
     """The size, bytes, above which `half` holds: that of the put protocol, the eager limit."""
+    stagger: Seconds = 0.0
+    """Seconds by which a rank is late at most when it has received a message of several packets,
+    each time drawn anew from its number. Two real ranks are not in step for long; simulated ones
+    that do alike are, and where `exchange` is `ordered` that decides how their messages cross."""
     trains: int = Field(default=64, ge=1, le=MOST_TRAINS)
     """Most trains of packets that one message is cut into: what large messages cost to simulate,
     and how finely they share cables."""
@@ -196,6 +205,9 @@ class Protocol(Description):
     peer_overhead: Seconds = 0.0
     """Seconds of the sender's processor at its first message to each peer: connections are set up
     then. 0: they stand."""
+    processors: int | None = Field(default=None, ge=1, le=MOST_PROCESSORS)
+    """How many processors spend the times above for all hosts together, first come, first served:
+    those of the machine that plays an emulated cluster. Null: each host has its own."""
 
     @model_validator(mode="before")
     @classmethod
@@ -244,6 +256,16 @@ class Protocol(Description):
         described["anyOf"] = [names, fields]
         return schema
 
+    @model_serializer(mode="wrap")
+    def _without_what_says_nothing(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # So that protocols from before the field keep their identity.
+        written: dict[str, Any] = fields(self)
+        if self.processors is None:
+            del written["processors"]
+        if self.stagger == 0:
+            del written["stagger"]
+        return written
+
     def numbers(self) -> dict[str, Any]:
         """Every field as JSON, in bytes and seconds: what the simulator is told."""
         return self.model_dump(mode="json")
@@ -253,7 +275,11 @@ class Protocol(Description):
         """The protocol for people: the named one nearest to it, and which fields differ."""
         own = self.numbers()
         differing = {
-            name: [field for field, value in named.numbers().items() if value != own[field]]
+            name: [
+                field
+                for field in {**named.numbers(), **own}
+                if named.numbers().get(field) != own.get(field)
+            ]
             for name, named in PROTOCOLS.items()
         }
         name, fields = min(differing.items(), key=lambda one: len(one[1]))

@@ -104,6 +104,8 @@ def read_setting(name: str, value: Any) -> Scalar:
 def offered_values(name: str, protocol: Protocol) -> tuple[Scalar, ...]:
     """The values that `all` stands for: `default`, and those that the machine has not."""
     own = getattr(protocol, name)
+    if own == "ordered":  # which a library comes with that otherwise counts as half
+        own = "half"
     return (DEFAULT, *(value for value in SETTINGS[name].values if value != own))
 
 

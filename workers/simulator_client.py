@@ -23,7 +23,7 @@ _BUILT = Path(__file__).resolve().parent.parent / "build/workers/simulator/hamtu
 BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
 """The simulator; the environment may name another one, built against another SimGrid."""
 
-_PROTOCOL = "4"  # kSimulatorVersion of simulator/main.cpp
+_PROTOCOL = "5"  # kSimulatorVersion of simulator/main.cpp
 _IDLE_SECONDS = 0.2
 _MORE_NICENESS = 10
 _MOST_NICENESS = 19  # the kernel's

@@ -1,6 +1,7 @@
 #include "workers/simulator/protocol.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "workers/simulator/fields.hpp"
@@ -13,6 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kMostTrains = 1e9;
+constexpr std::uint64_t kMostProcessors = 1U << 20U;
 
 /// One of two words.
 bool choice(Fields& fields, const std::string& key, const std::string& no, const std::string& yes) {
@@ -20,6 +22,14 @@ bool choice(Fields& fields, const std::string& key, const std::string& no, const
   if (word != yes && word != no)
     throw InvalidRequest(fields.name(key) + ": must be \"" + no + "\" or \"" + yes + "\"");
   return word == yes;
+}
+
+Exchange exchange(Fields& fields) {
+  const Json& word = fields.get("exchange");
+  if (word == "full") return Exchange::full;
+  if (word == "half") return Exchange::half;
+  if (word == "ordered") return Exchange::ordered;
+  throw InvalidRequest(fields.name("exchange") + ": must be \"full\", \"half\" or \"ordered\"");
 }
 
 /// Reads [[bytes, seconds, seconds per byte], ...].
@@ -52,8 +62,9 @@ Protocol parse_protocol(const Json& json, const std::string& path) {
   protocol.control_bytes = fields.number("control_bytes", true);
   protocol.eager_limit = fields.optional_number("eager_limit", true);
   protocol.send_buffer = fields.optional_number("send_buffer", true);
-  protocol.takes_turns = choice(fields, "exchange", "full", "half");
+  protocol.exchange = exchange(fields);
   protocol.turns_above = fields.number("exchange_above", true);
+  if (!fields.find("stagger").is_null()) protocol.stagger = fields.number("stagger", true);
   protocol.trains = std::floor(fields.number("trains", false));
   if (!(protocol.trains >= 1 && protocol.trains <= kMostTrains))
     throw InvalidRequest(fields.name("trains") + ": must be from 1 to 1e9");
@@ -65,6 +76,8 @@ Protocol parse_protocol(const Json& json, const std::string& path) {
   protocol.isend_overhead = overhead(fields, "isend_overhead");
   protocol.receive_overhead = overhead(fields, "receive_overhead");
   protocol.peer_overhead = fields.number("peer_overhead", true);
+  if (!fields.find("processors").is_null())
+    protocol.processors = static_cast<std::size_t>(fields.whole("processors", kMostProcessors));
   fields.refuse_others();
   return protocol;
 }

@@ -1,6 +1,8 @@
 // How messages between hosts become packets, where the network is simulated as queues of them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -37,6 +39,13 @@ class Overhead {
   std::vector<Step> steps_;
 };
 
+/// How large messages between two ranks cross each other.
+enum class Exchange : std::uint8_t {
+  full,     // both at once
+  half,     // one direction at a time
+  ordered,  // what one rank tells the other waits behind what it sends it: who was asked first goes first
+};
+
 /// The fields of a machine's `protocol`; sizes in bytes, times in s.
 struct Protocol {
   bool cuts_through = false;  // a packet goes on as soon as its head is there, not when all of it is
@@ -47,8 +56,9 @@ struct Protocol {
   double control_bytes = 0;            // payload of a message about a message
   std::optional<double> eager_limit;   // larger messages wait for their receiver; none: no message does
   std::optional<double> send_buffer;   // for each pair of ranks; none: without limit
-  bool takes_turns = false;            // large messages between two ranks go one direction at a time
-  double turns_above = 0;              // what is large
+  Exchange exchange = Exchange::full;
+  double turns_above = 0;              // what takes turns where exchange is half
+  double stagger = 0;                  // by which a rank is late at most after a message of several packets
   double trains = 0;                   // most that a message is cut into
   std::optional<double> buffer;        // of each cable; none: without limit
   double burst = 0;                    // that an idle cable lets pass at once
@@ -56,6 +66,7 @@ struct Protocol {
   Overhead isend_overhead;
   Overhead receive_overhead;  // on that of the receiver
   double peer_overhead = 0;   // of the sender, at the first message to a rank
+  std::size_t processors = 0;  // that spend all these times for all hosts; 0: each host has its own
 };
 
 /// Throws InvalidRequest.

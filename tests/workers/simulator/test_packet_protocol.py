@@ -103,6 +103,68 @@ def test_large_messages_of_a_pair_may_go_one_direction_at_a_time(
     assert last == pytest.approx(turns * size / BANDWIDTH + LATENCY, rel=EXACTLY)
 
 
+@pytest.mark.parametrize("late", [0.0, 1e-4])
+@pytest.mark.parametrize("exchange", ["full", "half", "ordered"])
+def test_ordered_messages_of_a_pair_cross_where_neither_was_asked_for_first(
+    tmp_path: Path, exchange: str, late: float
+) -> None:
+    """An announcement that came before one's own is answered before, and its data sets out."""
+    size = 1_000_000
+    request = packets_on(line_of(2), 0, 1, exchange=exchange, eager_limit=1000, control_bytes=1)
+    both = [together(("irecv", 1 - rank, size), ("isend", 1 - rank, size)) for rank in (0, 1)]
+    both[1] = [compute(late), *both[1]]
+    last = max(times_of(tmp_path, both, request))
+    turns = 2 if exchange == "half" or (exchange == "ordered" and late) else 1
+    assert last == pytest.approx(late + turns * size / BANDWIDTH, rel=0.05)
+
+
+def test_a_sendrecv_receives_before_it_sends(tmp_path: Path) -> None:
+    """So that, of two announcements, the one that was there already is answered first."""
+    size, late = 1_000_000, 1e-4
+    request = packets_on(line_of(2), 0, 1, exchange="ordered", eager_limit=1000, control_bytes=1)
+
+    def exchange(peer: int) -> bytes:
+        return encode(
+            "sendrecv",
+            **{"to": peer, "send_tag": 1, "send_count": size, "send_size": 1},
+            **{"from": peer, "recv_tag": 1, "recv_count": size, "recv_size": 1},
+        )
+
+    last = max(times_of(tmp_path, [[exchange(1)], [compute(late), exchange(0)]], request))
+    assert last == pytest.approx(late + 2 * size / BANDWIDTH, rel=0.01)
+
+
+def test_ranks_that_do_alike_get_out_of_step(tmp_path: Path) -> None:
+    """Messages of several packets are followed by a delay of a rank's own; others are not."""
+    stagger = 1e-3
+    for size, delayed in ((MTU, False), (10 * MTU, True)):
+        request = packets_on(line_of(3, edges=[[0, 1], [0, 2]]), 0, 1, 2, stagger=stagger)
+        _, *received = times_of(
+            tmp_path,
+            [sends((1, size), (2, size)), receives((0, size)), receives((0, size))],
+            request,
+        )
+        assert (max(received) - min(received) > 1e-2 * stagger) == delayed
+        assert max(received) <= size / BANDWIDTH + LATENCY + stagger
+
+
+@pytest.mark.parametrize("processors", [None, 1, 2])
+def test_hosts_may_share_the_processors_of_an_emulated_cluster(
+    tmp_path: Path, processors: int | None
+) -> None:
+    """Three hosts send at once, each for a time of a processor."""
+    seconds, senders = 1e-4, 3
+    request = packets_on(
+        line_of(6, edges=[[0, 3], [1, 4], [2, 5], [0, 1], [1, 2]]), *range(6),
+        send_overhead=[[0, seconds, 0]], **({"processors": processors} if processors else {}),
+    )  # fmt: skip
+    programs = [sends((rank + 3, 1)) for rank in range(3)]
+    programs += [receives((rank, 1)) for rank in range(3)]
+    sent = sorted(times_of(tmp_path, programs, request)[:senders])
+    rounds = {None: [1, 1, 1], 1: [1, 2, 3], 2: [1, 1, 2]}[processors]
+    assert sent == pytest.approx([seconds * each for each in rounds], rel=EXACTLY)
+
+
 def test_turns_of_a_pair_alternate(tmp_path: Path) -> None:
     size, each = 90_000, 3
     request = packets_on(line_of(2), 0, 1, exchange="half")
@@ -215,7 +277,9 @@ def test_buffers_that_wait_for_each_other_in_a_circle_are_told_of(tmp_path: Path
         ("buffer", 10, "must hold a packet"),
         ("send_overhead", [[10, 0, 0], [5, 0, 0]], "sizes must increase"),
         ("send_overhead", [[10, 0]], "must list [bytes, seconds, seconds per byte]"),
-        ("exchange", "both", 'must be "full" or "half"'),
+        ("exchange", "both", 'must be "full", "half" or "ordered"'),
+        ("processors", 0.5, "must be a whole number up to 1048576"),
+        ("stagger", -1, "must be a number from 0"),
         ("flow_control", True, "unknown field"),
     ],
 )

@@ -57,6 +57,14 @@ std::uint8_t longest_class(const Protocol& protocol) {
   return packets < 2 ? 0 : static_cast<std::uint8_t>(std::floor(std::log2(packets)));
 }
 
+/// A number that looks drawn (the finalizer of SplitMix64: Steele, Lea and Flood 2014).
+std::uint64_t mixed(std::uint64_t number) {
+  number += 0x9E3779B97F4A7C15;
+  number = (number ^ (number >> 30U)) * 0xBF58476D1CE4E5B9;
+  number = (number ^ (number >> 27U)) * 0x94D049BB133111EB;
+  return number ^ (number >> 31U);
+}
+
 /// Which of parallel cables messages between two ranks take: always the same, as link aggregation does, so
 /// that they stay in order.
 std::uint32_t lane_of(std::uint32_t source, std::uint32_t target) {
@@ -95,6 +103,7 @@ PacketMessages::PacketMessages(Kernel& kernel, Network& network, const Protocol&
       packet_(full_packet(protocol)),
       send_buffer_(or_never(protocol.send_buffer)),
       longest_(longest_class(protocol)),
+      processors_(protocol.processors, 0.0),
       network_(network, {protocol.cuts_through, full_packet(protocol), protocol.framing,
                          or_never(protocol.buffer), protocol.burst}) {}
 
@@ -107,17 +116,17 @@ PacketMessages::Box& PacketMessages::box(const Actor& actor) {
   return boxes_[number];
 }
 
-Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool takes_turns) {
+Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool is_apart) {
   const auto from = static_cast<std::uint32_t>(source.number);
   const auto to = static_cast<std::uint32_t>(target.number);
-  if (Channel* const known = channels_[{from, to, takes_turns}].channel; known != nullptr)
+  if (Channel* const known = channels_[{from, to, is_apart}].channel; known != nullptr)
     return *known;
   auto& made = *::new (channel_memory_.allocate(sizeof(Channel), alignof(Channel))) Channel;
-  channels_[{from, to, takes_turns}].channel = &made;
+  channels_[{from, to, is_apart}].channel = &made;
   made.host = static_cast<Node>(source.host);
   if (source.host != target.host)
     made.path = network_.path(made.host, static_cast<Node>(target.host), lane_of(from, to));
-  if (takes_turns) {
+  if (is_apart && protocol_.exchange == Exchange::half) {
     const Channel* const opposite = channels_[{to, from, true}].channel;
     made.turns = opposite != nullptr
                      ? opposite->turns
@@ -139,6 +148,30 @@ std::uint8_t PacketMessages::train_class(double packets) const {
   return std::min(longest_, class_of(packets / protocol_.trains));
 }
 
+void PacketMessages::spend(double seconds) {
+  if (!(seconds > 0)) return;
+  if (processors_.empty()) {
+    kernel_.execute_for(seconds);
+    return;
+  }
+  std::pop_heap(processors_.begin(), processors_.end(), std::greater<>());
+  const double now = Kernel::now();
+  processors_.back() = std::max(processors_.back(), now) + seconds;
+  const double wait = processors_.back() - now;
+  std::push_heap(processors_.begin(), processors_.end(), std::greater<>());
+  kernel_.sleep(wait);
+}
+
+/// Two ranks that do alike are not in step for long on real processors, and who announces a large message
+/// first decides which goes first.
+void PacketMessages::stagger(const Actor& actor) {
+  if (!(protocol_.stagger > 0)) return;
+  constexpr double kOne = 0x1p-64;
+  const std::uint64_t drawn =
+      mixed(mixed(static_cast<std::uint64_t>(actor.number)) + box(actor).taken++);
+  kernel_.sleep(protocol_.stagger * kOne * static_cast<double>(drawn));
+}
+
 void PacketMessages::charge_send(const Actor& target, std::size_t bytes, bool is_immediate) {
   const auto size = static_cast<double>(bytes);
   double seconds =
@@ -148,11 +181,12 @@ void PacketMessages::charge_send(const Actor& target, std::size_t bytes, bool is
     if (!to.has_met) seconds += protocol_.peer_overhead;
     to.has_met = true;
   }
-  kernel_.execute_for(seconds);
+  spend(seconds);
 }
 
 void PacketMessages::charge_receive(std::size_t bytes) {
-  kernel_.execute_for(protocol_.receive_overhead(static_cast<double>(bytes)));
+  spend(protocol_.receive_overhead(static_cast<double>(bytes)));
+  if (static_cast<double>(bytes) > protocol_.mtu) stagger(kernel_.running());
 }
 
 Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
@@ -215,12 +249,23 @@ void PacketMessages::match(PacketSend& send, PacketReceive& receive) {
   set_out(send, *send.target, *send.source, protocol_.control_bytes);
 }
 
+/// Whether part of a message does not wait behind what else goes the same way.
+bool PacketMessages::goes_apart(const PacketSend& send) const {
+  switch (protocol_.exchange) {
+    case Exchange::full:
+      return send.stage == PacketSend::Stage::cleared;
+    case Exchange::half:
+      return send.stage == PacketSend::Stage::data && send.size > protocol_.turns_above;
+    default:
+      return false;
+  }
+}
+
 /// Part of a message takes its place behind what goes the same way.
 void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& to, double payload) {
   const double now = Kernel::now();
   const bool is_data = send.stage == PacketSend::Stage::data;
-  Channel& way = channel(
-      from, to, is_data && protocol_.takes_turns && send.size > protocol_.turns_above);
+  Channel& way = channel(from, to, goes_apart(send));
   send.way = &way;
   if (way.path.count == 0) {
     way.free = std::max(way.free, network_.cross_memory(way.host, payload, now));

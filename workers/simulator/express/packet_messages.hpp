@@ -103,7 +103,9 @@ class PacketMessages final : public Messaging {
   void charge_receive(std::size_t bytes);
 
   /// Whether receives cost their rank nothing.
-  bool receives_are_free() const { return protocol_.receive_overhead.is_nothing(); }
+  bool receives_are_free() const {
+    return protocol_.receive_overhead.is_nothing() && !(protocol_.stagger > 0);
+  }
 
   /// The running rank sends. What it has to wait for, held until `release`; null for nothing.
   Pending* post_send(const MatchEnvelope& envelope, Actor& target, const Content& content, Mode mode);
@@ -139,6 +141,7 @@ class PacketMessages final : public Messaging {
   struct Box {
     Waiting<PacketSend> arrived;  // and not received
     Waiting<PacketReceive> receives;
+    std::uint64_t taken = 0;      // messages of several packets
   };
 
   /// What happens besides trains that come to queues.
@@ -153,19 +156,19 @@ class PacketMessages final : public Messaging {
     }
   };
 
-  /// Messages from one rank to another; those that go one direction at a time are apart.
+  /// Messages from one rank to another; what does not wait for others is apart.
   struct ChannelKey {
     std::uint32_t source = 0;
     std::uint32_t target = 0;
-    bool takes_turns = false;
+    bool is_apart = false;
 
     bool operator==(const ChannelKey& other) const {
-      return source == other.source && target == other.target && takes_turns == other.takes_turns;
+      return source == other.source && target == other.target && is_apart == other.is_apart;
     }
 
     std::size_t hash() const {
       constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
-      return ((std::uint64_t{source} << 32U | target) * 2 + (takes_turns ? 1 : 0)) * kMix >> 32U;
+      return ((std::uint64_t{source} << 32U | target) * 2 + (is_apart ? 1 : 0)) * kMix >> 32U;
     }
   };
 
@@ -173,8 +176,12 @@ class PacketMessages final : public Messaging {
     Channel* channel = nullptr;
   };
 
+  /// The running rank keeps a processor busy with a message.
+  void spend(double seconds);
+  void stagger(const Actor& actor);
+  bool goes_apart(const PacketSend& send) const;
   Box& box(const Actor& actor);
-  Channel& channel(const Actor& source, const Actor& target, bool takes_turns);
+  Channel& channel(const Actor& source, const Actor& target, bool is_apart);
   double wire_bytes(double payload) const;
   std::uint8_t train_class(double packets) const;
   void set_out(PacketSend& send, const Actor& from, const Actor& to, double payload);
@@ -193,6 +200,7 @@ class PacketMessages final : public Messaging {
   double packet_;       // bytes of a full one on the wire
   double send_buffer_;  // bytes
   std::uint8_t longest_;  // class of trains
+  std::vector<double> processors_;  // those that all hosts share: when each is free, a heap, the first one first
   PacketNetwork network_;
   std::vector<Box> boxes_;  // by the number of the actor
   Numbers<ChannelKey, Known> channels_;

@@ -65,6 +65,13 @@ class Request : public F2C {
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
   static int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
   static void iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status);
+  static MPI_Request isend_init(const void* buffer, int count, MPI_Datatype type, int target, int tag,
+                                MPI_Comm communicator);
+  static MPI_Request irecv_init(void* buffer, int count, MPI_Datatype type, int source, int tag,
+                                MPI_Comm communicator);
+  static void sendrecv(const void* sent, int sent_count, MPI_Datatype sent_type, int target,
+                       int sent_tag, void* received, int received_count, MPI_Datatype received_type,
+                       int source, int received_tag, MPI_Comm communicator, MPI_Status* status);
 
   static bool match(Request& send, Request& receive, bool probing);
   express::Envelope envelope() const;
@@ -387,6 +394,35 @@ int Request::waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     note(place);
   }
   return result;
+}
+
+/// Beside packets, the receive is posted first, as MPI libraries do: which of two large messages that cross
+/// each other is asked for first decides whether they go at once or in turn.
+void Request::sendrecv(const void* sent, int sent_count, MPI_Datatype sent_type, int target,
+                       int sent_tag, void* received, int received_count, MPI_Datatype received_type,
+                       int source, int received_tag, MPI_Comm communicator, MPI_Status* status) {
+  express::Kernel* const kernel = express::kernel();
+  const auto is_self = [&](int rank) {
+    return communicator->group()->actor(rank) == kernel->running().number;
+  };
+  if (kernel == nullptr || kernel->packets() == nullptr || source == MPI_PROC_NULL ||
+      target == MPI_PROC_NULL || (is_self(source) && is_self(target))) {
+    static const auto library =
+        library_function<void(const void*, int, MPI_Datatype, int, int, void*, int, MPI_Datatype, int,
+                              int, MPI_Comm, MPI_Status*)>(
+            "_ZN7simgrid4smpi7Request8sendrecvEPKviPNS0_8DatatypeEiiPviS5_iiPNS0_4CommEP10MPI_Status");
+    return library(sent, sent_count, sent_type, target, sent_tag, received, received_count,
+                   received_type, source, received_tag, communicator, status);
+  }
+  MPI_Request both[] = {
+      irecv_init(received, received_count, received_type, source, received_tag, communicator),
+      isend_init(sent, sent_count, sent_type, target, sent_tag, communicator)};
+  MPI_Status statuses[2];
+  for (MPI_Request const request : both) request->start();
+  waitall(2, both, statuses);
+  for (MPI_Request& request : both)
+    if (request != MPI_REQUEST_NULL) unref(&request);
+  if (status != MPI_STATUS_IGNORE) *status = statuses[0];
 }
 
 /// A send that nobody waits for, a collective, or nothing.
