@@ -101,6 +101,8 @@ def calibrate(
     computed = {each.clock: t for each, t in measured.items() if each.kind == "computation"}
     speed = common_speed(computed, FLOPS)
     protocol = _of_protocol(described, middle, limit)
+    if (cores := cluster.origin(library).get("cores")) is not None:
+        protocol["processors"] = cores  # those of this host, which plays all hosts
     fitted = fit(described, measured, protocol, say)
     calibration = _calibration(cluster, library, fitted, log)
     document = fitted.machine.canonical()

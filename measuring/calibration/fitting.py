@@ -41,10 +41,15 @@ _NORMAL_QUARTERS = 1.349
 _FIRST_BURST = 1500.0
 _CLEARLY = 0.97
 """Part of what remains of the protocol's own variant under which another one is taken."""
-_VARIANTS: Mapping[str, Sequence[str]] = {
-    "exchange": ("full", "half"),
-    "switching": ("cut-through", "store-and-forward"),
+_VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "exchange": (
+        {"exchange": "full", "stagger": 0.0},
+        {"exchange": "half", "stagger": 0.0},
+        *({"exchange": "ordered", "stagger": stagger} for stagger in (0.0, 5e-5, 1e-4, 2e-4)),
+    ),
+    "switching": ({"switching": "cut-through"}, {"switching": "store-and-forward"}),
 }
+"""By the field that tells them apart: fields that go together."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,8 @@ def fit(
     first = _first_guesses(machine, middle)
     own = machine.protocol
     assert own is not None, "of the packets model"
-    known = {**{name: getattr(own, name) for name in _VARIANTS}, **protocol}
+    fields = {name for values in _VARIANTS.values() for value in values for name in value}
+    known = {**{name: getattr(own, name) for name in sorted(fields)}, **protocol}
     with SimulatedCluster(machine, experiments, often=True) as cluster:
 
         def seconds(numbers: Numbers) -> list[float]:
@@ -127,15 +133,19 @@ def _choose_variants(
 ) -> None:
     """Sets variants of the protocol in `known` where others explain clearly more than its own."""
     for name, values in _VARIANTS.items():
-        own = known[name]
-        costs = {}
-        for value in values:
-            known[name] = value
-            costs[value] = cost(residuals(points, seconds(numbers)))
-        best = min(costs, key=lambda value: costs[value])
-        known[name] = best if costs[best] < _CLEARLY * costs[own] else own
-        told = ", ".join(f"{value} {each:.1f}" for value, each in costs.items())
-        say(f"{name}: {known[name]} (remaining: {told})")
+        own = {field: known[field] for field in values[0]}
+        costs = []
+        for value in (own, *values):
+            known.update(value)
+            costs.append(cost(residuals(points, seconds(numbers))))
+        least = min(costs)
+        best = (own, *values)[costs.index(least)] if least < _CLEARLY * costs[0] else own
+        known.update(best)
+        told = ", ".join(
+            f"{'/'.join(map(str, value.values()))} {each:.1f}"
+            for value, each in zip(values, costs[1:], strict=True)
+        )
+        say(f"{name}: {'/'.join(map(str, best.values()))} (remaining: {told})")
 
 
 def _point(experiment: Experiment, seconds: Sequence[float]) -> Point:

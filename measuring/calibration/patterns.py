@@ -151,15 +151,28 @@ def exchange(one: int, other: int, size: int, *, blocking: bool) -> Experiment:
     )
 
 
-def exchange_begun_by(starter: int, one: int, other: int, size: int, rounds: int) -> Experiment:
-    """Two ranks that a third one lets exchange messages: they begin at nearly the same time."""
+def exchange_begun_by(
+    starter: int, one: int, other: int, size: int, rounds: int, later: int = 0
+) -> Experiment:
+    """Two ranks that a third one lets exchange messages.
+
+    Args:
+        starter: The third one.
+        one: Begins when it hears of the starter.
+        other: Begins when it has a message of the starter.
+        size: Of what they exchange, bytes.
+        rounds: How often they do so.
+        later: Of the message of the starter: with none both begin at nearly the same time; while a
+            long one arrives, the other takes in what it is told of the first exchange.
+    """
     calls: dict[int, Calls] = {
-        starter: [send(one, 0), send(other, 0), recv(one, 0), recv(other, 0)]
+        starter: [send(one, 0), send(other, later), recv(one, 0), recv(other, 0)]
     }
-    for rank, peer in ((one, other), (other, one)):
+    for rank, peer, begins in ((one, other, 0), (other, one, later)):
         turns = [sendrecv(peer, peer, size)] * rounds
-        calls[rank] = [recv(starter, 0), *turns, send(starter, 0)]
-    return Experiment("exchange", size, f"{rounds} begun at once", starter, calls)
+        calls[rank] = [recv(starter, begins), *turns, send(starter, 0)]
+    when = "one after the other" if later else "at once"
+    return Experiment("exchange", size, f"{rounds} begun {when}", starter, calls)
 
 
 def streams(pairs: Sequence[tuple[int, int]], size: int) -> Experiment:

@@ -49,6 +49,7 @@ def experiments() -> list[Experiment]:
         *(patterns.late_receive(0, 1, size, 0.05) for size in (1, 8192)),
         *(patterns.stream(0, 1, size) for size in (1, 4096)),
         patterns.exchange_begun_by(3, 0, 1, 131072, 1),
+        patterns.exchange_begun_by(3, 0, 1, 131072, 1, later=8192),
         patterns.all_to_all(ranks, 1024),
         patterns.pipeline(ranks, 1024),
     ]
@@ -66,7 +67,7 @@ def measured(exchange: str, noise: float, seed: int) -> dict[Experiment, list[fl
     }
 
 
-@pytest.mark.parametrize("exchange", ["half", "full"])
+@pytest.mark.parametrize("exchange", ["half", "full", "ordered"])
 def test_known_numbers_are_found_again(exchange: str) -> None:
     fitted = fit(SOLD_AS, measured(exchange, 0.01, seed=4), PROTOCOL)
     machine, protocol = fitted.machine, fitted.machine.protocol
