@@ -13,6 +13,7 @@ from studies.jeannot_treematch import JEANNOT_TREEMATCH
 from studies.mappers_in_time import MAPPERS_IN_TIME
 from studies.soryani_contention import SORYANI_CONTENTION
 from studies.study import Study
+from studies.trust import TRUST
 from studies.wu_hierarchy import WU_HIERARCHY
 from studies.wu_overhead import WU_OVERHEAD
 
@@ -33,5 +34,6 @@ STUDIES: dict[str, Study] = {
         WU_OVERHEAD,
         SORYANI_CONTENTION,
         MAPPERS_IN_TIME,
+        TRUST,
     )
 }

@@ -42,8 +42,8 @@ def claims_table(claims: Sequence[Claim]) -> Table:
 def files(study: Study, findings: Findings, *, quick: bool) -> Iterator[tuple[str, bytes]]:
     """Yields file names and contents.
 
-    All tables (`NAME-1.csv`, ..., `NAME-claims.csv`), plots (`NAME-PLOT.svg`), and `NAME.md` that
-    shows them all.
+    All tables (`NAME-1.csv`, ..., `NAME-claims.csv`), plots (`NAME-PLOT.svg`), data, and `NAME.md`
+    that shows the former.
     """
     name = study.name
     for number, table in enumerate(findings.tables, start=1):
@@ -52,6 +52,8 @@ def files(study: Study, findings: Findings, *, quick: bool) -> Iterator[tuple[st
         yield f"{name}-claims.csv", table_csv(claims_table(findings.claims)).encode()
     for plot in findings.plots:
         yield f"{name}-{plot.name}.svg", _svg(plot)
+    for file, content in findings.data:
+        yield f"{name}-{file}", content.encode()
     yield f"{name}.md", _markdown(study, findings, quick=quick).encode()
 
 

@@ -95,12 +95,14 @@ class Findings:
         plots: In the order to be looked at.
         claims: The directions that the paper reports, and whether they are found here.
         remarks: What a reader must know: how the setting differs from the paper's.
+        data: Files with everything that was found, by name.
     """
 
     tables: tuple[Table, ...]
     plots: tuple[Plot, ...] = ()
     claims: tuple[Claim, ...] = ()
     remarks: tuple[str, ...] = ()
+    data: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
-/* collectives OPERATION WARM_UPS REPETITIONS BYTES...: times one collective, size by size.
+/* collectives OPERATION WARM_UPS REPETITIONS BYTESxCALLS...: times one collective, size by size.
  *
  * For an emulated cluster, whose ranks all read the same clock. They agree on an instant, sleep until
- * then, and call; a repetition takes from that instant until the last rank is back. So no rank begins
- * late because a barrier let it go late, and the cables are idle when the collective begins. Rank 0
- * prints a line for each repetition: the bytes, the seconds, and by how much the last rank began late.
+ * then, and call so many times; a repetition takes from that instant until the last rank is back. So no
+ * rank begins late because a barrier let it go late, and the cables are idle when the first call begins.
+ * Where many hosts are played by few cores, the last rank wakes a millisecond or two late, so that what
+ * takes less must be called several times. Rank 0 prints a line for each repetition: the bytes, the
+ * seconds of all calls, and by how much the last rank began late.
  *
  * BYTES is what one rank has for another in an all-to-all, gather, scatter and allgather, and the whole
  * vector in a broadcast, reduction, allreduce and reduce-scatter. The root is rank 0. */
@@ -16,7 +18,7 @@
 
 static const double PAUSE = 0.05; /* s from the agreement to the instant */
 
-static int rank, ranks, bytes;
+static int rank, ranks, bytes, calls;
 static int *counts;
 static char *out, *in;
 
@@ -109,7 +111,8 @@ static void repeat(const struct operation *operation, int counted)
   sleep_until(instant);
   double mine[2], last[2];
   mine[1] = now() - instant;
-  operation->call();
+  for (int call = 0; call < calls; call++)
+    operation->call();
   mine[0] = now() - instant;
   MPI_Reduce(mine, last, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank == 0 && counted)
@@ -141,14 +144,17 @@ int main(int argc, char **argv)
 {
   MPI_Init(&argc, &argv);
   if (argc < 5) {
-    fprintf(stderr, "collectives OPERATION WARM_UPS REPETITIONS BYTES...\n");
+    fprintf(stderr, "collectives OPERATION WARM_UPS REPETITIONS BYTESxCALLS...\n");
     return 2;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const struct operation *operation = find_operation(argv[1]);
   for (int size = 4; size < argc; size++) {
-    bytes = atoi(argv[size]);
+    if (sscanf(argv[size], "%dx%d", &bytes, &calls) != 2) {
+      fprintf(stderr, "collectives: %s is not BYTESxCALLS\n", argv[size]);
+      return 2;
+    }
     time_size(operation, atoi(argv[2]), atoi(argv[3]));
   }
   MPI_Finalize();

@@ -81,7 +81,7 @@ class Gain:
         simulated: The same by simulated times.
     """
 
-    group: Hashable
+    group: tuple[str, str, str, int]
     chosen: str
     measured: float
     simulated: float

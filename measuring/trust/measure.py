@@ -29,7 +29,7 @@ Exporter = Callable[[Configuration, str, Library, int], Path]
 
 def measure(
     plan: Plan,
-    cluster_of: Callable[[str], AbstractContextManager[Cluster]],
+    cluster_of: Callable[[str, float], AbstractContextManager[Cluster]],
     export: Exporter,
     log: Log,
     directory: Path,
@@ -41,7 +41,7 @@ def measure(
 
     Args:
         plan: What is measured.
-        cluster_of: Brings up a cluster with a network, until it is left.
+        cluster_of: Brings up a cluster with a network at a scale, until it is left.
         export: Makes the files that an administrator would install.
         log: Where each run is added.
         directory: Where programs are built.
@@ -49,16 +49,16 @@ def measure(
         say: Told what was measured.
     """
     bench = _Bench(directory, export, plan)
-    waiting: dict[str, list[tuple[_Run, int]]] = defaultdict(list)
+    waiting: dict[tuple[str, float], list[tuple[_Run, int]]] = defaultdict(list)
     for run in _runs(plan.cases):
         for number in range(plan.runs):
             if (*run.key, number) not in log.done:
-                waiting[run.cases[0].network].append((run, number))
+                waiting[run.cases[0].network, run.cases[0].scale].append((run, number))
     rng = random.Random(seed)  # noqa: S311 (the order of runs is no secret)
     left = sum(map(len, waiting.values()))
-    for network, runs in waiting.items():
+    for (network, scale), runs in waiting.items():
         rng.shuffle(runs)
-        with cluster_of(network) as cluster:
+        with cluster_of(network, scale) as cluster:
             for run, number in runs:
                 for row in bench.attempts(cluster, run, number):
                     log.add(row)
@@ -108,14 +108,16 @@ class _Bench:
             command = self._program(first.choice, run.library)
             preloaded = [self._whole(run.library)]
         else:
-            sizes = [str(case.bytes) for case in run.cases]
+            sizes = [f"{case.bytes}x{case.calls}" for case in run.cases]
             repeated = [str(WARM_UPS), str(self._plan.repetitions)]
             command = [*self._collectives(run.library), first.operation, *repeated, *sizes]
         launch = Launch(
             command=command,
             ranks=ranks,
             library=run.library,
-            export=self._export(first.configuration, first.network, run.library, ranks),
+            export=None
+            if first.is_default
+            else self._export(first.configuration, first.network, run.library, ranks),
             preloaded=preloaded,
             seconds=_SECONDS,
         )

@@ -42,8 +42,10 @@ def simulate(
         ranks = ranks_of(case)
         trace = programs.get(case.choice) if case.is_program else None
         if trace is None:
-            name = f"{case.operation}-{case.bytes}-{ranks}.ht"
-            trace = collective_trace(case.operation, case.bytes, ranks, directory / name)
+            name = f"{case.operation}-{case.bytes}-{case.calls}-{ranks}.ht"
+            trace = collective_trace(
+                case.operation, case.bytes, ranks, directory / name, calls=case.calls
+            )
         resolved = resolve(case.configuration, machine_of(case), ranks)
         with Simulator([trace]) as simulator:
             answer = simulator.evaluate(resolved.simulator_request())
@@ -64,7 +66,7 @@ def ranks_of(case: Case) -> int:
     return PROGRAMS[case.choice].ranks if case.is_program else NETWORKS[case.network].hosts
 
 
-def collective_trace(operation: str, size: int, ranks: int, path: Path) -> Path:
+def collective_trace(operation: str, size: int, ranks: int, path: Path, *, calls: int = 1) -> Path:
     """Write the trace of one collective, as `programs/collectives.c` calls it, unless it is there.
 
     Args:
@@ -72,9 +74,10 @@ def collective_trace(operation: str, size: int, ranks: int, path: Path) -> Path:
         size: Bytes, as of `Case.bytes`.
         ranks: How many call it.
         path: Where.
+        calls: How often in a row.
     """
     if not path.exists():
-        rank = _call(operation, size, ranks) + encode("finalize")
+        rank = _call(operation, size, ranks) * calls + encode("finalize")
         unfinished = path.with_suffix(f".{threading.get_ident()}")
         write_trace(unfinished, TraceHeader(ranks=ranks, program=operation), [rank] * ranks)
         unfinished.replace(path)

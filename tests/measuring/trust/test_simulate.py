@@ -21,7 +21,7 @@ def test_more_bytes_take_longer_and_networks_differ(tmp_path: Path) -> None:
     def case(network: str, size: int) -> Case:
         return Case(network, "openmpi", "alltoall", size, "ring")
 
-    cases = [case("ring", 1024), case("ring", 8192), case("torus", 8192)]
+    cases = [case("ring", 32768), case("ring", 131_072), case("torus", 131_072)]
 
     found = simulate(cases, lambda case: NETWORKS[case.network].machine(), {}, tmp_path)
 

@@ -30,7 +30,7 @@ def moved(program: Path, operation: str, folder: Path, **settings: str) -> Bytes
     command = ["mpirun.openmpi", "--oversubscribe", "-np", str(RANKS), program]
     environment = {f"OMPI_MCA_{name}": value for name, value in settings.items()}
     ran, found = monitored(
-        [*command, operation, "0", "1", str(BYTES)], RANKS, folder, **environment
+        [*command, operation, "0", "1", f"{BYTES}x1"], RANKS, folder, **environment
     )
     assert ran.status == 0, ran.errors
     return found
