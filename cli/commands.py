@@ -95,6 +95,10 @@ TABLE = {
     "trace": ("traces", "Look at traces; import, merge and truncate them."),
     "trials": ("tables", "Write all trials of a job as a table."),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
+    "validate": (
+        "validate",
+        "Measure trials of a job on a cluster, and say how far the simulation is to be trusted.",
+    ),
     "verify": (
         "verify",
         "Measure what an export gains, by running it and the library's defaults alternately.",

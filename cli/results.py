@@ -21,7 +21,7 @@ from searchspace.units import format_duration
 from service.exports.formats import ALL, FORMATS
 from service.settings import Settings
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "unpack"]
 
 Kind = Literal["convergence", "proximity"]
 FileType = Literal["png", "svg"]
@@ -210,7 +210,7 @@ def export(
     with connect(server, settings) as client:
         found = client.find_job(job)
         content = client.fetch(f"/jobs/{found['id']}/exports/{format_name}", wishes)
-    written = _unpack(content, output)
+    written = unpack(content, output)
     if as_json:
         print_json({"format": format_name, "files": [str(path) for path in written]})
         return
@@ -269,7 +269,7 @@ def _text(option: str, path: Path) -> str:
         raise InvalidInput(f"{option}: {path} is not a text file") from None
 
 
-def _unpack(content: bytes, output: Path) -> list[Path]:
+def unpack(content: bytes, output: Path) -> list[Path]:
     """Write the files of an export archive; names that lead out of `output` are refused."""
     written = []
     with zipfile.ZipFile(io.BytesIO(content)) as packed:

@@ -13,10 +13,12 @@ __all__ = [
     "BEAT_SECONDS",
     "LEASE_SECONDS",
     "OUTCOME_EXAMPLE",
+    "VALIDATION_EXAMPLE",
     "WISH_EXAMPLE",
     "WORK_EXAMPLE",
     "MeasuredList",
     "NewOutcome",
+    "NewValidation",
     "RunView",
     "Wish",
     "WorkView",
@@ -54,6 +56,14 @@ OUTCOME_EXAMPLE: dict[str, Any] = {
     "doubts": [],
     "reason": None,
     "origin": {"cluster": "mpirun", "mpi": "Open MPI 4.1.4", "hosts": ["n1", "n2", "n3", "n4"]},
+}
+
+VALIDATION_EXAMPLE: dict[str, Any] = {
+    "label": "trial 17",
+    "trial": 17,
+    "simulated": 1.27,
+    "cluster": "bluebird",
+    "outcomes": [OUTCOME_EXAMPLE],
 }
 
 
@@ -98,6 +108,21 @@ class NewOutcome(Description):
         return MeasuredOutcome(
             seconds=self.seconds, doubts=doubts, reason=reason, origin=self.origin
         )
+
+
+class NewValidation(Description):
+    """What somebody measured of a configuration of a job who asked for no work."""
+
+    label: str = Field(min_length=1, max_length=200)
+    """For people, such as `trial 17`."""
+    trial: int | None = Field(default=None, ge=1)
+    """The number of the trial; null for the library's defaults."""
+    simulated: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Seconds."""
+    cluster: str = Field(min_length=1, max_length=200)
+    """Name of the cluster."""
+    outcomes: list[NewOutcome] = Field(min_length=1, max_length=1000)
+    """Of each run."""
 
 
 class WorkView(BaseModel):

@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from searchspace.job import JobSpec
 from searchspace.validation import check
-from service.agents.schemas import MeasuredList
+from service.agents.schemas import VALIDATION_EXAMPLE, MeasuredList, NewValidation
 from service.auth.access import PrincipalDependency
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
@@ -33,7 +33,7 @@ from service.parameters import Cursor, JobId, Limit, Log, LogOffset, Points
 from service.settings import Settings
 from service.writing import as_json
 from storage.errors import NotFound
-from storage.records import JobState
+from storage.records import JobState, NewMeasured
 from storage.storage import Storage
 
 __all__ = ["router"]
@@ -286,6 +286,35 @@ def list_measured(job_id: JobId, storage: StorageDependency) -> MeasuredList:
     """How the measuring of finalists stands, and every run: also failed, lost and doubted ones."""
     storage.get_job(job_id)
     return MeasuredList.of(storage.measuring(job_id), storage.measured(job_id))
+
+
+@router.post(
+    "/{job_id}/measured",
+    operation_id="add_measured",
+    summary="Tell what a configuration took on a cluster",
+    status_code=201,
+    response_model=MeasuredList,
+    responses=answers(
+        _MEASURED, 400, 404, 413, 415, 422, status=201, description="All that was measured."
+    ),
+    openapi_extra=body(NewValidation, {"A trial, run once": VALIDATION_EXAMPLE}),
+)
+async def add_measured(
+    job_id: JobId, request: Request, storage: StorageDependency, settings: SettingsDependency
+) -> MeasuredList:
+    """Keep runs that somebody made. They decide nothing; they show what a model is worth."""
+    await run_in_threadpool(storage.check_job, job_id)
+    new = check(NewValidation, await read_document(request, settings.body_limit))
+    configuration = NewMeasured(label=new.label, trial=new.trial, simulated=new.simulated)
+    outcomes = [each.outcome for each in new.outcomes]
+
+    def keep() -> MeasuredList:
+        if new.trial is not None:
+            storage.get_trial(job_id, new.trial)
+        storage.add_measured(job_id, "validation", configuration, outcomes, cluster=new.cluster)
+        return MeasuredList.of(storage.measuring(job_id), storage.measured(job_id))
+
+    return await run_in_threadpool(keep)
 
 
 @router.post(

@@ -1,0 +1,371 @@
+"""`hamtune validate`: trials of a job, measured on a cluster beside what was simulated."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from cli.client import Client, connect
+from cli.options import (
+    command_argument,
+    example,
+    json_option,
+    print_json,
+    say,
+    seed_option,
+    server_option,
+)
+from cli.results import unpack
+from searchspace.builtins import validate as builtin_run
+from searchspace.configuration import Configuration
+from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.machine import Machine, parse_machine
+from searchspace.platform import Infeasible, resolve
+from searchspace.units import format_duration
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    from measuring.clusters import Cluster, Library
+    from measuring.sampling import Sample
+    from measuring.validation import Candidate, Verdict
+
+__all__ = ["COMMANDS"]
+
+_TARGETS = {"openmpi": "openmpi-4.1", "mpich": "mpich-4.0"}
+_DEFAULTS = "the library's defaults"
+_PAGE = 500
+
+
+@click.command(
+    epilog=example(
+        "hamtune validate is-16 --testbed torus",
+        "hamtune validate cg-64 --top 3 --spread 5 --mpirun 'mpirun --map-by core' \\",
+        "  --hosts hosts.txt -- ./cg.A.64",
+    ),
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("job", metavar="J")
+@click.option(
+    "--top", type=click.IntRange(1), default=5, show_default=True, help="How many of the best."
+)
+@click.option(
+    "--spread",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="How many of the others, spread over the simulated range.",
+)
+@click.option("--testbed", metavar="N", help="Run on this testbed, which is up.")
+@click.option("--mpirun", metavar="'mpirun …'", help="Run by this launcher.")
+@click.option(
+    "--hosts",
+    "hosts_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --mpirun: a file with a host's name on each line, in the machine's order.",
+)
+@click.option(
+    "--mpi",
+    type=click.Choice(tuple(_TARGETS)),
+    default="openmpi",
+    show_default=True,
+    help="The library that the program was built with.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="When the measuring ends, however little is known.",
+)
+@click.option(
+    "--precision",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.03,
+    show_default=True,
+    help="Half the confidence interval of a mean, relative to it, at which it is known.",
+)
+@command_argument("hamtune validate J [--testbed N] -- PROGRAM ARGUMENTS", metavar="[-- PROGRAM…]")
+@seed_option
+@json_option
+@server_option
+def validate(
+    job: str,
+    top: int,
+    spread: int,
+    testbed: str | None,
+    mpirun: str | None,
+    hosts_file: Path | None,
+    mpi: Any,
+    minutes: float,
+    precision: float,
+    command: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> None:
+    """Measure trials of a job on a cluster, and say how far the simulation is to be trusted.
+
+    Runs the best trials, the baselines, some trials spread over the simulated range, and the
+    library's defaults, in turns of random order, until the mean of each is known. A built-in
+    program is built for the library; give any other one after --. Times are those from MPI_Init to
+    MPI_Finalize. Trials of another network than the cluster's are left out. All runs are kept with
+    the job ('hamtune measured J').
+    """
+    from measuring.building import build_builtin, build_preload
+    from measuring.sampling import Asked
+    from measuring.trials import Program, measure_candidates
+    from measuring.validation import verdict
+
+    cluster, described = _cluster(testbed, mpirun, hosts_file, mpi)
+    with (
+        tempfile.TemporaryDirectory(prefix="hamtune-validate-", dir=Path.cwd()) as scratch,
+        connect(server, settings) as client,
+    ):
+        directory = Path(scratch)
+        found = client.find_job(job)
+        machine = parse_machine(found["spec"]["machine"])
+        if described is not None:
+            _compare(machine, described)
+        candidates = _candidates(client, found, machine, described, mpi, top, spread, directory)
+        ranks, words = _program(found, command)
+        program = Program(
+            command=words or build_builtin(_builtin(found), mpi, directory / "built"),
+            ranks=ranks,
+            library=mpi,
+            clock=build_preload("whole", mpi, directory / "whole.so"),
+            seconds=60 * minutes,
+        )
+        say(f"{len(candidates)} configurations, {minutes:g} minutes at most")
+        measured = measure_candidates(
+            cluster,
+            program,
+            candidates,
+            Asked(precision=precision, seconds=60 * minutes),
+            seed=seed,
+            say=_progress,
+        )
+        _keep(client, found["id"], measured, cluster, mpi)
+    result = verdict(measured)
+    if as_json:
+        print_json(_document(measured, result))
+    else:
+        _show(measured, result)
+
+
+COMMANDS = [validate]
+
+
+def _cluster(
+    testbed: str | None, mpirun: str | None, hosts_file: Path | None, library: Library
+) -> tuple[Cluster, Machine | None]:
+    """Where programs run, and the machine that it is where that is known."""
+    if (testbed is None) == (mpirun is None):
+        raise click.UsageError("name a cluster: either --testbed, or --mpirun with --hosts")
+    if testbed is not None:
+        from measuring.testbed_cluster import TestbedCluster
+        from testbed.clusters import find
+
+        emulated = TestbedCluster(find(testbed))
+        return emulated, emulated.testbed.scaled_machine
+    from measuring.mpirun_cluster import MpirunCluster
+
+    if hosts_file is None:
+        raise click.UsageError("--mpirun needs --hosts: a file with a host's name on each line")
+    try:
+        hosts = [line.split()[0] for line in hosts_file.read_text().splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"--hosts {hosts_file}: {error}") from None
+    cores = max(map(hosts.count, hosts), default=1)
+    cluster = MpirunCluster(shlex.split(mpirun or ""), list(dict.fromkeys(hosts)), cores)
+    if cluster.library != library:
+        raise InvalidInput(f"the launcher is not of {library}; say --mpi {cluster.library}")
+    return cluster, None
+
+
+def _compare(machine: Machine, emulated: Machine) -> None:
+    """Warns where simulated times are not of the cluster's cables."""
+    ratio = machine.link_bandwidth / emulated.link_bandwidth
+    if not 0.8 <= ratio <= 1.25:
+        say(
+            f"note: the cables of the job's machine are {ratio:.3g} times as fast as the "
+            "testbed's, so times cannot agree; only their order can. Submit the job with the "
+            "machine that 'hamtune calibrate --testbed' writes"
+        )
+
+
+def _candidates(
+    client: Client,
+    job: Mapping[str, Any],
+    machine: Machine,
+    emulated: Machine | None,
+    library: str,
+    top: int,
+    spread: int,
+    directory: Path,
+) -> list[Candidate]:
+    """What is run, with exports in a directory; the library's defaults come last."""
+    from measuring.validation import Candidate, choose, same_files
+
+    network = None if emulated is None else emulated.given_network
+    trials = [trial for trial in _trials(client, job["id"]) if _fits(trial, machine, network, job)]
+    if not trials:
+        raise HamtuneError("no trial of the job has the network of the cluster")
+    found: list[Candidate] = []
+    for trial in choose(trials, top=top, spread=spread):
+        number = trial["number"]
+        label = f"trial {number}" if trial["label"] is None else f"{trial['label']} ({number})"
+        export = directory / f"trial-{number}"
+        wishes = {"trial": number, "target": _TARGETS[library]}
+        try:
+            unpack(client.fetch(f"/jobs/{job['id']}/exports/{library}", wishes), export)
+        except HamtuneError as error:
+            say(f"{label} is left out: {error}")
+            continue
+        same = next((one for one in found if one.export and same_files(one.export, export)), None)
+        if same is not None:
+            say(f"{label} is left out: it installs the same as {same.label}")
+            continue
+        found.append(Candidate(label, number, trial["value"], export))
+    return [*found, Candidate(_DEFAULTS, None, None, None)]
+
+
+def _trials(client: Client, job: str) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = []
+    after = 0
+    while True:
+        page = client.get(f"/jobs/{job}/trials", after=after, limit=_PAGE)
+        found += page["items"]
+        if page.get("cursor") is None or not page["items"]:
+            return found
+        after = page["cursor"]
+
+
+def _fits(trial: Mapping[str, Any], machine: Machine, network: Any, job: Mapping[str, Any]) -> bool:
+    """Whether a trial can be run on the network of the cluster."""
+    chosen = trial["configuration"]
+    if chosen.get("topology", "given") == "given":
+        return network is None or machine.given_network == network
+    if network is None:
+        return False
+    built = {name: value for name, value in chosen.items() if name.startswith("topology")}
+    try:
+        return bool(resolve(Configuration(built), machine, 1).network == network)
+    except Infeasible:
+        return False
+
+
+def _program(job: Mapping[str, Any], command: Sequence[str]) -> tuple[int, Sequence[str]]:
+    """How many ranks, and the program that the user gives; empty for a built-in one."""
+    application = job["spec"]["application"]
+    if "ranks" not in application:
+        raise InvalidInput("several applications cannot be started as one program")
+    if not command and "builtin" not in application:
+        raise click.UsageError(
+            "the application of the job is no built-in program; give one that is built for the "
+            "library: hamtune validate J … -- PROGRAM ARGUMENTS"
+        )
+    return int(application["ranks"]), command
+
+
+def _builtin(job: Mapping[str, Any]) -> Any:
+    parameters = dict(job["spec"]["application"])
+    return builtin_run(parameters.pop("builtin"), parameters, parameters.pop("ranks"))
+
+
+def _progress(candidate: Candidate, known: Sample) -> None:
+    if known.failures:
+        told = f"failed: {known.failures[-1].strip().splitlines()[-1]}"
+    elif known.mean is None:
+        told = f"does not count: {known.doubts[-1]}"
+    else:
+        half = known.half_interval
+        reach = "" if half is None else f" ± {half / known.mean:.1%}"
+        told = f"{format_duration(known.mean)}{reach}"
+    say(f"run {known.runs} of {candidate.label}: {told}")
+
+
+def _keep(
+    client: Client,
+    job: str,
+    measured: Mapping[Candidate, Sample],
+    cluster: Cluster,
+    library: Library,
+) -> None:
+    origin = dict(cluster.origin(library))
+    for candidate, known in measured.items():
+        outcomes: list[dict[str, Any]] = [
+            {"seconds": seconds, "origin": origin} for seconds in known.seconds
+        ]
+        outcomes += [
+            {"reason": {"kind": "failed", "message": failure}, "origin": origin}
+            for failure in known.failures
+        ]
+        document = {
+            "label": candidate.label,
+            "trial": candidate.trial,
+            "simulated": candidate.simulated,
+            "cluster": str(origin.get("testbed", origin["cluster"])),
+            "outcomes": outcomes,
+        }
+        client.post(f"/jobs/{job}/measured", document)
+
+
+def _document(measured: Mapping[Candidate, Sample], result: Verdict) -> dict[str, Any]:
+    return {
+        "configurations": [
+            {
+                "label": candidate.label,
+                "trial": candidate.trial,
+                "simulated": candidate.simulated,
+                "measured": known.mean,
+                "half_interval": known.half_interval,
+                "runs": known.runs,
+                "doubts": known.doubts,
+                "failures": known.failures,
+            }
+            for candidate, known in measured.items()
+        ],
+        "median_error": result.median,
+        "worst_error": result.worst,
+        "tau": result.tau,
+        "regret": result.regret,
+        "chosen": None if result.chosen is None else result.chosen.label,
+        "fastest": None if result.fastest is None else result.fastest.label,
+    }
+
+
+def _show(measured: Mapping[Candidate, Sample], result: Verdict) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("configuration", "simulated", "measured", "±", "sim / meas", "runs"):
+        table.add_column(
+            title, no_wrap=True, justify="left" if title == "configuration" else "right"
+        )
+    for candidate, known in measured.items():
+        mean, half = known.mean, known.half_interval
+        simulated = candidate.simulated
+        table.add_row(
+            candidate.label,
+            "" if simulated is None else format_duration(simulated),
+            "failed" if mean is None else format_duration(mean),
+            "" if mean is None or half is None else f"{half / mean:.1%}",
+            "" if mean is None or simulated is None else f"{simulated / mean:.2f}",
+            str(known.runs),
+        )
+    Console(soft_wrap=True).print(table)
+    if result.chosen is None or result.fastest is None or result.regret is None:
+        click.echo("nothing that was simulated has a time that counts")
+        return
+    order = "no two differ by more than 3%" if result.tau is None else f"tau {result.tau:.2f}"
+    click.echo(
+        f"error: median {result.median:.1%}, worst {result.worst:.1%}; order: {order}\n"
+        f"regret {result.regret:.3f}: the simulation chooses {result.chosen.label}, "
+        f"the fastest is {result.fastest.label}"
+    )
