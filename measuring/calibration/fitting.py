@@ -34,7 +34,9 @@ _FIRST_GUESS_ALONE = "unexpected"
 """Messages that lie ready are received at once. Ranks that wait for one are woken for it, which is
 most of what a message costs its receiver, so these say what it costs at least."""
 _GUESS_ERROR = 1.0
-_SMALL = 64
+_TIMES = (1.0, 2.0, 3.0, 4.0, 6.0)
+_PASSING = 1024
+"""Bytes of a message that is one packet: what it takes is that of processors, and they differ."""
 _NOISE = 0.5
 """Spread of half the repetitions of the middle experiment above which there is nothing to fit."""
 _NORMAL_QUARTERS = 1.349
@@ -102,6 +104,7 @@ def fit(
         # First, for numbers that are refined under the wrong variant go astray; and again by better
         # numbers.
         _choose_variants(known, first, points, seconds, say)
+        first = _woken(first, points, seconds)
         refined = refine(parameters, first, points, seconds, say)
         _choose_variants(known, refined.numbers, points, seconds, say)
         refined = refine(parameters, refined.numbers, points, seconds, say)
@@ -122,6 +125,19 @@ def fit(
         for each, time in zip(experiments, simulated, strict=True)
     ]
     return Fitted(best, refined.intervals, compared)
+
+
+def _woken(
+    first: Numbers, points: Sequence[Point], seconds: Callable[[Numbers], Sequence[float]]
+) -> Numbers:
+    """First guesses with what a receive costs a rank that sleeps: some times the least.
+
+    Small messages of pairs that share a core and of others differ, and a refinement that begins too
+    low stays between them.
+    """
+    name = "receive_overhead.seconds"
+    guesses = [{**first, name: first[name] * times} for times in _TIMES]
+    return min(guesses, key=lambda numbers: cost(residuals(points, seconds(numbers))))
 
 
 def _choose_variants(
@@ -159,10 +175,10 @@ def _floor(experiment: Experiment) -> float:
     """How near a model is expected to come to an experiment, relative."""
     if experiment.kind == _FIRST_GUESS_ALONE:
         return _GUESS_ERROR
-    if experiment.kind in _OF_PROCESSORS:
+    if experiment.kind in _OF_PROCESSORS or experiment.bytes <= _PASSING:
         return SMALL_ERROR
     if experiment.kind in _CROWDS:
-        return SMALL_ERROR if experiment.bytes <= _SMALL else CROWD_ERROR
+        return CROWD_ERROR
     return MODEL_ERROR
 
 

@@ -77,6 +77,7 @@ def collective_trace(operation: str, size: int, ranks: int, path: Path, *, calls
         calls: How often in a row.
     """
     if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
         rank = _call(operation, size, ranks) * calls + encode("finalize")
         unfinished = path.with_suffix(f".{threading.get_ident()}")
         write_trace(unfinished, TraceHeader(ranks=ranks, program=operation), [rank] * ranks)

@@ -45,6 +45,7 @@ EXPECTED = {
     "POST /api/v1/jobs/{job_id}/measurements",
     "GET /api/v1/jobs/{job_id}/measurements",
     "GET /api/v1/jobs/{job_id}/measured",
+    "POST /api/v1/jobs/{job_id}/measured",
     "POST /api/v1/jobs/{job_id}/measured/end",
     "POST /api/v1/agents/work",
     "POST /api/v1/agents/runs/{job_id}/{place}/{number}/beat",
