@@ -15,7 +15,7 @@ __all__ = ["TABLE", "LazyGroup"]
 TABLE = {
     "agent": (
         "agent",
-        "Measure the finalists of jobs on a cluster: ask a service for runs, and tell their times.",
+        "Measure the finalists of jobs on this cluster, as CONFIGURATION allows.",
     ),
     "api": (
         "serve",
@@ -59,7 +59,7 @@ TABLE = {
     "map": ("mappings", "Place ranks on the hosts of a machine and judge the mapping in hops."),
     "measured": (
         "measured",
-        "Show what clusters measure of the finalists of a job; or wait for no more of it.",
+        "Show what clusters have measured of a job's finalists.",
     ),
     "migrate": ("keeping", "Bring the tables of the database up to date."),
     "order": (

@@ -126,7 +126,8 @@ def _watch(
             over = status != 0 and _use().cpu_seconds > bounds.cpu_seconds
             # A process that is refused more memory says so in its own way, or not at all.
             most_bytes = max(most_address_bytes, _most_resident_bytes())
-            full = status != 0 and most_bytes > bounds.memory_bytes - _NEARLY_BYTES
+            near = min(_NEARLY_BYTES, bounds.memory_bytes // 4)
+            full = status != 0 and most_bytes > bounds.memory_bytes - near
             return {"limit": "cpu" if over else "memory"} if over or full else {"status": status}
         if ready:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,13 @@ from measuring.agreement import quantile
 from measuring.calibration.calibrated import Compared
 from measuring.calibration.experiments import Experiment
 from measuring.calibration.fits import closed_forms
-from measuring.calibration.fits.numbers import LOOPBACK, PARAMETERS, Numbers, with_numbers
+from measuring.calibration.fits.numbers import (
+    LOOPBACK,
+    PARAMETERS,
+    Numbers,
+    Parameter,
+    with_numbers,
+)
 from measuring.calibration.fits.refine import Point, cost, refine, residuals
 from measuring.calibration.patterns import COPIES, IN_A_ROW
 from measuring.calibration.simulate import SimulatedCluster
@@ -41,6 +48,8 @@ _NOISE = 0.5
 """Spread of half the repetitions of the middle experiment above which there is nothing to fit."""
 _NORMAL_QUARTERS = 1.349
 _FIRST_BURST = 1500.0
+_LEAST_REACH = 5e-6
+"""Seconds of latency a hop that are allowed however little of it shows."""
 _CLEARLY = 0.97
 """Part of what remains of the protocol's own variant under which another one is taken."""
 _VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
@@ -92,6 +101,7 @@ def fit(
     _check_noise([measured[each] for each in experiments])
     parameters = PARAMETERS + (LOOPBACK if machine.cores_per_host > 1 else ())
     first = _first_guesses(machine, middle)
+    parameters = tuple(_within_reach(each, first) for each in parameters)
     own = machine.protocol
     assert own is not None, "of the packets model"
     fields = {name for values in _VARIANTS.values() for value in values for name in value}
@@ -138,6 +148,18 @@ def _woken(
     name = "receive_overhead.seconds"
     guesses = [{**first, name: first[name] * times} for times in _TIMES]
     return min(guesses, key=lambda numbers: cost(residuals(points, seconds(numbers))))
+
+
+def _within_reach(parameter: Parameter, first: Numbers) -> Parameter:
+    """The parameter, with no more of latency than how ping-pongs grow with hops allows.
+
+    Crowds of small messages, whom processors hold up, are explained by latency as well as by
+    overheads; what is alone on the cables tells the two apart.
+    """
+    if parameter.name != "link_latency":
+        return parameter
+    most = max(_LEAST_REACH, 2 * first["link_latency"])
+    return dataclasses.replace(parameter, most=min(parameter.most, most))
 
 
 def _choose_variants(
@@ -213,4 +235,9 @@ def _first_guesses(machine: Machine, middle: Mapping[Experiment, float]) -> Numb
     for name, (kind, detail) in shown.items():
         seconds, per_byte = closed_forms.overhead(middle, kind, detail, IN_A_ROW)
         found |= {f"{name}.seconds": seconds, f"{name}.per_byte": per_byte}
+    # What an exchange of a byte takes beside that is waking the rank that waits for it.
+    woken = closed_forms.shortest_message(middle) - found["send_overhead.seconds"]
+    found["receive_overhead.seconds"] = max(
+        found["receive_overhead.seconds"], woken - found["link_latency"]
+    )
     return found

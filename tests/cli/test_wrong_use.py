@@ -217,8 +217,9 @@ def test_a_job_loads_no_library_that_it_does_not_need() -> None:
 
 def test_every_command_teaches_with_an_example() -> None:
     commands = all_commands()
-    for group in ("keys", "projects", "topology", "trace"):
-        commands |= commands.pop(group).commands  # type: ignore[attr-defined]
+    for group in ("keys", "projects", "testbed", "topology", "trace"):
+        inside = commands.pop(group).commands  # type: ignore[attr-defined]
+        commands |= {f"{group} {name}": command for name, command in inside.items()}
 
     contract = "up run submit jobs show watch pause resume cancel clone best plot export evaluate"
     assert set(commands) >= {*contract.split(), "capture", "order", "map", "api", "worker"}

@@ -11,7 +11,7 @@ from scipy import stats
 from measuring.calibration.experiments import Experiment
 from searchspace.protocol import Protocol
 
-__all__ = ["bandwidth", "copy_bandwidth", "overhead", "send_buffer"]
+__all__ = ["bandwidth", "copy_bandwidth", "overhead", "send_buffer", "shortest_message"]
 
 Times = Mapping[Experiment, float]
 
@@ -51,6 +51,18 @@ def latency(times: Times) -> float:
     if len(set(hops)) == 1:
         return 0.0
     return max(0.0, float(stats.theilslopes(seconds, hops).slope))
+
+
+def shortest_message(times: Times) -> float:
+    """Seconds of a message of a byte, one way, between the pair that is quickest at it."""
+    return min(
+        (
+            seconds / 2
+            for experiment, seconds in times.items()
+            if experiment.kind == "ping-pong" and experiment.bytes == 1
+        ),
+        default=0.0,
+    )
 
 
 def overhead(times: Times, kind: str, detail: str, count: int) -> tuple[float, float]:
