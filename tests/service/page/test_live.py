@@ -35,6 +35,7 @@ SPEC: dict[str, Any] = {
         "collectives": {"alltoall": "all", "allreduce": "all"},
     },
     "budget": {"trials": 16},
+    "cutoff_factor": None,  # so that enough trials complete to tell what parameters matter
     "seed": 1,
 }
 
