@@ -184,7 +184,10 @@ def test_declared_computation_is_captured_once_and_is_exact(
         ),
         ("  *(volatile int *)8 = 1;", r"program ended with status 139 \(Segmentation fault\)"),
         (
-            "  for (;;) { char *volatile b = malloc(1 << 24); b[rank] = 1; }",
+            "  for (;;) {\n"
+            "    volatile char *b = malloc(1 << 24);\n"
+            "    for (int i = 0; i < 1 << 24; i += 4096) b[i] = 1;\n"
+            "  }",
             "the run used more than 4 GiB of memory",
         ),
         (
