@@ -33,7 +33,12 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
     application = {"builtin": "cg", "class": "S", "ranks": 8}
 
     def submit(project: str, trials: int, seed: int, **more: Any) -> Job:
-        changes = {"application": application, "budget": {"trials": trials}, "seed": seed}
+        changes: dict[str, Any] = {
+            "application": application,
+            "budget": {"trials": trials},
+            "seed": seed,
+        }
+        changes["cutoff_factor"] = None  # with cutoffs the search waits for the baselines
         spec = load_job({**job, **changes, **more})
         storage.add_project(project)
         return ProjectStorage.of(storage, project).create_job(
