@@ -96,7 +96,7 @@ build_page() {
 
 compile_modules() {
   # Where Python is told to write no bytecode, or may not, each command would compile them anew.
-  .venv/bin/python -m compileall -q cli migrations searchspace service storage tuner workers
+  .venv/bin/python -m compileall -q cli measuring migrations searchspace service storage studies testbed tuner workers
 }
 
 install_packages
