@@ -24,10 +24,7 @@ from workers.capture_limits import Limits
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "hamtune-programs"
 SUITES = ("pt2pt", "coll", "comm", "group", "datatype", "topo")
 _SUITE = "teshsuite/smpi/mpich3-test"
-_SOURCES = (
-    "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
-    "PLACE bookworm main\n"
-)
+_TARGET = "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)"
 _HELPERS = ("mtest.c",)
 _LIMITS = Limits(wall_seconds=60, idle_seconds=10, stall_seconds=30)
 
@@ -52,7 +49,7 @@ def source_package(name: str) -> Path:
         apt = CACHE / "apt"
         for folder in ("lists/partial", "cache/archives/partial", "state"):
             (apt / folder).mkdir(parents=True, exist_ok=True)
-        (apt / "sources.list").write_text(_SOURCES)
+        (apt / "sources.list").write_text(_sources())
         settings = {
             "Dir::Etc::sourcelist": apt / "sources.list",
             "Dir::Etc::sourceparts": "-",
@@ -70,6 +67,17 @@ def source_package(name: str) -> Path:
             shutil.rmtree(place)
             raise
     return next(path for path in sorted(place.iterdir()) if path.is_dir())
+
+
+def _sources() -> str:
+    """The sources of what this system has its packages from, as a list for apt."""
+    told = subprocess.run(
+        ["apt-get", "indextargets", "--format", _TARGET, "Created-By: Packages"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return "".join(f"{line}\n" for line in sorted(set(told.splitlines())))
 
 
 def tests_of(suite: Path) -> Iterator[Test]:

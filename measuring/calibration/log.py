@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from measuring.rows import RowLog
 
 __all__ = ["Log", "Row"]
 
@@ -33,35 +34,11 @@ class Row:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Log:
-    """The rows in a file of JSON lines, after a first one that says under what they were taken.
-
-    Args:
-        path: The file; made if need be. A last line that was cut off is left out.
-        under: Under what is measured. Rows of a file that says another are not used: the file is
-            begun anew.
-    """
+class Log(RowLog[Row]):
+    """The runs of a calibration; for arguments see `RowLog`."""
 
     def __init__(self, path: Path, under: Mapping[str, Any]) -> None:
-        self._path = path
-        self.rows: list[Row] = []
-        head, *lines = path.read_text().split("\n") if path.exists() else [""]
-        if lines and _read(head) == json.loads(json.dumps(under)):
-            self.rows = [Row(**json.loads(line)) for line in lines[:-1]]
-        whole = [json.dumps(under), *(json.dumps(asdict(row)) for row in self.rows)]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(whole) + "\n")
-
-    @property
-    def directory(self) -> Path:
-        """Where the file is."""
-        return self._path.resolve().parent
-
-    def add(self, row: Row) -> None:
-        """Keep a row."""
-        self.rows.append(row)
-        with self._path.open("a") as file:
-            file.write(json.dumps(asdict(row)) + "\n")
+        super().__init__(path, under, lambda document: Row(**document))
 
     def counting(self) -> list[Row]:
         """The rows whose times count."""
@@ -82,10 +59,3 @@ class Log:
             for name, seconds in row.seconds.items():
                 found[name].extend(seconds)
         return dict(found)
-
-
-def _read(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from measuring.rows import RowLog
 from measuring.trust.cases import Case
 
 __all__ = ["Log", "Row", "medians"]
@@ -45,30 +45,11 @@ class Row:
         return (self.network, self.library, self.operation, self.choice, self.number)
 
 
-class Log:
-    """The rows in a file of JSON lines, after a first one that says under what they were taken.
-
-    Args:
-        path: The file; made if need be. A last line that was cut off is left out.
-        under: Under what is measured. Rows of a file that says another are not used: the file is
-            begun anew.
-    """
+class Log(RowLog[Row]):
+    """The runs of the study; for arguments see `RowLog`."""
 
     def __init__(self, path: Path, under: Mapping[str, Any]) -> None:
-        self._path = path
-        self.rows: list[Row] = []
-        head, *lines = path.read_text().split("\n") if path.exists() else [""]
-        if lines and json.loads(head) == under:
-            self.rows = [_row(json.loads(line)) for line in lines[:-1]]
-        whole = [json.dumps(under), *(json.dumps(asdict(row)) for row in self.rows)]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(whole) + "\n")
-
-    def add(self, row: Row) -> None:
-        """Keep a row."""
-        self.rows.append(row)
-        with self._path.open("a") as file:
-            file.write(json.dumps(asdict(row)) + "\n")
+        super().__init__(path, under, _row)
 
     @property
     def done(self) -> set[tuple[str, str, str, str, int]]:
