@@ -151,7 +151,8 @@ def _bars(judged: Mapping[str, Judgement]) -> Table:
     for row in zip(*reached.values(), strict=True):
         met = row[list(judged).index(_CALIBRATED)].met
         rows.append((row[0].what, *(bar.found for bar in row), "met" if met else "MISSED"))
-    return Table("What a model has to reach", ("bar", *judged, _CALIBRATED), tuple(rows))
+    columns = ("bar", *judged, "calibrated")
+    return Table("What a model has to reach", columns, tuple(rows))
 
 
 def _by(name: str, judged: Mapping[str, Judgement], of: Callable[[Case], Hashable]) -> Table:
