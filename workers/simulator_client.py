@@ -27,6 +27,7 @@ _PROTOCOL = "5"  # kSimulatorVersion of simulator/main.cpp
 _IDLE_SECONDS = 0.2
 _MORE_NICENESS = 10
 _MOST_NICENESS = 19  # the kernel's
+_VERSION_TRIES = 3
 _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
 
 
@@ -156,9 +157,7 @@ class Simulator:
                     text=True,
                 )
             except OSError as error:
-                raise SimulatorError(
-                    f"the simulator does not start ({error.strerror}); run ./setup.sh to build it"
-                ) from error
+                raise _not_started(error.strerror) from error
             if self._gives_way:
                 _lower_priority(self._server.pid)
             return self._server
@@ -172,8 +171,7 @@ class Simulator:
             self._log.seek(0)
             lines = self._log.read().decode(errors="replace").strip().splitlines()
         status = server.returncode
-        ended = f"by signal {-status}" if status < 0 else f"with status {status}"
-        return lines[-1] if lines and status > 0 else f"the simulator ended {ended}"
+        return lines[-1] if lines and status > 0 else f"the simulator ended {_ending(status)}"
 
 
 @cache
@@ -185,11 +183,7 @@ def simulator_version() -> str:
     Raises:
         SimulatorError: The simulator was not built, or for another version of Hamtune.
     """
-    try:
-        done = subprocess.run([str(BINARY), "--version"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise SimulatorError("the simulator does not start; run ./setup.sh to build it") from error
-    versions = json.loads(done.stdout)
+    versions = json.loads(_ask_version())
     if versions["simulator"] != _PROTOCOL:
         raise SimulatorError(
             f"the simulator {BINARY} is of version {versions['simulator']}, and this Hamtune needs "
@@ -197,6 +191,28 @@ def simulator_version() -> str:
         )
     library = f"{versions['simgrid']}.{versions['library'][:_BUILD_DIGITS]}"
     return f"{versions['simulator']}+simgrid-{library.rstrip('.')}"
+
+
+def _ask_version() -> bytes:
+    for _ in range(_VERSION_TRIES):
+        try:
+            done = subprocess.run([str(BINARY), "--version"], capture_output=True, check=False)
+        except OSError as error:
+            raise _not_started(error.strerror) from error
+        if done.returncode == 0:
+            return done.stdout
+        if done.returncode > 0:
+            break
+        # It was killed, such as for want of memory, and that once should end no worker.
+    raise _not_started(f"it ended {_ending(done.returncode)}")
+
+
+def _not_started(why: str | None) -> SimulatorError:
+    return SimulatorError(f"the simulator does not start ({why}); run ./setup.sh to build it")
+
+
+def _ending(status: int) -> str:
+    return f"by signal {-status}" if status < 0 else f"with status {status}"
 
 
 def _lower_priority(pid: int) -> None:

@@ -91,14 +91,15 @@ class Issuer:
     def _claims(self, token: str) -> dict[str, Any]:
         import jwt
 
-        # Or whoever sends nonsense would keep a thread waiting for it each time.
-        if time.monotonic() < self._away_until and not self._has_keys():
-            raise Rejected(_AWAY)
         try:
-            key = self._signing_keys().get_signing_key_from_jwt(token)
+            # Or whoever sends nonsense would keep a thread waiting for the issuer each time, and
+            # all others behind it.
+            if time.monotonic() < self._away_until and not self._has_key_of(token):
+                raise Rejected(_AWAY)
+            # The bare key: an issuer need not say by which algorithm of its kind it signs.
             claims: dict[str, Any] = jwt.decode(
                 token,
-                key,
+                self._signing_keys().get_signing_key_from_jwt(token).key,
                 algorithms=list(_ALGORITHMS),
                 audience=self._settings.audience,
                 issuer=self._settings.issuer,
@@ -111,9 +112,13 @@ class Issuer:
             raise Rejected(f"the token is not accepted: {error}") from None
         return claims
 
-    def _has_keys(self) -> bool:
+    def _has_key_of(self, token: str) -> bool:
+        import jwt
+
         cache = None if self._keys is None else self._keys.jwk_set_cache
-        return cache is not None and cache.get() is not None
+        known = None if cache is None else cache.get()
+        kid = jwt.get_unverified_header(token).get("kid")
+        return known is not None and any(key.key_id == kid for key in known.keys)
 
     def _away(self) -> Rejected:
         self._away_until = time.monotonic() + _AWAY_SECONDS

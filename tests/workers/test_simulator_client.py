@@ -133,6 +133,30 @@ def test_a_simulator_that_was_not_built_says_what_to_do(
         simulator_version()
 
 
+@pytest.mark.parametrize("times", [1, 2, 1000])
+def test_a_simulator_that_is_killed_is_asked_again_for_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """A worker asks at its start; one kill for want of memory is no reason to end."""
+    killed = tmp_path / "killed"
+    killed.touch()
+    program = tmp_path / "simulator"
+    program.write_text(
+        f"#!/bin/sh\necho >> {killed}\n"
+        f"[ $(wc -l < {killed}) -gt {times} ] || kill -9 $$\nexec {BINARY} --version\n"
+    )
+    program.chmod(0o755)
+    version = simulator_version()
+    monkeypatch.setattr(simulator_client, "BINARY", program)
+    simulator_version.cache_clear()
+    if times < 3:
+        assert simulator_version() == version
+    else:
+        with pytest.raises(SimulatorError, match="it ended by signal 9"):
+            simulator_version()
+    simulator_version.cache_clear()
+
+
 def test_the_version_names_both_parts_and_the_build_of_the_library() -> None:
     simulator_version.cache_clear()
     ours, simgrid = simulator_version().split("+")

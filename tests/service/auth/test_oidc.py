@@ -47,7 +47,9 @@ class LocalIssuer:
             "/keys": {"keys": [{**public, "kid": "one", "alg": "ES256", "use": "sig"}]},
         }
 
-    def token(self, key: Any = None, algorithm: str = "ES256", **changes: Any) -> dict[str, str]:
+    def token(
+        self, key: Any = None, algorithm: str = "ES256", kid: str = "one", **changes: Any
+    ) -> dict[str, str]:
         now = time.time()
         claims = {
             "iss": self.url,
@@ -60,7 +62,7 @@ class LocalIssuer:
             **changes,
         }
         claims = {name: value for name, value in claims.items() if value is not None}
-        signed = jwt.encode(claims, key or self.key, algorithm, headers={"kid": "one"})
+        signed = jwt.encode(claims, key or self.key, algorithm, headers={"kid": kid})
         return {"Authorization": f"Bearer {signed}"}
 
 
@@ -151,6 +153,12 @@ def test_an_issuer_that_is_away_is_not_asked_for_every_token(
     assert guarded.client.get("/api/v1/session", headers=issuer.token()).status_code == 200
     access._issuer._away_until = float("inf")
     assert guarded.client.get("/api/v1/session", headers=issuer.token()).status_code == 200
+    access._issuer._keys.cooldown_duration = 0.0
+    asked.clear()
+    issuer.documents = _Asked(known, asked)
+    answer = guarded.client.get("/api/v1/session", headers=issuer.token(kid="another"))
+    assert (answer.status_code, "cannot be reached" in answer.text) == (401, True)
+    assert not asked
 
 
 class _Asked(dict[str, Any]):
