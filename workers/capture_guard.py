@@ -67,7 +67,6 @@ class _Use:
     processes: int = 0
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
-    address_bytes: int = 0  # of the process that has most
     runs: bool = False  # a process does something just now
 
 
@@ -117,17 +116,16 @@ def _watch(
     deadline = time.monotonic() + bounds.wall_seconds
     pause = _LOOK_SECONDS
     dog = _Watchdog(bounds)
-    most_address_bytes = 0
     while True:
         ready, _, _ = select.select([ended, sys.stdin], [], [], pause)
         if ended in ready:
             status = command.wait()
+            _end_all()  # or what the last ones used is not yet known
             # The system may have ended a process for its CPU time before this one came to look.
             over = status != 0 and _use().cpu_seconds > bounds.cpu_seconds
             # A process that is refused more memory says so in its own way, or not at all.
-            most_bytes = max(most_address_bytes, _most_resident_bytes())
             near = min(_NEARLY_BYTES, bounds.memory_bytes // 4)
-            full = status != 0 and most_bytes > bounds.memory_bytes - near
+            full = status != 0 and _most_resident_bytes() > bounds.memory_bytes - near
             return {"limit": "cpu" if over else "memory"} if over or full else {"status": status}
         if ready:
             return None
@@ -135,7 +133,6 @@ def _watch(
         if begin >= deadline:
             return {"limit": "wall"}
         use = _use()
-        most_address_bytes = max(most_address_bytes, use.address_bytes)
         limit = _exceeded(use, bounds) or disk.limit or dog.limit(use, begin)
         if limit is not None:
             return {"limit": limit}
@@ -196,14 +193,13 @@ def _use() -> _Use:
     for pid in _descendants():
         try:
             times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            address, resident = map(int, Path(f"/proc/{pid}/statm").read_text().split()[:2])
+            resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         except (OSError, IndexError, ValueError):  # it ended just now
             continue
         use.processes += int(times[17])  # its threads
         use.runs |= times[0] in "RD"
         use.cpu_seconds += sum(map(int, times[11:15])) / _TICKS
         use.memory_bytes += resident * _PAGE
-        use.address_bytes = max(use.address_bytes, address * _PAGE)
     return use
 
 
@@ -301,11 +297,12 @@ class _Disk(threading.Thread):
             return "depth"
         except OSError:  # folders vanish while they are walked
             return None
-        # Bytes can be held where nobody looks, as by a file that is open in a message on its way.
-        # The disk has lost them, and somebody here has written them.
         room = _room(self._bounds.watched[0])
-        unseen = min(self._room - room, _written() - self._written) - used
-        if max(used, unseen) > self._bounds.disk_bytes:
+        if os.geteuid() != 0:
+            # Only root sees which files are mapped. What they take the disk has lost, and somebody
+            # here has written it; so has who writes one file again while others fill the disk.
+            used = max(used, min(self._room - room, _written() - self._written) - used)
+        if used > self._bounds.disk_bytes:
             return "disk"
         return "full" if room < self._bounds.reserve_bytes else None
 

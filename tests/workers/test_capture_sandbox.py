@@ -134,12 +134,17 @@ def test_too_many_processes_end_the_command(confined: bool) -> None:
 
 
 def test_memory_is_limited_for_one_process_and_for_all() -> None:
-    status, log = run("tail /dev/zero")
-    assert status != 0
-    assert "memory exhausted" in log
+    with pytest.raises(CaptureFailed, match="the run used more than 200 MiB of memory"):
+        run("tail /dev/zero")
     hold = "(head -c 80M /dev/zero; sleep 20) | tail > /dev/null & "
     with pytest.raises(CaptureFailed, match="the run used more than 200 MiB of memory"):
         run(hold * 4 + "wait")
+
+
+def test_memory_that_is_refused_at_once_is_told_of_by_the_command() -> None:
+    status, log = run("/usr/bin/python3 -c 'import mmap; mmap.mmap(-1, 300 << 20)'")
+    assert status == 1
+    assert "Cannot allocate memory" in log
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,7 @@ def test_trials_are_reached_with_the_keyboard(
     expect(page.get_by_role("status").filter(has_text="Trial 2")).to_have_count(1)
     page.keyboard.press("Enter")
     drawer = page.get_by_role("complementary", name="Trial 2")
-    expect(drawer.get_by_role("heading", name="Trial 2")).to_be_focused()
+    expect(drawer.get_by_role("heading", name="Trial 2", exact=True)).to_be_focused()
     expect(drawer).to_contain_text("hamtune evaluate --application application.json")
     assert violations(page) == []
     page.keyboard.press("Escape")
