@@ -34,31 +34,38 @@ void Rank::replay(MPI_Comm world) {
   actor_ = compat::caller();
   communicators_ = {world, MPI_COMM_SELF};
   requests_.assign(trace_.slots, MPI_REQUEST_NULL);
-  messages_.assign(trace_.slots, nullptr);
-  next_mark_ = 0;
-  for (at_ = 0; at_ < trace_.operations.size(); ++at_) {
+  position_ = {};
+  player_ = express::make_player({trace_, position_, communicators_, at_mark_});
+  std::size_t& at = position_.operation;
+  if (player_) {
+    for (; player_->play(); ++at) call(trace_.operations[at]);
+    return;
+  }
+  for (; at < trace_.operations.size(); ++at) {
     pass_marks();
-    call(trace_.operations[at_]);
+    call(trace_.operations[at]);
   }
 }
 
 void Rank::pass_marks() {
-  for (; next_mark_ < trace_.marks.size() && trace_.marks[next_mark_].before <= at_; ++next_mark_)
+  std::size_t& next = position_.next_mark;
+  for (; next < trace_.marks.size() && trace_.marks[next].before <= position_.operation; ++next)
     if (at_mark_) at_mark_();
 }
 
 std::string Rank::whereabouts() const {
-  if (at_ >= trace_.operations.size()) return "finalize";
-  const Operation& operation = trace_.operations[at_];
+  const std::size_t at = position_.operation;
+  if (at >= trace_.operations.size()) return "finalize";
+  const Operation& operation = trace_.operations[at];
   return operation_name(operation.code, operation.nonblocking) + " (operation " +
-         std::to_string(at_ + 1) + " of " + std::to_string(trace_.operations.size()) + ")";
+         std::to_string(at + 1) + " of " + std::to_string(trace_.operations.size()) + ")";
 }
 
 void Rank::call(const Operation& operation) {
   switch (operation.code) {
     case Code::compute:
       // Not a sleep, which is cheaper but ends in another order with messages of the same instant.
-      express::execute(trace_.flops[operation.more] + flops_behind());
+      express::execute(trace_.flops[operation.more]);
       return;
     case Code::wait:
       wait_for(operation.slot);
@@ -68,8 +75,6 @@ void Rank::call(const Operation& operation) {
       return;
     case Code::request_free:
       // SMPI never delivers a large message whose request is freed; MPI does, by the end.
-      if (messages_[operation.slot] != nullptr)
-        freed_messages_.push_back(std::exchange(messages_[operation.slot], nullptr));
       if (requests_[operation.slot] != MPI_REQUEST_NULL)
         freed_.push_back(std::exchange(requests_[operation.slot], MPI_REQUEST_NULL));
       return;
@@ -80,10 +85,7 @@ void Rank::call(const Operation& operation) {
       wait_for_freed();
       return;
     case Code::sendrecv:
-      if (express::sends_directly())
-        call_directly(operation);
-      else
-        call_sendrecv(operation);
+      call_sendrecv(operation);
       return;
     case Code::comm_dup:
     case Code::comm_split:
@@ -100,30 +102,15 @@ void Rank::call(const Operation& operation) {
       break;
   }
   if (!is_collective(operation.code)) {
-    if (express::sends_directly() && operation.code != Code::probe)
-      call_directly(operation);
-    else
-      call_message(operation);
+    call_message(operation);
     return;
   }
   MPI_Request request = MPI_REQUEST_NULL;
   call_collective(operation, values(operation), communicators_[operation.communicator], payload_,
                   request);
-  if (operation.nonblocking) requests_[operation.slot] = request;
-}
-
-/// What follows a computation without a mark between, where both may as well be one.
-double Rank::flops_behind() {
-  double flops = 0;
-  while (express::merges_computations() && at_ + 1 < trace_.operations.size() &&
-         trace_.operations[at_ + 1].code == Code::compute && !is_marked(at_ + 1))
-    flops += trace_.flops[trace_.operations[++at_].more];
-  return flops;
-}
-
-/// Whether a mark that somebody heeds stands before an operation.
-bool Rank::is_marked(std::size_t operation) const {
-  return at_mark_ && next_mark_ < trace_.marks.size() && trace_.marks[next_mark_].before == operation;
+  if (!operation.nonblocking) return;
+  requests_[operation.slot] = request;
+  if (player_) player_->leave_to_stack(operation.slot);
 }
 
 void Rank::call_message(const Operation& operation) {
@@ -166,69 +153,8 @@ void Rank::call_message(const Operation& operation) {
   }
 }
 
-void Rank::call_directly(const Operation& operation) {
-  using express::SendMode;
-  const MPI_Comm communicator = communicators_[operation.communicator];
-  const auto bytes = [](std::int32_t count, std::int32_t size) {
-    return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
-  };
-  const auto send = [&](SendMode mode, bool is_immediate) -> express::Pending* {
-    if (operation.peer == kNoPeer) return nullptr;
-    return express::start_send({communicator, operation.peer, operation.tag,
-                                bytes(operation.count, operation.type_size)},
-                               mode, is_immediate);
-  };
-  const auto receive = [&](std::int32_t peer, std::int32_t tag, std::size_t room) -> express::Pending* {
-    if (peer == kNoPeer) return nullptr;
-    return express::start_receive({communicator, to_peer(peer), to_tag(tag), room});
-  };
-  switch (operation.code) {
-    case Code::send:
-      finish({send(SendMode::standard, false)});
-      return;
-    case Code::ssend:
-      finish({send(SendMode::synchronous, false)});
-      return;
-    case Code::bsend:
-      finish({send(SendMode::buffered, false)});
-      return;
-    case Code::isend:
-      messages_[operation.slot] = send(SendMode::standard, true);
-      return;
-    case Code::issend:
-      messages_[operation.slot] = send(SendMode::synchronous, true);
-      return;
-    case Code::sendrecv: {
-      const std::int32_t* const other = values(operation);
-      express::Pending* const expected = receive(other[0], other[1], bytes(other[2], other[3]));
-      finish({expected, send(SendMode::standard, true)});
-      return;
-    }
-    default:
-      break;
-  }
-  express::Pending* const expected =
-      receive(operation.peer, operation.tag, bytes(operation.count, operation.type_size));
-  if (operation.code == Code::recv)
-    finish({expected});
-  else
-    messages_[operation.slot] = expected;
-}
-
-/// Waits for all of these that there are.
-void Rank::finish(const std::vector<express::Pending*>& messages) {
-  std::vector<express::Pending*> open;
-  std::copy_if(messages.begin(), messages.end(), std::back_inserter(open),
-               [](const express::Pending* message) { return message != nullptr; });
-  if (!open.empty() && !express::finish(open)) check_mpi(MPI_ERR_TRUNCATE);
-}
-
 void Rank::wait_for(std::uint32_t slot) {
-  if (messages_[slot] != nullptr) {
-    finish({std::exchange(messages_[slot], nullptr)});
-  } else if (requests_[slot] != MPI_REQUEST_NULL) {
-    check_mpi(MPI_Wait(&requests_[slot], MPI_STATUS_IGNORE));
-  }
+  if (requests_[slot] != MPI_REQUEST_NULL) check_mpi(MPI_Wait(&requests_[slot], MPI_STATUS_IGNORE));
 }
 
 void Rank::call_sendrecv(const Operation& operation) {
@@ -244,31 +170,22 @@ void Rank::call_sendrecv(const Operation& operation) {
 
 void Rank::wait_for_all(const Operation& operation) {
   const std::int32_t* const slots = values(operation);
-  std::vector<express::Pending*> messages;
   std::vector<MPI_Request> open;
-  for (std::int32_t item = 1; item <= slots[0]; ++item) {
-    const auto slot = static_cast<std::size_t>(slots[item]);
-    messages.push_back(std::exchange(messages_[slot], nullptr));
-    open.push_back(std::exchange(requests_[slot], MPI_REQUEST_NULL));
-  }
-  finish(messages);
-  if (express::sends_directly() &&
-      std::all_of(open.begin(), open.end(), [](MPI_Request one) { return one == MPI_REQUEST_NULL; }))
-    return;
+  for (std::int32_t item = 1; item <= slots[0]; ++item)
+    open.push_back(
+        std::exchange(requests_[static_cast<std::size_t>(slots[item])], MPI_REQUEST_NULL));
   check_mpi(MPI_Waitall(slots[0], open.data(), MPI_STATUSES_IGNORE));
 }
 
 /// One after the other, since the other end of some may never come.
 void Rank::wait_for_freed() {
-  const auto note = [this] { only_freed_since_ = simgrid::s4u::Engine::get_clock(); };
-  if (!freed_messages_.empty()) express::finish(freed_messages_, note);
   for (std::size_t left = freed_.size(); left > 0; --left) {
-    note();
+    position_.only_freed_since = simgrid::s4u::Engine::get_clock();
     int place = MPI_UNDEFINED;
     check_mpi(MPI_Waitany(static_cast<int>(freed_.size()), freed_.data(), &place,
                           MPI_STATUS_IGNORE));
   }
-  only_freed_since_.reset();
+  position_.only_freed_since.reset();
 }
 
 /// Whether a communicator is to have all ranks of the one that it is made of, and nobody asks for more of it:

@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "searchspace/kernels/trace.hpp"
-#include "workers/simulator/express/direct_messages.hpp"
+#include "workers/simulator/express/trace_player.hpp"
 #include "workers/simulator/payload.hpp"
 
 namespace hamtune {
@@ -33,16 +34,12 @@ class Rank {
 
   /// Since when, s, nothing is left to the rank but requests that it has freed. MPI ends without those
   /// whose other end never comes.
-  std::optional<double> only_freed_since() const { return only_freed_since_; }
+  std::optional<double> only_freed_since() const { return position_.only_freed_since; }
 
  private:
   void pass_marks();
-  double flops_behind();
-  bool is_marked(std::size_t operation) const;
   void call(const Operation& operation);
   void call_message(const Operation& operation);
-  void call_directly(const Operation& operation);
-  void finish(const std::vector<express::Pending*>& messages);
   void wait_for(std::uint32_t slot);
   void call_sendrecv(const Operation& operation);
   void wait_for_all(const Operation& operation);
@@ -57,14 +54,11 @@ class Rank {
   compat::ActorOfRank actor_;
   Payload& payload_;
   std::function<void()> at_mark_;
-  std::size_t at_ = 0;
-  std::size_t next_mark_ = 0;
+  express::Position position_;
+  std::unique_ptr<express::TracePlayer> player_;  // of what needs no stack; none where all does
   std::vector<MPI_Comm> communicators_;
   std::vector<MPI_Request> requests_;  // by slot
   std::vector<MPI_Request> freed_;     // completed at the end
-  std::vector<express::Pending*> messages_;        // by slot, where messages go directly
-  std::vector<express::Pending*> freed_messages_;  // completed at the end
-  std::optional<double> only_freed_since_;
 };
 
 }  // namespace hamtune

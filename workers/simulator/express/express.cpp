@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "workers/simulator/express/direct_messages.hpp"
+#include "workers/simulator/express/trace_player.hpp"
 #include "workers/simulator/simgrid_compat.hpp"
 
 #if SIMGRID_VERSION < 33300
@@ -101,8 +101,6 @@ void tell_loads() {
   if (in_use() && kernel()->packets() != nullptr) kernel()->packets()->tell_loads();
 }
 
-bool merges_computations() { return in_use() && kernel()->packets() != nullptr; }
-
 void run(const std::function<void()>& at_advance) { kernel()->run(at_advance); }
 
 }  // namespace hamtune::express
@@ -139,15 +137,7 @@ bool is_network_blocked() { return false; }
 
 void tell_loads() {}
 
-bool merges_computations() { return false; }
-
-bool sends_directly() { return false; }
-
-Pending* start_send(const DirectMessage&, SendMode, bool) { return nullptr; }
-
-Pending* start_receive(const DirectMessage&) { return nullptr; }
-
-bool finish(const std::vector<Pending*>&, const std::function<void()>&) { return true; }
+std::unique_ptr<TracePlayer> make_player(const Score&) { return nullptr; }
 
 void run(const std::function<void()>&) {}
 

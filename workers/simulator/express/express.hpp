@@ -51,9 +51,6 @@ void restore_choices();
 /// The calling rank computes.
 void execute(double flops);
 
-/// Whether two computations of a rank in a row are one, as where messages go as packets.
-bool merges_computations();
-
 /// Whether messages wait for ever for room in the network's buffers.
 bool is_network_blocked();
 

@@ -16,13 +16,26 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 constexpr std::size_t kFirstRoutes = 16'384;  // bytes, of which there may be more
+constexpr int kSettings = 3;                  // of an execution before it starts
 
 std::unique_ptr<Kernel> in_use;
 
 /// Executions wake the rank that waits for them.
-struct Execution final : Activity {
+struct Execution : Activity {
   Execution(Kernel& kernel, Model& hosts, Actor& actor)
       : kernel_(kernel), hosts_(hosts), actor_(actor) {}
+
+  /// So many flops, at most at a rate of a core of the host and at this one where it is positive.
+  void start(double flops, double most) {
+    const Machine::Host& host = kernel_.machine().host(actor_.host);
+    started = true;
+    remains = flops;
+    last_update = Kernel::now();
+    const double bound = most > 0 && most < host.speed ? most : host.speed;
+    hosts_.sharing.start(variable, this, 1.0, bound, 1);
+    hosts_.sharing.use(variable, *host.cpu, 1.0);
+    kernel_.wake(actor_);
+  }
 
   void at_end() override {
     hosts_.end(*this);
@@ -34,6 +47,14 @@ struct Execution final : Activity {
   Kernel& kernel_;
   Model& hosts_;
   Actor& actor_;
+};
+
+/// One of a player, which does not wait for it on a stack.
+struct PlayedExecution final : Execution {
+  PlayedExecution(Kernel& kernel, Model& hosts, Actor& actor, double all)
+      : Execution(kernel, hosts, actor), flops(all) {}
+
+  double flops;
 };
 
 }  // namespace
@@ -166,7 +187,7 @@ void Kernel::run(const std::function<void()>& at_advance) {
       for (Actor* const actor : ran_) {
         if (actor->calling) continue;
         running_ = actor;
-        actor->context->resume();
+        run(*actor);
       }
       serve();
     }
@@ -174,6 +195,17 @@ void Kernel::run(const std::function<void()>& at_advance) {
     at_advance();
     hosts_.handle_ended();
     network_.handle_ended();
+  }
+}
+
+void Kernel::run(Actor& actor) {
+  for (;;) {
+    if (actor.player != nullptr) {
+      if (actor.player->go_on()) return;
+      actor.player = nullptr;
+    }
+    actor.context->resume();
+    if (actor.player == nullptr) return;
   }
 }
 
@@ -236,10 +268,9 @@ bool Kernel::has_core_of_its_own(const Actor& actor) {
   return host.ranks <= host.cores;
 }
 
-void Kernel::sleep_until(double date) {
+void Kernel::set_timer(double date) {
   timers_.push_back({date, next_timer_++, running_});
   std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
-  block();
 }
 
 void Kernel::note_library_call() {
@@ -265,29 +296,47 @@ void Kernel::start_idle(const Actor& actor) {
 void Kernel::end_idle(std::size_t host) { hosts_.sharing.end_idle(*machine_.host(host).cpu); }
 
 void Kernel::execute(double flops, double most) {
-  constexpr int kSettings = 3;  // of an execution before it starts
   Actor& actor = *running_;
   const Machine::Host& host = machine_.host(actor.host);
   if (packets_ != nullptr && has_core_of_its_own(actor)) {
-    sleep_until(now() + flops / (most > 0 ? std::min(most, host.speed) : host.speed));
+    set_timer(now() + flops / (most > 0 ? std::min(most, host.speed) : host.speed));
+    block();
     return;
   }
   Execution execution(*this, hosts_, actor);
-  call(kSettings, [&] {
-    execution.started = true;
-    execution.remains = flops;
-    execution.last_update = now();
-    const double bound = most > 0 && most < host.speed ? most : host.speed;
-    hosts_.sharing.start(execution.variable, &execution, 1.0, bound, 1);
-    hosts_.sharing.use(execution.variable, *host.cpu, 1.0);
-    wake(actor);
-  });
+  call(kSettings, [&] { execution.start(flops, most); });
   call(0, [&] { start_idle(actor); });
+}
+
+std::unique_ptr<Activity> Kernel::start_execution(double flops) {
+  Actor& actor = *running_;
+  if (has_core_of_its_own(actor)) {
+    set_timer(now() + flops / machine_.host(actor.host).speed);
+    pause();
+    return nullptr;
+  }
+  auto execution = std::make_unique<PlayedExecution>(*this, hosts_, actor, flops);
+  const auto start = [](void* played) {
+    auto* const self = static_cast<PlayedExecution*>(played);
+    self->start(self->flops, 0);
+  };
+  set_call(kSettings, start, execution.get());
+  return execution;
+}
+
+void Kernel::pause_idle() {
+  set_call(0, [](void* actor) { kernel()->start_idle(*static_cast<Actor*>(actor)); }, running_);
+}
+
+void Kernel::start_sleep(double seconds) {
+  set_timer(now() + seconds);
+  pause();
 }
 
 void Kernel::sleep(double seconds) {
   if (packets_ != nullptr) {
-    sleep_until(now() + seconds);
+    set_timer(now() + seconds);
+    block();
     return;
   }
   Actor& actor = *running_;

@@ -24,10 +24,21 @@ class Messages;
 class Messaging;
 class PacketMessages;
 
+/// Does what a rank has to do without a stack of its own.
+class Player {
+ public:
+  virtual ~Player() = default;
+
+  /// Goes on until the rank has to wait, which it has then told the kernel; false if what is next needs the
+  /// rank's own context.
+  virtual bool go_on() = 0;
+};
+
 /// A rank, as the kernel sees it.
 struct Actor {
   simgrid::kernel::actor::ActorImpl* library = nullptr;
   simgrid::kernel::context::SwappedContext* context = nullptr;
+  Player* player = nullptr;  // which goes on in place of the context
   aid_t number = 0;
   std::size_t host = 0;
 
@@ -158,18 +169,32 @@ class Kernel {
   /// goes on when somebody wakes it.
   template <typename Code>
   void call(int calls_before, Code code) {
-    Actor& caller = *running_;
-    caller.calls_before = calls_before;
-    caller.code = [](void* arguments) { (*static_cast<Code*>(arguments))(); };
-    caller.arguments = &code;
-    caller.calling = true;
-    caller.context->suspend();
+    set_call(calls_before, [](void* arguments) { (*static_cast<Code*>(arguments))(); }, &code);
+    running_->context->suspend();
   }
 
   /// The running rank goes on when somebody wakes it.
   void block() {
-    call(0, [] {});
+    set_call(0, nothing, nullptr);
+    running_->context->suspend();
   }
+
+  /// Has a player go on in place of the running rank's context, until that is needed again.
+  void play(Player& player) {
+    running_->player = &player;
+    running_->context->suspend();
+  }
+
+  // What follows is for players, who then return: they go on when the rank is woken.
+
+  /// As `block`.
+  void pause() { set_call(0, nothing, nullptr); }
+  /// As `sleep`, beside packets.
+  void start_sleep(double seconds);
+  /// As `execute`. What it returns, if anything, must be kept until the rank goes on twice: the first time
+  /// it calls `pause_idle`.
+  std::unique_ptr<Activity> start_execution(double flops);
+  void pause_idle();
 
   /// The running rank is about to make a call of the library.
   void note_library_call();
@@ -193,12 +218,22 @@ class Kernel {
   void end_idle(std::size_t host);
 
  private:
+  static void nothing(void*) {}
+
+  void set_call(int calls_before, void (*code)(void*), void* arguments) {
+    running_->calls_before = calls_before;
+    running_->code = code;
+    running_->arguments = arguments;
+    running_->calling = true;
+  }
+
   Actor& add_actor(aid_t number);
+  void run(Actor& actor);
   void serve();
   bool advance();
   bool advance_packets();
   bool has_core_of_its_own(const Actor& actor);
-  void sleep_until(double date);
+  void set_timer(double date);
 
   /// A rank that sleeps beside packets.
   struct Timer {

@@ -148,31 +148,25 @@ std::uint8_t PacketMessages::train_class(double packets) const {
   return std::min(longest_, class_of(packets / protocol_.trains));
 }
 
-void PacketMessages::spend(double seconds) {
-  if (!(seconds > 0)) return;
-  if (processors_.empty()) {
-    kernel_.execute_for(seconds);
-    return;
-  }
+/// On a core of the host, or on one of the processors that all hosts share.
+PacketMessages::Expense PacketMessages::expense_of(double seconds) {
+  if (!(seconds > 0)) return {};
+  if (processors_.empty()) return {Expense::Kind::busy, seconds};
   std::pop_heap(processors_.begin(), processors_.end(), std::greater<>());
   const double now = Kernel::now();
   processors_.back() = std::max(processors_.back(), now) + seconds;
   const double wait = processors_.back() - now;
   std::push_heap(processors_.begin(), processors_.end(), std::greater<>());
-  kernel_.sleep(wait);
+  return {Expense::Kind::late, wait};
 }
 
-/// Two ranks that do alike are not in step for long on real processors, and who announces a large message
-/// first decides which goes first.
-void PacketMessages::stagger(const Actor& actor) {
-  if (!(protocol_.stagger > 0)) return;
-  constexpr double kOne = 0x1p-64;
-  const std::uint64_t drawn =
-      mixed(mixed(static_cast<std::uint64_t>(actor.number)) + box(actor).taken++);
-  kernel_.sleep(protocol_.stagger * kOne * static_cast<double>(drawn));
+void PacketMessages::spend(const Expense& expense) {
+  if (expense.kind == Expense::Kind::busy) kernel_.execute_for(expense.seconds);
+  if (expense.kind == Expense::Kind::late) kernel_.sleep(expense.seconds);
 }
 
-void PacketMessages::charge_send(const Actor& target, std::size_t bytes, bool is_immediate) {
+PacketMessages::Expense PacketMessages::expense_of_send(const Actor& target, std::size_t bytes,
+                                                        bool is_immediate) {
   const auto size = static_cast<double>(bytes);
   double seconds =
       is_immediate ? protocol_.isend_overhead(size) : protocol_.send_overhead(size);
@@ -181,12 +175,22 @@ void PacketMessages::charge_send(const Actor& target, std::size_t bytes, bool is
     if (!to.has_met) seconds += protocol_.peer_overhead;
     to.has_met = true;
   }
-  spend(seconds);
+  return expense_of(seconds);
 }
 
-void PacketMessages::charge_receive(std::size_t bytes) {
-  spend(protocol_.receive_overhead(static_cast<double>(bytes)));
-  if (static_cast<double>(bytes) > protocol_.mtu) stagger(kernel_.running());
+PacketMessages::Expense PacketMessages::expense_of_receive(std::size_t bytes) {
+  return expense_of(protocol_.receive_overhead(static_cast<double>(bytes)));
+}
+
+/// Two ranks that do alike are not in step for long on real processors, and who announces a large message
+/// first decides which goes first.
+PacketMessages::Expense PacketMessages::lateness_after(std::size_t bytes) {
+  if (!(protocol_.stagger > 0) || static_cast<double>(bytes) <= protocol_.mtu) return {};
+  constexpr double kOne = 0x1p-64;
+  const Actor& actor = kernel_.running();
+  const std::uint64_t drawn =
+      mixed(mixed(static_cast<std::uint64_t>(actor.number)) + box(actor).taken++);
+  return {Expense::Kind::late, protocol_.stagger * kOne * static_cast<double>(drawn)};
 }
 
 Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
@@ -464,6 +468,11 @@ void PacketMessages::wait(Pending& pending) {
 
 void PacketMessages::wait_all(const std::vector<Pending*>& all) {
   std::size_t left = 0;
+  if (expect_all(all, left)) kernel_.block();
+}
+
+bool PacketMessages::expect_all(const std::vector<Pending*>& all, std::size_t& left) {
+  left = 0;
   for (Pending* const each : all) {
     auto& pending = static_cast<PacketPending&>(*each);
     if (pending.is_done) continue;
@@ -471,7 +480,7 @@ void PacketMessages::wait_all(const std::vector<Pending*>& all) {
     pending.left = &left;
     ++left;
   }
-  if (left > 0) kernel_.block();
+  return left > 0;
 }
 
 void PacketMessages::expect(Awaited& awaited) {
@@ -496,16 +505,20 @@ void PacketMessages::forget(Awaited& awaited) {
 }
 
 std::size_t PacketMessages::wait_next(Awaited& awaited) {
+  if (expect_next(awaited)) kernel_.block();
+  return awaited.told;
+}
+
+bool PacketMessages::expect_next(Awaited& awaited) {
   std::vector<std::size_t>& arrived = awaited.arrived;
   if (arrived.empty()) {
     awaited.blocks = true;
-    kernel_.block();
-    return awaited.told;
+    return true;
   }
   std::pop_heap(arrived.begin(), arrived.end(), std::greater<>());
   awaited.told = arrived.back();
   arrived.pop_back();
-  return awaited.told;
+  return false;
 }
 
 void PacketMessages::release(Pending& pending) {

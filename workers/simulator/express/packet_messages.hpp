@@ -96,11 +96,30 @@ class PacketMessages final : public Messaging {
 
   enum class Mode : std::uint8_t { standard, synchronous, buffered };
 
+  /// Time that a message costs the running rank.
+  struct Expense {
+    enum class Kind : std::uint8_t { none, busy, late };  // busy: on a core of its host
+
+    Kind kind = Kind::none;
+    double seconds = 0;
+  };
+
+  /// Of a send, which must follow.
+  Expense expense_of_send(const Actor& target, std::size_t bytes, bool is_immediate);
+  /// Of a receive, and how late the rank is after it.
+  Expense expense_of_receive(std::size_t bytes);
+  Expense lateness_after(std::size_t bytes);
+
   /// Charges the running rank for a send.
-  void charge_send(const Actor& target, std::size_t bytes, bool is_immediate);
+  void charge_send(const Actor& target, std::size_t bytes, bool is_immediate) {
+    spend(expense_of_send(target, bytes, is_immediate));
+  }
 
   /// Charges the running rank for a receive.
-  void charge_receive(std::size_t bytes);
+  void charge_receive(std::size_t bytes) {
+    spend(expense_of_receive(bytes));
+    spend(lateness_after(bytes));
+  }
 
   /// Whether receives cost their rank nothing.
   bool receives_are_free() const {
@@ -116,6 +135,13 @@ class PacketMessages final : public Messaging {
 
   /// Blocks the running rank until all of these are done.
   void wait_all(const std::vector<Pending*>& all);
+
+  /// Has the running rank woken when all of these are done, of which `left` tells how many are not: it must
+  /// live until then. False where none is left.
+  bool expect_all(const std::vector<Pending*>& all, std::size_t& left);
+
+  /// Has the running rank woken, and told, when the next of those that it expects is done; false where one is.
+  bool expect_next(Awaited& awaited);
 
   /// Handles the events up to a date, until a rank is woken. Moves `now` with them.
   void advance(double until, double& now);
@@ -176,9 +202,8 @@ class PacketMessages final : public Messaging {
     Channel* channel = nullptr;
   };
 
-  /// The running rank keeps a processor busy with a message.
-  void spend(double seconds);
-  void stagger(const Actor& actor);
+  Expense expense_of(double seconds);
+  void spend(const Expense& expense);
   bool goes_apart(const PacketSend& send) const;
   Box& box(const Actor& actor);
   Channel& channel(const Actor& source, const Actor& target, bool is_apart);
