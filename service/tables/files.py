@@ -88,8 +88,14 @@ _NUMBERS = {
 
 
 def _parquet(job: Job, trials: Sequence[Trial]) -> bytes:
-    import pyarrow as arrow  # takes a while to load, which other requests should not pay for
-    import pyarrow.parquet as parquet
+    try:  # takes a while to load, which other requests should not pay for
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise InvalidInput(
+            "this service has no pyarrow, which parquet needs; install it there, or ask for csv",
+            field="format",
+        ) from None
 
     rows = [flat_row(trial) for trial in trials]
     columns: dict[str, Any] = {}

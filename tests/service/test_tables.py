@@ -1,5 +1,6 @@
 import csv
 import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,17 @@ def test_csv_has_a_line_for_each_trial(client: TestClient, job: str) -> None:
     ]  # fmt: skip
     assert rows[3]["reason"] == "it crashed"
     assert rows[1]["configuration.topology"] == "random"
+
+
+def test_parquet_without_its_library_is_told_plainly(
+    client: TestClient, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    answer = client.get(f"/api/v1/jobs/{job}/table/parquet")
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == (
+        "format: this service has no pyarrow, which parquet needs; install it there, or ask for csv"
+    )
 
 
 def test_parquet_has_types(client: TestClient, job: str) -> None:
