@@ -37,21 +37,40 @@ the whole study takes on one core stands in brackets; --quick takes minutes at m
 \b
 {_LIST}
 """,
-    epilog=example("hamtune study deng-table-1", "hamtune study hu-figure-5 --quick -o figure-5"),
+    epilog=example(
+        "hamtune study deng-table-1",
+        "hamtune study hu-figure-5 --quick -o figure-5",
+        "hamtune study trust --measured docs/studies -o docs/studies",
+    ),
 )
 @click.argument("name", type=click.Choice(tuple(STUDIES)), metavar="NAME")
 @click.option("--quick", is_flag=True, help="Smaller sizes and fewer repetitions.")
 @click.option(
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Directory for files."
 )
+@click.option(
+    "--measured",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Directory with files of an earlier run, whose measurements are taken: only what is not "
+    "among them is measured.",
+)
 @seed_option
 @json_option
 @data_option
 def study_command(
-    name: str, quick: bool, output: Path | None, seed: int, as_json: bool, settings: Settings
+    name: str,
+    quick: bool,
+    output: Path | None,
+    measured: Path | None,
+    seed: int,
+    as_json: bool,
+    settings: Settings,
 ) -> None:
+    if measured is not None and not STUDIES[name].measures:
+        named = ", ".join(study.name for study in STUDIES.values() if study.measures)
+        raise click.UsageError(f"{name} measures nothing; --measured is for {named}")
     directory = settings.data / "studies"
-    with Laboratory(directory, quick=quick, seed=seed, say=say) as laboratory:
+    with Laboratory(directory, quick=quick, seed=seed, say=say, measured=measured) as laboratory:
         findings = STUDIES[name].run(laboratory)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)

@@ -370,10 +370,10 @@ class Search(Description):
             raise field_error(
                 f"unknown target '{self.target}'; allowed: {', '.join(TARGETS)}", "target"
             )
-        selector = TARGETS[self.target].selector
-        if self.mpi != [selector]:
+        selectors = TARGETS[self.target].selectors
+        if self.mpi not in [[selector] for selector in selectors]:
             raise field_error(
-                f"for the target {self.target} must be {selector}, or left out", "mpi"
+                f"for the target {self.target} must be {selectors[0]}, or left out", "mpi"
             )
         return self
 

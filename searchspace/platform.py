@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, WORLD, Groups
+from searchspace.collectives.equivalents.decisions import option, selected
 from searchspace.configuration import DEFAULTS, Configuration, canonical_json
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.graph import Graph
@@ -295,11 +296,11 @@ def resolve(
         allowed = ", ".join((*SELECTORS, DEFAULT))
         raise InvalidInput(f"unknown MPI implementation '{mpi}'; allowed: {allowed}", field="mpi")
     if mpi != DEFAULT:
-        options["smpi/coll-selector"] = mpi
+        options |= selected(mpi)
     for name in COLLECTIVES:
         algorithm = str(chosen.get(_COLLECTIVE + name, DEFAULT))
         if algorithm != DEFAULT:
-            options[f"smpi/{name}"] = algorithm
+            options[f"smpi/{name}"] = option(name, algorithm)
         elif name not in collectives:
             continue
         groups = collectives.get(name, WORLD)

@@ -47,12 +47,21 @@ class Laboratory:
         quick: Whether smaller sizes and fewer repetitions are wanted.
         seed: Of every random choice.
         say: Told what is being done.
+        measured: Files of an earlier run whose measurements are taken instead of new ones; only
+            for studies that measure.
     """
 
     def __init__(
-        self, directory: Path, *, quick: bool, seed: int, say: Callable[[str], None]
+        self,
+        directory: Path,
+        *,
+        quick: bool,
+        seed: int,
+        say: Callable[[str], None],
+        measured: Path | None = None,
     ) -> None:
         self.directory = directory
+        self.measured = measured
         self.quick = quick
         self.seed = seed
         self.say = say

@@ -115,6 +115,7 @@ class Study:
         description: One line for people.
         run: Makes it. A laboratory that is `quick` gets smaller sizes and fewer repetitions.
         takes: What the whole study takes on one core, roughly, in words.
+        measures: Whether it measures real programs, and can take what an earlier run measured.
     """
 
     name: str
@@ -122,3 +123,4 @@ class Study:
     description: str
     run: Callable[[Laboratory], Findings]
     takes: str = field(default="minutes")
+    measures: bool = False

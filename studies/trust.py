@@ -7,8 +7,10 @@ import datetime
 import functools
 import json
 import math
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from measuring.trust.cases import (
     plan,
 )
 from measuring.trust.judge import Judgement, bars, gains, judge
+from measuring.trust.known import CASES, Known, calibration_file, read_known
 from measuring.trust.laboratory import TrustLaboratory
 from measuring.trust.log import Log, medians
 from measuring.trust.measure import measure
@@ -52,17 +55,12 @@ def _run(laboratory: Laboratory) -> Findings:
     calibrated = {
         library: _calibrated(bench, library, directory, laboratory) for library in libraries
     }
-    log = Log(directory / "measured.jsonl", _under(chosen, bench))
-    measure(
-        chosen,
-        bench.cluster,
-        bench.export,
-        log,
-        directory / "built",
-        seed=laboratory.seed,
-        say=laboratory.say,
-    )
-    measured = medians(log.rows)
+    known = _known(laboratory)
+    log = _measured(chosen, known, bench, directory, laboratory)
+    measured = {
+        **{case: known.times[case].seconds for case in chosen.cases if case in known.times},
+        **medians(log.rows),
+    }
     programs = sorted({case.choice for case in measured if case.is_program})
     traces = bench.programs(programs, calibrated["openmpi"].host_speed) if programs else {}
     judged = {}
@@ -75,7 +73,46 @@ def _run(laboratory: Laboratory) -> Findings:
             directory / "collectives",
         )
         judged[model] = judge(measured, simulated)
-    return _findings(chosen, log, judged, bench)
+    return _findings(_Found(chosen, known, log, judged, calibrated, directory), bench)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the findings are made of."""
+
+    plan: Plan
+    known: Known
+    log: Log
+    judged: Mapping[str, Judgement]
+    calibrated: Mapping[Library, Machine]
+    directory: Path
+
+
+def _known(laboratory: Laboratory) -> Known:
+    if laboratory.measured is None:
+        return Known()
+    return read_known(laboratory.measured / f"{TRUST.name}-{CASES}")
+
+
+def _measured(
+    chosen: Plan, known: Known, bench: TrustLaboratory, directory: Path, laboratory: Laboratory
+) -> Log:
+    """Measures what is not known."""
+    done = {*known.times, *known.without}
+    missing = dataclasses.replace(
+        chosen, cases=tuple(case for case in chosen.cases if case not in done)
+    )
+    log = Log(directory / "measured.jsonl", _under(chosen, bench))
+    measure(
+        missing,
+        bench.cluster,
+        bench.export,
+        log,
+        directory / "built",
+        seed=laboratory.seed,
+        say=laboratory.say,
+    )
+    return log
 
 
 def _calibrated(
@@ -83,22 +120,31 @@ def _calibrated(
 ) -> Machine:
     """The machine calibrated for a library, once."""
     path = directory / f"calibrated-{library}.json"
-    if not path.exists():
-        described = bench.machine(CALIBRATED_ON, SCALE)
-        with bench.cluster(CALIBRATED_ON, SCALE) as cluster:
-            said = under(cluster, described, library, laboratory.seed)
-            log = CalibrationLog(directory / f"calibration-{library}.jsonl", said)
-            found = calibrate(
-                cluster,
-                described,
-                library,
-                log,
-                seed=laboratory.seed,
-                minutes=_MINUTES,
-                say=laboratory.say,
-            )
-        path.write_text(found.machine.canonical_json)
-    return parse_machine(json.loads(path.read_text()))
+    if path.exists():
+        return parse_machine(json.loads(path.read_text()))
+    runs = directory / calibration_file(library)
+    is_known = laboratory.measured is not None
+    if laboratory.measured is not None and not runs.exists():
+        earlier = laboratory.measured / f"{TRUST.name}-{runs.name}"
+        is_known = earlier.exists()
+        if is_known:
+            runs.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(earlier, runs)
+    described = bench.machine(CALIBRATED_ON, SCALE)
+    with bench.cluster(CALIBRATED_ON, SCALE) as cluster:
+        log = CalibrationLog(runs, under(cluster, described, library, laboratory.seed))
+        found = calibrate(
+            cluster,
+            described,
+            library,
+            log,
+            seed=laboratory.seed,
+            minutes=_MINUTES,
+            measures_more=not is_known,
+            say=laboratory.say,
+        )
+    path.write_text(found.machine.canonical_json)
+    return found.machine
 
 
 def _machine(
@@ -115,12 +161,13 @@ def _under(chosen: Plan, bench: TrustLaboratory) -> dict[str, Any]:
     return {"repetitions": chosen.repetitions, "calls": MANY_BYTES, **bench.versions()}
 
 
-def _findings(
-    chosen: Plan, log: Log, judged: Mapping[str, Judgement], bench: TrustLaboratory
-) -> Findings:
+def _findings(found: _Found, bench: TrustLaboratory) -> Findings:
+    judged = found.judged
     best = judged[_CALIBRATED]
-    doubtful = sum(1 for row in log.rows if row.doubts)
-    missing = len(chosen.cases) - len(best.pairs)
+    rows = found.log.rows
+    doubtful = sum(1 for row in rows if row.doubts)
+    missing = len(found.plan.cases) - len(best.pairs)
+    earlier = sum(case in found.known.times for case in best.pairs)
     return Findings(
         (
             _bars(judged),
@@ -136,13 +183,19 @@ def _findings(
         ),
         plots=tuple(_plot(model, judgement) for model, judgement in judged.items()),
         remarks=(
-            f"{len(best.pairs)} cases, {len(best.regrets)} groups. {len(log.rows)} runs; "
-            f"{doubtful} did not count and were made again; {missing} cases have no time that "
-            "counts.",
+            f"{len(best.pairs)} cases, {len(best.regrets)} groups; {earlier} cases were measured "
+            f"by an earlier run of the study. {len(rows)} runs now; {doubtful} did not count "
+            f"and were made again; {missing} cases have no time that counts.",
             *_REMARKS,
         ),
-        data=(("cases.json", _data(judged, bench)),),
+        data=((CASES, _data(found, bench)), *_calibrations(found)),
     )
+
+
+def _calibrations(found: _Found) -> list[tuple[str, str]]:
+    """The runs that the machines were calibrated by."""
+    files = [found.directory / calibration_file(library) for library in found.calibrated]
+    return [(path.name, path.read_text()) for path in files if path.exists()]
 
 
 def _bars(judged: Mapping[str, Judgement]) -> Table:
@@ -224,20 +277,29 @@ def _plot(model: str, judgement: Judgement) -> Plot:
     return Plot(name, model, "measured, s", "simulated, s", tuple(points), logarithmic="xy")
 
 
-def _data(judged: Mapping[str, Judgement], bench: TrustLaboratory) -> str:
-    """Every case, with date and versions."""
+def _data(found: _Found, bench: TrustLaboratory) -> str:
+    """Every case, with date and versions, and the machines that were calibrated."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    pairs = found.judged[_CALIBRATED].pairs
+    times = found.known.times
     document = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "date": today,
         "versions": {**bench.versions(), "simulator": simulator_version()},
         "unit": "s",
+        "calibrated": {
+            library: json.loads(machine.canonical_json)
+            for library, machine in found.calibrated.items()
+        },
         "cases": [
             {
                 **dataclasses.asdict(case),
+                "date": times[case].date if case in times else today,
                 "measured": pair.measured,
-                **{model: judgement.pairs[case].simulated for model, judgement in judged.items()},
+                **{model: each.pairs[case].simulated for model, each in found.judged.items()},
             }
-            for case, pair in sorted(judged[_CALIBRATED].pairs.items())
+            for case, pair in sorted(pairs.items())
         ],
+        "without": [dataclasses.asdict(case) for case in found.plan.cases if case not in pairs],
     }
     return json.dumps(document, indent=1) + "\n"
 
@@ -252,8 +314,7 @@ _REMARKS = (
     "calibrated machine knows that (`processors`), a real cluster has no such thing.",
     "A group is one collective of one size under one library on one network. Regret is the "
     "measured time of the algorithm that the model holds for the fastest over that of the fastest.",
-    "The library's own choice is simulated by the algorithm of SMPI that is it, or that comes "
-    "nearest to it where SMPI has none, which is where gains are off the most.",
+    "The library's own choice is simulated by its own table, call by call.",
 )
 
 TRUST = Study(
@@ -262,4 +323,5 @@ TRUST = Study(
     "real MPI libraries on emulated clusters beside three models",
     _run,
     "an hour",
+    measures=True,
 )

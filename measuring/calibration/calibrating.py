@@ -57,6 +57,7 @@ def calibrate(
     *,
     seed: int = 1,
     minutes: float = 10.0,
+    measures_more: bool = True,
     say: Say = lambda _: None,
 ) -> Calibrated:
     """Measure on a cluster, and fit a machine to it.
@@ -69,6 +70,7 @@ def calibrate(
             that it is in: the program is built there.
         seed: Of the choice of hosts, and of the order.
         minutes: That all of it may take, about.
+        measures_more: Whether rounds that the log does not have are made as long as there is time.
         say: Told how it goes.
 
     Returns:
@@ -94,7 +96,7 @@ def calibrate(
         )
         limit = eager.find_limit(_LateReceivers(bench, described, seed).ask)
         say(_told_limit(*limit))
-        _make(chosen, bench, begun + seconds, say)
+        _make(chosen, bench, begun + seconds if measures_more else begun, say)
     by_name = log.seconds()
     measured = {each: by_name[each.name] for each in chosen.experiments if each.name in by_name}
     middle = {each: statistics.median(times) for each, times in measured.items()}

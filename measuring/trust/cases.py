@@ -15,7 +15,6 @@ from measuring.clusters import Library
 from searchspace.builtins import BuiltinRun, validate
 from searchspace.collectives import DEFAULT
 from searchspace.collectives.equivalents import TARGETS, Target
-from searchspace.collectives.equivalents.openmpi_choices import chosen_algorithm
 from searchspace.configuration import Configuration
 from searchspace.graph import Graph
 from searchspace.machine import Machine, NetworkDescription, parse_machine
@@ -146,12 +145,11 @@ class Case:
     def configuration(self) -> Configuration:
         """The choices under which it runs, the same in the library and in the simulator.
 
-        Of a library's own choice: the algorithm that it makes, or what is nearest to it.
+        Of a library's own choice: what it decides.
         """
         algorithms = PROGRAM_ALGORITHMS[self.library]
         if self.is_default:
-            ranks = NETWORKS[self.network].hosts
-            algorithms = {self.operation: default_algorithm(self.operation, ranks, self.bytes)}
+            algorithms = {self.operation: TARGET_OF[self.library].name}
         elif not self.is_program:
             algorithms = {self.operation: self.choice}
         return Configuration({f"collectives.{name}": a for name, a in algorithms.items()})
@@ -244,29 +242,6 @@ PROGRAMS: Mapping[str, BuiltinRun] = {
 """Of 16 ranks."""
 
 
-def default_algorithm(operation: str, ranks: int, size: int) -> str:
-    """What Open MPI chooses by itself, by the name of SMPI's algorithm that is or comes nearest.
-
-    Raises:
-        LookupError: SMPI has nothing like it.
-    """
-    target = TARGET_OF["openmpi"]
-    chosen = chosen_algorithm(operation, ranks, size)
-    found = {
-        name: target.equivalent(operation, name, (ranks,)).kind
-        for name, entry in target.entries[operation].items()
-        if entry.algorithm == chosen
-    }
-    # With the default of its own parameter it does not take turns: all requests are open at once.
-    if (operation, chosen) == ("alltoall", "linear_sync"):
-        return "basic_linear"
-    for kind in ("same", "nearest"):
-        for name, its_kind in found.items():
-            if its_kind == kind:
-                return name
-    raise LookupError(f"SMPI has nothing like {operation} by {chosen}")
-
-
 def plan(*, quick: bool) -> Plan:
     """The cases of the study; a few of them, on two networks, when it is to be quick."""
     if quick:
@@ -297,10 +272,6 @@ def _collectives(network: str, library: Library, operations: Sequence[str]) -> l
     return [
         Case(network, library, operation, size, algorithm)
         for operation in operations
-        for algorithm in (*_ALGORITHMS[library][operation], *_own_choice(library))
+        for algorithm in (*_ALGORITHMS[library][operation], DEFAULT)
         for size in _SIZES[operation]
     ]
-
-
-def _own_choice(library: Library) -> tuple[str, ...]:
-    return (DEFAULT,) if library == "openmpi" else ()

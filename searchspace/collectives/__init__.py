@@ -17,12 +17,13 @@ from searchspace.collectives.gather import GATHER
 from searchspace.collectives.reduce import REDUCE
 from searchspace.collectives.reduce_scatter import REDUCE_SCATTER
 from searchspace.collectives.scatter import SCATTER
-from searchspace.collectives.tables import SELECTORS
+from searchspace.collectives.tables import LIBRARIES, SELECTORS
 
 __all__ = [
     "COLLECTIVES",
     "DECIDED_BY_ANOTHER",
     "DEFAULT",
+    "LIBRARIES",
     "SELECTORS",
     "WORLD",
     "Algorithm",

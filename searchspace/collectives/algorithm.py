@@ -12,15 +12,16 @@ __all__ = ["Algorithm", "Collective", "collective"]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm of a collective in SMPI.
+    """One algorithm of a collective in the simulator.
 
     Attributes:
-        name: SMPI's name for it (`smpi/alltoall:NAME`).
+        name: SMPI's name for it (`smpi/alltoall:NAME`), or ours.
         description: One line for people.
         rules: Where it works.
         withheld: Why it is never offered; None when it is.
         decision_table: Whether it is no algorithm of its own but the table by which an MPI
             implementation chooses one.
+        own: Whether it is ours: SMPI by itself does not know the name.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Algorithm:
     rules: tuple[Rule, ...] = ()
     withheld: str | None = None
     decision_table: bool = False
+    own: bool = False
 
     @property
     def offered(self) -> bool:

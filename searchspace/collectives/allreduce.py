@@ -48,6 +48,7 @@ ALLREDUCE = collective(
             "smp_rsag with Rabenseifner's algorithm",
             withheld="gives wrong data for messages of few elements",
         ),
+        Algorithm("ompi_basic_linear", "all to rank 0 and back, in turn, as in Open MPI", own=True),
         Algorithm("ompi_ring_segmented", "a ring over segments, as in Open MPI"),
         Algorithm("mvapich2_rs", "reduce-scatter, then allgather, as in MVAPICH2"),
         Algorithm("mvapich2_two_level", "within hosts, then between their leaders, as in MVAPICH2"),

@@ -13,6 +13,11 @@ ALLTOALL = collective(
     "every rank sends a block of its own to every rank",
     [
         Algorithm("basic_linear", "all blocks at once, non-blocking"),
+        Algorithm(
+            "ompi_linear_sync",
+            "all blocks at once, as Open MPI's with its own limit of requests",
+            own=True,
+        ),
         Algorithm("bruck", "log2(ranks) rounds of combined blocks; for short messages"),
         Algorithm("2dmesh", "along the rows, then the columns of a 2-D mesh of ranks", (mesh_2d,)),
         Algorithm("3dmesh", "along the three dimensions of a 3-D mesh of ranks", (mesh_3d,)),

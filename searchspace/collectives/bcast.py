@@ -57,6 +57,20 @@ BCAST = collective(
         ),
         Algorithm("ompi_pipeline", "down a chain, in segments, as in Open MPI"),
         Algorithm(
+            "ompi_binomial", "down a binomial tree, near ranks first, as in Open MPI", own=True
+        ),
+        Algorithm("ompi_knomial", "down a tree of degree 4, as in Open MPI", own=True),
+        Algorithm("ompi_binary_tree", "down a binary tree, as in Open MPI", own=True),
+        Algorithm(
+            "ompi_binary_tree_segmented",
+            "down a binary tree, in segments of 8 KiB, as in Open MPI",
+            own=True,
+        ),
+        Algorithm("ompi_chain_whole", "down a chain, without segments, as in Open MPI", own=True),
+        Algorithm(
+            "ompi_four_chains", "down four chains, in segments of 8 KiB, as in Open MPI", own=True
+        ),
+        Algorithm(
             "mvapich2_inter_node",
             "between the leaders of hosts only, as in MVAPICH2",
             (one_rank_per_host,),

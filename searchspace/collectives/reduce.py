@@ -22,6 +22,14 @@ REDUCE = collective(
         Algorithm(
             "ompi_pipeline", "up one chain, in segments, as in Open MPI", (more_than_one_rank,)
         ),
+        Algorithm("ompi_chain_whole", "up a chain, without segments, as in Open MPI", own=True),
+        Algorithm(
+            "ompi_chain_segmented", "up a chain, in segments of 8 KiB, as in Open MPI", own=True
+        ),
+        Algorithm(
+            "ompi_four_chains", "up four chains, in segments of 32 KiB, as in Open MPI", own=True
+        ),
+        Algorithm("ompi_binary_whole", "up a binary tree, as in Open MPI", own=True),
         Algorithm("ompi_basic_linear", "every rank to the root, as in Open MPI"),
         Algorithm(
             "ompi_in_order_binary",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchspace.builtins import BUILTINS
+from searchspace.collectives import COLLECTIVES, DEFAULT, LIBRARIES
 from searchspace.formats.operations import decode
 from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.formats.time_independent import NotConvertible, time_independent
@@ -54,7 +55,7 @@ hostfile      the host of every rank, in rank order
 run.sh        reruns the configuration and prints the simulated time; needs SimGrid, 3.32 or later
 {application}
 
-Options of SimGrid, as they stand in run.sh:
+{unknown}Options of SimGrid, as they stand in run.sh:
 {options}
 """
 
@@ -84,7 +85,7 @@ def export_simgrid(result: Result) -> list[ExportFile]:
         )
     application = _application(result)
     fluid = result.machine.simulated_by("fluid")
-    options = {**result.resolved.options, **model_options(fluid), **application.options}
+    options = {**_known_options(result), **model_options(fluid), **application.options}
     name = " ".join(result.job.name.split())
     script = RUN_SH.format(
         what=result.what,
@@ -108,6 +109,7 @@ def export_simgrid(result: Result) -> list[ExportFile]:
         cables=len(result.resolved.edges),
         application=application.note,
         options="\n".join(f"  {option} = {value}" for option, value in options.items()),
+        unknown=_unknown(result),
     )
     return [
         ExportFile(name="README.txt", content=readme.encode()),
@@ -116,6 +118,41 @@ def export_simgrid(result: Result) -> list[ExportFile]:
         ExportFile(name="run.sh", content=script.encode(), executable=True),
         *application.files,
     ]
+
+
+def _own_choices(result: Result) -> dict[str, str]:
+    """The choices that are ours, by collective: SMPI by itself has nothing of these names."""
+    found = {}
+    for name, collective in COLLECTIVES.items():
+        chosen = str(result.configuration.get(f"collectives.{name}", DEFAULT))
+        if chosen == DEFAULT:
+            chosen = str(result.configuration.get("mpi", DEFAULT))
+        if chosen != DEFAULT and collective.algorithms[chosen].own:
+            found[name] = chosen
+    return found
+
+
+def _known_options(result: Result) -> dict[str, str]:
+    """The options without the choices that are ours; these are left to SMPI's table."""
+    own = {f"smpi/{name}" for name in _own_choices(result)}
+    options = {name: value for name, value in result.resolved.options.items() if name not in own}
+    mpi = str(result.configuration.get("mpi", DEFAULT))
+    if mpi in LIBRARIES:
+        options["smpi/coll-selector"] = LIBRARIES[mpi]
+    return dict(sorted(options.items()))
+
+
+def _unknown(result: Result) -> str:
+    """What plain smpirun does not simulate, as a paragraph."""
+    called = result.application.summary["calls"]
+    own = {name: chosen for name, chosen in _own_choices(result).items() if name in called}
+    if not own:
+        return ""
+    told = ", ".join(f"{name} by {chosen}" for name, chosen in own.items())
+    return (
+        f"Plain smpirun does not have {told}: it takes an algorithm of its own there, and gives\n"
+        "another time.\n\n"
+    )
 
 
 def _times(result: Result) -> list[str]:

@@ -13,6 +13,7 @@
 
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/child.hpp"
+#include "workers/simulator/collectives/choice.hpp"
 #include "workers/simulator/express/express.hpp"
 
 namespace hamtune {
@@ -115,6 +116,15 @@ void set_options(const std::vector<std::pair<std::string, std::string>>& options
     }
 }
 
+void set_collectives(const std::vector<std::pair<std::string, std::string>>& options) {
+  compat::set_collectives();
+  try {
+    collectives::choose(options);
+  } catch (const std::logic_error& error) {  // of a table
+    throw InvalidRequest(std::string("options: ") + error.what());
+  }
+}
+
 bool are_alike(const PlatformRequest& platform) {
   return std::all_of(platform.host_speeds.begin(), platform.host_speeds.end(),
                      [&platform](double speed) { return speed == platform.host_speeds.front(); });
@@ -195,7 +205,7 @@ void Simulation::choose_algorithms() {
       if (option == name) text = value;
   for (std::size_t place = 0; place < wanted.size(); ++place) {
     if (wanted[place].second == chosen_[place].second) continue;
-    set_options({wanted[place]});
+    set_options(collectives::for_smpi({wanted[place]}));
     collectives_set_ = false;
   }
   chosen_ = std::move(wanted);
@@ -228,8 +238,9 @@ void Simulation::run(const Request& request, int result_fd) {
 }
 
 void Simulation::simulate() {
-  if (!ranks_wait_) set_options(simgrid_options(*request_, true));
-  if (!ranks_wait_ || !collectives_set_) compat::set_collectives();
+  const auto algorithms = simgrid_options(*request_, true);
+  if (!ranks_wait_) set_options(collectives::for_smpi(algorithms));
+  if (!ranks_wait_ || !collectives_set_) set_collectives(algorithms);
   collectives_set_ = true;
   node_aware_ = is_node_aware(*request_);
   network_ = std::make_unique<Network>(request_->platform);

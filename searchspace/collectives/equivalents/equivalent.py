@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from searchspace.collectives import DECIDED_BY_ANOTHER, DEFAULT
-from searchspace.collectives.tables import IMPLEMENTATIONS
+from searchspace.collectives.tables import IMPLEMENTATIONS, release
 from searchspace.configuration import Scalar
 
 __all__ = [
@@ -98,12 +98,13 @@ class Target:
     Attributes:
         name: What users call it: `openmpi-4.1`.
         title: The library and its release, for people.
-        selector: The decision table in SMPI that imitates an old release of it.
+        selector: The decision table that imitates it, or another release of it.
         format: The export format that writes its files.
         checked_on: The release on which its lines were tried; None where only documents were read.
         entries: Its lines by collective and SMPI's algorithm.
         settings_of: Returns the settings that force an algorithm: collective, name -> settings.
         always: Settings without which those have no effect.
+        old_selector: The table in SMPI that imitates an old release, where `selector` is another.
         apart: Lines of the collectives that SMPI runs by the algorithm of another, and the library
             by a setting of their own (`DECIDED_BY_ANOTHER`); SMPI's algorithms are the other's.
         transport: The settings of the transport that it has, by the protocol's field.
@@ -117,8 +118,14 @@ class Target:
     entries: Mapping[str, Mapping[str, Entry]]
     settings_of: Callable[[str, str], Mapping[str, str]]
     always: tuple[tuple[str, str], ...] = ()
+    old_selector: str | None = None
     apart: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
     transport: Mapping[str, TransportSetting] = field(default_factory=dict)
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        """The decision tables that imitate some release of it, the nearest first."""
+        return (self.selector, *filter(None, (self.old_selector,)))
 
     def equivalent(self, collective: str, algorithm: str, sizes: Sizes) -> Equivalent:
         """What the library offers for an algorithm, or for the choice of a decision table.
@@ -128,15 +135,8 @@ class Target:
             algorithm: SMPI's name of an algorithm or of a decision table, or `default`.
             sizes: Of the communicators that the collective is called on.
         """
-        if algorithm == self.selector:
-            library = IMPLEMENTATIONS[algorithm]
-            note = (
-                f"left to the library; simulated was what an old release of {library} would choose"
-            )
-            return Equivalent("nearest", note=note)
         if algorithm in IMPLEMENTATIONS:
-            note = f"simulated was what {IMPLEMENTATIONS[algorithm]} would choose"
-            return Equivalent("none", note=f"{note}; left to the library")
+            return self._left_to_it(algorithm)
         if collective in DECIDED_BY_ANOTHER and collective not in self.apart:
             note = "whether the library has it was not looked at; left to the library"
             return Equivalent("none", note=note)
@@ -153,6 +153,15 @@ class Target:
                 return Equivalent("none", note=f"{note}; left to the library")
         settings = {**self.settings_of(collective, entry.algorithm), **dict(entry.more)}
         return Equivalent(kind, entry.algorithm, settings, note)
+
+    def _left_to_it(self, selector: str) -> Equivalent:
+        """What it is that a decision table chose."""
+        if selector == self.name:
+            return Equivalent("same", note="left to the library, as simulated")
+        note = f"simulated was what {release(selector)} would choose"
+        if selector in self.selectors:
+            return Equivalent("nearest", note=f"left to the library; {note}")
+        return Equivalent("none", note=f"{note}; left to the library")
 
     def expressible(self, collective: str, sizes: Sizes) -> tuple[str, ...]:
         """The algorithms of SMPI that the library has too, on communicators of these sizes."""

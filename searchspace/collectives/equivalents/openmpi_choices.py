@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
 
-__all__ = ["chosen_algorithm"]
+__all__ = ["TABLE", "chosen_algorithm"]
 
-_TABLE: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
+TABLE: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
     "allgather": (
         (2, ((0, 6),)),
         (3, ((0, 3),)),
@@ -166,8 +166,8 @@ def chosen_algorithm(collective: str, ranks: int, size: int) -> str | None:
     Returns:
         The name; None where it does not decide: no such collective, or a single rank.
     """
-    if collective not in _TABLE or ranks < 2:
+    if collective not in TABLE or ranks < 2:
         return None
-    by_size = next(rows for first, rows in reversed(_TABLE[collective]) if first <= ranks)
+    by_size = next(rows for first, rows in reversed(TABLE[collective]) if first <= ranks)
     number = next(chosen for first, chosen in reversed(by_size) if first <= size)
     return ALGORITHM_IDS[collective][number]

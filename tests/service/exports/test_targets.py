@@ -58,7 +58,7 @@ def test_the_nearest_is_exported_with_its_own_time(
     text = export.text("mca-params.conf")
     assert "what comes nearest to the best configuration" in text
     assert "where the best has 1 ms" in text
-    assert "alltoall = ompi: nearest (left to the library" in text
+    assert "alltoall = openmpi-4.1: same (left to the library" in text
     assert exported(job_id, "json", target=TARGETS["openmpi-4.1"], nearest=True).text("result.json")
 
 

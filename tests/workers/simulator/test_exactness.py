@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS, called_collectives
+from searchspace.collectives import COLLECTIVES, DEFAULT, called_collectives
+from searchspace.collectives.tables import OF_SMPI
 from searchspace.configuration import Configuration
 from searchspace.formats.operations import Value, decode, encode
 from searchspace.formats.time_independent import time_independent
@@ -73,9 +74,11 @@ def configurations(seed: str, ranks: int, summary: Mapping[str, Any]) -> Iterato
                 "topology_seed": rng.randrange(100),
                 "ordering": rng.choice(["original", "hamorder"]),
                 "mapping": rng.choice(["by-order", "packed", "round-robin"]),
-                "mpi": rng.choice([DEFAULT, *SELECTORS]),
+                "mpi": rng.choice([DEFAULT, *OF_SMPI]),
                 "collectives": {
-                    name: rng.choice([DEFAULT, *(a.name for a in COLLECTIVES[name].offered)])
+                    name: rng.choice(
+                        [DEFAULT, *(a.name for a in COLLECTIVES[name].offered if not a.own)]
+                    )
                     for name in used
                 },
             }

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from searchspace.collectives import COLLECTIVES, SELECTORS
+from searchspace.collectives.equivalents.decisions import option, selected
 from searchspace.formats.operations import encode
 from searchspace.kernels import trace_summary
 from tests.workers.simulator.runs import Server, answer_of, line_of, on_a_line, write_program
@@ -45,8 +46,8 @@ def test_every_algorithm(ranks_per_host: int, tmp_path: Path, serve: Callable[..
     ]
     server = serve(*traces)
     for number, (name, collective) in enumerate(COLLECTIVES.items()):
-        chosen = [{f"smpi/{name}": algorithm} for algorithm in collective.algorithms]
-        for options in [*chosen, *({"smpi/coll-selector": selector} for selector in SELECTORS)]:
+        chosen = [{f"smpi/{name}": option(name, each)} for each in collective.algorithms]
+        for options in [*chosen, *map(selected, SELECTORS)]:
             request = {
                 "id": name,
                 "platform": grid(rank_hosts),

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.collectives import COLLECTIVES, SELECTORS
+from searchspace.collectives.equivalents.decisions import option, selected
 from searchspace.formats.operations import encode
 from searchspace.kernels import trace_summary
 from searchspace.protocol import PROTOCOLS
@@ -218,8 +219,8 @@ def test_every_algorithm_sends_over_each_cable_what_it_does_beside_a_fluid(
                 [[call(name, count, rank) for count in (1, 2000)] for rank in range(RANKS)],
             )
         )
-        chosen = [{f"smpi/{name}": algorithm} for algorithm in collective.algorithms]
-        for options in [*chosen, *({"smpi/coll-selector": each} for each in SELECTORS)]:
+        chosen = [{f"smpi/{name}": option(name, each)} for each in collective.algorithms]
+        for options in [*chosen, *map(selected, SELECTORS)]:
             request = packets_on(grid(rank_hosts), *rank_hosts, **TCP) | {"options": options}
             packets = server.ask(request)
             if options == ONE_SIDED:

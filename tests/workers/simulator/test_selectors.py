@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
+from searchspace.collectives.equivalents.decisions import selected
+from searchspace.collectives.tables import OF_SMPI
 from searchspace.formats.operations import Value, decode, encode
 from searchspace.formats.time_independent import SENT_WHOLE
 from searchspace.platform import collective_obstacle
@@ -90,8 +92,9 @@ def test_what_is_sent_whole_takes_as_long_in_bytes(
         for size in (24, 1)
     ]
     server = serve(*traces)
-    algorithms = [{f"smpi/{name}": each} for each in COLLECTIVES[name].algorithms]
-    for options in [*algorithms, *({"smpi/coll-selector": each} for each in SELECTORS)]:
+    known = COLLECTIVES[name].algorithms
+    algorithms = [{f"smpi/{name}": each} for each in known if not known[each].own]
+    for options in [*algorithms, *map(selected, OF_SMPI)]:
         for ranks_per_host in (1, 2):
             hosts = [rank // ranks_per_host for rank in range(RANKS)]
             times = [
@@ -130,7 +133,7 @@ def test_a_selector_works_for_every_collective(
             "id": program,
             "platform": grid(rank_hosts),
             "applications": [{"trace": number, "hosts": rank_hosts}],
-            "options": {"smpi/coll-selector": selector},
+            "options": selected(selector),
         }
         answer = server.ask(request)
         if answer["status"] != "completed":

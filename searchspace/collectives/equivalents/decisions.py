@@ -1,0 +1,155 @@
+"""What a library chooses when nobody says, as rules that the simulator follows call by call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+
+from searchspace.collectives import COLLECTIVES
+from searchspace.collectives.equivalents.mpich_choices import ROWS as MPICH_ROWS
+from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
+from searchspace.collectives.equivalents.openmpi_choices import TABLE as OPENMPI_TABLE
+from searchspace.collectives.tables import LIBRARIES
+
+__all__ = ["option", "rules", "selected"]
+
+_MOST_RANKS = 1 << 20
+_OF_ALL = ("allgather", "allgatherv")
+"""Where MPICH looks at what all ranks have together."""
+_POWER_OF_TWO_ONLY = {"rdb": "bruck"}
+"""Of Open MPI's allgather: what it takes where ranks are no power of two."""
+
+_OPENMPI: Mapping[str, Mapping[str, str]] = {
+    "allgather": {
+        "bruck": "bruck",
+        "recursive_doubling": "rdb",
+        "ring": "NTSLR",
+        "neighbor": "ompi_neighborexchange/NTSLR",
+        "two_proc": "NTSLR",
+    },
+    "allgatherv": {
+        "default": "GB",
+        "bruck": "ompi_bruck",
+        "ring": "mpich_ring",
+        "neighbor": "ompi_neighborexchange/mpich_ring",
+        "two_proc": "mpich_ring",
+    },
+    "allreduce": {
+        "basic_linear": "ompi_basic_linear",
+        "nonoverlapping": "redbcast",
+        "recursive_doubling": "rdb",
+        "ring": "lr",
+        "segmented_ring": "lr",
+        "rabenseifner": "rab",
+    },
+    "alltoall": {
+        "linear": "basic_linear",
+        "pairwise": "ring",
+        "modified_bruck": "bruck",
+        "linear_sync": "ompi_linear_sync",
+        "two_proc": "ring",
+    },
+    "alltoallv": {"basic_linear": "ompi_basic_linear", "pairwise": "ring"},
+    "barrier": {
+        "linear": "ompi_basic_linear",
+        "double_ring": "ompi_doublering",
+        "recursive_doubling": "ompi_recursivedoubling",
+        "bruck": "ompi_bruck",
+        "two_proc": "ompi_two_procs",
+        "tree": "ompi_tree",
+    },
+    "bcast": {
+        "basic_linear": "flattree",
+        "chain": "ompi_chain_whole",
+        "pipeline": "ompi_chain_whole",
+        "split_binary_tree": "ompi_binary_tree",
+        "binary_tree": "ompi_binary_tree",
+        "binomial": "ompi_binomial",
+        "knomial": "ompi_knomial",
+        "scatter_allgather": "scatter_rdb_allgather",
+        "scatter_allgather_ring": "scatter_LR_allgather",
+    },
+    "gather": {
+        "basic_linear": "ompi_basic_linear",
+        "binomial": "ompi_binomial",
+        "linear_sync": "ompi_linear_sync",
+    },
+    "reduce": {
+        "linear": "ompi_basic_linear",
+        "chain": "ompi_chain_whole",
+        "pipeline": "ompi_chain_whole",
+        "binary": "ompi_binary_whole",
+        "binomial": "binomial",
+        "in-order_binary": "ompi_in_order_binary",
+        "rabenseifner": "scatter_gather",
+    },
+    "reduce_scatter": {
+        "non-overlapping": "default",
+        "recursive_halving": "ompi_basic_recursivehalving",
+        "ring": "ompi_ring",
+        "butterfly": "ompi_butterfly",
+    },
+    "scatter": {
+        "basic_linear": "ompi_basic_linear",
+        "binomial": "ompi_binomial",
+        "linear_nb": "ompi_linear_nb",
+    },
+}
+"""The simulator's name of what `tuned` runs, without segments as its own table has it.
+
+Not the same: the split binary tree is an unsplit one.
+"""
+
+_Lines = Sequence[tuple[int, str]]
+
+
+def option(collective: str, algorithm: str) -> str:
+    """The value of SMPI's option that names an algorithm, or a library's own choice."""
+    return rules(algorithm, collective) if algorithm in LIBRARIES else algorithm
+
+
+def selected(selector: str) -> dict[str, str]:
+    """SMPI's options under which one of `SELECTORS` chooses all algorithms."""
+    if selector not in LIBRARIES:
+        return {"smpi/coll-selector": selector}
+    return {f"smpi/{collective}": rules(selector, collective) for collective in COLLECTIVES}
+
+
+@functools.cache
+def rules(library: str, collective: str) -> str:
+    """What a library does for each size of communicator and call, as the simulator reads it.
+
+    Args:
+        library: Of `LIBRARIES`.
+        collective: A key of `COLLECTIVES`.
+    """
+    is_mpich = LIBRARIES[library] == "mpich"
+    rows = MPICH_ROWS[collective] if is_mpich else _openmpi(collective)
+    of_all = is_mpich and collective in _OF_ALL
+    text = ";".join(
+        f"{ranks}:{','.join(f'{least}={name}' for least, name in lines)}" for ranks, lines in rows
+    )
+    return f"{'rules-of-all' if of_all else 'rules'}:{text}"
+
+
+def _openmpi(collective: str) -> list[tuple[int, _Lines]]:
+    names = _OPENMPI[collective]
+    ids = ALGORITHM_IDS[collective]
+    rows: list[tuple[int, _Lines]] = [
+        (ranks, [(least, names[ids[number]]) for least, number in lines])
+        for ranks, lines in OPENMPI_TABLE[collective]
+    ]
+    return [*_by_powers_of_two(rows)] if collective == "allgather" else [*rows]
+
+
+def _by_powers_of_two(rows: Sequence[tuple[int, _Lines]]) -> Iterator[tuple[int, _Lines]]:
+    """The rows, with those for powers of two apart from those for other ranks."""
+    powers = [1 << exponent for exponent in range(1, _MOST_RANKS.bit_length())]
+    begins = sorted({ranks for ranks, _ in rows} | {*powers, *(power + 1 for power in powers)})
+    for begin in begins:
+        if begin < rows[0][0]:
+            continue
+        lines = next(lines for ranks, lines in reversed(rows) if ranks <= begin)
+        if begin & (begin - 1):
+            lines = [(least, _POWER_OF_TWO_ONLY.get(name, name)) for least, name in lines]
+        yield begin, lines
