@@ -70,6 +70,11 @@ class Call:
     by_hand: bool = False
 
     @property
+    def completes(self) -> bool:
+        """Whether it completes requests."""
+        return "wait" in self.record or "test" in self.record
+
+    @property
     def many(self) -> str:
         """The parameter that counts the requests of the call."""
         names = [p.name for p in self.parameters]
@@ -150,12 +155,25 @@ def c_entry(call: Call) -> str:
     return _entry(
         call,
         f"int MPI_{call.name}({', '.join(p.c for p in call.parameters)})",
-        before,
-        f"const int result = PMPI_{call.name}({passed});",
+        [*before, *_lending(call, "lend")],
+        "\n  ".join(
+            [f"const int result = PMPI_{call.name}({passed});", *_lending(call, "take_back")]
+        ),
         f'if (hamtune_recording("MPI_{call.name}", result))\n'
         f"    record_{call.record}({', '.join(arguments)});",
         "return result;",
     )
+
+
+def _lending(call: Call, function: str) -> list[str]:
+    """What comes before a call that completes requests (`lend`), or after it (`take_back`)."""
+    if not call.completes:
+        return []
+    deref = "*" if function.startswith("f_") else ""
+    (requests,) = (p for p in call.parameters if p.before)
+    count = f"{deref}{call.many}" if requests.array else "1"
+    before = f"{'' if requests.array else '&'}{requests.name}_before"
+    return [f"hamtune_{function}({count}, {requests.name}, {before});"]
 
 
 def fortran_entry(call: Call, module: str = "") -> str:
@@ -202,6 +220,7 @@ def fortran_entry(call: Call, module: str = "") -> str:
     if call.collective:
         arguments.append("&started" if call.nonblocking else "NULL")
     before[:0] = OPTIONAL_ERROR if module else []
+    before += _lending(call, "f_lend")
     name = f"mpi_{call.name.lower()}_{module}"
     types = [p.fortran.rsplit("*", 1)[0] + "*" for p in call.parameters] + ["MPI_Fint *"]
     passed = ", ".join([*(p.name for p in call.parameters), "ierr"])
@@ -212,7 +231,7 @@ def fortran_entry(call: Call, module: str = "") -> str:
         before,
         f"static void (*binding)({', '.join(types)});\n"
         f'  if (binding == NULL) *(void **)&binding = hamtune_f_binding("{name}");\n'
-        f"  binding({passed});",
+        + "\n  ".join([f"  binding({passed});", *_lending(call, "f_take_back")]),
         f'if (hamtune_recording("MPI_{call.name}", *ierr)) {{\n'
         f"    {' '.join([*after, record])}\n  }}",
         None,

@@ -176,6 +176,7 @@ void hamtune_forget_request(struct open_request *request)
   for (struct link **at = bucket(request->handle); *at != NULL; at = &(*at)->next)
     if (&(*at)->request == request) {
       struct link *gone = *at;
+      hamtune_drop_send(&gone->request);
       *at = gone->next;
       free(gone->request.others);
       free(gone);

@@ -191,25 +191,30 @@ static struct open_request *persistent(int code, int count, MPI_Datatype datatyp
   return request;
 }
 
+static void persistent_send(int code, const void *buf, int count, MPI_Datatype datatype, int dest,
+                            int tag, MPI_Comm comm, MPI_Request handle)
+{
+  struct open_request *made = persistent(code, count, datatype, dest, tag, comm, handle);
+  if (dest != MPI_PROC_NULL)
+    hamtune_keep_send(made, buf, datatype, comm);
+}
+
 void record_send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request request)
 {
-  (void)buf;
-  persistent(ISEND, count, datatype, dest, tag, comm, request);
+  persistent_send(ISEND, buf, count, datatype, dest, tag, comm, request);
 }
 
 void record_ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                        MPI_Comm comm, MPI_Request request)
 {
-  (void)buf;
-  persistent(ISSEND, count, datatype, dest, tag, comm, request);
+  persistent_send(ISSEND, buf, count, datatype, dest, tag, comm, request);
 }
 
 void record_bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                        MPI_Comm comm, MPI_Request request)
 {
-  (void)buf;
-  persistent(BSEND, count, datatype, dest, tag, comm, request);
+  persistent_send(BSEND, buf, count, datatype, dest, tag, comm, request);
 }
 
 void record_recv_init(const void *buf, int count, MPI_Datatype datatype, int source, int tag,

@@ -118,6 +118,7 @@ struct open_request {
   int in_vain;        /* whether it ends without a message then: 1, 0, or -1 if only its end tells */
   int count, size, peer, tag;
   uint64_t comm;
+  struct resent *resent; /* smpi_persistent.c: of a persistent send, freed with it */
 };
 uint64_t hamtune_communicator(MPI_Comm comm);
 void hamtune_new_communicator(MPI_Comm comm);
@@ -160,6 +161,16 @@ void hamtune_put_exchange(const struct neighbours *with, struct block_lengths se
 MPI_Status *hamtune_statuses(int count);
 int64_t *hamtune_slots(int count);
 MPI_Request *hamtune_requests(int count, const MPI_Request *requests);
+
+/* smpi_persistent.c, or nothing in real.c: what a persistent send is started with, and, around a call that
+ * completes requests, the requests of its starts in place of its own. */
+void hamtune_keep_send(struct open_request *request, const void *buf, MPI_Datatype type,
+                       MPI_Comm comm);
+void hamtune_drop_send(struct open_request *request);
+void hamtune_lend(int count, MPI_Request *requests, const MPI_Request *before);
+void hamtune_take_back(int count, MPI_Request *requests, const MPI_Request *before);
+void hamtune_f_lend(int count, MPI_Fint *requests, const MPI_Request *before);
+void hamtune_f_take_back(int count, MPI_Fint *requests, const MPI_Request *before);
 
 /* fortran.c: what Fortran hands over, as C sees it. */
 void *hamtune_f_binding(const char *name);

@@ -22,6 +22,7 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
   if (status == MPI_STATUS_IGNORE)
     status = hamtune_statuses(1);
   const MPI_Request *before = hamtune_requests(count, requests);
+  hamtune_lend(count, requests, before);
   int result = PMPI_Testany(count, requests, index, flag, status);
   const bool found = *flag && *index != MPI_UNDEFINED;
   for (int at = 0; at < count && !found && result == MPI_SUCCESS; at++) {
@@ -32,6 +33,7 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
     if (*flag)
       break;
   }
+  hamtune_take_back(count, requests, before);
   if (hamtune_recording("MPI_Testany", result))
     record_testany(count, before, *index, *flag, *status);
   hamtune_leave();
@@ -51,6 +53,7 @@ void mpi_testany_(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint
   if (hamtune_f_ignored(status))
     status = hamtune_f_statuses(1);
   const MPI_Request *before = hamtune_f_requests(*count, requests);
+  hamtune_f_lend(*count, requests, before);
   any(count, requests, index, flag, status, ierr);
   const bool found = *flag && *index != MPI_UNDEFINED;
   for (MPI_Fint at = 0; at < *count && !found && *ierr == MPI_SUCCESS; at++) {
@@ -61,6 +64,7 @@ void mpi_testany_(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint
     if (*flag)
       break;
   }
+  hamtune_f_take_back(*count, requests, before);
   if (hamtune_recording("MPI_Testany", *ierr))
     record_testany(*count, before, hamtune_f_index(*index), *flag,
                    *hamtune_f_received(1, status));

@@ -6,6 +6,8 @@ Fields that are 0 are not shown: slot 0, communicator 0 (the world), peer 0, tag
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 Record = Callable[..., list[list[str]]]
 
 
@@ -93,6 +95,16 @@ def test_persistent_requests_are_recorded_at_each_start(record: Record) -> None:
         wait
         recv tag=3 count=1 size=4
         finalize""")
+
+
+@pytest.mark.parametrize(("program", "times"), [("restarted.c", 4), ("restarted.f90", 3)])
+def test_a_persistent_send_starts_again_before_its_last_message_is_received(
+    program: str, times: int, record: Record
+) -> None:
+    sender, receiver = record(program)
+    started = [line for line in sender if line.startswith("isend")]
+    assert started == times * ["isend peer=1 tag=5 count=1 size=4"]
+    assert receiver == ["barrier", *times * ["recv tag=5 count=1 size=4"], "finalize"]
 
 
 COLLECTIVES = lines("""
