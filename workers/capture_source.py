@@ -6,8 +6,7 @@ import os
 import shlex
 import shutil
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +16,8 @@ from searchspace.formats.trace import TraceHeader
 from workers.capture_build import RECORDER, WRAPPERS, is_recording, is_script
 from workers.capture_failures import WAY_OUT, explain_build_failure
 from workers.capture_limits import Limits
-from workers.capture_run import Measure, record_trace
-from workers.capture_sandbox import CaptureFailed, Sandbox, describe_status
+from workers.capture_run import Leaving, Measure, record_trace
+from workers.capture_sandbox import CaptureFailed, Sandbox, Watching, describe_status
 
 __all__ = ["SourceProgram", "capture_source", "check_run"]
 
@@ -51,7 +50,8 @@ def capture_source(
     limits: Limits | None = None,
     sandbox: bool = True,
     stop: threading.Event | None = None,
-    watching: Callable[[Sandbox], AbstractContextManager[None]] | None = None,
+    watching: Watching | None = None,
+    leaving: Leaving | None = None,
 ) -> TraceHeader:
     """Build a program and write the trace of its runs.
 
@@ -66,6 +66,7 @@ def capture_source(
         sandbox: Whether bubblewrap shuts both in.
         stop: Ends the capture when set.
         watching: Opened over the sandbox while build and run are under way, for their logs.
+        leaving: Gets the files that the runs leave, also where one failed.
 
     Raises:
         InvalidInput: The tree or a command cannot be used, or the program does what no trace can
@@ -96,6 +97,7 @@ def capture_source(
                 output,
                 shown=program.run,
                 field="run",
+                leaving=leaving,
             )
 
 
@@ -127,6 +129,7 @@ def _install_compilers(box: Sandbox) -> dict[str, str]:
     """Put the compilers where the build finds them first; the variables that it needs for that."""
     folder = box.control / "bin"
     folder.mkdir()
+    shutil.copy(WRAPPERS / "helpers.h", folder)
     script = Path(shutil.copy(WRAPPERS / "compiler", folder))
     script.chmod(0o755)
     for name in COMPILERS:

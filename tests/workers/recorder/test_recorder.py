@@ -107,6 +107,10 @@ def test_a_persistent_send_starts_again_before_its_last_message_is_received(
     assert receiver == ["barrier", *times * ["recv tag=5 count=1 size=4"], "finalize"]
 
 
+def test_a_program_may_declare_functions_of_the_system(record: Record) -> None:
+    assert record("declares.c", "-n", "7")[1] == ["wtime", "barrier", "finalize"]
+
+
 COLLECTIVES = lines("""
     barrier
     bcast root=1 count=10 size=8
