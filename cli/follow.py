@@ -18,6 +18,7 @@ from storage.records import FINAL_JOB_STATES
 __all__ = ["follow", "say_failure"]
 
 POLL_SECONDS = 0.25
+CAPTURE_SECONDS = 5.0
 PATIENCE_SECONDS = 60.0
 """How long a service may be away before watching ends."""
 
@@ -86,6 +87,8 @@ class _Lines(_Display):
         self._best: float | None = None
         self._tenths = 0
         self._measuring: tuple[int, int] | None = None
+        self._capture: dict[str, Any] | None = None
+        self._capture_told = time.monotonic()
 
     def show(self, job: dict[str, Any], *, ended: bool) -> None:
         best = job["progress"]["best"]
@@ -93,13 +96,24 @@ class _Lines(_Display):
         tenths = 10 * finished // (limit or 100)
         measuring = job["progress"].get("measuring")
         phase = measuring and (measuring["settled"], measuring["wanted"])
-        if job["state"] != self._state or tenths > self._tenths or phase != self._measuring:
+        news = job["state"] != self._state or tenths > self._tenths or phase != self._measuring
+        if news or self._capture_moved(job["progress"].get("capture")):
             say(status_line(job))
         elif best and best["value"] != self._best:
             say(f"{job['name']}: trial {best['trial']}: best {format_duration(best['value'])}")
         self._state, self._tenths = job["state"], tenths
         self._best = best["value"] if best else None
         self._measuring = phase
+
+    def _capture_moved(self, capture: dict[str, Any] | None) -> bool:
+        """Whether a capture is further than it was told to be, some seconds ago."""
+        last, self._capture = self._capture, capture or self._capture
+        if capture is None or capture == last:
+            return False
+        if time.monotonic() < self._capture_told + CAPTURE_SECONDS:
+            return False
+        self._capture_told = time.monotonic()
+        return True
 
     def __exit__(
         self,

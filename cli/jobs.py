@@ -22,6 +22,7 @@ from cli.options import (
     source_options,
     target_option,
 )
+from cli.output_files import show_files
 from cli.terminal import describe, expectation, notes_on_trace, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
@@ -207,28 +208,53 @@ def _application(client: Client, job: dict[str, Any]) -> list[str]:
     return lines + notes_on_trace(application["summary"])
 
 
-@click.command(epilog=example("hamtune logs cg-16", "hamtune logs cg-16 --build --follow"))
+@click.command(
+    epilog=example(
+        "hamtune logs cg-16",
+        "hamtune logs cg-16 --build --follow",
+        "hamtune logs cg-16 --files",
+        "hamtune logs cg-16 --files --output results/",
+    )
+)
 @click.argument("job", metavar="J")
 @click.option("--build", "log", flag_value="build", help="Only what the build printed.")
 @click.option("--run", "log", flag_value="run", help="Only what the runs printed.")
 @click.option("--follow", is_flag=True, help="Go on until the program is captured.")
+@click.option("--files", is_flag=True, help="List the files that the runs left, instead.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --files: fetch them into a directory.",
+)
 @json_option
 @server_option
 def logs(
     job: str,
     log: str | None,
     follow: bool,
+    files: bool,
+    output: Path | None,
     as_json: bool,
     server: str | None,
     settings: Settings,
 ) -> int:
     """Show what building and running the program of a job printed.
 
-    J is a job's id, its name if no other job has it, or the id of an application.
+    J is a job's id, its name if no other job has it, or the id of an application. With --files,
+    show which files the last runs wrote or changed, or fetch them.
     """
+    if output is not None and not files:
+        raise click.UsageError("--output goes with --files")
+    if files and (log or follow):
+        raise click.UsageError("--files does not go with --build, --run or --follow")
     wanted = (log,) if log else ("build", "run")
     with connect(server, settings) as client:
         path = _owner_of_logs(client, job)
+        if files:
+            show_files(client, f"{path}/files", output, as_json=as_json)
+            return 0
         if as_json:
             state = client.get(path)
             print_json(

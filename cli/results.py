@@ -14,7 +14,7 @@ from cli.client import Client, connect
 from cli.curves import AXES, POINTS, Curve
 from cli.input_path import InputPath
 from cli.options import example, json_option, print_json, server_option
-from cli.terminal import by_both_models, compared, decided, describe
+from cli.terminal import by_both_models, decided, describe, gained
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.units import format_duration
@@ -43,7 +43,7 @@ def best(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         return
     time = f"{format_duration(answer['value'])} simulated ({answer['model']})"
     click.echo(f"{time}, trial {answer['trial']} of {found['name']}")
-    click.echo(compared(answer["value"], answer["baselines"]))
+    click.echo(gained(answer))
     for line in decided(answer):
         click.echo(line)
     for name, finished in (answer["finish_times"] or {}).items():

@@ -18,7 +18,7 @@ from cli.follow import follow
 from cli.jobfile import JOB_FILE, create_job, read_job
 from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say, target_option
-from cli.terminal import by_both_models, compared, curve_text, decided, describe
+from cli.terminal import by_both_models, curve_text, decided, describe, gained
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -119,7 +119,7 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
             click.echo(curve_text(Curve.of(job["name"], convergence)) + "\n")
         time = f"{format_duration(best['value'])} simulated ({best['model']})"
         click.echo(f"best  {time}, trial {best['trial']}")
-        click.echo(f"      {compared(best['value'], best['baselines'])}")
+        click.echo(f"      {gained(best)}")
         for line in decided(best):
             click.echo(f"      {line}")
         click.echo(f"      {describe(best['configuration'])}")

@@ -113,6 +113,8 @@ def status_line(job: Mapping[str, Any]) -> str:
     if job["state"] == "completed" and job["ended_because"]:
         parts[0] += f" ({job['ended_because']})"
     parts.append(_progress(job))
+    if progress.get("capture"):
+        parts.append(f"captures its program, {capture_line(progress['capture'])}")
     if progress.get("measuring"):
         parts.append(measuring_line(progress["measuring"]))
     if progress["best"]:
@@ -121,6 +123,14 @@ def status_line(job: Mapping[str, Any]) -> str:
     parts.append(f"{progress['cpu_seconds']:.1f} CPU s")
     expected = expectation(job)
     return ", ".join([*parts, expected] if expected else parts)
+
+
+def capture_line(capture: Mapping[str, Any]) -> str:
+    """How far the capture of a program has come, in words."""
+    return (
+        f"run {capture['run']} of {capture['runs']}: {capture['operations']:,} operations so far, "
+        f"{capture['ranks_ended']} of {capture['ranks']} ranks finished"
+    )
 
 
 def measuring_line(measuring: Mapping[str, Any]) -> str:
@@ -211,12 +221,7 @@ def by_both_models(best: Mapping[str, Any]) -> list[str]:
 
 def decided(best: Mapping[str, Any]) -> list[str]:
     """What chose the best, and what its gain is worth, a line each."""
-    lines = []
-    if best["within_error"]:
-        lines.append(
-            f"that is within the error of the model ({100 * best['error']:.2g}%, "
-            f"{_KNOWN_FROM[best['error_from']]}): not to be called a gain or a loss"
-        )
+    lines = list(best["advice"])
     measured = best["measured"]
     if measured is not None:
         took = f"measured on {measured['cluster']}: {format_duration(measured['seconds'])}"
@@ -248,6 +253,17 @@ def _measured_gain(measured: Mapping[str, Any]) -> str:
         return f"no faster or slower than the library's defaults ({default}) as far as runs tell"
     factor, word = (gain, "faster") if gain > 1.0 else (1.0 / gain, "slower")
     return f"{factor:.3g} x {word} than the library's defaults ({default}), measured"
+
+
+def gained(best: Mapping[str, Any]) -> str:
+    """What the best gains over the best baseline, or that the model cannot tell, in words."""
+    words = compared(best["value"], best["baselines"])
+    if not best["within_error"]:
+        return words
+    return (
+        f"no gain and no loss: {words} is within the error of the model "
+        f"({100 * best['error']:.2g}%, {_KNOWN_FROM[best['error_from']]})"
+    )
 
 
 def compared(value: float, baselines: Mapping[str, float], *, times: str = "x") -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,9 +24,6 @@ from searchspace.formats.trace_traffic import selected_traffic
 from searchspace.kernels import CannotCut, TraceLoop, trace_loops
 from searchspace.truncation import ITERATIONS
 from searchspace.truncation import truncate as truncate_trace
-
-if TYPE_CHECKING:
-    from workers.capture_source import SourceProgram
 
 __all__ = ["COMMANDS"]
 
@@ -82,6 +81,12 @@ __all__ = ["COMMANDS"]
     help="File that the program reads; may be repeated.",
 )
 @click.option(
+    "--files",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Directory for the files that the runs write.",
+)
+@click.option(
     "--no-sandbox",
     is_flag=True,
     help="Run a program that you trust without the sandbox, where bubblewrap cannot work.",
@@ -100,6 +105,7 @@ def capture(
     host_speed: str | None,
     flags: tuple[str, ...],
     inputs: tuple[Path, ...],
+    files: Path | None,
     no_sandbox: bool,
     command: tuple[str, ...],
     as_json: bool,
@@ -108,11 +114,12 @@ def capture(
 
     COMMAND is source files (C, C++, Fortran) and the program's arguments; or a program that was
     built with hamtune-mpicc, hamtune-mpicxx, hamtune-mpif90 or hamtune-mpif77, and its arguments.
-    It runs in a sandbox: no network, no files but its own.
+    It runs in a sandbox: no network, no files but its own. What it prints appears on stderr.
     """
+    from cli.capture_display import CaptureDisplay, unpack_into
     from workers.capture import capture as capture_program
     from workers.capture_run import Measure
-    from workers.capture_source import SourceProgram
+    from workers.capture_source import SourceProgram, capture_source
 
     if not output.parent.is_dir():
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
@@ -122,10 +129,15 @@ def capture(
     if source is not None and (flags or inputs):
         raise click.UsageError("--flag and --input do not go with --source: use --build")
     say(f"hamtune: running {' '.join(command)} on {ranks} ranks under SMPI")
+    measure = Measure(declared_flops, speed, captures)
+    shown = CaptureDisplay(measure.runs, ranks)
+    leaving = None if files is None else partial(unpack_into, files)
     if source is not None:
-        measure = Measure(declared_flops, speed, captures)
         program = SourceProgram(str(build), shlex.join(command), ranks, measure)
-        _capture_source(source, program, output, sandbox=not no_sandbox)
+        with _packed(source) as packed:
+            capture_source(
+                packed, program, output, sandbox=not no_sandbox, watching=shown, leaving=leaving
+            )
     else:
         capture_program(
             command,
@@ -137,6 +149,8 @@ def capture(
             compiler_flags=flags,
             inputs=inputs,
             sandbox=not no_sandbox,
+            watching=shown,
+            leaving=leaving,
         )
     report(output, as_json)
 
@@ -292,16 +306,15 @@ trace.add_command(import_trace)
 COMMANDS = [capture, trace]
 
 
-def _capture_source(source: Path, program: SourceProgram, output: Path, *, sandbox: bool) -> None:
-    from workers.capture_source import capture_source
-
+@contextmanager
+def _packed(source: Path) -> Iterator[Path]:
+    """A source tree as an archive; what is run was given as the command, which errors name."""
     with tempfile.TemporaryDirectory(prefix="hamtune-source-") as directory:
         packed = Path(directory) / "source.tar.gz"
         pack(source, packed)
         try:
-            capture_source(packed, program, output, sandbox=sandbox)
+            yield packed
         except InvalidInput as error:
-            # What is run was given as the command here.
             field = "command" if error.field == "run" else error.field
             raise InvalidInput(error.message, field=field) from error
 

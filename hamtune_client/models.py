@@ -104,6 +104,8 @@ class Best(_Answer):
     error_from: str
     within_error: bool | None
     """Whether best and best baseline are too close for the model to tell apart."""
+    advice: list[str] = []
+    """What to do where the best of the search space is slower than a baseline."""
 
 
 class Trial(_Answer):

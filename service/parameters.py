@@ -14,6 +14,7 @@ from storage.records import LogName
 __all__ = [
     "ApplicationId",
     "Cursor",
+    "FilePath",
     "JobId",
     "Limit",
     "Log",
@@ -41,6 +42,9 @@ ApplicationId = Annotated[
 ]
 MachineId = Annotated[str, Path(max_length=64, pattern=_VISIBLE, description="The machine's id.")]
 Log = Annotated[LogName, Path(description="Of the build or of the runs.")]
+FilePath = Annotated[
+    str, Path(max_length=4096, description="The path of a file, as the list of them has it.")
+]
 LogOffset = Annotated[
     int, Query(ge=0, le=2**31, description="Characters to leave out: those that are known.")
 ]

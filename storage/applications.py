@@ -97,6 +97,7 @@ class Applications(Repository):
                     error=None,
                     build_log=None,
                     run_log=None,
+                    capture_progress=None,
                 )
                 .returning(ApplicationRow.id)
             )
@@ -116,11 +117,16 @@ class Applications(Repository):
             application_id: The application.
             worker: Who claimed its capture.
             state: `capturing` as long as it goes on, `new` to give it back.
-            values: What is known: `build_log`, `run_log`, `error`, `trace_sha256`, `summary`.
+            values: What is known: `build_log`, `run_log`, `capture_progress`, `error`,
+                `trace_sha256`, `summary`, and `output_files` (`sha256` of an archive, `files` in
+                it and those `left_out`).
         """
         if "trace_sha256" in values:
             traced = self._artifacts.size(values["trace_sha256"])
             values["stored_bytes"] = ApplicationRow.stored_bytes + traced
+        if "output_files" in values:
+            packed = self._artifacts.size(values["output_files"]["sha256"])
+            values["stored_bytes"] = ApplicationRow.stored_bytes + packed
         with self._database.writing() as session:
             changed = session.execute(
                 update(ApplicationRow)
@@ -165,6 +171,20 @@ class Applications(Repository):
                     f"application {application_id} has no logs: it was not built from a source tree"
                 )
             return (row.build_log if log == "build" else row.run_log) or ""
+
+    def output_files(self, application_id: str) -> dict[str, Any]:
+        """What the last runs of an application left, as `report_capture` has it.
+
+        Raises:
+            NotFound: There is no such application, or none of its runs has ended.
+        """
+        with self._database.reading() as session:
+            files = self._get(session, application_id).output_files
+            if files is None:
+                raise NotFound(
+                    f"application {application_id} has no files: no program was run for it"
+                )
+            return files
 
     def find_application(self, key: str) -> Application | None:
         """The application made from what the key says, if it was made before."""
@@ -234,5 +254,6 @@ def _record(row: ApplicationRow) -> Application:
         recipe=row.recipe,
         error=row.error,
         claimed_at=row.claimed_at,
+        capture_progress=row.capture_progress if row.state == "capturing" else None,
         project=row.project,
     )

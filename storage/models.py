@@ -205,6 +205,8 @@ class ApplicationRow(Base):
     claimed_by: Mapped[str | None]
     claimed_at: Mapped[float | None]
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    capture_progress: Mapped[dict[str, Any] | None]
+    output_files: Mapped[dict[str, Any] | None] = mapped_column(deferred=True)
     # Up to megabytes that listings do not want.
     build_log: Mapped[str | None] = mapped_column(deferred=True)
     run_log: Mapped[str | None] = mapped_column(deferred=True)

@@ -24,8 +24,8 @@ NARROWED = (
     "admit_upload", "application_log", "check_job", "check_quotas", "create_job", "events_after",
     "find_application", "find_machine", "get_application", "get_job", "get_key", "get_machine",
     "get_project", "has_source", "home", "list_applications", "list_audit", "list_jobs",
-    "list_keys", "list_machines", "list_projects", "measurable_jobs", "project", "project_use",
-    "revoke_key", "rotate_key", "trial_counts",
+    "list_keys", "list_machines", "list_projects", "measurable_jobs", "output_files", "project",
+    "project_use", "revoke_key", "rotate_key", "trial_counts",
 )  # fmt: skip
 """Methods that look at the project by themselves."""
 

@@ -184,6 +184,7 @@ class Application:
     recipe: dict[str, Any] | None = None  # how a source application is built and run
     error: str | None = None  # why its last capture failed
     claimed_at: float | None = None  # last word of the worker that captures it
+    capture_progress: dict[str, Any] | None = None  # of the capture under way
     project: str = DEFAULT_PROJECT
 
 

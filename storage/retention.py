@@ -70,12 +70,17 @@ class Retention(Repository):
     def unreferenced_artifacts(self) -> list[str]:
         """Artifacts that no application and no job refers to."""
         stored = self._artifacts.names()  # first: what is referred to later is stored before
-        used: set[str] = set()
+        used: set[str | None] = set()
         with self._database.reading() as session:
             for row in session.execute(
-                select(ApplicationRow.trace_sha256, ApplicationRow.recipe, ApplicationRow.summary)
+                select(
+                    ApplicationRow.trace_sha256,
+                    ApplicationRow.recipe,
+                    ApplicationRow.summary,
+                    ApplicationRow.output_files["sha256"].as_string().label("left"),
+                )
             ):
-                used.add(row.trace_sha256)
+                used |= {row.trace_sha256, row.left}
                 used |= _digests(row.recipe) | _digests(row.summary)
             for space in session.scalars(select(JobRow.space)):
                 used |= _digests(space)

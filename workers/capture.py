@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from searchspace.builtins import BUILTINS
@@ -15,8 +16,8 @@ from searchspace.formats.trace import TraceHeader
 from workers.capture_build import RECORDER, WRAPPERS, build, is_recording, is_script, split_command
 from workers.capture_failures import WAY_OUT
 from workers.capture_limits import Limits
-from workers.capture_run import Measure, record_trace
-from workers.capture_sandbox import CaptureFailed, Sandbox, confinement_problem
+from workers.capture_run import Leaving, Measure, record_trace
+from workers.capture_sandbox import CaptureFailed, Sandbox, Watching, confinement_problem
 
 __all__ = [
     "APPLICATIONS",
@@ -47,6 +48,8 @@ def capture(
     limits: Limits | None = None,
     sandbox: bool = True,
     stop: threading.Event | None = None,
+    watching: Watching | None = None,
+    leaving: Leaving | None = None,
 ) -> TraceHeader:
     """Run a program and write its trace.
 
@@ -65,6 +68,8 @@ def capture(
         sandbox: Whether to shut the program in with bubblewrap: no network, a read-only system, no
             other files than the directories of the sources.
         stop: Ends the capture when set.
+        watching: Opened over the sandbox while the program is built and runs.
+        leaving: Gets the files that the runs leave, also where one failed.
 
     Returns:
         The header of the trace.
@@ -85,7 +90,10 @@ def capture(
     ]
     readable = [WRAPPERS, RECORDER, *(source.resolve().parent for source in sources)]
     readable += [Path(flag[2:]) for flag in flags if flag[:2] in ("-I", "-L")]
-    with Sandbox.temporary(readable, limits, confined=sandbox, stop=stop) as box:
+    with (
+        Sandbox.temporary(readable, limits, confined=sandbox, stop=stop) as box,
+        watching(box) if watching else nullcontext(),
+    ):
         if sources:
             program = build(box, sources, flags, sources[0].stem)
         else:
@@ -94,7 +102,7 @@ def capture(
             if not path.is_file():
                 raise InvalidInput(f"there is no file {path}", field="inputs")
             shutil.copy(path, box.workspace)
-        return record_trace(box, program, arguments, ranks, measure, output)
+        return record_trace(box, program, arguments, ranks, measure, output, leaving=leaving)
 
 
 def builtin_sources(program: str) -> list[Path]:

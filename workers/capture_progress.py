@@ -14,8 +14,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
-__all__ = ["FILE", "Progress", "RankProgress", "State", "read_progress", "who_waits"]
+__all__ = [
+    "FILE",
+    "Progress",
+    "RankProgress",
+    "State",
+    "read_progress",
+    "recording_of",
+    "runs_so_far",
+    "who_waits",
+]
 
 FILE = "progress"
 """Its name in the directory of a recording."""
@@ -118,6 +128,42 @@ def read_progress(recording: Path, ranks: int) -> Progress | None:
     if magic != _MAGIC:
         return None
     return Progress(tuple(map(_rank, _RANK.iter_unpack(data[_RUN.size :]))), bool(stuck))
+
+
+def recording_of(directory: Path, run: int) -> Path:
+    """Where a run of a capture leaves its recording.
+
+    Args:
+        directory: Of the sandbox.
+        run: Its number, from 0.
+    """
+    return directory / f"recording-{run}"
+
+
+def runs_so_far(directory: Path, runs: int, ranks: int) -> dict[str, Any] | None:
+    """How far a capture is, as a document; None before any rank is in MPI_Init.
+
+    Args:
+        directory: Of the sandbox.
+        runs: How many there will be.
+        ranks: How many each is started on.
+
+    Returns:
+        `run` (from 1) of `runs`, `operations` recorded in it so far, `ranks_ended` of `ranks`, and
+        the latest simulated time, `simulated_seconds`.
+    """
+    for run in reversed(range(runs)):
+        progress = read_progress(recording_of(directory, run), ranks)
+        if progress is not None:
+            return {
+                "run": run + 1,
+                "runs": runs,
+                "operations": progress.operations,
+                "ranks_ended": progress.ended,
+                "ranks": ranks,
+                "simulated_seconds": progress.clock,
+            }
+    return None
 
 
 def who_waits(progress: Progress, *, over: bool = False) -> str:

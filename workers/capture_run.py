@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,8 @@ from searchspace.formats.trace import (
 )
 from workers.capture_build import RECORDER
 from workers.capture_failures import explain_failure, who_crashed, without_backtraces
-from workers.capture_progress import FILE, read_progress, who_waits
+from workers.capture_files import LeftFiles, pack_left, stamps
+from workers.capture_progress import FILE, read_progress, recording_of, who_waits
 from workers.capture_sandbox import (
     CaptureFailed,
     LimitMet,
@@ -35,7 +37,10 @@ from workers.capture_sandbox import (
     last_lines,
 )
 
-__all__ = ["MAX_CAPTURES", "Measure", "record_trace"]
+__all__ = ["MAX_CAPTURES", "Leaving", "Measure", "record_trace"]
+
+Leaving = Callable[[LeftFiles], None]
+"""Takes the files that runs left, before they go with the sandbox."""
 
 MAX_CAPTURES = 25
 
@@ -102,6 +107,11 @@ class Measure:
             raise InvalidInput("must be a positive number of flop/s", field="host_speed")
 
     @property
+    def runs(self) -> int:
+        """How often the program runs."""
+        return 1 if self.declared else self.captures
+
+    @property
     def speed(self) -> float | None:
         """Flop/s for the recorder; None where nothing is measured."""
         if self.declared:
@@ -119,6 +129,7 @@ def record_trace(
     *,
     shown: str = "",
     field: str = "command",
+    leaving: Leaving | None = None,
 ) -> TraceHeader:
     """Run a program of the sandbox's workspace and write its trace.
 
@@ -131,6 +142,7 @@ def record_trace(
         output: The trace to write.
         shown: The command as its user wrote it, for the log.
         field: What its user gave it as, for messages.
+        leaving: Gets the files that the runs leave, also where one failed.
 
     Returns:
         The header of the trace.
@@ -151,12 +163,14 @@ def record_trace(
     (box.control / "platform.xml").write_text(_PLATFORM.format(hosts=hosts))
     (box.control / "hostfile").write_text("\n".join(names) + "\n")
     speed = measure.speed
-    runs = 1 if measure.declared else measure.captures
+    runs = measure.runs
     captures = []
-    for run in range(runs):
-        box.note("run", f"$ {shown or program.name}" + (f"  (run {run + 1})" if runs > 1 else ""))
-        captures.append(_record(box, program, arguments, ranks, speed, run, field))
-        check_recording(captures[-1])
+    with _files_kept(box, leaving):
+        for run in range(runs):
+            number = f"  (run {run + 1})" if runs > 1 else ""
+            box.note("run", f"$ {shown or program.name}{number}")
+            captures.append(_record(box, program, arguments, ranks, speed, run, field))
+            check_recording(captures[-1])
     rank_files, repeats = captures[0], None
     if runs > 1:
         merged = box.directory / "merged"
@@ -174,6 +188,19 @@ def record_trace(
     return write_trace(output, header, rank_files, each_chunk=box.check_wanted)
 
 
+@contextmanager
+def _files_kept(box: Sandbox, leaving: Leaving | None) -> Iterator[None]:
+    if leaving is None:
+        yield
+        return
+    before = stamps(box.workspace)
+    try:
+        yield
+    finally:
+        if not box.stop.is_set():
+            leaving(pack_left(box.workspace, before, box.directory / "left.tar.gz"))
+
+
 def _record(
     box: Sandbox,
     program: Path,
@@ -183,7 +210,7 @@ def _record(
     number: int,
     field: str,
 ) -> list[RankFile]:
-    recording = box.directory / f"recording-{number}"
+    recording = recording_of(box.directory, number)
     environment = {"HAMTUNE_RECORD_DIRECTORY": str(recording)}
     if speed is not None:
         environment["HAMTUNE_RECORD_HOST_SPEED"] = repr(speed)

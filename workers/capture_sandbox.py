@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ __all__ = [
     "Interrupted",
     "LimitMet",
     "Sandbox",
+    "Watching",
     "confinement_problem",
     "describe_status",
     "last_lines",
@@ -362,6 +363,10 @@ class Sandbox:
         # What bubblewrap makes for the mount points is memory without a limit.
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]
         return [*arguments, "--chdir", str(self.workspace)]
+
+
+Watching = Callable[[Sandbox], AbstractContextManager[None]]
+"""Opened over a sandbox while commands run in it, for their logs and how far they are."""
 
 
 def _isolation(stranger: bool) -> list[str]:

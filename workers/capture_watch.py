@@ -1,4 +1,4 @@
-"""Watching a capture from outside: its logs go to storage, and it ends when it is not wanted."""
+"""Watching a capture from outside: logs and progress go to storage; unwanted, it ends."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from storage.errors import Unavailable
 from storage.storage import Storage
+from workers.capture_progress import runs_so_far
 from workers.capture_sandbox import Sandbox
 
 __all__ = ["CaptureWatch"]
@@ -24,6 +25,8 @@ class CaptureWatch:
         storage: Where the logs go.
         application_id: What is captured.
         worker: Who claimed it.
+        runs: How many there will be.
+        ranks: How many each has.
         wanted: Asked now and then; once it says no, the capture is stopped.
         stop: What stops it.
     """
@@ -33,15 +36,18 @@ class CaptureWatch:
         storage: Storage,
         application_id: str,
         worker: str,
+        runs: int,
+        ranks: int,
         wanted: Callable[[], bool],
         stop: threading.Event,
     ) -> None:
         self._storage = storage
         self._application_id = application_id
         self._worker = worker
+        self._runs, self._ranks = runs, ranks
         self._wanted = wanted
         self._stop = stop
-        self._sent: dict[str, str] = {}
+        self._sent: dict[str, Any] = {}
 
     @contextmanager
     def __call__(self, box: Sandbox) -> Iterator[None]:
@@ -65,10 +71,9 @@ class CaptureWatch:
                 continue
 
     def _report(self, box: Sandbox) -> bool:
-        logs = {name: box.full_log(name) for name in _LOGS}
-        news: dict[str, Any] = {
-            f"{name}_log": text for name, text in logs.items() if self._sent.get(name) != text
-        }
+        known: dict[str, Any] = {f"{name}_log": box.full_log(name) for name in _LOGS}
+        known["capture_progress"] = runs_so_far(box.directory, self._runs, self._ranks)
+        news = {name: value for name, value in known.items() if self._sent.get(name) != value}
         held = self._storage.report_capture(self._application_id, self._worker, **news)
-        self._sent = logs
+        self._sent = known
         return held

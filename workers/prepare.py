@@ -41,6 +41,7 @@ from storage.spans import span
 from storage.storage import Storage
 from storage.traces import traces_of
 from workers.capture import builtin_sources_sha256, capture_builtin
+from workers.capture_files import LeftFiles
 from workers.capture_limits import CapturePolicy
 from workers.capture_run import Measure
 from workers.capture_sandbox import DiskShort, Interrupted
@@ -263,7 +264,16 @@ class Preparer:
                 limits=self.policy.limits,
                 sandbox=self.policy.sandbox,
                 stop=stop,
-                watching=CaptureWatch(self.storage, application.id, self.worker, wanted, stop),
+                watching=CaptureWatch(
+                    self.storage,
+                    application.id,
+                    self.worker,
+                    program.measure.runs,
+                    program.ranks,
+                    wanted,
+                    stop,
+                ),
+                leaving=lambda left: self._keep_files(application.id, left),
             )
             self.storage.report_capture(
                 application.id,
@@ -272,6 +282,10 @@ class Preparer:
                 summary=describe_trace(trace),
                 trace_sha256=self.storage.put_artifact(trace),
             )
+
+    def _keep_files(self, application_id: str, left: LeftFiles) -> None:
+        files = {"sha256": self.storage.put_artifact(left.archive), **left.listing()}
+        self.storage.report_capture(application_id, self.worker, output_files=files)
 
     def _unprepared_and_wanted(self, job_id: str) -> bool:
         job = self._unprepared(job_id)

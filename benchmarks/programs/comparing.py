@@ -20,11 +20,12 @@ from workers.capture_limits import Limits
 from workers.capture_sandbox import CaptureFailed
 from workers.simulator_client import Simulator
 
-__all__ = ["EXACT", "Outcome", "compare", "replayed", "three_configurations"]
+__all__ = ["EXACT", "Outcome", "compare", "replayed", "runs_plainly", "three_configurations"]
 
 EXACT = 1e-9
 """Relative difference of simulated times up to which two are called equal."""
 
+_SHOWN = 1e-15  # what smpirun's last digit of a time says, s
 # The time of an event in simulated seconds, to 15 digits after the point.
 _TIMING = ("--cfg=smpi/display-timing:yes", "--log=root.fmt:%.15r@%m%n")
 _SIMULATED = re.compile(r"^([0-9.]+)@Simulated time: ", re.MULTILINE)
@@ -41,7 +42,8 @@ class Outcome:
 
     Attributes:
         state: `exact` (as plain smpirun on all configurations), `works` (captured and replayed;
-            smpirun cannot run it, or takes another time), `refused` (by name) or `failed`.
+            smpirun cannot run it, or takes another time), `refused` (by name), `failed`, or
+            `absent` (of a suite: nothing that plain smpirun runs).
         reason: Why it is not exact.
         difference: The largest relative one to smpirun; None where there is nothing to compare.
     """
@@ -86,12 +88,32 @@ def compare(
         expected = _plain_seconds(plain, resolved, directory, limits.wall_seconds)
         if expected is None:
             return Outcome("works", "plain smpirun does not run it")
-        off = abs(seconds - expected) / expected if expected else abs(seconds)
+        off = max(0.0, abs(seconds - expected) - _SHOWN) / (expected or 1.0)
         worst = max(worst or 0.0, off)
     assert worst is not None
     if worst > EXACT:
         return Outcome("works", f"{worst:.1e} from plain smpirun", worst)
     return Outcome("exact", difference=worst)
+
+
+def runs_plainly(command: Sequence[str], ranks: int, directory: Path, seconds: float) -> bool:
+    """Whether plain smpirun runs a program to its end, on any platform at all."""
+    names = [f"host-{number}" for number in range(ranks)]
+    (directory / "hosts").write_text("\n".join(names))
+    (directory / "plain.xml").write_text(
+        '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
+        f'<platform version="4.1"><cluster id="c" prefix="host-" suffix="" radical="0-{ranks - 1}" '
+        'speed="1Gf" bw="1GBps" lat="1us"/></platform>'
+    )
+    start = ["smpirun", "-np", str(ranks), "-platform", "plain.xml", "-hostfile", "hosts"]
+    start += ["--cfg=smpi/simulate-computation:no"]
+    try:
+        done = subprocess.run(
+            [*start, *command], cwd=directory, capture_output=True, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
 def three_configurations(trace: Path, ranks: int) -> list[Resolved]:

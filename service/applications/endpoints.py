@@ -10,10 +10,17 @@ from fastapi.responses import PlainTextResponse
 
 from searchspace.jobspec import SourceApplication
 from service.applications import service, uploads
-from service.applications.schemas import EXAMPLE, ApplicationPage, ApplicationView
+from service.applications.files import file_of, files_of
+from service.applications.schemas import (
+    EXAMPLE,
+    FILES_EXAMPLE,
+    ApplicationPage,
+    ApplicationView,
+    FilesView,
+)
 from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers
-from service.parameters import ApplicationId, Cursor, Limit, Log, LogOffset
+from service.parameters import ApplicationId, Cursor, FilePath, Limit, Log, LogOffset
 
 __all__ = ["router"]
 
@@ -157,3 +164,31 @@ def get_application_log(
     Of a long log the middle is left out, once it is complete.
     """
     return PlainTextResponse(storage.application_log(application_id, log)[offset:])
+
+
+@router.get(
+    "/{application_id}/files",
+    operation_id="list_application_files",
+    summary="List the files that runs left",
+    response_model=FilesView,
+    responses=answers(FILES_EXAMPLE, 404, 422, description="The files."),
+)
+def list_application_files(application_id: ApplicationId, storage: StorageDependency) -> FilesView:
+    """The files that the last runs of a program built from a source tree wrote or changed."""
+    return files_of(storage, application_id)
+
+
+@router.get(
+    "/{application_id}/files/{path:path}",
+    operation_id="get_application_file",
+    summary="Read a file that runs left",
+    response_class=Response,
+    responses=answers(
+        "(bytes of the file)", 404, 422, description="It.", media="application/octet-stream"
+    ),
+)
+def get_application_file(
+    application_id: ApplicationId, path: FilePath, storage: StorageDependency
+) -> Response:
+    """One of the files that the application's `files` lists."""
+    return file_of(storage, application_id, path)

@@ -8,7 +8,14 @@ from pydantic import BaseModel, Field
 
 from storage.records import Application, ApplicationKind, ApplicationState
 
-__all__ = ["EXAMPLE", "ApplicationPage", "ApplicationView"]
+__all__ = [
+    "EXAMPLE",
+    "FILES_EXAMPLE",
+    "ApplicationPage",
+    "ApplicationView",
+    "CaptureProgress",
+    "FilesView",
+]
 
 EXAMPLE: dict[str, Any] = {
     "id": "0k3v9m2x7q1zt8ab",
@@ -21,7 +28,40 @@ EXAMPLE: dict[str, Any] = {
     "ranks": 64,
     "summary": {"program": "cg", "calls": {"send": 26880, "allreduce": 64}},
     "created_at": 1790000000.0,
+    "capture_progress": None,
 }
+
+FILES_EXAMPLE: dict[str, Any] = {
+    "files": [{"path": "out/results.txt", "bytes": 1834}],
+    "left_out": [{"path": "checkpoint.bin", "bytes": 8589934592}],
+}
+
+
+class CaptureProgress(BaseModel):
+    """How far a capture is, as its ranks say."""
+
+    run: int = Field(description="Which of the `runs`, from 1.")
+    runs: int
+    operations: int = Field(description="Recorded in this run so far, of all ranks.")
+    ranks_ended: int = Field(description="Ranks that have called MPI_Finalize in this run.")
+    ranks: int
+    simulated_seconds: float = Field(description="The latest simulated time in this run.")
+
+
+class OutputFile(BaseModel):
+    """A file that runs of a program left."""
+
+    path: str = Field(description="In the folder where it ran.")
+    bytes: int
+
+
+class FilesView(BaseModel):
+    """What the last runs of a program left beside the trace."""
+
+    files: list[OutputFile] = Field(description="New or changed files, which can be fetched.")
+    left_out: list[OutputFile] = Field(
+        description="Others, which were not kept: 1,000 files and 64 MiB are, the smallest first."
+    )
 
 
 class ApplicationView(BaseModel):
@@ -53,6 +93,9 @@ class ApplicationView(BaseModel):
         "truncated trace has those of the iterations that were kept, and times are estimated by it."
     )
     created_at: float = Field(description="Seconds since the epoch.")
+    capture_progress: CaptureProgress | None = Field(
+        description="While it is captured: how far that is; null before its ranks are in MPI_Init."
+    )
 
     @classmethod
     def of(cls, application: Application) -> ApplicationView:

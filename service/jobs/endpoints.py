@@ -11,6 +11,8 @@ from fastapi.responses import PlainTextResponse
 from searchspace.job import JobSpec
 from searchspace.validation import check
 from service.agents.schemas import VALIDATION_EXAMPLE, MeasuredList, NewValidation
+from service.applications.files import file_of, files_of
+from service.applications.schemas import FILES_EXAMPLE, FilesView
 from service.auth.access import PrincipalDependency
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
@@ -29,7 +31,7 @@ from service.jobs.schemas import (
     PriorityChange,
 )
 from service.openapi import answers, body
-from service.parameters import Cursor, JobId, Limit, Log, LogOffset, Points
+from service.parameters import Cursor, FilePath, JobId, Limit, Log, LogOffset, Points
 from service.settings import Settings
 from service.writing import as_json
 from storage.errors import NotFound
@@ -453,10 +455,45 @@ def get_job_log(
     job_id: JobId, log: Log, storage: StorageDependency, offset: LogOffset = 0
 ) -> PlainTextResponse:
     """The build or run log of the job's application, if that is built from a source tree."""
-    job = storage.get_job(job_id)
-    if job.application_id is None:
+    return PlainTextResponse(storage.application_log(_built(storage, job_id), log)[offset:])
+
+
+@router.get(
+    "/{job_id}/files",
+    operation_id="list_job_files",
+    summary="List the files that runs of the application left",
+    response_model=FilesView,
+    responses=answers(FILES_EXAMPLE, 404, 422, description="The files."),
+)
+def list_job_files(job_id: JobId, storage: StorageDependency) -> FilesView:
+    """The files that the job's program wrote or changed, if it is built from a source tree."""
+    return files_of(storage, _built(storage, job_id))
+
+
+@router.get(
+    "/{job_id}/files/{path:path}",
+    operation_id="get_job_file",
+    summary="Read a file that runs of the application left",
+    response_class=Response,
+    responses=answers(
+        "(bytes of the file)", 404, 422, description="It.", media="application/octet-stream"
+    ),
+)
+def get_job_file(job_id: JobId, path: FilePath, storage: StorageDependency) -> Response:
+    """One of the files that the job's `files` lists."""
+    return file_of(storage, _built(storage, job_id), path)
+
+
+def _built(storage: Storage, job_id: str) -> str:
+    """The id of the application of a job.
+
+    Raises:
+        NotFound: There is no such job, or it has none yet.
+    """
+    application_id = storage.get_job(job_id).application_id
+    if application_id is None:
         raise NotFound(f"job {job_id} has no application yet, or none that is built")
-    return PlainTextResponse(storage.application_log(job.application_id, log)[offset:])
+    return application_id
 
 
 def _create(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 
 from searchspace.significance import error_of, separated, within_error
+from service.jobs.advice import advice
 from service.jobs.schemas import BestView, ComparisonView, ConvergenceView, MeasuredBestView
 from service.jobs.yardsticks import machine_of, two_yardsticks
 from storage.errors import Conflict
@@ -67,6 +68,7 @@ def best(storage: Storage, job_id: str) -> BestView:
         speedup=None if baseline is None or trial.value == 0.0 else baseline / trial.value,
         baselines=baselines,
         estimates=values["low"],
+        advice=advice(trial.value, baselines, job.spec),
         initial=initial.value if initial is not None and initial.fidelity == "full" else None,
         finish_times=(trial.result or {}).get("finish_times"),
     )

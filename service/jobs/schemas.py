@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from searchspace.machine import NetworkModel
 from searchspace.validation import Description
+from service.applications.schemas import CaptureProgress
 from service.jobs.forecast import Forecast, forecasts
 from service.settings import Settings
 from service.trials.schemas import CONFIGURATION
@@ -92,6 +93,7 @@ EXAMPLE: dict[str, Any] = {
         "cpu_seconds": 38.2,
         "best": {"trial": 17, "value": 0.0712},
         "measuring": None,
+        "capture": None,
     },
 }
 
@@ -192,6 +194,9 @@ class Progress(BaseModel):
     measuring: MeasuringProgress | None = Field(
         description="While finalists are measured, after the search; null before and afterwards."
     )
+    capture: CaptureProgress | None = Field(
+        default=None, description="While its program is captured, how far that is; else null."
+    )
 
 
 class JobView(BaseModel):
@@ -242,12 +247,24 @@ class JobView(BaseModel):
         wishing = [job.id for job in jobs if job.spec.get("finalists") is not None]
         measuring = storage.measuring_counts(wishing) if wishing else {}
         return [
-            cls._of(job, counts[job.id], expected[job.id], measuring.get(job.id)) for job in jobs
+            cls._of(
+                job,
+                counts[job.id],
+                expected[job.id],
+                measuring.get(job.id),
+                _capture_of(job, storage),
+            )
+            for job in jobs
         ]
 
     @classmethod
     def _of(
-        cls, job: Job, counts: TrialCounts, forecast: Forecast, measuring: MeasuringCounts | None
+        cls,
+        job: Job,
+        counts: TrialCounts,
+        forecast: Forecast,
+        measuring: MeasuringCounts | None,
+        capture: CaptureProgress | None,
     ) -> JobView:
         return cls(
             id=job.id,
@@ -283,8 +300,16 @@ class JobView(BaseModel):
                 else MeasuringProgress(
                     settled=measuring.settled, wanted=measuring.wanted, runs=measuring.runs
                 ),
+                capture=capture,
             ),
         )
+
+
+def _capture_of(job: Job, storage: Storage) -> CaptureProgress | None:
+    if job.state != "preparing" or job.application_id is None:
+        return None
+    progress = storage.get_application(job.application_id).capture_progress
+    return None if progress is None else CaptureProgress.model_validate(progress)
 
 
 class PriorityChange(Description):
@@ -369,6 +394,10 @@ class BestView(BaseModel):
         default_factory=dict,
         description="With `fidelity: auto`: simulated seconds of every baseline by label, "
         "estimated from the truncated trace.",
+    )
+    advice: list[str] = Field(
+        default_factory=list,
+        description="What to do where the best of the search space is slower than a baseline.",
     )
     initial: float | None = Field(
         description="Simulated seconds of the first completed trial of the search; null where that "

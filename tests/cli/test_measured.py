@@ -26,6 +26,7 @@ def test_how_far_the_measuring_has_come(measuring: dict[str, int], said: str) ->
 def test_defaults_that_have_no_time_are_explained() -> None:
     best: dict[str, Any] = {
         "within_error": None,
+        "advice": [],
         "trial": 2,
         "undecided": None,
         "measured": {

@@ -10,7 +10,7 @@ SUITE = ("--source", SOURCES / "suite", "--run", "bin/ring.S.4", "--ranks", "4")
 MAKE = "make ring CLASS=S NPROCS=4"
 
 
-def test_a_program_is_submitted_watched_and_shown(hamtune: Hamtune) -> None:
+def test_a_program_is_submitted_watched_and_shown(hamtune: Hamtune, tmp_path: Path) -> None:
     with hamtune.service():
         job = hamtune.json("submit", *SUITE, "--build", MAKE, "--trials", "3", "--watch")
         assert job["state"] == "completed"
@@ -27,6 +27,11 @@ def test_a_program_is_submitted_watched_and_shown(hamtune: Hamtune) -> None:
         logs = hamtune.json("logs", job["application_id"], "--run")
         assert logs["state"] == "ready"
         assert "build" not in logs
+
+        assert " B  verdict.txt" in hamtune("logs", "ring.S.4", "--files").stdout
+        hamtune("logs", "ring.S.4", "--files", "--output", tmp_path / "files")
+        assert (tmp_path / "files/verdict.txt").read_text().strip() == "valid"
+        assert [path.name for path in (tmp_path / "files").iterdir()] == ["verdict.txt"]
 
         failed = hamtune("submit", *SUITE, "--build", "make nothing", "--watch", "--json")
         assert failed.returncode == 1
@@ -60,7 +65,7 @@ def test_a_source_tree_is_captured_without_a_service(hamtune: Hamtune, tmp_path:
     trace = tmp_path / "grid.ht"
     summary = hamtune.json(
         "capture", "--source", SOURCES / "grid", "--build", "make", "--captures", "2",
-        "--ranks", "6", "--output", trace, "--", "grid",
+        "--ranks", "6", "--output", trace, "--files", tmp_path / "files", "--", "grid",
     )  # fmt: skip
     assert summary["repeats"]["captures"] == 2
     shown = hamtune("trace", "info", trace).stdout

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cli.curves import Axis, Curve
-from cli.terminal import compared, curve_text, describe, status_line
+from cli.terminal import compared, curve_text, describe, gained, status_line
 
 
 def curve(best: tuple[float | None, ...], baselines: dict[str, float]) -> Curve:
@@ -92,3 +92,15 @@ def test_no_time_at_all_is_compared(value: float, best: float, words: str) -> No
 )
 def test_a_time_is_compared_with_the_best_baseline(value: float, words: str) -> None:
     assert compared(value, {"mesh-2d": 0.09, "torus-3d": 0.08}) == words
+
+
+def test_a_gain_within_the_error_of_the_model_is_none() -> None:
+    best = {"value": 0.0998, "baselines": {"torus-3d": 0.1}, "error": 0.005, "error_from": "fluid"}
+    words = gained({**best, "value": 0.098, "error": 0.05, "within_error": True})
+    assert words == (
+        "no gain and no loss: 1.02 x faster than the best baseline (torus-3d, 100 ms) is within "
+        "the error of the model (5%, of the fluid model)"
+    )
+    assert gained({**best, "value": 0.05, "within_error": False}) == (
+        "2 x faster than the best baseline (torus-3d, 100 ms)"
+    )

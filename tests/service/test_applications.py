@@ -17,6 +17,7 @@ from service.app import create_app
 from service.runtime import Runtime
 from storage.models import ApplicationRow
 from storage.storage import Storage
+from workers.capture_files import pack_left
 from workers.prepare import add_trace, stored_application
 
 URL = "/api/v1/applications"
@@ -431,6 +432,54 @@ def test_logs_can_be_read_from_where_they_were_left(client: TestClient, runtime:
     assert client.get(f"{URL}/{application}").json()["state"] == "capturing"
     assert client.get(f"{URL}/{application}/logs/other").status_code == 422
     assert client.get(f"{URL}/nothing/logs/build").status_code == 404
+
+
+def test_files_that_runs_left_can_be_listed_and_read(
+    client: TestClient, runtime: Runtime, spec: dict[str, Any], tmp_path: Path
+) -> None:
+    storage = runtime.storage
+    files = {"source": ("program.zip", source_tree())}
+    application = client.post(URL, files=files, data=TREE).json()["id"]
+    job = client.post("/api/v1/jobs", json={**spec, "application": {"id": application}}).json()
+    assert client.get(f"{URL}/{application}/files").status_code == 404
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/a b.html").write_text("<script>")
+    left = pack_left(tmp_path, {}, tmp_path.parent / "left.tar.gz")
+    storage.set_job_application(job["id"], application)
+    assert storage.claim_capture(application, "worker", silence_seconds=60)
+    kept = {"sha256": storage.put_artifact(left.archive), **left.listing()}
+    assert storage.report_capture(application, "worker", output_files=kept)
+
+    for place in (f"{URL}/{application}", f"/api/v1/jobs/{job['id']}"):
+        listing = client.get(f"{place}/files").json()
+        assert {"path": "out/a b.html", "bytes": 8} in listing["files"]
+        answer = client.get(f"{place}/files/out/a%20b.html")
+        assert answer.text == "<script>"
+        assert answer.headers["content-type"] == "application/octet-stream"
+        assert answer.headers["content-disposition"].startswith("attachment;")
+        for missing in ("out", "../left.tar.gz", "%2e%2e/left.tar.gz", "/etc/passwd"):
+            assert client.get(f"{place}/files/{missing}").status_code == 404
+    assert not storage.unreferenced_artifacts()
+
+
+def test_how_far_a_capture_is_shows_on_application_and_job(
+    client: TestClient, runtime: Runtime, spec: dict[str, Any]
+) -> None:
+    storage = runtime.storage
+    files = {"source": ("program.zip", source_tree())}
+    application = client.post(URL, files=files, data=TREE).json()["id"]
+    job = client.post("/api/v1/jobs", json={**spec, "application": {"id": application}}).json()
+    storage.transition(job["id"], "preparing")
+    progress = {
+        "run": 2, "runs": 3, "operations": 1234, "ranks_ended": 5, "ranks": 8,
+        "simulated_seconds": 0.5,
+    }  # fmt: skip
+    assert storage.claim_capture(application, "worker", silence_seconds=60)
+    assert storage.report_capture(application, "worker", capture_progress=progress)
+    assert client.get(f"{URL}/{application}").json()["capture_progress"] == progress
+    assert client.get(f"/api/v1/jobs/{job['id']}").json()["progress"]["capture"] == progress
+    assert storage.report_capture(application, "worker", state="failed", error="no")
+    assert client.get(f"{URL}/{application}").json()["capture_progress"] is None
 
 
 def test_a_trace_has_no_logs(client: TestClient, trace: Path) -> None:

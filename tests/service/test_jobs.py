@@ -174,7 +174,7 @@ def test_a_job_is_created_from_json_and_from_yaml(client: TestClient, spec: dict
     assert job["spec"] == load_new_job(spec).canonical()
     assert job["progress"] == {
         "trials": {}, "finished": 0, "kinds": {}, "evaluations": 0, "cpu_seconds": 0.0,
-        "best": None, "measuring": None,
+        "best": None, "measuring": None, "capture": None,
     }  # fmt: skip
     assert client.get(response.headers["location"]).json() == job
     again = client.post(
@@ -297,6 +297,7 @@ def test_progress_tells_trials_costs_and_the_incumbent(
         "cpu_seconds": 1.0,
         "best": {"trial": 2, "value": 1.5},
         "measuring": None,
+        "capture": None,
     }
 
 

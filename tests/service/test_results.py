@@ -90,6 +90,7 @@ def test_the_best_stands_beside_the_baselines(
         "speedup": 1.5,
         "baselines": {"mesh-2d": 4.0, "torus-2d": 3.0},
         "estimates": {},
+        "advice": [],
         "initial": 5.0,
         "finish_times": None,
     }

@@ -53,6 +53,7 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
         <Words best={best.data} placement={mine.data} />
         {rival?.value && <p>It takes <b>{duration(best.data.value)}</b> simulated ({best.data.model}), {speedup(rival.value / best.data.value)} as fast as {label} with {duration(rival.value)} ({gain(rival.value / best.data.value)}).</p>}
         {best.data.within_error && <p>The difference to the best baseline is within the error of the model ({(100 * best.data.error).toPrecision(2)}%): it is not to be called a gain or a loss.</p>}
+        {best.data.advice.map((line) => <p key={line}>{line}.</p>)}
         {best.data.measured && <p>Measured on {best.data.measured.cluster}: <b>{duration(best.data.measured.seconds)}</b>, the median of {best.data.measured.runs.length} runs{best.data.measured.default !== null && <>; the library’s defaults took {duration(best.data.measured.default)}{best.data.measured.separated === false && ", which chance may make so"}</>}.</p>}
         {best.data.undecided && <p>Nothing was measured: {best.data.undecided}. The simulation decided.</p>}
         {rivals.length > 1 && (

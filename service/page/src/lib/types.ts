@@ -192,6 +192,7 @@ export interface Best {
   undecided: string | null;
   error: number;
   within_error: boolean | null;
+  advice: string[];
   comparisons: Comparison[];
   note: string | null;
 }

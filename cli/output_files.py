@@ -1,0 +1,59 @@
+"""The files that runs of a captured program left: a list of them, or themselves in a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from cli.client import Client
+from cli.options import print_json, say
+from searchspace.errors import InvalidInput
+from searchspace.units import format_size
+
+__all__ = ["show_files"]
+
+
+def show_files(client: Client, path: str, output: Path | None, *, as_json: bool) -> None:
+    """List the files of an application, or fetch them.
+
+    Args:
+        client: Where it is.
+        path: Of its list of files.
+        output: The directory to write them to; None where they are only listed.
+        as_json: Whether to answer the list as JSON.
+
+    Raises:
+        InvalidInput: There is no room for one of them in the directory.
+        HamtuneError: It has none.
+    """
+    listing: dict[str, Any] = client.get(path)
+    if output is not None:
+        for file in listing["files"]:
+            _write(output, file["path"], client.download(f"{path}/{quote(file['path'])}"))
+    if as_json:
+        print_json(listing)
+        return
+    for file in listing["files"]:
+        click.echo(f"{format_size(file['bytes']):>12}  {file['path']}")
+    for file in listing["left_out"]:
+        say(f"hamtune: not kept: {file['path']} ({format_size(file['bytes'])})")
+    if not listing["files"] and not listing["left_out"]:
+        say("hamtune: the runs left no files")
+    elif output is not None:
+        say(f"hamtune: {len(listing['files'])} files are in {output}")
+
+
+def _write(directory: Path, name: str, content: bytes) -> None:
+    """Write a file below a directory, wherever a hostile service says it should go."""
+    parts = PurePosixPath(name).parts
+    target = directory.joinpath(*parts)
+    if ".." in parts or PurePosixPath(name).is_absolute():
+        raise InvalidInput(f"a file of this name leads out of the directory: {name}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    except OSError as error:
+        raise InvalidInput(f"--output {directory}: cannot write {name}: {error.strerror}") from None
