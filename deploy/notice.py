@@ -1,0 +1,75 @@
+"""Keeps the table of licences in NOTICE: what packages say of themselves.
+
+`python -m deploy.notice` writes it for what `requirements.lock` installs; with `--check` it ends
+with 1 where the table is not that of the installed environment.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTICE = ROOT / "NOTICE"
+_MARK = "Python packages that a user's environment holds (requirements.lock):\n\n"
+_CLASSIFIER = "License :: OSI Approved :: "
+_LONGEST = 60
+
+
+def packages(lock: str) -> list[str]:
+    """The names in a lock that are for this system; those for others have a marker that says so."""
+    rows = re.findall(r"^([A-Za-z0-9._-]+)==\S+([^\\\n]*)", lock, re.MULTILINE)
+    return sorted({name for name, marker in rows if "win32" not in marker})
+
+
+def licence(name: str) -> str:
+    """What a package says of its licence, in a line.
+
+    Raises:
+        PackageNotFoundError: It is not installed.
+    """
+    metadata = importlib.metadata.metadata(name)
+    expression = metadata.get("License-Expression")
+    if expression:
+        return expression
+    classes = [
+        value.removeprefix(_CLASSIFIER)
+        for key, value in metadata.items()
+        if key == "Classifier" and value.startswith(_CLASSIFIER)
+    ]
+    text = (metadata.get("License") or "").strip().splitlines()
+    stated = text[0] if len(text) == 1 and len(text[0]) <= _LONGEST else ""
+    return "; ".join(sorted(classes)) or stated or "see the package"
+
+
+def table(lock: str) -> str:
+    """A line a package; one that this Python needs not is left out."""
+    lines = []
+    for name in packages(lock):
+        try:
+            lines.append(f"  {name}: {licence(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the table."""
+    lock = (ROOT / "requirements.lock").read_text()
+    before = NOTICE.read_text().split(_MARK)[0]
+    wanted = before + _MARK + table(lock)
+    if arguments == ["--check"]:
+        if NOTICE.read_text() == wanted:
+            return 0
+        print(
+            "NOTICE is not that of the installed packages: python -m deploy.notice", file=sys.stderr
+        )
+        return 1
+    NOTICE.write_text(wanted)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
