@@ -25,7 +25,7 @@ native:
 	ctest --test-dir build --output-on-failure --no-tests=ignore
 
 python:
-	$(PY) -m pytest -n 2 --dist loadgroup
+	$(PY) -m pytest -n 2 --dist loadgroup --durations=20
 
 # Programs of others, fetched as source packages; not part of the tests.
 programs:

@@ -91,7 +91,7 @@ class Service:
         return job_id
 
     def wait_for(self, path: str, fits: Any) -> Any:
-        for _ in range(1200):
+        for _ in range(6000):
             answer = self.client.get(path)
             if fits(answer):
                 return answer

@@ -15,6 +15,7 @@ import pytest
 
 from cli.__main__ import main
 from searchspace.mapping import MAPPERS
+from tests.cli.conftest import SECONDS
 
 FOUR = "0 5 0 1\n5 0 5 0\n0 5 0 5\n1 0 5 0\n"
 TORUS: dict[str, Any] = {"type": "torus", "dims": [2, 2]}
@@ -183,7 +184,7 @@ def test_progress_is_told_and_ctrl_c_leaves_the_best_so_far(tmp_path: Path) -> N
     assert process.stderr is not None
     line = process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    output, said = process.communicate(timeout=120)
+    output, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 0
     assert "hop-bytes" in line
     assert "interrupted; this is the best mapping so far" in said

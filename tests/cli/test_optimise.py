@@ -13,6 +13,7 @@ import pytest
 from cli.__main__ import main
 from searchspace.formats.edge_list import read_edge_list
 from searchspace.topology.metrics import measure
+from tests.cli.conftest import SECONDS
 
 COMMAND = [sys.executable, "-m", "cli", "topology", "optimize"]
 
@@ -53,7 +54,7 @@ def test_an_interrupted_search_leaves_its_best_and_goes_on(
     assert process.stderr is not None
     process.stderr.readline()  # it is under way
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 0
     assert "go on with --resume" in said
     before = measure(read_edge_list(output.read_text())).aspl

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Hamtune
+from tests.cli.conftest import SECONDS, Hamtune
 
 ENDLESS = """#include <mpi.h>
 int main(int argc, char **argv) {
@@ -47,6 +47,6 @@ def test_a_terminated_capture_leaves_nothing(
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, said
     assert list(scratch.iterdir()) == []

@@ -69,6 +69,9 @@ def _disturbed(running: Installation, most: int, seconds: float, seed: int) -> d
                 (fault,) = rng.choices(kind, [FAULTS[one] for one in kind])
                 running.events.append(fault.__name__)
                 fault(running, rng)
+                # However slow the machine is, it comes to itself for a moment: what breaks before
+                # anything has started again says nothing of what was broken.
+                running.get("/jobs", limit=1)
         except BaseException as problem:
             problems.append(problem)
             ended.set()

@@ -138,7 +138,7 @@ class Installation:
         )
         return str(made["id"])
 
-    def _ask(self, request: Callable[[], httpx.Response], seconds: float = 120.0) -> Any:
+    def _ask(self, request: Callable[[], httpx.Response], seconds: float = 600.0) -> Any:
         deadline = time.monotonic() + seconds
         while True:
             try:

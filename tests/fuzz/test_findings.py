@@ -123,7 +123,7 @@ def test_a_request_nested_too_deeply_or_with_long_text_is_answered(tmp_path: Pat
         [BINARY, "--server", "--trace", tmp_path / "pair.ht"],
         input="\n".join(requests).encode() + b"\n",
         capture_output=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr[-500:]
     answers = [json.loads(line) for line in done.stdout.splitlines()]

@@ -91,7 +91,7 @@ def test_a_job_is_submitted_steered_and_listed(hamtune: Client, tmp_path: Path) 
     job = hamtune.submit(SPEC)
     assert job.state == "queued"
     assert job.pause().state == "paused"
-    assert job.wait(timeout=60).state == "paused"
+    assert job.wait(timeout=300).state == "paused"
     assert job.resume().state == "queued"
     assert job.prioritise("high").record.model_dump()["priority"] == "high"
     copy = job.clone({"name": "copy", "seed": 7})

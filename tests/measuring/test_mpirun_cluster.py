@@ -30,7 +30,7 @@ cluster.run(Launch(command=("sleep", seconds), ranks=2, library=library, seconds
 
 
 def wait_until(running: bool, *parts: str) -> None:
-    for _ in range(600):
+    for _ in range(6000):
         if are_running(*parts) == running:
             return
         time.sleep(0.05)

@@ -12,6 +12,9 @@ from storage.errors import Unavailable
 from storage.records import Event
 from storage.storage import Storage
 
+SECONDS = 300.0
+"""How long anything may take."""
+
 
 @pytest.fixture
 def storage(tmp_path: Path) -> Iterator[Storage]:
@@ -36,7 +39,7 @@ def parse(chunk: bytes) -> list[dict[str, Any]]:
 async def read(chunks: AsyncIterator[bytes], count: int) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     while len(events) < count:
-        events += parse(await asyncio.wait_for(anext(chunks), 30))
+        events += parse(await asyncio.wait_for(anext(chunks), SECONDS))
     assert len(events) == count, "they come with those that were stored meanwhile"
     return events
 
@@ -116,7 +119,7 @@ def test_silence_is_broken_by_comments(storage: Storage) -> None:
     async def watch() -> bytes:
         chunks = stream(storage, EventFeed(), job, storage.last_event_id(), heartbeat=0.01)
         await anext(chunks)
-        comment = await asyncio.wait_for(anext(chunks), 30)
+        comment = await asyncio.wait_for(anext(chunks), SECONDS)
         await chunks.aclose()
         return comment
 
@@ -132,7 +135,7 @@ def test_closing_the_feed_ends_the_stream(storage: Storage) -> None:
         await read(chunks, 1)
         feed.close()
         with pytest.raises(StopAsyncIteration):
-            await asyncio.wait_for(anext(chunks), 30)
+            await asyncio.wait_for(anext(chunks), SECONDS)
 
     asyncio.run(watch())
 
@@ -145,7 +148,7 @@ def test_a_watcher_who_may_not_watch_any_more_is_sent_off(storage: Storage) -> N
         chunks = stream(storage, EventFeed(), job, 0, may_stay=lambda: may.pop(0), admission=0.01)
         return [event async for chunk in chunks for event in parse(chunk)]
 
-    assert len(asyncio.run(asyncio.wait_for(watch(), 30))) == 1
+    assert len(asyncio.run(asyncio.wait_for(watch(), SECONDS))) == 1
     assert may == []
 
 
@@ -196,7 +199,8 @@ def test_watchers_of_a_job_share_what_is_read(
         storage.transition(job, "cancelled")
 
     async def watch() -> list[list[int]]:
-        *seen, _ = await asyncio.wait_for(asyncio.gather(*(collect() for _ in range(5)), act()), 60)
+        both = asyncio.gather(*(collect() for _ in range(5)), act())
+        *seen, _ = await asyncio.wait_for(both, SECONDS)
         return seen
 
     seen = asyncio.run(watch())

@@ -67,7 +67,7 @@ def said(cluster: Testbed, host: str, *command: str) -> str:
             files=(0, writing, 2),
         ) as running:
             os.close(writing)
-            assert running.wait(30) == 0
+            assert running.wait(300) == 0
         return output.read()
 
 
@@ -78,8 +78,8 @@ def transfer(cluster: Testbed, source: str, target: str) -> None:
         os.close(writing)
         assert output.readline() == "listens\n"
         with on(cluster, source, SENDER.replace("HOST", target), 2) as sender:
-            assert sender.wait(30) == 0
-        assert receiver.wait(30) == 0
+            assert sender.wait(300) == 0
+        assert receiver.wait(300) == 0
 
 
 @pytest.mark.parametrize("tie_rule", ["lowest-id", "spread"])

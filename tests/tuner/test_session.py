@@ -107,7 +107,7 @@ def children() -> Iterator[tuple[Child, Child]]:
     for child in pair:
         assert child.process.stdin is not None
         child.process.stdin.close()
-        assert child.process.wait(timeout=30) == 0
+        assert child.process.wait(timeout=300) == 0
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)

@@ -96,7 +96,7 @@ def test_what_is_above_the_workspace_is_not_what_is_there_outside(stranger: bool
 
 def test_there_is_no_network(stranger: bool) -> None:
     with listener() as port:
-        with socket.create_connection(("127.0.0.1", port), timeout=5):
+        with socket.create_connection(("127.0.0.1", port), timeout=300.0):
             pass
         status, log = run(f"exec 3<>/dev/tcp/127.0.0.1/{port}", stranger=stranger)
     assert status != 0

@@ -272,7 +272,7 @@ def test_a_run_that_did_not_end_is_refused(tmp_path: Path) -> None:
 def convert_apart(anchor: Path, directory: Path) -> tuple[int, str]:
     """Convert in a process of its own, as users do; gives its status and why it refused."""
     command = [sys.executable, "-m", "searchspace.formats.otf2_archive", str(anchor), "1e9"]
-    done = subprocess.run([*command, str(directory)], capture_output=True, timeout=60)
+    done = subprocess.run([*command, str(directory)], capture_output=True, timeout=300)
     result = directory / RESULT
     reason = json.loads(result.read_text()).get("refused", "") if result.exists() else ""
     return done.returncode, reason

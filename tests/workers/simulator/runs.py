@@ -76,7 +76,7 @@ def run_once(
         input=json.dumps(request) if text is None else text,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
 
@@ -117,7 +117,7 @@ class Server:
 
     def end(self) -> int:
         """Close its input and return its exit status."""
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=300)
         return self.process.returncode
 
 
