@@ -89,10 +89,10 @@ class Side:
             captures = []
             for number, (trace, header) in enumerate(zip(self.traces, headers, strict=True)):
                 files = []
-                for rank, block in enumerate(header.blocks):
+                for rank in range(header.ranks):
                     path = Path(directory) / f"{number}-{rank}"
                     path.write_bytes(read_operations(trace, rank))
-                    files.append(RankFile(path, block.operations))
+                    files.append(RankFile(path, 1))
                 captures.append(files)
             ranks, repeats = merge_repeats(captures, Path(directory))
             return write_trace(output, headers[0].model_copy(update={"repeats": repeats}), ranks)

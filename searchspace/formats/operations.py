@@ -136,8 +136,12 @@ def encode(name: str, **fields: Value) -> bytes:
     return bytes(out)
 
 
-def decode(data: bytes) -> Iterator[Operation]:
-    """Decode the operations of one rank.
+def decode(data: bytes, *, shared: bool = False) -> Iterator[Operation]:
+    """Decode the operations of one rank, or those that ranks share.
+
+    Args:
+        data: What is encoded.
+        shared: Whether they are shared: computations have no flops there.
 
     Raises:
         InvalidInput: The bytes are not whole, known operations.
@@ -149,6 +153,8 @@ def decode(data: bytes) -> Iterator[Operation]:
             raise InvalidInput(f"unknown operation code {data[at]} at byte {at}")
         name, layout = entry
         at += 1
+        if shared and name == "compute":
+            layout = ()
         fields: dict[str, Value] = {}
         length = 0
         for field, kind in layout:

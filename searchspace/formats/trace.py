@@ -1,9 +1,8 @@
-"""The container of a trace (`.ht`): header and compressed rank blocks (docs/trace-format.md)."""
+"""The container of a trace (`.ht`): header and compressed blocks (docs/trace-format.md)."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import tempfile
 import threading
@@ -12,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import IO, Annotated, Any, BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.measured import Measured
-from searchspace.formats.operations import decode
 from searchspace.formats.plain_file import check_plain
 from searchspace.kernels import trace_summary
+from searchspace.kernels._native import TraceWriter, rank_operations
 
 __all__ = [
     "MAX_HEADER_BYTES",
@@ -42,7 +41,8 @@ __all__ = [
 ]
 
 MAGIC = b"HAMTRACE"
-VERSION = 1
+VERSION = 2
+_WHOLE_VERSION = 1
 MAX_HEADER_BYTES = 8 << 20
 MAX_RANKS = 65_536
 MAX_TEXT = 4096
@@ -68,6 +68,21 @@ class Block(BaseModel):
     compressed: _Count
     bytes: _Count
     operations: _Count
+
+
+class CallBlock(Block):
+    """What the header says of a block of calls, and how many `ranks` have it."""
+
+    ranks: Annotated[int, Field(ge=1, le=MAX_RANKS)]
+
+
+class PlainBlock(BaseModel):
+    """What the header says of a block without operations: bytes in the file, inflated bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    compressed: _Count
+    bytes: _Count
 
 
 class Repeats(BaseModel):
@@ -103,7 +118,11 @@ class TraceHeader(BaseModel):
         weights: Of a truncated trace, for every stretch between two marks (`pcontrol`; every rank
             has one more of them than there are stretches) how many times more it counts than it is
             played: the estimate, then others that tell how good it is. None for a whole trace.
-        blocks: One per rank; `write_trace` fills them in.
+        calls: The blocks of calls, which ranks that do alike share. These and the following are
+            filled in by `write_trace`.
+        flops: The lists of what ranks compute.
+        table: Which calls, flops and parties each rank has.
+        blocks: Of version 1 instead: one per rank.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
@@ -116,7 +135,22 @@ class TraceHeader(BaseModel):
     measured: Measured | None = None
     repeats: Repeats | None = None
     weights: tuple[tuple[float, ...], ...] | None = None
+    calls: tuple[CallBlock, ...] = ()
+    flops: tuple[PlainBlock, ...] = ()
+    table: PlainBlock | None = None
     blocks: tuple[Block, ...] = ()
+
+    @property
+    def operations(self) -> int:
+        """Operations of all ranks together."""
+        shared = sum(block.operations * block.ranks for block in self.calls)
+        return shared + sum(block.operations for block in self.blocks)
+
+    @property
+    def compressed(self) -> tuple[Block | PlainBlock, ...]:
+        """All blocks as they follow each other in the file."""
+        table = () if self.table is None else (self.table,)
+        return (*self.blocks, *self.calls, *self.flops, *table)
 
 
 @dataclass(frozen=True)
@@ -185,43 +219,71 @@ def write_trace(
     if len(rank_operations) != header.ranks:
         raise InvalidInput(f"{len(rank_operations)} blocks for {header.ranks} ranks")
     check_recording(rank_operations)
-    blocks = []
-    with tempfile.TemporaryFile(dir=path.parent) as body:
-        for operations in rank_operations:
-            size = 0
-            start = body.tell()
-            stream = zlib.compressobj(6)
-            for chunk in _chunks(operations):
-                each_chunk()
-                size += len(chunk)
-                body.write(stream.compress(chunk))
-            body.write(stream.flush())
-            count = (
-                operations.operations
-                if isinstance(operations, RankFile | RankBlock)
-                else sum(1 for _ in decode(operations))
-            )
-            blocks.append({"compressed": body.tell() - start, "bytes": size, "operations": count})
-        written = _parse_header({**header.model_dump(), "blocks": tuple(blocks)})
-        # A trace without them keeps the form, and so the identity, that it has always had.
-        optional = ("measured", "repeats", "weights")
-        unused = {name for name in optional if getattr(written, name) is None}
-        text = written.model_dump_json(exclude=unused).encode()
-        if len(text) > MAX_HEADER_BYTES:
-            raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as out:
-            temporary = Path(out.name)
+    with (
+        tempfile.TemporaryFile(dir=path.parent) as calls,
+        tempfile.TemporaryFile(dir=path.parent) as flops,
+    ):
+        writer = TraceWriter(calls.fileno(), flops.fileno())
+        for rank, operations in enumerate(rank_operations):
             try:
-                out.write(MAGIC + struct.pack("<II", VERSION, len(text)) + text)
-                body.seek(0)
-                shutil.copyfileobj(body, out)
-                out.close()
-                temporary.chmod(0o644)
-                temporary.replace(path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
+                for chunk in _chunks(operations):
+                    each_chunk()
+                    writer.feed(chunk)
+                writer.end_rank()
+            except RuntimeError as error:
+                raise InvalidInput(f"rank {rank} of the trace: {error}") from error
+        made = writer.blocks()
+        table = zlib.compress(made["table"], 6)
+        written = _parse_header(
+            {
+                **header.model_dump(exclude={"blocks"}),
+                "calls": tuple(
+                    dict(zip(("compressed", "bytes", "operations", "ranks"), block, strict=True))
+                    for block in made["calls"]
+                ),
+                "flops": tuple(
+                    dict(zip(("compressed", "bytes"), block, strict=True))
+                    for block in made["flops"]
+                ),
+                "table": {"compressed": len(table), "bytes": len(made["table"])},
+            },
+            VERSION,
+        )
+        _write_file(path, written, calls, flops, table)
     return written
+
+
+def _write_file(
+    path: Path, header: TraceHeader, calls: BinaryIO, flops: BinaryIO, table: bytes
+) -> None:
+    # A trace without them keeps the form, and so the identity, that it has always had.
+    optional = ("measured", "repeats", "weights")
+    unused = {name for name in optional if getattr(header, name) is None}
+    text = header.model_dump_json(exclude=unused | {"blocks"}).encode()
+    if len(text) > MAX_HEADER_BYTES:
+        raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as out:
+        temporary = Path(out.name)
+        try:
+            out.write(MAGIC + struct.pack("<II", VERSION, len(text)) + text)
+            for body, blocks in ((calls, header.calls), (flops, header.flops)):
+                _copy(body, sum(block.compressed for block in blocks), out)
+            out.write(table)
+            out.close()
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def _copy(body: BinaryIO, size: int, out: IO[bytes]) -> None:
+    """Copy what was written last; behind it may be what was written in vain."""
+    body.seek(0)
+    while size > 0:
+        chunk = body.read(min(_CHUNK, size))
+        out.write(chunk)
+        size -= len(chunk)
 
 
 def write_checked_trace(
@@ -250,7 +312,7 @@ def read_header(path: Path) -> TraceHeader:
     """
     with _open(path) as file:
         header, start = _read_header(file)
-        end = start + sum(block.compressed for block in header.blocks)
+        end = start + sum(block.compressed for block in header.compressed)
         size = path.stat().st_size
     if end != size:
         raise InvalidInput(f"the trace is {size} bytes where its header says {end}: truncated?")
@@ -269,12 +331,19 @@ def validate(path: Path) -> TraceHeader:
     header = read_header(path)
     with _open(path) as file:
         _read_header(file)
-        for rank, block in enumerate(header.blocks):
+        for number, block in enumerate((*header.blocks, *header.calls)):
+            what = f"{'rank' if header.blocks else 'calls'} {number} of the trace"
             last = b""
-            for chunk in _inflate(file, block, rank):
+            for chunk in _inflate(file, block, what):
                 last = chunk
             if last[-1] != _FINALIZE:
-                raise InvalidInput(f"rank {rank} of the trace does not end with finalize")
+                raise InvalidInput(f"{what} does not end with finalize")
+        for number, flops in enumerate(header.flops):
+            for _ in _inflate(file, flops, f"flops {number} of the trace"):
+                pass
+        if header.table is not None:
+            for _ in _inflate(file, header.table, "the table of the trace"):
+                pass
     return header
 
 
@@ -289,7 +358,7 @@ def describe_trace(path: Path) -> dict[str, Any]:
     """
     header = read_header(path)
     # A small file may hold 100 million operations, which take gigabytes while they are looked at.
-    large = sum(block.operations for block in header.blocks) > _MANY_OPERATIONS
+    large = header.operations > _MANY_OPERATIONS
     with _one_at_a_time if large else nullcontext():
         summary = {**trace_summary(path), "truncated": header.weights is not None}
     if header.measured is not None:
@@ -309,10 +378,10 @@ def read_operations(path: Path, rank: int) -> bytes:
     header = read_header(path)
     if not 0 <= rank < header.ranks:
         raise InvalidInput(f"the trace has ranks 0 to {header.ranks - 1}", field="rank")
-    with _open(path) as file:
-        _, start = _read_header(file)
-        file.seek(start + sum(block.compressed for block in header.blocks[:rank]))
-        return b"".join(_inflate(file, header.blocks[rank], rank))
+    try:
+        return rank_operations(str(path), rank)
+    except RuntimeError as error:
+        raise InvalidInput(str(error)) from error
 
 
 def _open(path: Path) -> BinaryIO:
@@ -328,17 +397,19 @@ def _read_header(file: BinaryIO) -> tuple[TraceHeader, int]:
     if len(fixed) < len(MAGIC) + 8 or not fixed.startswith(MAGIC):
         raise InvalidInput("this is not a Hamtune trace")
     version, length = struct.unpack("<II", fixed[len(MAGIC) :])
-    if version != VERSION:
-        raise InvalidInput(f"the trace has version {version}; this Hamtune reads {VERSION}")
+    if version not in (_WHOLE_VERSION, VERSION):
+        raise InvalidInput(
+            f"the trace has version {version}; this Hamtune reads {_WHOLE_VERSION} and {VERSION}"
+        )
     if length > MAX_HEADER_BYTES:
         raise InvalidInput(f"the trace's header exceeds {MAX_HEADER_BYTES} bytes")
     text = file.read(length)
     if len(text) != length:
         raise InvalidInput("the trace ends inside its header")
-    return _parse_header(text), file.tell()
+    return _parse_header(text, version), file.tell()
 
 
-def _parse_header(source: bytes | dict[str, object]) -> TraceHeader:
+def _parse_header(source: bytes | dict[str, object], version: int) -> TraceHeader:
     try:
         header = (
             TraceHeader.model_validate_json(source)
@@ -350,16 +421,27 @@ def _parse_header(source: bytes | dict[str, object]) -> TraceHeader:
         where = ".".join(str(part) for part in first["loc"])
         place = f" at {where}" if where else ""
         raise InvalidInput(f"the trace's header is wrong{place}: {first['msg']}") from error
-    if len(header.blocks) != header.ranks:
-        raise InvalidInput(
-            f"the trace's header lists {len(header.blocks)} blocks for {header.ranks} ranks"
-        )
-    if sum(block.bytes for block in header.blocks) > MAX_TOTAL_BYTES:
+    _check_blocks(header, version)
+    if sum(block.bytes for block in header.compressed) > MAX_TOTAL_BYTES:
         raise InvalidInput("the trace inflates to more than 2 GiB")
     return header
 
 
-def _inflate(file: BinaryIO, block: Block, rank: int) -> Iterator[bytes]:
+def _check_blocks(header: TraceHeader, version: int) -> None:
+    if version == _WHOLE_VERSION:
+        if header.calls or header.flops or header.table:
+            raise InvalidInput("the trace's header is wrong: blocks of another version")
+        if len(header.blocks) != header.ranks:
+            raise InvalidInput(
+                f"the trace's header lists {len(header.blocks)} blocks for {header.ranks} ranks"
+            )
+    elif header.blocks or header.table is None:
+        raise InvalidInput("the trace's header is wrong: blocks of another version")
+    elif sum(block.ranks for block in header.calls) != header.ranks:
+        raise InvalidInput("the trace's header does not give each of its ranks a block of calls")
+
+
+def _inflate(file: BinaryIO, block: Block | PlainBlock, what: str) -> Iterator[bytes]:
     """Inflate the block at the file's position in chunks, never more than it declares."""
     stream = zlib.decompressobj()
     left, size = block.compressed, 0
@@ -374,9 +456,9 @@ def _inflate(file: BinaryIO, block: Block, rank: int) -> Iterator[bytes]:
             if chunk:
                 yield chunk
     except zlib.error as error:
-        raise InvalidInput(f"rank {rank} of the trace is damaged: {error}") from error
+        raise InvalidInput(f"{what} is damaged: {error}") from error
     if size != block.bytes or left or not stream.eof or stream.unused_data:
-        raise InvalidInput(f"rank {rank} of the trace does not inflate to what its header says")
+        raise InvalidInput(f"{what} does not inflate to what its header says")
 
 
 def _size(operations: bytes | RankFile | RankBlock) -> int:
@@ -387,7 +469,9 @@ def _size(operations: bytes | RankFile | RankBlock) -> int:
 
 def _chunks(operations: bytes | RankFile | RankBlock) -> Iterable[bytes]:
     if not isinstance(operations, RankFile):
-        yield operations.encoded if isinstance(operations, RankBlock) else operations
+        whole = operations.encoded if isinstance(operations, RankBlock) else operations
+        for start in range(0, len(whole), _CHUNK):
+            yield whole[start : start + _CHUNK]
         return
     with operations.path.open("rb") as file:
         left = os.fstat(file.fileno()).st_size  # and not what somebody adds meanwhile

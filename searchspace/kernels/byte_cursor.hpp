@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -14,7 +15,12 @@ namespace hamtune {
 class ByteCursor {
  public:
   explicit ByteCursor(const std::vector<std::uint8_t>& bytes)
-      : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()) {}
+      : ByteCursor(bytes.data(), bytes.size()) {}
+  ByteCursor(const std::uint8_t* bytes, std::size_t size)
+      : begin_(bytes), at_(begin_), end_(begin_ + size) {}
+
+  /// What comes next.
+  const std::uint8_t* here() const { return at_; }
 
   /// Bytes read so far; a block is smaller than 2 GiB.
   std::uint32_t offset() const { return static_cast<std::uint32_t>(at_ - begin_); }

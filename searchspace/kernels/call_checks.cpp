@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "searchspace/kernels/trace_reader.hpp"
 
@@ -12,11 +15,27 @@ namespace {
 
 constexpr std::size_t kLargestBuffer = std::size_t{1} << 40;
 
+using Sizes = std::vector<std::size_t>;
+
+/// Of each communicator of the rank; 0 where it is in none.
+Sizes sizes_of(const RankTrace& rank) {
+  Sizes sizes;
+  for (const auto& members : rank.communicators) sizes.push_back(members ? members->size() : 0);
+  return sizes;
+}
+
 /// The checks of one rank; `largest` collects the bytes of its largest buffer.
 class CallChecker {
  public:
-  CallChecker(const RankTrace& rank, std::size_t& largest) : rank_(rank), largest_(largest) {
-    for (const auto& members : rank.communicators) sizes_.push_back(members ? members->size() : 0);
+  CallChecker(const RankTrace& rank, const Sizes& sizes, std::size_t& largest)
+      : rank_(rank), largest_(largest), sizes_(sizes) {}
+
+  /// Whether there is whom the rank names.
+  void check_parties() {
+    for (const auto& [communicator, party] : rank_.addressed) {
+      size_ = sizes_[communicator];
+      if (size_ > 0) party_exists(party);
+    }
   }
 
   void check(const Operation& operation) {
@@ -51,6 +70,12 @@ class CallChecker {
                        " in a communicator of " + std::to_string(size_));
   }
 
+  /// Whether there is whom a place names; a number below 0 is nobody or anyone.
+  void party_exists(std::int32_t place) const {
+    if (place >= 0 && rank_.party(place) < 0) throw TraceError("a peer is below 0");
+    rank_exists(rank_.party(place));
+  }
+
   void buffer(std::int64_t count, std::int64_t type_size, std::size_t copies = 1) {
     const auto bytes = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(type_size);
     if (bytes > kLargestBuffer || bytes * copies > kLargestBuffer)
@@ -68,10 +93,10 @@ class CallChecker {
   }
 
   void check_message(const Operation& operation) {
-    rank_exists(operation.peer);
+    party_exists(operation.party);
     buffer(operation.count, operation.type_size);
     if (operation.code == Code::sendrecv) {
-      rank_exists(values_[0]);
+      party_exists(values_[0]);
       buffer(values_[2], values_[3]);
     }
   }
@@ -89,9 +114,9 @@ class CallChecker {
     const bool rooted = operation.code == Code::bcast || operation.code == Code::reduce ||
                         operation.code == Code::gather || operation.code == Code::scatter ||
                         operation.code == Code::gatherv || operation.code == Code::scatterv;
-    if (rooted) rank_exists(operation.peer);
+    if (rooted) rank_exists(operation.party);
     const bool at_root =
-        static_cast<std::uint32_t>(operation.peer) == rank_.places[operation.communicator];
+        static_cast<std::uint32_t>(operation.party) == rank_.places[operation.communicator];
     switch (operation.code) {
       case Code::gather:
       case Code::scatter:
@@ -137,7 +162,7 @@ class CallChecker {
 
   const RankTrace& rank_;
   std::size_t& largest_;
-  std::vector<std::size_t> sizes_;   // of each communicator of the rank
+  const Sizes& sizes_;
   std::size_t size_ = 0;             // of the communicator of the operation being checked
   const std::int32_t* values_ = nullptr;
 };
@@ -145,10 +170,14 @@ class CallChecker {
 }  // namespace
 
 void check_calls(Trace& trace) {
+  // Ranks that share their calls, on communicators as large, differ in whom they name alone, and in
+  // whether they are the root of those whose lists count there.
+  std::set<std::pair<const Operation*, Sizes>> checked;
   for (std::uint32_t number = 0; number < trace.ranks.size(); ++number) {
     const RankTrace& rank = trace.ranks[number];
-    CallChecker checker(rank, trace.largest_buffer);
-    for (const Operation& operation : rank.operations) {
+    const auto [shared, is_new] = checked.emplace(rank.operations.data(), sizes_of(rank));
+    CallChecker checker(rank, shared->second, trace.largest_buffer);
+    const auto check = [&](const Operation& operation) {
       try {
         checker.check(operation);
       } catch (const TraceError& error) {
@@ -156,6 +185,16 @@ void check_calls(Trace& trace) {
                          operation_name(operation.code, operation.nonblocking) + ": " +
                          error.what());
       }
+    };
+    if (is_new) {
+      std::for_each(rank.operations.begin(), rank.operations.end(), check);
+      continue;
+    }
+    for (const std::uint32_t significant : rank.significant) check(rank.operations[significant]);
+    try {
+      checker.check_parties();
+    } catch (const TraceError& error) {
+      throw TraceError("rank " + std::to_string(number) + ": " + error.what());
     }
   }
 }

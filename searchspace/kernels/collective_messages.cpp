@@ -22,7 +22,7 @@ struct Call {
   std::int64_t bytes() const {
     return std::int64_t{operation.count} * operation.type_size;
   }
-  std::int64_t root() const { return operation.peer; }
+  std::int64_t root() const { return operation.party; }
   /// Numbers from the root on, which is 0 then.
   std::int64_t relative(std::int64_t rank) const { return (rank - root() + ranks) % ranks; }
   std::int64_t absolute(std::int64_t number) const { return (number + root()) % ranks; }
@@ -298,7 +298,7 @@ void visit_messages(const Trace& trace, const MessageFilter& filter,
       if (filter.phase >= 0 && marks != static_cast<std::size_t>(filter.phase)) continue;
       const Operation& operation = own.operations[index];
       const bool collective = is_collective(operation.code);
-      const bool message = is_send(operation.code) && operation.peer != kNoPeer;
+      const bool message = is_send(operation.code) && operation.party != kNoPeer;
       if (!message && (waits(operation.code) || collective)) clock.waited();
       if (!(message && filter.point_to_point) && !(collective && !filter.collectives.empty()))
         continue;
@@ -307,7 +307,7 @@ void visit_messages(const Trace& trace, const MessageFilter& filter,
       if (known < 0) known = on_communicator(members, filter.members) ? 1 : 0;
       if (known == 0) continue;
       if (message) {
-        visit({rank, members[static_cast<std::size_t>(operation.peer)],
+        visit({rank, members[static_cast<std::size_t>(own.party(operation.party))],
                std::int64_t{operation.count} * operation.type_size, clock.now()});
         clock.sent();
         if (waits(operation.code)) clock.waited();

@@ -15,6 +15,7 @@ namespace {
 
 // A few hundred MB in memory; MPI libraries have some thousands at a time.
 constexpr std::size_t kMostCommunicators = 1'000'000;
+constexpr std::size_t kMostKnown = 50'000'000;  // by all ranks together; 36 bytes each
 
 /// A communicator while it is being resolved. Creations on it happen one after the other.
 struct Communicator {
@@ -28,7 +29,13 @@ using Handle = std::shared_ptr<Communicator>;
 
 class Resolver {
  public:
-  explicit Resolver(Trace& trace) : trace_(trace), at_(trace.ranks.size()), owned_(trace.ranks.size()) {}
+  explicit Resolver(Trace& trace) : trace_(trace), at_(trace.ranks.size()), owned_(trace.ranks.size()) {
+    std::size_t known = 0;
+    for (const RankTrace& rank : trace.ranks) known += rank.creations.size();
+    if (known > kMostKnown)
+      throw TraceError("the ranks of the trace create communicators more than " +
+                       std::to_string(kMostKnown) + " times together");
+  }
 
   void resolve() {
     Members everyone(trace_.ranks.size());
@@ -52,7 +59,7 @@ class Resolver {
       }
     }
     for (std::uint32_t rank = 0; rank < trace_.ranks.size(); ++rank) {
-      if (at_[rank] < operations(rank).size())
+      if (at_[rank] < creations(rank).size())
         throw TraceError(place(rank) + ": not every member of the communicator comes to it");
       for (const Handle& handle : owned_[rank])
         trace_.ranks[rank].communicators.push_back(handle ? handle->members : nullptr);
@@ -68,10 +75,12 @@ class Resolver {
         Communicator{std::make_shared<const Members>(std::move(members)), std::move(extents), {}, {}});
   }
 
-  const std::vector<Operation>& operations(std::uint32_t rank) const {
-    return trace_.ranks[rank].operations;
+  const SharedList<std::uint32_t>& creations(std::uint32_t rank) const {
+    return trace_.ranks[rank].creations;
   }
-  const Operation& current(std::uint32_t rank) const { return operations(rank)[at_[rank]]; }
+  const Operation& current(std::uint32_t rank) const {
+    return trace_.ranks[rank].operations[creations(rank)[at_[rank]]];
+  }
   const std::int32_t* values(std::uint32_t rank) const {
     return trace_.ranks[rank].values.data() + current(rank).more;
   }
@@ -81,9 +90,7 @@ class Resolver {
 
   /// Moves a rank on to its next creation of a communicator and lets it arrive there.
   void advance(std::uint32_t rank) {
-    while (at_[rank] < operations(rank).size() && !creates_communicator(current(rank).code))
-      ++at_[rank];
-    if (at_[rank] == operations(rank).size()) return;
+    if (at_[rank] == creations(rank).size()) return;
     const Handle& parent = owned_[rank][current(rank).communicator];
     if (!parent) throw TraceError(place(rank) + ": the rank is not in the communicator");
     if (current(rank).code == Code::comm_create_group) {
@@ -159,10 +166,14 @@ class Resolver {
     std::map<std::int32_t, std::vector<std::pair<std::int32_t, std::size_t>>> by_color;
     for (std::size_t index = 0; index < parent.members->size(); ++index) {
       const std::uint32_t rank = (*parent.members)[index];
-      if (current(rank).peer == kNoColor)
+      const RankTrace& own = trace_.ranks[rank];
+      const std::int32_t color = own.party(current(rank).party);
+      if (color < 0 && current(rank).party != kNoColor)
+        throw TraceError(place(rank) + ": a color is below 0");
+      if (color == kNoColor)
         give_none(rank);
       else
-        by_color[current(rank).peer].emplace_back(current(rank).tag, index);
+        by_color[color].emplace_back(own.party(current(rank).tag), index);
     }
     for (auto& [color, keyed] : by_color) {
       std::sort(keyed.begin(), keyed.end());
@@ -255,7 +266,7 @@ class Resolver {
 
   Trace& trace_;
   std::size_t made_ = 0;                    // communicators, with the world and self of each rank
-  std::vector<std::size_t> at_;             // of each rank, the operation it has come to
+  std::vector<std::size_t> at_;             // of each rank, the creation it has come to
   std::vector<std::vector<Handle>> owned_;  // of each rank, its communicators by number
   std::vector<Handle> complete_;            // whose members have all come to a creation
   std::vector<Members> complete_groups_;    // whose ranks have all come to its creation

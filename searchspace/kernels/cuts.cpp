@@ -57,12 +57,19 @@ std::size_t value_count(const Operation& operation, const std::int32_t* values) 
   }
 }
 
+/// The peer, root or color of an operation.
+std::int32_t peer_of(const RankTrace& rank, const Operation& operation) {
+  return names_party(operation.code) ? rank.party(operation.party) : operation.party;
+}
+
 std::uint32_t exact_signature(const RankTrace& rank, const Operation& operation) {
   std::uint64_t hash = mix(static_cast<std::uint64_t>(operation.code),
                            std::uint64_t{operation.nonblocking} << 8U | operation.flags);
+  const bool is_split = operation.code == Code::comm_split;
+  const std::int32_t peer = peer_of(rank, operation);
   hash = mix(hash, as_word(static_cast<std::int32_t>(operation.communicator),
                            static_cast<std::int32_t>(operation.slot)));
-  hash = mix(hash, as_word(operation.peer, operation.tag));
+  hash = mix(hash, as_word(peer, is_split ? rank.party(operation.tag) : operation.tag));
   hash = mix(hash, as_word(operation.count, operation.type_size));
   const std::int32_t* const values = rank.values.data() + operation.more;
   const std::size_t count = value_count(operation, values);
@@ -189,19 +196,19 @@ void AllCalls::match_messages() {
     Calls& calls = calls_[rank];
     for (std::uint32_t call = 0; call < calls.size(); ++call) {
       const Operation& operation = trace.operations[calls.operation[call]];
-      const bool sends = is_send(operation.code) && operation.peer != kNoPeer;
+      const bool sends = is_send(operation.code) && operation.party != kNoPeer;
       if (!sends && !is_receive(operation.code)) continue;
       const Members* const context = trace.communicators[operation.communicator].get();
       const auto number = static_cast<std::uint32_t>(calls.messages.size());
       if (sends) {
-        const std::uint32_t peer = (*context)[static_cast<std::size_t>(operation.peer)];
+        const std::uint32_t peer = (*context)[static_cast<std::size_t>(trace.party(operation.party))];
         channel_of({context, rank, peer, operation.tag}).sent.push_back(number);
         calls.messages.push_back({call, peer, 0});
       }
       if (!is_receive(operation.code)) continue;
       const bool both = operation.code == Code::sendrecv;
       const std::int32_t* const values = trace.values.data() + operation.more;
-      const std::int32_t source = both ? values[0] : operation.peer;
+      const std::int32_t source = trace.party(both ? values[0] : operation.party);
       const std::int32_t tag = both ? values[1] : operation.tag;
       if (source == kNoPeer) continue;
       if (source == kAnySource || tag == kAnyTag)
@@ -235,7 +242,7 @@ std::uint32_t AllCalls::call_signature(std::size_t rank, std::uint32_t call,
                                       std::uint64_t{operation.nonblocking} << 32U |
                                       operation.communicator);
   if (likeness == Likeness::shape) return fold(shape);
-  return fold(mix(shape, static_cast<std::uint32_t>(operation.peer)));
+  return fold(mix(shape, static_cast<std::uint32_t>(peer_of(trace_.ranks[rank], operation))));
 }
 
 bool AllCalls::alike(std::size_t rank, std::uint32_t first, std::uint32_t last,

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "searchspace/kernels/byte_cursor.hpp"
+#include "searchspace/kernels/party_places.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
 
 namespace hamtune {
@@ -17,10 +19,11 @@ constexpr std::int32_t kAnyInt = std::numeric_limits<std::int32_t>::min();
 
 class RankDecoder {
  public:
-  RankDecoder(const std::vector<std::uint8_t>& block, std::uint64_t expected) : in_(block) {
+  RankDecoder(const std::vector<std::uint8_t>& block, std::uint64_t expected, Writing writing)
+      : in_(block), shared_(writing == Writing::shared) {
     const std::size_t operations = std::min<std::uint64_t>(expected, block.size());
-    decoded_.trace.operations.reserve(operations);
-    decoded_.offsets.reserve(operations);
+    operations_.reserve(operations);
+    if (!shared_) decoded_.offsets.reserve(operations);
   }
 
   DecodedRank decode() {
@@ -46,26 +49,34 @@ class RankDecoder {
       finalized = operation.code == Code::finalize;
     }
     if (!finalized) throw TraceError("its last operation is not finalize");
-    trace().slots = static_cast<std::uint32_t>(open_.size());
+    RankTrace& trace = decoded_.trace;
+    trace.slots = static_cast<std::uint32_t>(open_.size());
+    trace.computations = computations_;
+    trace.parties_used = shared_ ? parties_used_ : static_cast<std::uint32_t>(trace.parties.size());
+    trace.operations = std::move(operations_);
+    trace.values = std::move(values_);
+    trace.flops = std::move(flops_);
+    trace.marks = std::move(marks_);
+    trace.creations = std::move(creations_);
+    trace.significant = std::move(significant_);
+    trace.addressed = std::move(addressed_);
     return std::move(decoded_);
   }
 
  private:
   static constexpr std::size_t kClosed = std::numeric_limits<std::size_t>::max();
 
-  RankTrace& trace() { return decoded_.trace; }
-
   void decode_fields(Operation& operation) {
-    operation.more = static_cast<std::uint32_t>(trace().values.size());
+    operation.more = static_cast<std::uint32_t>(values_.size());
     switch (operation.code) {
       case Code::compute:
-        add_computation(in_.real());
+        add_computation();
         return;
       case Code::match:
         patch_match();
         return;
       case Code::pcontrol:
-        trace().marks.push_back({trace().operations.size(), in_.signed_number(kAnyInt)});
+        marks_.push_back({operations_.size(), in_.signed_number(kAnyInt)});
         decoded_.mark_offsets.push_back(offset_);
         return;
       case Code::wait:
@@ -96,27 +107,55 @@ class RankDecoder {
   }
 
   void add(const Operation& operation) {
-    trace().operations.push_back(operation);
-    decoded_.offsets.push_back(offset_);
+    operations_.push_back(operation);
+    if (!shared_) decoded_.offsets.push_back(offset_);
   }
 
-  void add_computation(double flops) {
-    if (!std::isfinite(flops) || flops < 0) throw TraceError("flops are negative or not finite");
-    if (flops == 0) return;
+  void add_computation() {
+    if (!shared_) {
+      const double flops = in_.real();
+      if (!std::isfinite(flops) || flops < 0) throw TraceError("flops are negative or not finite");
+      if (flops == 0) return;
+      flops_.push_back(flops);
+    }
     // Neighbours stay apart: SimGrid rounds the end of each computation, and many times over.
-    RankTrace& rank = trace();
     Operation operation{};
     operation.code = Code::compute;
-    operation.more = static_cast<std::uint32_t>(rank.flops.size());
-    rank.flops.push_back(flops);
+    operation.more = computations_++;
     add(operation);
+  }
+
+  // Parties
+
+  /// The place of a peer in the rank's parties, or a number below 0 itself.
+  std::int32_t place_of(std::uint32_t communicator, std::int32_t peer) {
+    if (peer < 0) return peer;
+    const auto [place, is_new] =
+        places_.place_of({communicator, peer}, shared_ ? 0 : decoded_.trace.parties.size());
+    if (is_new) addressed_.emplace_back(communicator, shared_ ? peer : place);
+    if (shared_) return used(peer);
+    if (is_new) decoded_.trace.parties.push_back(peer);
+    return place;
+  }
+
+  /// A number of a split, which no other operation shares.
+  std::int32_t own_place(std::int32_t number) {
+    if (shared_) return used(number);
+    decoded_.trace.parties.push_back(number);
+    return static_cast<std::int32_t>(decoded_.trace.parties.size()) - 1;
+  }
+
+  std::int32_t used(std::int32_t place) {
+    if (place < 0) throw TraceError("a place of a party is below 0");
+    parties_used_ = std::max(parties_used_, static_cast<std::uint32_t>(place) + 1);
+    return place;
   }
 
   void patch_match() {
     const std::uint32_t slot = open_slot();
-    Operation& receive = trace().operations[open_[slot]];
+    Operation& receive = operations_[open_[slot]];
     if (receive.code != Code::irecv) throw TraceError("the request is not a receive");
-    receive.peer = in_.signed_number(kNoPeer);
+    receive.party = place_of(receive.communicator, in_.signed_number(kNoPeer));
     receive.tag = in_.signed_number(0);
   }
 
@@ -128,7 +167,7 @@ class RankDecoder {
     if (index > open_.size()) throw TraceError("request slots are not taken in order");
     if (index == open_.size()) open_.push_back(kClosed);
     if (open_[index] != kClosed) throw TraceError("the request slot is in use");
-    open_[index] = trace().operations.size();
+    open_[index] = operations_.size();
     operation.slot = static_cast<std::uint32_t>(slot);
   }
 
@@ -148,9 +187,9 @@ class RankDecoder {
 
   void decode_waitall() {
     const std::int32_t length = in_.length();
-    trace().values.push_back(length);
+    values_.push_back(length);
     for (std::int32_t item = 0; item < length; ++item)
-      trace().values.push_back(static_cast<std::int32_t>(close_slot()));
+      values_.push_back(static_cast<std::int32_t>(close_slot()));
   }
 
   // Communicators
@@ -177,13 +216,14 @@ class RankDecoder {
     communicator(operation);
     const bool receives = operation.code == Code::recv || operation.code == Code::irecv ||
                           operation.code == Code::probe;
-    operation.peer = in_.signed_number(receives ? kAnySource : kNoPeer);
+    operation.party =
+        place_of(operation.communicator, in_.signed_number(receives ? kAnySource : kNoPeer));
     operation.tag = in_.signed_number(receives ? kAnyTag : 0);
     if (operation.code == Code::probe) return;
     counted_type(operation);
     if (operation.code == Code::sendrecv) {
-      trace().values.push_back(in_.signed_number(kAnySource));
-      trace().values.push_back(in_.signed_number(kAnyTag));
+      values_.push_back(place_of(operation.communicator, in_.signed_number(kAnySource)));
+      values_.push_back(in_.signed_number(kAnyTag));
       copy_numbers(2);
     }
   }
@@ -191,13 +231,13 @@ class RankDecoder {
   // Collectives
 
   void copy_numbers(std::int32_t how_many) {
-    for (std::int32_t item = 0; item < how_many; ++item) trace().values.push_back(in_.number());
+    for (std::int32_t item = 0; item < how_many; ++item) values_.push_back(in_.number());
   }
 
   /// A list of numbers with its length before it; `lists` of that length follow each other.
   void copy_lists(std::int32_t lists) {
     const std::int32_t length = in_.length();
-    trace().values.push_back(length);
+    values_.push_back(length);
     for (std::int32_t list = 0; list < lists; ++list) copy_numbers(length);
   }
 
@@ -230,7 +270,7 @@ class RankDecoder {
       case Code::exscan:
         communicator(operation);
         if (operation.code == Code::bcast || operation.code == Code::reduce)
-          operation.peer = in_.number();
+          operation.party = in_.number();
         counted_type(operation);
         if (operation.code != Code::bcast) flags(operation);
         break;
@@ -240,7 +280,7 @@ class RankDecoder {
       case Code::alltoall:
         communicator(operation);
         if (operation.code == Code::gather || operation.code == Code::scatter)
-          operation.peer = in_.number();
+          operation.party = in_.number();
         counted_type(operation);
         copy_numbers(2);
         flags(operation);
@@ -262,14 +302,14 @@ class RankDecoder {
     communicator(operation);
     switch (operation.code) {
       case Code::gatherv:
-        operation.peer = in_.number();
+        operation.party = in_.number();
         [[fallthrough]];
       case Code::allgatherv:
         counted_type(operation);
         copy_numbers(1);
         break;
       case Code::scatterv:
-        operation.peer = in_.number();
+        operation.party = in_.number();
         operation.type_size = in_.number();
         copy_numbers(2);
         break;
@@ -284,6 +324,8 @@ class RankDecoder {
         break;  // alltoallw: bytes, so no type sizes
     }
     flags(operation);
+    if (operation.code == Code::gatherv || operation.code == Code::scatterv)
+      significant_.push_back(static_cast<std::uint32_t>(operations_.size()));
     copy_lists(operation.code == Code::alltoallv || operation.code == Code::alltoallw ? 2 : 1);
   }
 
@@ -291,8 +333,9 @@ class RankDecoder {
     communicator(operation);
     switch (operation.code) {
       case Code::comm_split:
-        operation.peer = in_.signed_number(kNoColor);
-        operation.tag = in_.signed_number(kAnyInt);
+        operation.party = in_.signed_number(kNoColor);
+        if (operation.party != kNoColor) operation.party = own_place(operation.party);
+        operation.tag = own_place(in_.signed_number(kAnyInt));
         break;
       case Code::comm_create:
       case Code::comm_create_group:
@@ -309,35 +352,48 @@ class RankDecoder {
       default:
         break;
     }
+    creations_.push_back(static_cast<std::uint32_t>(operations_.size()));
     alive_.push_back(true);
   }
 
   void decode_cart_create() {
     const std::int32_t dims = in_.length();
-    const std::size_t extents = trace().values.size() + 1;
+    const std::size_t extents = values_.size() + 1;
     const auto count = static_cast<std::size_t>(dims);
-    trace().values.resize(extents + 2 * count);
-    trace().values[extents - 1] = dims;
+    values_.resize(extents + 2 * count);
+    values_[extents - 1] = dims;
     for (std::size_t dim = 0; dim < count; ++dim) {
       const std::int32_t extent = in_.number();
       const std::int32_t periodic = in_.number();
-      trace().values[extents + dim] = extent;
-      trace().values[extents + count + dim] = periodic;
+      values_[extents + dim] = extent;
+      values_[extents + count + dim] = periodic;
     }
     copy_numbers(1);
   }
 
   ByteCursor in_;
+  const bool shared_;
   std::uint32_t offset_ = 0;  // of the operation being decoded
   DecodedRank decoded_;
+  std::vector<Operation> operations_;
+  std::vector<std::int32_t> values_;
+  std::vector<double> flops_;
+  std::vector<Mark> marks_;
+  std::vector<std::uint32_t> creations_;
+  std::vector<std::uint32_t> significant_;
+  std::vector<PartyPlaces::Address> addressed_;
+  PartyPlaces places_;
+  std::uint32_t parties_used_ = 0;
+  std::uint32_t computations_ = 0;
   std::vector<std::size_t> open_;                 // of each slot, the operation that opened it
   std::vector<bool> alive_ = {true, true};        // communicators; the world and self come first
 };
 
 }  // namespace
 
-DecodedRank decode_rank(const std::vector<std::uint8_t>& block, std::uint64_t expected) {
-  return RankDecoder(block, expected).decode();
+DecodedRank decode_rank(const std::vector<std::uint8_t>& block, std::uint64_t expected,
+                        Writing writing) {
+  return RankDecoder(block, expected, writing).decode();
 }
 
 std::string operation_name(Code code, bool nonblocking) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hamtune {
@@ -68,10 +69,36 @@ constexpr std::int32_t kNoColor = -1;    // MPI_UNDEFINED
 constexpr std::int32_t kEvenStretch = 1;    // iterations that are alike
 constexpr std::int32_t kUnevenStretch = 2;  // others
 
-/// One operation of a rank, 32 bytes. Fields that an operation lacks are 0.
+/// Numbers that several ranks may share, and that nobody changes.
+template <typename Item>
+class SharedList {
+ public:
+  SharedList() = default;
+  SharedList(std::vector<Item> items)  // NOLINT: a vector becomes one wherever it is wanted
+      : items_(std::make_shared<const std::vector<Item>>(std::move(items))),
+        begin_(items_->data()),
+        size_(items_->size()) {}
+
+  const Item* data() const { return begin_; }
+  const Item* begin() const { return begin_; }
+  const Item* end() const { return begin_ + size_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const Item& operator[](std::size_t index) const { return begin_[index]; }
+
+ private:
+  std::shared_ptr<const std::vector<Item>> items_;
+  const Item* begin_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// One operation, 32 bytes. Fields that an operation lacks are 0.
+///
+/// Ranks that do alike share their operations, so whom one speaks to stands in a list of its own, the
+/// rank's `parties`, and here is the place in that list: `RankTrace::party` looks it up.
 ///
 /// What does not fit stands in the rank's `values` from index `more`:
-///   sendrecv                  peer, tag, count, type size of the receive
+///   sendrecv                  party, tag, count, type size of the receive
 ///   gather to alltoall        receive count, receive type size
 ///   gatherv, allgatherv       receive type size, p, p receive counts
 ///   scatterv                  receive count, receive type size, p, p send counts
@@ -87,10 +114,13 @@ struct Operation {
   Code code;
   bool nonblocking;
   std::uint8_t flags;
+  std::uint8_t unused;  // so that equal operations are equal bytes
   std::uint32_t communicator;
   std::uint32_t slot;
-  std::int32_t peer;  // also the root, the color
-  std::int32_t tag;   // also the key
+  /// Of messages and probes the place of the peer, of comm_split that of the color; or what is below
+  /// 0 itself. Of collectives the root itself.
+  std::int32_t party;
+  std::int32_t tag;  // of comm_split the place of the key
   std::int32_t count;
   std::int32_t type_size;
   std::uint32_t more;
@@ -105,17 +135,33 @@ struct Mark {
   std::int32_t level;
 };
 
-/// What one rank did. Matches are patched into their receives, pcontrol stands among the marks,
-/// and the last operation is `finalize`.
-struct RankTrace {
-  std::vector<Operation> operations;
-  std::vector<std::int32_t> values;
-  std::vector<double> flops;
-  std::vector<Mark> marks;  // in order
-  std::uint32_t slots = 0;  // requests open at once, at most
+/// Operations that ranks share. Matches are patched into their receives, pcontrol stands among the
+/// marks, and the last operation is `finalize`.
+struct CallStream {
+  SharedList<Operation> operations;
+  SharedList<std::int32_t> values;
+  SharedList<Mark> marks;                // in order
+  SharedList<std::uint32_t> creations;   // indices of the operations that make communicators
+  SharedList<std::uint32_t> significant; // of those whose lists count at their root only
+  /// Each (communicator, party) that a message or probe names, once.
+  SharedList<std::pair<std::uint32_t, std::int32_t>> addressed;
+  std::uint32_t slots = 0;       // requests open at once, at most
+  std::uint32_t parties_used = 0;  // places of parties
+  std::uint32_t computations = 0;
+};
+
+/// What one rank did.
+struct RankTrace : CallStream {
+  SharedList<double> flops;  // of its computations in order
+  std::vector<std::int32_t> parties;
   /// Every communicator the rank numbers; null where it got MPI_COMM_NULL.
   std::vector<std::shared_ptr<const Members>> communicators;
   std::vector<std::uint32_t> places;  // its own rank in each of them
+
+  /// The peer, color or key at a place; numbers below 0 stand for themselves.
+  std::int32_t party(std::int32_t place) const {
+    return place < 0 ? place : parties[static_cast<std::size_t>(place)];
+  }
 };
 
 struct Trace {
@@ -140,6 +186,12 @@ inline bool is_collective(Code code) { return code >= Code::barrier; }
 inline bool is_send(Code code) {
   return code == Code::send || code == Code::ssend || code == Code::bsend ||
          code == Code::isend || code == Code::issend || code == Code::sendrecv;
+}
+
+/// Whether `party` of an operation is a place in the rank's parties.
+inline bool names_party(Code code) {
+  return (code >= Code::send && code <= Code::sendrecv) || code == Code::probe ||
+         code == Code::bsend || code == Code::comm_split;
 }
 
 constexpr std::size_t kMaxMatrixRanks = 16'384;  // 2 GiB

@@ -7,8 +7,10 @@
 #include "searchspace/kernels/bindings.hpp"
 #include "searchspace/kernels/collective_messages.hpp"
 #include "searchspace/kernels/message_rounds.hpp"
+#include "searchspace/kernels/shared_parts.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
 #include "searchspace/kernels/trace_summary.hpp"
+#include "searchspace/kernels/trace_writer.hpp"
 #include "searchspace/kernels/truncation.hpp"
 
 namespace nb = nanobind;
@@ -139,6 +141,74 @@ nb::dict truncate_trace(const std::string& path, std::size_t kept) {
   return result;
 }
 
+nb::bytes as_bytes(const hamtune::Bytes& bytes) {
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+nb::bytes rank_operations(const std::string& path, std::size_t rank) {
+  hamtune::Bytes bytes;
+  {
+    const nb::gil_scoped_release released;
+    bytes = hamtune::rank_operations(path, rank);
+  }
+  return as_bytes(bytes);
+}
+
+/// (calls, flops, entries, operations of calls): bytes, arrays, and (calls, flops, parties) of a rank.
+nb::tuple shared_parts(const std::string& path) {
+  hamtune::SharedParts parts;
+  {
+    const nb::gil_scoped_release released;
+    parts = hamtune::read_parts(path);
+  }
+  nb::list calls, flops, entries;
+  for (const hamtune::Bytes& block : parts.calls) calls.append(as_bytes(block));
+  for (std::vector<double>& block : parts.flops) {
+    const std::vector<std::size_t> shape{block.size()};
+    flops.append(hamtune::to_numpy(std::move(block), shape));
+  }
+  for (hamtune::Entry& entry : parts.entries) {
+    const std::vector<std::size_t> shape{entry.parties.size()};
+    entries.append(nb::make_tuple(entry.calls, entry.flops,
+                                  hamtune::to_numpy(std::move(entry.parties), shape)));
+  }
+  return nb::make_tuple(calls, flops, entries, parts.operations);
+}
+
+/// A writer of the blocks of a trace into two open files.
+class PythonTraceWriter {
+ public:
+  PythonTraceWriter(int calls, int flops) : writer_(calls, flops) {}
+
+  void feed(const nb::bytes& bytes) {
+    const auto* const data = static_cast<const std::uint8_t*>(bytes.data());
+    const std::size_t size = bytes.size();
+    const nb::gil_scoped_release released;
+    writer_.feed(data, size);
+  }
+
+  void end_rank() {
+    const nb::gil_scoped_release released;
+    writer_.end_rank();
+  }
+
+  nb::dict blocks() const {
+    nb::dict result;
+    nb::list calls, flops;
+    for (const hamtune::WrittenBlock& block : writer_.calls())
+      calls.append(nb::make_tuple(block.compressed, block.bytes, block.operations, block.ranks));
+    for (const hamtune::WrittenBlock& block : writer_.flops())
+      flops.append(nb::make_tuple(block.compressed, block.bytes));
+    result["calls"] = calls;
+    result["flops"] = flops;
+    result["table"] = as_bytes(writer_.table());
+    return result;
+  }
+
+ private:
+  hamtune::TraceWriter writer_;
+};
+
 }  // namespace
 
 void bind_trace(nb::module_& module) {
@@ -150,6 +220,13 @@ void bind_trace(nb::module_& module) {
              nb::arg("spreads"), nb::arg("phase"), nb::arg("members"));
   module.def("message_rounds", &message_rounds, nb::arg("path"), nb::arg("spreads"),
              nb::arg("most"));
+  module.def("rank_operations", &rank_operations, nb::arg("path"), nb::arg("rank"));
+  module.def("shared_parts", &shared_parts, nb::arg("path"));
+  nb::class_<PythonTraceWriter>(module, "TraceWriter")
+      .def(nb::init<int, int>(), nb::arg("calls"), nb::arg("flops"))
+      .def("feed", &PythonTraceWriter::feed, nb::arg("bytes"))
+      .def("end_rank", &PythonTraceWriter::end_rank)
+      .def("blocks", &PythonTraceWriter::blocks);
   nb::exception<hamtune::CannotCut>(module, "CannotCut");
   module.def("trace_loops", &trace_loops, nb::arg("path"));
   module.def("truncate_trace", &truncate_trace, nb::arg("path"), nb::arg("kept"));

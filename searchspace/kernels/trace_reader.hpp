@@ -34,4 +34,9 @@ using RankVisitor = std::function<void(const std::vector<std::uint8_t>&, Decoded
 /// Throws TraceError.
 Trace visit_ranks(const std::string& path, const RankVisitor& visit);
 
+/// The encoded operations of one rank as a whole.
+///
+/// Throws TraceError.
+std::vector<std::uint8_t> rank_operations(const std::string& path, std::size_t rank);
+
 }  // namespace hamtune

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kDeepest = 3;       // loops within each other
 constexpr std::size_t kLeastListed = 3;   // iterations
 constexpr std::size_t kLeastUnlike = 6;   // iterations kept where they differ
+constexpr std::uint64_t kMostCalls = 100'000'000;  // some 3 GB
 constexpr double kSameFlops = 1e-9;       // relative difference that sums of equal numbers may have
 constexpr std::uint8_t kPcontrol = static_cast<std::uint8_t>(Code::pcontrol);
 constexpr std::uint8_t kEvenLevel = 2 * kEvenStretch;      // zigzag
@@ -225,9 +226,17 @@ void describe(const AllCalls& all, const std::vector<Loop>& loops, std::size_t d
   }
 }
 
+/// Every call of every rank takes memory here, also where ranks share them.
+void check_size(const Trace& trace) {
+  if (trace.recorded_operations > kMostCalls)
+    throw CannotCut("its ranks have more than " + std::to_string(kMostCalls) +
+                    " operations together");
+}
+
 }  // namespace
 
 std::vector<LoopSummary> describe_loops(const Trace& trace) {
+  check_size(trace);
   const AllCalls all(trace);
   std::vector<LoopSummary> summaries;
   describe(all, find_outer_loops(all, kLeastListed), 0, summaries);
@@ -237,6 +246,7 @@ std::vector<LoopSummary> describe_loops(const Trace& trace) {
 Truncated truncate_trace(const std::string& path, std::size_t kept) {
   const Trace trace = read_trace(path);
   if (!trace.weights.empty()) throw CannotCut("it was truncated before");
+  check_size(trace);
   const AllCalls all(trace);
   const std::vector<Piece> pieces = Planner(all, kept).plan();
 

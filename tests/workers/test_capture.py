@@ -95,7 +95,7 @@ def test_a_program_made_by_the_wrapper_compilers_is_captured_and_runs_alone(tmp_
     subprocess.run([wrapper, "old.o", "old_parts.o", "-o", program], cwd=tmp_path, check=True)
     header = capture([str(program)], 2, tmp_path / "t.ht", declared_flops=True)
     assert header.program == "share"
-    assert [block.operations for block in header.blocks] == [2, 2]
+    assert [(block.operations, block.ranks) for block in header.calls] == [(2, 2)]
 
 
 def test_a_program_without_the_recorder_is_refused(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ struct Collective {
   bool in_place() const { return (operation.flags & kInPlace) != 0; }
   const void* to_send() const { return in_place() ? MPI_IN_PLACE : scratch::send_buffer(); }
   void* to_receive() const { return scratch::receive_buffer(); }
-  int root() const { return operation.peer; }
+  int root() const { return operation.party; }
   int count() const { return operation.count; }
   MPI_Datatype type() const { return payload.type(operation.type_size); }
   MPI_Op op() const { return payload.reduction((operation.flags & kNotCommutative) == 0); }

@@ -16,7 +16,7 @@ Estimate::Estimate(const Trace& trace)
 }
 
 bool Estimate::takes_part(std::size_t rank, std::size_t stretch) const {
-  const std::vector<Mark>& marks = trace_.ranks[rank].marks;
+  const SharedList<Mark>& marks = trace_.ranks[rank].marks;
   return stretch + 1 < marks.size() && marks[stretch].before < marks[stretch + 1].before;
 }
 

@@ -115,7 +115,7 @@ void Rank::call(const Operation& operation) {
 
 void Rank::call_message(const Operation& operation) {
   const MPI_Comm communicator = communicators_[operation.communicator];
-  const int peer = to_peer(operation.peer);
+  const int peer = to_peer(trace_.party(operation.party));
   const int tag = to_tag(operation.tag);
   if (operation.code == Code::probe) {
     check_mpi(MPI_Probe(peer, tag, communicator, MPI_STATUS_IGNORE));
@@ -162,9 +162,9 @@ void Rank::call_sendrecv(const Operation& operation) {
   const SendInPlace in_place(Payload::is_plain(operation.type_size) ? actor_
                                                                     : compat::ActorOfRank());
   check_mpi(MPI_Sendrecv(scratch::send_buffer(), operation.count,
-                         payload_.type(operation.type_size), to_peer(operation.peer),
+                         payload_.type(operation.type_size), to_peer(trace_.party(operation.party)),
                          to_tag(operation.tag), scratch::receive_buffer(), receive[2],
-                         payload_.type(receive[3]), to_peer(receive[0]), to_tag(receive[1]),
+                         payload_.type(receive[3]), to_peer(trace_.party(receive[0])), to_tag(receive[1]),
                          communicators_[operation.communicator], MPI_STATUS_IGNORE));
 }
 
@@ -192,8 +192,9 @@ void Rank::wait_for_freed() {
 /// where the rank never cuts a grid, no topology matters.
 bool Rank::is_plain_copy(const Operation& operation) const {
   if (operation.code != Code::comm_dup && operation.code != Code::cart_create) return false;
-  if (std::any_of(trace_.operations.begin(), trace_.operations.end(),
-                  [](const Operation& other) { return other.code == Code::cart_sub; }))
+  if (std::any_of(trace_.creations.begin(), trace_.creations.end(), [this](std::uint32_t other) {
+        return trace_.operations[other].code == Code::cart_sub;
+      }))
     return false;
   if (operation.code == Code::comm_dup) return true;
   const std::int32_t* const list = values(operation);
@@ -217,8 +218,9 @@ void Rank::create_communicator(const Operation& operation) {
       check_mpi(MPI_Comm_dup(parent, &made));
       break;
     case Code::comm_split:
-      check_mpi(MPI_Comm_split(parent, operation.peer == kNoColor ? MPI_UNDEFINED : operation.peer,
-                               operation.tag, &made));
+      check_mpi(MPI_Comm_split(
+          parent, operation.party == kNoColor ? MPI_UNDEFINED : trace_.party(operation.party),
+          trace_.party(operation.tag), &made));
       break;
     case Code::comm_create:
     case Code::comm_create_group: {

@@ -90,7 +90,7 @@ def test_a_written_trace_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "ring.ht"
     written = a_trace(path)
     assert validate(path) == read_header(path) == written
-    assert [block.operations for block in written.blocks] == [3, 3]
+    assert [(block.operations, block.ranks) for block in written.calls] == [(3, 1), (3, 1)]
     assert [op.name for op in decode(read_operations(path, 1))] == [
         "compute",
         "sendrecv",
@@ -243,7 +243,7 @@ def test_a_block_may_hide_nothing_after_its_stream(tmp_path: Path) -> None:
 def test_a_rank_without_finalize_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.ht"
     write_trace(path, TraceHeader(ranks=1, program="p"), [encode("barrier")])
-    with pytest.raises(InvalidInput, match="rank 0 of the trace does not end with finalize"):
+    with pytest.raises(InvalidInput, match="calls 0 of the trace does not end with finalize"):
         validate(path)
 
 

@@ -80,7 +80,7 @@ class StacklessPlayer final : public TracePlayer, public Player {
   bool spend(const PacketMessages::Expense& expense, Stage next);
   bool start_send();
   bool post();
-  void receive(std::int32_t peer, std::int32_t tag, std::size_t room);
+  void receive(std::int32_t party, std::int32_t tag, std::size_t room);
   void keep(Pending* pending);
   void open(std::uint32_t slot);
   bool free_request();
@@ -210,7 +210,7 @@ bool StacklessPlayer::begin() {
       return start_send();
     case Code::recv:
     case Code::irecv:
-      receive(next.peer, next.tag, bytes_of(next.count, next.type_size));
+      receive(next.party, next.tag, bytes_of(next.count, next.type_size));
       return finish();
     default:
       stage_ = Stage::stack;
@@ -261,12 +261,12 @@ bool StacklessPlayer::spend(const PacketMessages::Expense& expense, Stage next) 
 
 bool StacklessPlayer::start_send() {
   const Operation& send = operation();
-  if (send.peer == kNoPeer) {
+  if (send.party == kNoPeer) {
     keep(nullptr);
     return finish();
   }
   const std::size_t bytes = bytes_of(send.count, send.type_size);
-  target_ = &kernel_.receiver(circle().group->actor(send.peer));
+  target_ = &kernel_.receiver(circle().group->actor(trace_.party(send.party)));
   return spend(messages_.expense_of_send(*target_, bytes, is_immediate(send.code)), Stage::post);
 }
 
@@ -277,7 +277,8 @@ bool StacklessPlayer::post() {
   return finish();
 }
 
-void StacklessPlayer::receive(std::int32_t peer, std::int32_t tag, std::size_t room) {
+void StacklessPlayer::receive(std::int32_t party, std::int32_t tag, std::size_t room) {
+  const std::int32_t peer = trace_.party(party);
   if (peer == kNoPeer) {
     keep(nullptr);
     return;
