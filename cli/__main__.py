@@ -13,8 +13,8 @@ import click
 
 from cli.commands import LazyGroup
 from cli.interrupts import terminable
+from cli.versions import tell_version
 from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput
-from service.version import VERSION
 
 __all__ = ["cli", "main"]
 
@@ -29,7 +29,14 @@ A first job:
 
 
 @click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, message="hamtune %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, option, asked: tell_version(context) if asked else None,
+    help="Tell the versions of Hamtune, its engine and the libraries under it.",
+)
 def cli() -> None:
     """Tune MPI applications and the network they run on, in simulation."""
 

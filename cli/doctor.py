@@ -18,7 +18,7 @@ __all__ = ["COMMANDS"]
 def doctor(as_json: bool, settings: Settings) -> int:
     """Look for what is missing on this machine, and say how to get it.
 
-    Versions, simulator, tools, sandbox, disk, database, artifacts, broker, processes.
+    Versions, simulator, engine, tools, sandbox, disk, database, artifacts, broker, processes.
 
     Ends with status 1 where something failed that the service cannot do without.
     """

@@ -174,6 +174,10 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         counts = found["progress"]["trials"]
         if counts:
             click.echo("trials: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n))
+        if best := found["progress"]["best"]:
+            trial = client.get(f"/jobs/{found['id']}/trials/{best['trial']}")
+            if engine := (trial["result"] or {}).get("engine"):
+                click.echo(f"engine: {engine}")
         space = found["space"]
         if space:
             click.echo(f"search space: {space['size']} configurations")

@@ -27,7 +27,7 @@ from storage.records import Outcome, Trial
 from storage.spans import span
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
-from workers.simulator_client import Simulator, SimulatorError, simulator_version
+from workers.simulator_client import Simulator, SimulatorError, engine_in_use, simulator_version
 from workers.straits import straits
 from workers.subject import Replayed, Subject, Subjects, Workload
 from workers.warm_simulators import WarmSimulators
@@ -393,6 +393,7 @@ def outcome_of(
     if outcome.status == "censored" or (cutoff is not None and answer["simulated_time"] > cutoff):
         return replace(outcome, status="censored", value=cutoff)
     result = {name: answer[name] for name in ("rank_finish_times", "link_loads")}
+    result["engine"] = engine_in_use()
     if answer.get("estimate") is not None:
         result["estimate"] = answer["estimate"]
     if workload is not None:

@@ -14,6 +14,7 @@ from workers.capture_limits import CapturePolicy
 from workers.celery_app import await_broker, make_app
 from workers.embedded import EmbeddedPool
 from workers.scratch import scratch
+from workers.simulator_client import engine_in_use
 
 __all__ = ["run_worker"]
 
@@ -49,6 +50,7 @@ def run_worker(
     Raises:
         HamtuneError: The worker cannot take messages any more.
     """
+    log.info("engine: %s", engine_in_use())
     ending = threading.Event()
 
     def end(number: int, frame: FrameType | None) -> None:

@@ -14,14 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from searchspace.errors import HamtuneError
+from workers.engine import BUILT, SimulatorError, engine
 
-__all__ = ["BINARY", "Simulator", "SimulatorError", "simulator_version"]
+__all__ = ["BINARY", "Simulator", "SimulatorError", "engine_in_use", "simulator_version"]
 
-_BUILT = Path(__file__).resolve().parent.parent / "build/workers/simulator/hamtune-simulator"
-
-BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or _BUILT)
-"""The simulator; the environment may name another one, built against another SimGrid."""
+BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or BUILT)
+"""The simulator; the environment may name another one, which is taken as it is."""
 
 _PROTOCOL = "5"  # kSimulatorVersion of simulator/main.cpp
 _IDLE_SECONDS = 0.2
@@ -31,8 +29,18 @@ _VERSION_TRIES = 3
 _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
 
 
-class SimulatorError(HamtuneError):
-    """The simulator cannot be started, or ended without an answer."""
+def _program() -> Path:
+    """What to start: of those that were built the one whose engine may run here."""
+    return engine().program if BINARY == BUILT else BINARY
+
+
+def engine_in_use() -> str:
+    """Which engine evaluates, on which SimGrid, and why not ours; in a line.
+
+    Raises:
+        SimulatorError: No simulator starts.
+    """
+    return str(engine()) if BINARY == BUILT else f"{BINARY} (HAMTUNE_SIMULATOR)"
 
 
 class Simulator:
@@ -140,7 +148,7 @@ class Simulator:
                 _end(self._server)
             # Lives as long as this object.
             self._log = self._log or tempfile.TemporaryFile()  # noqa: SIM115
-            command = [str(BINARY), "--server"]
+            command = [str(_program()), "--server"]
             for trace in self._traces:
                 command += ["--trace", str(trace)]
             try:
@@ -186,8 +194,8 @@ def simulator_version() -> str:
     versions = json.loads(_ask_version())
     if versions["simulator"] != _PROTOCOL:
         raise SimulatorError(
-            f"the simulator {BINARY} is of version {versions['simulator']}, and this Hamtune needs "
-            f"{_PROTOCOL}; run ./setup.sh to build it"
+            f"the simulator {_program()} is of version {versions['simulator']}, and this Hamtune "
+            f"needs {_PROTOCOL}; run ./setup.sh to build it"
         )
     library = f"{versions['simgrid']}.{versions['library'][:_BUILD_DIGITS]}"
     return f"{versions['simulator']}+simgrid-{library.rstrip('.')}"
@@ -196,7 +204,7 @@ def simulator_version() -> str:
 def _ask_version() -> bytes:
     for _ in range(_VERSION_TRIES):
         try:
-            done = subprocess.run([str(BINARY), "--version"], capture_output=True, check=False)
+            done = subprocess.run([str(_program()), "--version"], capture_output=True, check=False)
         except OSError as error:
             raise _not_started(error.strerror) from error
         if done.returncode == 0:

@@ -17,7 +17,7 @@ from service.settings import Settings
 from storage.errors import NotFound
 from storage.storage import Storage
 from workers.celery_app import make_app
-from workers.simulator_client import simulator_version
+from workers.simulator_client import engine_in_use, simulator_version
 
 __all__ = ["Finding", "diagnose", "readiness"]
 
@@ -60,6 +60,7 @@ def diagnose(settings: Settings, open_storage: Callable[[Settings], Storage]) ->
     found = [
         _look("python", _python),
         _look("simulator", simulator_version),
+        _look("engine", _engine),
         *(_look(name, lambda name=name: _tool(name)) for name in _TOOLS),  # type: ignore[misc]
         _look("sandbox", lambda: _sandbox(settings)),
         _look("disk", lambda: _disk(settings)),
@@ -119,6 +120,13 @@ def _python() -> str:
     names: Sequence[str] = ("fastapi", "sqlalchemy", "celery", "opentuner", "uvicorn")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
     return f"{sys.version.split()[0]}; {versions}"
+
+
+def _engine() -> str:
+    used = engine_in_use()
+    if "express off" in used:
+        raise _Warn(f"{used}; evaluations cost 2 to 4 times the CPU, and packets are refused")
+    return used
 
 
 def _tool(name: str) -> str:

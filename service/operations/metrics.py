@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from service.version import VERSION
 from storage.errors import Unavailable
 from storage.measures import BOUNDS, MEASURES
 from storage.storage import Storage
+from workers.simulator_client import SimulatorError, engine_in_use
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -102,6 +104,8 @@ class _Collector:
                 family.add_metric([key], values[key])
             return family
 
+        with contextlib.suppress(SimulatorError):
+            yield gauge("hamtune_engine", "What evaluates, here.", {engine_in_use(): 1.0}, "engine")
         began = time.perf_counter()
         try:
             figures = storage.figures()

@@ -115,10 +115,10 @@ class TrialDetail(TrialView):
     """A trial with what the simulator measured beside the simulated time."""
 
     result: dict[str, Any] | None = Field(
-        description="`rank_finish_times` (seconds) and `link_loads` (bytes both ways); of an "
-        "estimate, these are of the truncated trace, with `estimate`: `played` (its own simulated "
-        "seconds) and `error` (how far other estimates lie from the value, relative). A list of "
-        f"more than {MOST_LISTED} is left out unless `whole` asks for it."
+        description="`rank_finish_times` (seconds), `link_loads` (bytes both ways), `engine`; "
+        "of an estimate, these are of the truncated trace, with `estimate`: `played` (its own "
+        "simulated seconds) and `error` (how far other estimates lie from the value, relative). A "
+        f"list of more than {MOST_LISTED} is left out unless `whole` asks for it."
     )
     summary: Summary | None = Field(description="The same in a few numbers, however many.")
     attempts: list[AttemptView] = Field(

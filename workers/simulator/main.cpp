@@ -8,13 +8,16 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "searchspace/kernels/shallow_json.hpp"
 #include "searchspace/kernels/trace_reader.hpp"
-#include "workers/simulator/library_build.hpp"
 #include "workers/simulator/null_device.hpp"
 #include "workers/simulator/payload.hpp"
 #include "workers/simulator/server.hpp"
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/assumptions.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
+#include "workers/simulator/simgrid/library_build.hpp"
 #include "workers/simulator/supervisor.hpp"
 #include "workers/system_calls/filter.hpp"
 
@@ -25,10 +28,11 @@ constexpr const char* kSimulatorVersion = "5";
 
 constexpr const char* kUsage =
     "usage: hamtune-simulator --trace FILE [--trace FILE ...] (--server | --request FILE)\n"
-    "       hamtune-simulator --version\n"
+    "       hamtune-simulator --version | --assumptions\n"
     "Replays traces in SimGrid.\n"
     "  --server        read one JSON request a line, write one JSON answer a line\n"
     "  --request FILE  answer the request in FILE, or on standard input for -\n"
+    "  --assumptions   tell what our engine takes for granted of SimGrid and does not hold here\n"
     "example: hamtune-simulator --trace cg.ht --request request.json\n";
 
 class WrongUse : public std::runtime_error {
@@ -41,6 +45,7 @@ struct Arguments {
   std::optional<std::string> request;
   bool server = false;
   bool version = false;
+  bool assumptions = false;
   bool help = false;
 };
 
@@ -60,12 +65,14 @@ Arguments parse_arguments(const std::vector<std::string>& words) {
       arguments.server = true;
     else if (word == "--version")
       arguments.version = true;
+    else if (word == "--assumptions")
+      arguments.assumptions = true;
     else if (word == "--help")
       arguments.help = true;
     else
       throw WrongUse("unknown argument " + word);
   }
-  if (arguments.version || arguments.help) return arguments;
+  if (arguments.version || arguments.assumptions || arguments.help) return arguments;
   if (arguments.traces.empty()) throw WrongUse("--trace is missing");
   if (arguments.server == arguments.request.has_value())
     throw WrongUse("either --server or --request is needed");
@@ -88,6 +95,14 @@ int answer_once(const std::string& path, const std::vector<hamtune::Trace>& trac
   return answer["status"] == "failed" ? 1 : 0;
 }
 
+int tell_assumptions() {
+  const std::vector<hamtune::Trace> none;
+  const hamtune::Simulation simulation(none);  // starts SimGrid
+  const std::vector<std::string> broken = hamtune::broken_assumptions();
+  std::cout << nlohmann::json{{"broken", broken}}.dump() << std::endl;
+  _exit(0);  // objects were made that SimGrid could not take down
+}
+
 int run(const Arguments& arguments) {
   if (arguments.help) {
     std::cout << kUsage;
@@ -96,11 +111,14 @@ int run(const Arguments& arguments) {
   if (arguments.version) {
     std::cout << nlohmann::json{{"simulator", kSimulatorVersion},
                                 {"simgrid", hamtune::compat::version()},
-                                {"library", hamtune::library_build()}}
+                                {"library", hamtune::library_build()},
+                                {"program", hamtune::program_build()},
+                                {"engine", hamtune::engine_version()}}
                      .dump()
               << '\n';
     return 0;
   }
+  if (arguments.assumptions) return tell_assumptions();
   hamtune::null_device();
   if (!hamtune::confine_simulator())
     std::cerr << "hamtune-simulator: this kernel cannot filter system calls\n";

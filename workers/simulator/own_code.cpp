@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune {
 

@@ -7,7 +7,7 @@
 #include "workers/simulator/factors.hpp"
 #include "workers/simulator/network.hpp"
 #include "workers/simulator/request.hpp"
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune {
 

@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <simgrid/s4u.hpp>
 #include <utility>
 
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/express/express.hpp"
-#include "workers/simulator/lean_simgrid.hpp"
+#include "workers/simulator/simgrid/lean.hpp"
 
 namespace hamtune {
 

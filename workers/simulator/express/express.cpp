@@ -9,19 +9,17 @@
 #include <utility>
 
 #include "workers/simulator/express/trace_player.hpp"
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
-#if SIMGRID_VERSION < 33300
+#ifdef HAMTUNE_EXPRESS
 
 #include "workers/simulator/express/kernel.hpp"
 #include "workers/simulator/express/packet_messages.hpp"
-#include "workers/simulator/lean_simgrid.hpp"
+#include "workers/simulator/simgrid/lean.hpp"
 
 namespace hamtune::express {
 
 namespace {
-
-constexpr std::size_t kRoom = 2048;  // bytes, more than a communicator takes
 
 /// The one algorithm of SMPI that is made of one-sided communication.
 constexpr const char* kOneSided = "pair_rma";
@@ -60,7 +58,7 @@ void use(const Platform& platform, Network& network, const Request& request,
 MPI_Comm with_same_ranks(MPI_Comm communicator) {
   if (!in_use() || kernel()->packets() == nullptr) return MPI_COMM_NULL;
   communicator->group()->ref();
-  return ::new (::operator new(kRoom))
+  return ::new (::operator new(kCommunicatorRoom))
       simgrid::smpi::Comm(communicator->group(), nullptr, false, MPI_UNDEFINED);
 }
 
@@ -80,7 +78,7 @@ void leave() {
 }
 
 MPI_Comm as_new(MPI_Comm world) {
-  alignas(std::max_align_t) static std::array<unsigned char, kRoom> place;
+  alignas(std::max_align_t) static std::array<unsigned char, kCommunicatorRoom> place;
   forget_messages();  // some algorithms send what nobody receives
   return ::new (static_cast<void*>(place.data()))
       simgrid::smpi::Comm(world->group(), nullptr, world->is_smp_comm(), world->id());

@@ -6,7 +6,7 @@
 
 #include "workers/simulator/platform.hpp"
 #include "workers/simulator/request.hpp"
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune::express {
 

@@ -16,7 +16,7 @@
 #include "workers/simulator/express/activity.hpp"
 #include "workers/simulator/network.hpp"
 #include "workers/simulator/protocol.hpp"
-#include "workers/simulator/simgrid_internals.hpp"
+#include "workers/simulator/simgrid/internals.hpp"
 
 namespace hamtune::express {
 

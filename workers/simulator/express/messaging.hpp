@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "workers/simulator/simgrid_internals.hpp"
+#include "workers/simulator/simgrid/internals.hpp"
 
 namespace simgrid::smpi {
 class Request;

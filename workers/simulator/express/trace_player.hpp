@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "searchspace/kernels/trace.hpp"
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune::express {
 

@@ -1,4 +1,4 @@
-#include "workers/simulator/library_build.hpp"
+#include "workers/simulator/simgrid/library_build.hpp"
 
 #include <link.h>
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune {
 
@@ -64,6 +64,14 @@ int visit(dl_phdr_info* object, std::size_t, void* data) {
 
 std::string library_build() {
   void (*const some_function)(int*, int*, int*) = &sg_version_get;
+  Search search{};
+  std::memcpy(&search.inside, &some_function, sizeof search.inside);
+  dl_iterate_phdr(&visit, &search);
+  return search.build;
+}
+
+std::string program_build() {
+  std::string (*const some_function)() = &program_build;
   Search search{};
   std::memcpy(&search.inside, &some_function, sizeof search.inside);
   dl_iterate_phdr(&visit, &search);

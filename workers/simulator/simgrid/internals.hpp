@@ -2,9 +2,9 @@
 // definitions need, with the members of its objects in their places.
 #pragma once
 
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
-#if SIMGRID_VERSION < 33300
+#ifdef HAMTUNE_EXPRESS
 
 #include <cstddef>
 #include <functional>
@@ -15,6 +15,9 @@
 #include <dlfcn.h>
 
 namespace hamtune {
+
+/// More than a communicator takes, bytes.
+inline constexpr std::size_t kCommunicatorRoom = 2048;
 
 /// The library's own function of this name.
 template <typename Function>

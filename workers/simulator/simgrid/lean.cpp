@@ -5,7 +5,7 @@
 //
 // They work because the library calls these functions through its symbol table. Where a release
 // has inlined, renamed or changed one, it does without ours.
-#include "workers/simulator/lean_simgrid.hpp"
+#include "workers/simulator/simgrid/lean.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 #include "workers/simulator/express/express.hpp"
 #include "workers/simulator/numbers.hpp"
-#include "workers/simulator/simgrid_internals.hpp"
+#include "workers/simulator/simgrid/internals.hpp"
 
 // SMPI reads the thread's CPU clock at the begin and end of every MPI call, to measure what a
 // program computes in between. Ranks that replay a trace compute nothing.
@@ -40,7 +40,7 @@ SendInPlace::~SendInPlace() { sender_in_place = {}; }
 
 }  // namespace hamtune
 
-#if SIMGRID_VERSION < 33300
+#ifdef HAMTUNE_EXPRESS
 
 using hamtune::library_function;
 

@@ -1,7 +1,7 @@
-// What the replay tells the definitions of lean_simgrid.cpp.
+// What the replay tells the definitions of lean.cpp.
 #pragma once
 
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune {
 
@@ -17,7 +17,7 @@ class SendInPlace {
   ~SendInPlace();
 };
 
-#if SIMGRID_VERSION < 33300
+#ifdef HAMTUNE_EXPRESS
 
 /// How many messages of a communicator were sent, or received, from one rank to another with one tag. The
 /// number stands there until another one is asked for.
