@@ -1,10 +1,9 @@
-"""What the packets model costs and how true it is, beside its bars.
+"""What the packets model costs, beside its bars. How true it is tells `hamtune study trust`.
 
-    .venv/bin/python -m benchmarks.packets [cost programs accuracy forms] [--output FILE.json]
+    .venv/bin/python -m benchmarks.packets [cost programs forms] [--output FILE.json]
 
 - cost: CPU seconds and memory of one evaluation, from 64 to 16,384 ranks
 - programs: eight built-in programs of two classes, beside the fluid model
-- accuracy: the measurements kept in benchmarks/emulated, simulated again
 - forms: the closed forms that the tests hold to twelve digits
 
 One core is used. The exit status tells whether all bars are met.
@@ -21,14 +20,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.emulated.compare import DATA, compare
 from benchmarks.packets.bars import Bars
 from benchmarks.packets.cost import show_costs
 from benchmarks.packets.programs import show_programs
-from searchspace.protocol import DEFAULT_PROTOCOL
 from workers.simulator_client import simulator_version
 
-PARTS = ("cost", "programs", "accuracy", "forms")
+PARTS = ("cost", "programs", "forms")
 FORMS = "tests/workers/simulator/test_packets.py"
 
 
@@ -55,8 +52,6 @@ def main() -> int:
     if "programs" in parts:
         figures["programs"] = list(show_programs(bars))
     missed = bars.missed
-    if "accuracy" in parts:
-        missed += compare(sorted(DATA.glob("*.json")), "packets", DEFAULT_PROTOCOL, None)
     if "forms" in parts:
         command = [sys.executable, "-m", "pytest", "-q", "-n", "1", FORMS]
         missed += subprocess.run(command, check=False).returncode != 0

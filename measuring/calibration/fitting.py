@@ -19,7 +19,8 @@ from measuring.calibration.fits.numbers import (
     Parameter,
     with_numbers,
 )
-from measuring.calibration.fits.refine import Point, cost, refine, residuals
+from measuring.calibration.fits.refine import Point, Refined, cost, refine, residuals
+from measuring.calibration.fits.start import best_starts
 from measuring.calibration.patterns import COPIES, IN_A_ROW
 from measuring.calibration.simulate import SimulatedCluster
 from searchspace.errors import HamtuneError
@@ -35,13 +36,14 @@ CROWD_ERROR = 0.05
 """The same where all hosts talk at once, and TCP decides who goes first."""
 SMALL_ERROR = 0.2
 """The same of what processors decide, whose time depends on what else they did."""
-_CROWDS = ("shift", "all to all", "pipeline")
+_CROWDS = ("shift", "all to all", "pipeline", "first of many")
 _OF_PROCESSORS = ("gap", "send returns")
 _FIRST_GUESS_ALONE = "unexpected"
 """Messages that lie ready are received at once. Ranks that wait for one are woken for it, which is
 most of what a message costs its receiver, so these say what it costs at least."""
 _GUESS_ERROR = 1.0
-_TIMES = (1.0, 2.0, 3.0, 4.0, 6.0)
+_STARTS = 3
+"""Of the refinement: the best of many guesses."""
 _PASSING = 1024
 """Bytes of a message that is one packet: what it takes is that of processors, and they differ."""
 _NOISE = 0.5
@@ -58,9 +60,13 @@ _VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
         {"exchange": "half", "stagger": 0.0},
         *({"exchange": "ordered", "stagger": stagger} for stagger in (0.0, 5e-5, 1e-4, 2e-4)),
     ),
+    "trains": tuple({"trains": trains} for trains in (64, 16, 8, 4, 2, 1)),
     "switching": ({"switching": "cut-through"}, {"switching": "store-and-forward"}),
 }
 """By the field that tells them apart: fields that go together."""
+_BUFFERS = (1, 2, 5, 10)
+"""Times what a large send leaves to the transport. Some libraries copy small messages in a row, and
+wait for large ones: one number is to say both."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,8 @@ def fit(
         # First, for numbers that are refined under the wrong variant go astray; and again by better
         # numbers.
         _choose_variants(known, first, points, seconds, say)
-        first = _woken(first, points, seconds)
-        refined = refine(parameters, first, points, seconds, say)
+        starts = best_starts(first, points, seconds, count=_STARTS)
+        refined = _refined(parameters, starts, points, seconds, say)
         _choose_variants(known, refined.numbers, points, seconds, say)
         refined = refine(parameters, refined.numbers, points, seconds, say)
         numbers = dict(refined.numbers)
@@ -137,17 +143,20 @@ def fit(
     return Fitted(best, refined.intervals, compared)
 
 
-def _woken(
-    first: Numbers, points: Sequence[Point], seconds: Callable[[Numbers], Sequence[float]]
-) -> Numbers:
-    """First guesses with what a receive costs a rank that sleeps: some times the least.
+def _refined(
+    parameters: Sequence[Parameter],
+    starts: Sequence[Numbers],
+    points: Sequence[Point],
+    seconds: Callable[[Numbers], Sequence[float]],
+    say: Callable[[str], None],
+) -> Refined:
+    """The best of refinements from several starts.
 
-    Small messages of pairs that share a core and of others differ, and a refinement that begins too
-    low stays between them.
+    Small messages of pairs that share a core and of others differ, and a refinement may stay
+    between them: two starts that are as good end at very different ones.
     """
-    name = "receive_overhead.seconds"
-    guesses = [{**first, name: first[name] * times} for times in _TIMES]
-    return min(guesses, key=lambda numbers: cost(residuals(points, seconds(numbers))))
+    found = [refine(parameters, start, points, seconds, say) for start in starts]
+    return min(found, key=lambda each: each.cost)
 
 
 def _within_reach(parameter: Parameter, first: Numbers) -> Parameter:
@@ -170,7 +179,8 @@ def _choose_variants(
     say: Callable[[str], None],
 ) -> None:
     """Sets variants of the protocol in `known` where others explain clearly more than its own."""
-    for name, values in _VARIANTS.items():
+    buffers = tuple({"send_buffer": times * known["send_buffer"]} for times in _BUFFERS)
+    for name, values in {**_VARIANTS, "send_buffer": buffers}.items():
         own = {field: known[field] for field in values[0]}
         costs = []
         for value in (own, *values):

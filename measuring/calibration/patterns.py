@@ -216,6 +216,19 @@ def outcast(root: int, peers: Sequence[int], size: int) -> Experiment:
     )
 
 
+def first_of_many(root: int, peers: Sequence[int], size: int) -> Experiment:
+    """One rank sends to several at once, and waits for the answer of the first alone.
+
+    That comes early where a message goes whole before the next one, late where they take turns.
+    """
+    first, *others = peers
+    mine = [irecv(first, 0), *[isend(peer, size) for peer in peers], wait_all()]
+    calls: dict[int, Calls] = {root: mine, first: [recv(root, size), send(root, 0)]}
+    for peer in others:
+        calls[peer] = [recv(root, size)]
+    return Experiment("first of many", size, f"{len(peers)} peers", root, calls)
+
+
 def shift(ranks: Sequence[int], distance: int, size: int) -> Experiment:
     """All ranks at once send to the one so far behind them, a few times."""
     count = len(ranks)

@@ -15,7 +15,7 @@ from searchspace.machine import Machine
 
 __all__ = ["FLOPS", "VERSION", "Part", "Plan", "candidates", "pause_on", "plan", "sizes_up_to"]
 
-VERSION = 2
+VERSION = 3
 """Of the experiments: times of others are not used."""
 KIB = 1 << 10
 MOST_BYTES = 4096 * KIB
@@ -33,6 +33,7 @@ _LEAST_ROUNDS = 2
 _CROWD = 16
 _HOP_CLASSES = 4
 _MOST_STREAMS = 4
+_MANY = 3
 _COPIED = 64 * KIB
 _PACKETS_OF_PAUSE = 4
 _LEAST_PAUSE = 0.002
@@ -248,6 +249,9 @@ class _Layout:
             for size in (KIB, 16 * KIB, 64 * KIB):
                 yield patterns.incast(root, peers, size)
                 yield patterns.outcast(root, peers, size)
+        if len(others) >= _MANY:
+            for size in (16 * KIB, 48 * KIB):
+                yield patterns.first_of_many(root, self._rng.sample(others, _MANY), size)
         shared = self._sharing_a_cable()
         for count in range(2, len(shared) + 1):
             for size in (KIB, 16 * KIB, 64 * KIB):

@@ -1,4 +1,4 @@
-"""Numbers refined by the judge itself: simulated times of the very experiments, least squares.
+"""Numbers refined by the judge itself: simulated times of the very experiments.
 
 What is made small is the difference of the logarithms of simulated and measured times, each over
 what it is known to, with a loss that outliers do not dominate (soft L1).
@@ -25,7 +25,16 @@ __all__ = ["Point", "Refined", "cost", "refine", "residuals"]
 
 SHORTEST = 5e-6
 """Seconds added to both sides: what is shorter differs by no factor that matters."""
-_EVALUATIONS = 20
+_FIRST_STEP = 0.3
+"""Of a number, relative, and at least so many of the steps by which its effect is seen."""
+_STEPS = 3
+_GROWS = 1.3
+_SHRINKS = 0.5
+_EVALUATIONS = 10
+_SWEEPS = 20
+_LEAST_SWEEPS = 4
+_SETTLED = 2e-3
+"""Part of what remains by which a sweep has to make it less."""
 _CONFIDENCE = 0.95
 
 
@@ -87,16 +96,13 @@ def refine(
         simulate: Gives seconds of each point.
         say: Told how it goes.
     """
-    evaluations = 0
+    least, most = bounds(parameters, first)
 
     def off(vector: Vector) -> Vector:
         return residuals(points, simulate(from_vector(parameters, first, vector)))
 
     def slopes(vector: Vector) -> Vector:
-        nonlocal evaluations
-        evaluations += 1
         here = off(vector)
-        say(f"fitting: step {evaluations}, remaining {cost(here):.1f}")
         columns = []
         for at, parameter in enumerate(parameters):
             changed = vector.copy()
@@ -104,11 +110,18 @@ def refine(
             columns.append((off(changed) - here) / (changed[at] - vector[at]))
         return np.array(columns).T
 
-    least, most = bounds(parameters, first)
-    begin = np.clip(to_vector(parameters, first, first), least + 1e-9, most - 1e-9)
-    found = optimize.least_squares(
+    begin = np.clip(to_vector(parameters, first, first), least, most)
+    steps = [
+        max(_FIRST_STEP * abs(value), _STEPS * each.step)
+        if each.unit is not None
+        else 2 * each.step
+        for each, value in zip(parameters, begin, strict=True)
+    ]
+    best = _search(lambda vector: cost(off(vector)), begin, np.array(steps), (least, most), say)
+    # Along valleys between the axes slopes lead on.
+    polished = optimize.least_squares(
         off,
-        begin,
+        np.clip(best, least + 1e-9, most - 1e-9),
         jac=slopes,
         bounds=(least, most),
         method="dogbox",  # which numbers that are 0 do not hold up
@@ -118,11 +131,49 @@ def refine(
         ftol=1e-3,
         xtol=1e-3,
     )
+    found = off(best)
+    if cost(polished.fun) < cost(found):
+        best, found = polished.x, polished.fun
+        say(f"fitting: remaining {cost(found):.1f}")
     return Refined(
-        from_vector(parameters, first, found.x),
-        cost(found.fun),
-        _intervals(parameters, first, found.x, found.fun, np.asarray(found.jac)),
+        from_vector(parameters, first, best),
+        cost(found),
+        _intervals(parameters, first, best, found, slopes(best)),
     )
+
+
+def _search(
+    value: Callable[[Vector], float],
+    begin: Vector,
+    steps: Vector,
+    limits: tuple[Vector, Vector],
+    say: Callable[[str], None],
+) -> Vector:
+    """Walks along one axis after the other; steps grow where they help and shrink elsewhere.
+
+    Simulated times jump where the order of messages changes, so slopes lead astray (direct search,
+    Hooke and Jeeves 1961).
+    """
+    best, least = begin, value(begin)
+    for sweep in range(1, _SWEEPS + 1):
+        before = least
+        for axis in range(len(best)):
+            for way in (1.0, -1.0):
+                tried = best.copy()
+                tried[axis] = np.clip(
+                    best[axis] + way * steps[axis], limits[0][axis], limits[1][axis]
+                )
+                found = value(tried) if tried[axis] != best[axis] else least
+                if found < least:
+                    best, least = tried, found
+                    steps[axis] *= _GROWS * way
+                    break
+            else:
+                steps[axis] *= _SHRINKS
+        say(f"fitting: step {sweep}, remaining {least:.1f}")
+        if before - least < _SETTLED * before and sweep >= _LEAST_SWEEPS:
+            break
+    return best
 
 
 def cost(off: Vector) -> float:

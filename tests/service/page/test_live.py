@@ -238,6 +238,40 @@ def test_the_best_is_shown_by_both_network_models(
     expect(drawer.get_by_text("by the fluid model")).to_be_visible()
 
 
+def test_what_was_measured_is_shown_over_what_was_simulated(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    best = service.get(f"/jobs/{ended['id']}/best")
+    trials = [(best["trial"], best["value"], 0.9), (None, None, 1.7)]
+    for trial, simulated, times in trials:
+        seconds = [best["value"] * times * (1 + shift) for shift in (-0.02, 0.0, 0.02)]
+        runs = [{"seconds": each, "doubts": []} for each in seconds]
+        failed = {"seconds": best["value"], "doubts": ["segments were sent again"]}
+        service.post(
+            f"/jobs/{ended['id']}/measured",
+            {
+                "label": "the library's defaults" if trial is None else f"trial {trial}",
+                "trial": trial,
+                "simulated": simulated,
+                "cluster": "bluebird",
+                "outcomes": [*runs, failed],
+            },
+        )
+
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}/best").page
+    rows = page.get_by_role("region", name="Measured times").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first.get_by_role("rowheader")).to_have_text(f"trial {best['trial']}")
+    expect(rows.first).to_contain_text("± 5.0%")
+    expect(rows.first).to_contain_text("1.11")
+    expect(rows.first.locator("td").last).to_have_text("3")
+    expect(rows.last).to_contain_text("the library's defaults")
+    picture = page.get_by_role("img", name=f"Measured over simulated times: trial {best['trial']}")
+    expect(picture.locator("canvas")).to_be_visible()
+    expect(page.get_by_text("the simulation decides")).to_be_visible()
+    assert violations(page) == []
+
+
 def test_a_library_limits_the_search_to_what_it_can_run(
     service: Service, open_page: Callable[..., Window]
 ) -> None:

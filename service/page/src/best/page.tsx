@@ -7,6 +7,7 @@ import type { Best, Job, Placement } from "../lib/types.ts";
 import { Empty, Failure, Loading, Section } from "../ui/parts.tsx";
 import { HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
 import { Exports } from "./exports.tsx";
+import { MeasuredTimes } from "./measured.tsx";
 import { Network } from "./network.tsx";
 import { TrafficMaps } from "./traffic.tsx";
 import { Words } from "./words.tsx";
@@ -63,6 +64,7 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
         )}
       </Section>
       {best.data.comparisons.length > 0 && <Comparisons best={best.data} />}
+      <MeasuredTimes job={job} />
       <Exports job={job} />
       <Section title="Network and load of its cables">
         <div class="grid-2">

@@ -197,6 +197,24 @@ export interface Best {
   note: string | null;
 }
 
+export interface MeasuredConfiguration {
+  place: number;
+  purpose: string;
+  trial: number | null;
+  label: string;
+  simulated: number | null;
+  state: string;
+  runs: { state: string; seconds: number | null }[];
+}
+
+export interface MeasuredList {
+  state: "open" | "decided" | "undecided" | null;
+  because: string | null;
+  cluster: string | null;
+  decided: number | null;
+  items: MeasuredConfiguration[];
+}
+
 export interface Importance {
   method: string;
   trials: number;
