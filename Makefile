@@ -30,7 +30,7 @@ python:
 # Programs of others, fetched as source packages; not part of the tests.
 programs:
 	./setup.sh
-	$(PY) -m benchmarks.programs.packages
+	$(PY) -m benchmarks.programs
 
 clean:
 	rm -rf build .venv demo searchspace/kernels/*.so service/page/dist service/page/node_modules

@@ -1,7 +1,8 @@
 """`make programs`: strangers' programs captured, replayed and held against plain smpirun.
 
-`python -m benchmarks.programs [NAME...]` takes test suites and codes by name, all by default. What
-becomes of each is kept in `results.json` as it is known, and the table is printed at the end.
+`python -m benchmarks.programs [NAME...]` takes test suites, codes, and single programs of them by
+name, all by default. What becomes of each is kept in `results.json` as soon as it is known; a table
+comes at the end.
 """
 
 from __future__ import annotations
@@ -57,17 +58,19 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Find out what becomes of each program of the groups that are named, or of all."""
     known = [*suites.SUITES, *codes.CODES]
-    groups = sys.argv[1:] or known
+    groups = dict.fromkeys(name.split("/")[0] for name in sys.argv[1:] or known)
     unknown = sorted(set(groups) - set(known))
     if unknown:
         sys.exit(f"there is no {unknown[0]!r}; there are {', '.join(known)}")
     rows = json.loads(RESULTS.read_text())["programs"] if RESULTS.exists() else []
-    rows = [row for row in rows if row["group"] not in groups]
     for group in groups:
         for name, ranks, find_out in programs_of(group):
+            if sys.argv[1:] and not {group, name} & set(sys.argv[1:]):
+                continue
             with tempfile.TemporaryDirectory(prefix="hamtune-programs-") as place:
                 outcome = find_out(Path(place))
             print(f"{name:32} {outcome.state:8} {outcome.reason}", flush=True)
+            rows = [row for row in rows if (row["name"], row["ranks"]) != (name, ranks)]
             rows.append({"group": group, "name": name, "ranks": ranks, **asdict(outcome)})
             keep(rows)
     print(table(rows))

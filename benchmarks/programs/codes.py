@@ -25,7 +25,7 @@ class Run:
 
     Attributes:
         package: Of Debian.
-        build: Shell command at the root of the source; `$CC` and `$FC` are MPI's compilers.
+        build: Shell command at the root of the source; `$CC` and `$CXX` are MPI's compilers.
         program: What it leaves, from the root.
         arguments: Of the run.
         ranks: On how many.
@@ -46,15 +46,14 @@ class Run:
 
 
 def _hypre(program: str, *arguments: str) -> Run:
-    build = (
-        "cd src && ./configure CC=$CC CXX=$CXX --disable-fortran && make && make -C test ij struct"
-    )
+    configure = 'SMPI_PRETEND_CC=1 ./configure CC="$CC" CXX="$CXX" --disable-fortran'
+    build = f"cd src && {configure} && make && make -C test ij struct"
     return Run("hypre", build, f"src/test/{program}", 8, arguments)
 
 
 CODES: dict[str, list[Run]] = {
     "netpipe": [
-        Run("netpipe", "make mpi MPICC=$CC", "NPmpi", 2, ("-u", "65536", "-n", "5")),
+        Run("netpipe", 'make mpi MPICC="$CC"', "NPmpi", 2, ("-u", "65536", "-n", "5")),
     ],
     "hypre": [
         _hypre("ij", "-n", "10", "10", "10", "-P", "2", "2", "2", "-solver", "1"),
@@ -81,12 +80,13 @@ def _built(run: Run, recorded: bool, root: Path) -> Path | str:
     """The root of a source tree that was built, or the end of what the build printed."""
     shutil.copytree(source_package(run.package), root, symlinks=True)
     prefix = f"{WRAPPERS}/hamtune-mpi" if recorded else "smpi"
-    fortran = f"{prefix}f90" if recorded else "smpif90"
-    environment = {"CC": f"{prefix}cc", "CXX": f"{prefix}cxx", "FC": fortran}
+    # SMPI's macros break programs that declare getopt, which plain smpirun would run otherwise.
+    names = "" if recorded else f" -include {WRAPPERS}/helpers.h"
+    environment = {"CC": f"{prefix}cc{names}", "CXX": f"{prefix}cxx{names}"}
     done = subprocess.run(
         ["sh", "-c", run.build],
         cwd=root,
-        env={**os.environ, **environment, "SMPI_PRETEND_CC": "1"},
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         errors="replace",

@@ -55,8 +55,8 @@ CHAPTERS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "6 Groups and communicators": {
-        "exact": ("duplicate", "split", "of_group", "of_group_alone", "attributes"),
-        "works": ("split_type", "duplicate_later"),
+        "exact": ("duplicate", "split", "split_type", "of_group", "of_group_alone", "attributes"),
+        "works": ("duplicate_later",),
         "refused": ("intercommunicator",),
     },
     "7 Topologies": {

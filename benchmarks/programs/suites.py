@@ -16,7 +16,7 @@ __all__ = ["SUITES", "SuiteTest", "outcome_of", "tests_of"]
 
 SUITES = ("pt2pt", "coll", "comm", "group", "datatype", "topo")
 _SUITE = "teshsuite/smpi/mpich3-test"
-_HELPERS = ("mtest.c", "mtest_datatype.c", "mtest_datatype_gen.c")
+_HELPERS = ("mtest.c", "mtest_datatype.c", "mtest_datatype_gen.c", "dtypes.c")
 _NO_SLEEP = Path(__file__).with_name("no_sleep.c")
 _LIMITS = Limits(wall_seconds=120, idle_seconds=20, stall_seconds=60)
 
@@ -37,8 +37,8 @@ class SuiteTest:
 
     @property
     def name(self) -> str:
-        """Suite and program."""
-        return f"{self.source.parent.name}/{self.source.stem}"
+        """Suite, program and arguments."""
+        return " ".join([f"{self.source.parent.name}/{self.source.stem}", *self.arguments])
 
 
 def tests_of(suite: str) -> Iterator[SuiteTest]:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -198,17 +199,24 @@ class Resolver {
     return group;
   }
 
+  /// Ranks may give groups that differ, as long as all of a group give the same one.
   void create_group(const Communicator& parent) {
-    const std::uint32_t first = parent.members->front();
-    const Members group = group_of(parent, first);
-    const std::int32_t* const list = values(first);
-    for (const std::uint32_t rank : *parent.members)
-      if (!std::equal(list, list + list[0] + 1, values(rank), values(rank) + values(rank)[0] + 1))
-        throw TraceError(place(rank) + ": its group is not that of rank " + std::to_string(first));
-    for (const std::uint32_t rank : *parent.members)
-      if (std::find(group.begin(), group.end(), rank) == group.end())
+    std::set<std::uint32_t> served;
+    for (const std::uint32_t rank : *parent.members) {
+      if (served.count(rank) != 0) continue;
+      const Members group = group_of(parent, rank);
+      if (std::find(group.begin(), group.end(), rank) == group.end()) {
         give_none(rank);
-    if (!group.empty()) give(group, make(group));
+        continue;
+      }
+      const std::int32_t* const list = values(rank);
+      for (const std::uint32_t other : group) {
+        if (!std::equal(list, list + list[0] + 1, values(other), values(other) + values(other)[0] + 1))
+          throw TraceError(place(other) + ": its group is not that of rank " + std::to_string(rank));
+        served.insert(other);
+      }
+      give(group, make(group));
+    }
   }
 
   /// The first ranks of the parent keep their order in the grid (SMPI does not reorder).

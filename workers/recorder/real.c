@@ -125,6 +125,11 @@ void hamtune_describe_run(const char *directory, int rank, double speed)
     close(fd);
 }
 
+bool hamtune_splits_types_alone(void)
+{
+  return false;
+}
+
 /* Real libraries have persistent sends right. */
 
 void hamtune_keep_send(struct open_request *request, const void *buf, MPI_Datatype type,

@@ -473,24 +473,6 @@ void record_comm_split(MPI_Comm comm, int color, int key, MPI_Comm newcomm)
   hamtune_new_communicator(newcomm);
 }
 
-/* A split by what the ranks share: the new communicator's first rank tells the parts apart. */
-void record_comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm newcomm)
-{
-  (void)split_type;
-  (void)info;
-  int color = MPI_UNDEFINED;
-  if (newcomm != MPI_COMM_NULL) {
-    MPI_Group whole, part;
-    const int first = 0;
-    PMPI_Comm_group(comm, &whole);
-    PMPI_Comm_group(newcomm, &part);
-    PMPI_Group_translate_ranks(part, 1, &first, whole, &color);
-    PMPI_Group_free(&part);
-    PMPI_Group_free(&whole);
-  }
-  record_comm_split(comm, color, key, newcomm);
-}
-
 static void create(int code, MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)
 {
   MPI_Group whole;
@@ -507,6 +489,38 @@ static void create(int code, MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)
   }
   PMPI_Group_free(&whole);
   hamtune_new_communicator(newcomm);
+}
+
+/* A communicator that its members make by themselves. */
+static void create_alone(MPI_Comm comm, MPI_Comm newcomm)
+{
+  MPI_Group members;
+  PMPI_Comm_group(newcomm, &members);
+  create(COMM_CREATE_GROUP, comm, members, newcomm);
+  PMPI_Group_free(&members);
+}
+
+/* A split by what the ranks share: the new communicator's first rank tells the parts apart. */
+void record_comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm newcomm)
+{
+  (void)split_type;
+  (void)info;
+  if (hamtune_splits_types_alone()) {
+    if (newcomm != MPI_COMM_NULL)
+      create_alone(comm, newcomm);
+    return;
+  }
+  int color = MPI_UNDEFINED;
+  if (newcomm != MPI_COMM_NULL) {
+    MPI_Group whole, part;
+    const int first = 0;
+    PMPI_Comm_group(comm, &whole);
+    PMPI_Comm_group(newcomm, &part);
+    PMPI_Group_translate_ranks(part, 1, &first, whole, &color);
+    PMPI_Group_free(&part);
+    PMPI_Group_free(&whole);
+  }
+  record_comm_split(comm, color, key, newcomm);
 }
 
 void record_comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm newcomm)
@@ -526,7 +540,8 @@ void record_cart_create(MPI_Comm comm, int ndims, const int *dims, const int *pe
                         MPI_Comm newcomm)
 {
   if (ndims == 0) { /* a grid of one rank, which has no extents to tell */
-    record_comm_split(comm, newcomm == MPI_COMM_NULL ? MPI_UNDEFINED : 0, 0, newcomm);
+    if (newcomm != MPI_COMM_NULL)
+      create_alone(comm, newcomm);
     return;
   }
   put_operation(CART_CREATE);
@@ -544,6 +559,10 @@ void record_cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm newcomm)
 {
   int dims = 0;
   PMPI_Cartdim_get(comm, &dims);
+  if (dims == 0) { /* of a grid of one rank, which has no extents to tell */
+    record_comm_dup(comm, newcomm);
+    return;
+  }
   put_operation(CART_SUB);
   put_comm(comm);
   put_count(dims);

@@ -195,6 +195,8 @@ _Noreturn void hamtune_abort(void);
 void hamtune_describe_run(const char *directory, int rank, double speed);
 /* Whether this is the thread of the program that computes and calls MPI. */
 bool hamtune_my_thread(void);
+/* Whether ranks make the communicator of those with whom they share a host without asking anybody. */
+bool hamtune_splits_types_alone(void);
 /* The level of threads that a program asked MPI_Init_thread for, and was given. */
 void hamtune_grant_threads(int required, int *provided);
 /* smpi_run.c, or nothing in real.c: a run whose time is simulated learns what the rank computed, s, and

@@ -32,6 +32,11 @@ void hamtune_abort(void)
   _Exit(EXIT_FAILURE);
 }
 
+bool hamtune_splits_types_alone(void)
+{
+  return true;
+}
+
 /* Ranks have no memory in common that could be written to at once: what serialises calls is SMPI itself. */
 void hamtune_grant_threads(int required, int *provided)
 {

@@ -127,6 +127,17 @@ def test_rows_of_a_grid_become_communicators(tmp_path: Path) -> None:
     }
 
 
+def test_groups_may_differ_where_they_are_disjoint(tmp_path: Path) -> None:
+    def rank(*group: int) -> bytes:
+        made = encode("comm_create", ranks=list(group))
+        return made + (encode("bcast", comm=2, count=1, size=8) if group else b"")
+
+    path = trace(tmp_path, rank(0, 2), rank(1), rank(0, 2), rank())
+    assert trace_summary(path)["calls"] == {"comm_create": 4, "bcast": 3}
+    with pytest.raises(InvalidInput, match="rank 2, comm_create: its group is not that of rank 0"):
+        trace_summary(trace(tmp_path, rank(0, 2), rank(1), rank(2), rank()))
+
+
 @pytest.mark.parametrize(
     ("operations", "reason"),
     [

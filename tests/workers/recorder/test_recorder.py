@@ -4,7 +4,6 @@ Fields that are 0 are not shown: slot 0, communicator 0 (the world), peer 0, tag
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -207,15 +206,29 @@ def test_a_split_by_what_is_shared_is_a_split(record: Record) -> None:
     # Every rank of a capture has a host of its own.
     first, second = record("shared.c")
     assert first == lines("""
-        comm_split
+        comm_create_group ranks=0
         barrier comm=2
-        comm_split color=-1
         finalize""")
     assert second == lines("""
-        comm_split color=1 key=1
+        comm_create_group ranks=1
         barrier comm=2
-        comm_split color=1
+        comm_create_group ranks=1
         barrier comm=3
+        finalize""")
+
+
+def test_grids_without_dimensions_and_groups_that_differ(record: Record) -> None:
+    first, second, *_ = record("grids.c", ranks=4)
+    assert first == lines("""
+        comm_create_group ranks=0
+        comm_dup comm=2
+        barrier comm=3
+        comm_create ranks=0,2
+        barrier comm=4
+        finalize""")
+    assert second == lines("""
+        comm_create ranks=1,3
+        barrier comm=2
         finalize""")
 
 
@@ -352,16 +365,3 @@ def test_any_of_several_requests_is_found(record: Record) -> None:
         probe peer=1 tag=7
         recv peer=1 tag=7 count=1 size=4
         finalize""")
-
-
-def test_a_grid_without_dimensions_is_a_split(record: Record, tmp_path: Path) -> None:
-    source = tmp_path / "point.c"
-    source.write_text(
-        "#include <mpi.h>\nint main(int argc, char **argv) {\n  MPI_Comm point;\n"
-        "  MPI_Init(&argc, &argv);\n  MPI_Cart_create(MPI_COMM_WORLD, 0, 0, 0, 0, &point);\n"
-        "  MPI_Finalize();\n}\n"
-    )
-    assert record(str(source)) == [
-        ["comm_split", "finalize"],
-        ["comm_split color=-1", "finalize"],
-    ]
