@@ -1,7 +1,9 @@
 # Two commands for everybody: `make demo` and `make test`. Both set up what they need first.
 PY := .venv/bin/python
+# SimGrid as set-up built it, where the system has another release.
+export PATH := $(CURDIR)/.simgrid/bin:$(PATH)
 
-.PHONY: demo test lint page native python programs clean
+.PHONY: demo test lint page native python programs dist portable clean
 
 demo:
 	./setup.sh
@@ -32,5 +34,14 @@ programs:
 	./setup.sh
 	$(PY) -m benchmarks.programs
 
+# Sdist and wheel of hamtune and of hamtune-client, in dist/.
+dist:
+	./setup.sh --test
+	$(PY) -m deploy.dist dist
+
+# The demo in a bare Debian 13, which is made outside of here; as root, not part of the tests.
+portable:
+	deploy/portable.sh
+
 clean:
-	rm -rf build .venv demo searchspace/kernels/*.so service/page/dist service/page/node_modules
+	rm -rf build dist .simgrid .venv demo searchspace/kernels/*.so service/page/dist service/page/node_modules

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prepares everything `make demo` (no argument) or `make test` (--test) needs: Debian packages,
-# the Python environment in .venv, the C++ build in build/, the page in service/page/dist/. What is
+# SimGrid in .simgrid/ where the system's is another release, the Python environment in .venv, the C++ build in build/,
+# the page in service/page/dist/. What is
 # already there is left alone, so a second run takes seconds; an environment for tests serves a user as well.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -16,28 +17,56 @@ if [ "${1:-}" = --test ]; then
   warnings_are_errors=ON
 fi
 
+# Our engine knows the definitions of this release. Set HAMTUNE_SIMGRID=system to use the system's, whichever it is.
+simgrid_release=3.32
+builds_simgrid=no
+
+passing=$(mktemp -d) # what set-up needs and a user does not
+trap 'rm -rf "$passing"' EXIT
+
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; return; fi
+  # Without a terminal sudo cannot ask for a password, so it must not need one.
+  command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; } || return 1
+  sudo "$@"
+}
+
+simgrid_of_system() {
+  pkg-config --modversion simgrid 2>/dev/null ||
+    apt-cache policy libsimgrid-dev 2>/dev/null | sed -n 's/^ *Candidate: \([0-9.]*\).*/\1/p'
+}
+
+choose_simgrid() {
+  # Prints the package that is needed for it: the library's, or what building it takes.
+  local version
+  if [ "${HAMTUNE_SIMGRID:-}" = system ]; then echo libsimgrid-dev; return; fi
+  version=$(simgrid_of_system)
+  # A system that was never updated knows no packages.
+  [ -n "$version" ] || { as_root apt-get update -qq >/dev/null 2>&1 && version=$(simgrid_of_system); } || true
+  case "$version" in
+    "$simgrid_release" | "$simgrid_release".*) echo libsimgrid-dev ;;
+    *) echo libboost-dev ;;
+  esac
+}
+
 install_packages() {
-  local wanted missing=() package
-  wanted=$(cat "${lists[@]}" | sed 's/#.*//' | xargs)
+  local wanted missing=() package simgrid
+  simgrid=$(choose_simgrid)
+  [ "$simgrid" = libsimgrid-dev ] || builds_simgrid=yes
+  wanted="$(cat "${lists[@]}" | sed 's/#.*//' | xargs) $simgrid"
   for package in $wanted; do
     dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
-  local as_root=()
-  if [ "$(id -u)" -ne 0 ]; then
-    # Without a terminal sudo cannot ask for a password, so it must not need one.
-    command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; } ||
-      die "these packages are missing and cannot be installed from here; run as root: apt-get install ${missing[*]}"
-    as_root=(sudo)
-  fi
   command -v apt-get >/dev/null || die "this is not Debian or Ubuntu; install the equivalents of: ${missing[*]}"
+  as_root true || die "these packages are missing and cannot be installed from here; run as root: apt-get install ${missing[*]}"
   say "installing ${missing[*]}"
   local log; log=$(mktemp)
-  { "${as_root[@]}" apt-get update -qq &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
+  { as_root apt-get update -qq &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
     { cat "$log" >&2; rm -f "$log"; die "apt-get could not install: ${missing[*]}"; }
   rm -f "$log"
 }
@@ -71,10 +100,33 @@ make_environment() {
   digest_of "$lock" > "$stamp"
 }
 
+build_simgrid() {
+  local stamp=.simgrid/.source-digest digest log sources
+  [ $builds_simgrid = yes ] || return 0
+  digest=$(cat requirements-simgrid.lock workers/simulator/simgrid/quick_build.cmake | sha256sum | cut -d' ' -f1)
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && return
+  say "building SimGrid $simgrid_release of its source package, once (minutes)"
+  log=$(mktemp) sources=$passing/simgrid-$simgrid_release
+  { .venv/bin/python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation \
+      --require-hashes -r requirements-simgrid.lock -d "$passing" &&
+    tar -xzf "$passing/simgrid-$simgrid_release.tar.gz" -C "$passing" &&
+    cmake -S "$sources" -B "$sources/build" -G Ninja -DCMAKE_INSTALL_PREFIX="$PWD/.simgrid" -DCMAKE_INSTALL_LIBDIR=lib \
+      -DCMAKE_PROJECT_INCLUDE="$PWD/workers/simulator/simgrid/quick_build.cmake" -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_C_FLAGS_RELEASE="-O2 -g0 -fno-unroll-loops" -DCMAKE_CXX_FLAGS_RELEASE="-O2 -g0 -fno-unroll-loops" \
+      -Denable_smpi=ON -Denable_lto=OFF -Denable_debug=OFF -Denable_documentation=OFF -Denable_java=OFF -Denable_msg=OFF \
+      -Denable_python=OFF -Dminimal-bindings=ON -DCMAKE_POLICY_VERSION_MINIMUM=3.5 &&
+    cmake --build "$sources/build" && rm -rf .simgrid && cmake --install "$sources/build"; } >"$log" 2>&1 ||
+    { tail -50 "$log" >&2; rm -f "$log"; die "SimGrid cannot be built; HAMTUNE_SIMGRID=system takes the system's, without our engine"; }
+  rm -f "$log"
+  printf '%s' "$digest" > "$stamp"
+}
+
 build_native() {
+  local own=()
+  [ ! -d .simgrid ] || own=(-DCMAKE_PREFIX_PATH="$PWD/.simgrid")
   { [ -f build/build.ninja ] &&
       { [ $warnings_are_errors = OFF ] || grep -qx HAMTUNE_WARNINGS_ARE_ERRORS:BOOL=ON build/CMakeCache.txt; }; } ||
-    cmake -S . -B build -G Ninja -DPython_EXECUTABLE="$PWD/.venv/bin/python" \
+    cmake -S . -B build -G Ninja -DPython_EXECUTABLE="$PWD/.venv/bin/python" "${own[@]}" \
       -DHAMTUNE_WARNINGS_ARE_ERRORS=$warnings_are_errors >build.log 2>&1 ||
     { cat build.log >&2; die "cmake could not configure the C++ parts"; }
   rm -f build.log
@@ -89,9 +141,6 @@ build_fuzzers() {
     { cat build/fuzz.log >&2; die "cmake could not configure the fuzzers"; }
   cmake --build build/fuzz --target fuzzers >build/fuzz.log 2>&1 || { tail -50 build/fuzz.log >&2; die "the fuzzers do not build (build/fuzz.log)"; }
 }
-
-passing=$(mktemp -d) # what set-up needs and a user does not
-trap 'rm -rf "$passing"' EXIT
 
 node_tools() {
   # Node and npm come as a wheel, of the environment for tests or fetched for this once.
@@ -140,6 +189,7 @@ compile_modules() {
 
 install_packages
 make_environment
+build_simgrid
 build_native
 [ $for_tests = no ] || { build_fuzzers; install_issuer; }
 build_page

@@ -74,7 +74,7 @@ def test_a_request_in_a_file_is_answered_too(message: Path, tmp_path: Path) -> N
 def test_the_version_names_simulator_simgrid_and_the_very_library() -> None:
     done = subprocess.run([str(BINARY), "--version"], capture_output=True, text=True, check=True)
     version = json.loads(done.stdout)
-    assert version.keys() == {"simulator", "simgrid", "library"}
+    assert version.keys() == {"simulator", "simgrid", "library", "program", "engine"}
     assert all(part.isdigit() for part in version["simgrid"].split("."))
 
 
