@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "workers/simulator/simgrid_compat.hpp"
+#include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune::collectives {
 
