@@ -432,6 +432,8 @@ def _layout(choice: MappingChoice, ranks: int, machine: Machine) -> tuple[int, .
 
     None where it looks at more, or has options to choose.
     """
+    if machine.cores_per_host == 1:
+        return tuple(range(ranks))  # which host is whose makes no difference to any rule
     if choice.method is None or choice.method.uses_traffic or choice.method.uses_seed:
         return None
     if choice.options:

@@ -504,8 +504,9 @@ class JobSpec(Description):
     """Decides every random choice of the job."""
     batch: int = Field(default=8, ge=1, le=MOST_IN_FLIGHT)
     """Trials in flight; part of the job, so that its outcome does not depend on the workers."""
-    cutoff_factor: float | None = Field(default=1.0, gt=0, allow_inf_nan=False)
-    """A simulation stops at this many times the best value so far; null to let all finish."""
+    cutoff_factor: float | None = Field(default=1.3, gt=0, allow_inf_nan=False)
+    """A simulation stops at this many times the best value so far; null to let all finish. At 1.0
+    the search learns next to nothing of what is cut off."""
     fidelity: Literal["full", "auto"] | None = None
     """`full` replays the whole trace for every trial. `auto` searches on a truncated trace, where
     the application has loops that can be cut short, and then verifies the best trials on the whole

@@ -7,7 +7,7 @@ import itertools
 import math
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,6 +26,7 @@ __all__ = [
     "Parameter",
     "PermutationParameter",
     "PlacementParameter",
+    "parameter_from",
 ]
 
 
@@ -370,6 +371,24 @@ class PlacementParameter(Parameter):
 
     def _packed(self, cores: Sequence[int]) -> Value:
         return packed_cores([core // self.cores_per_host for core in cores], self.cores_per_host)
+
+
+def parameter_from(description: Mapping[str, Any]) -> Parameter:
+    """Makes a parameter of its description (`Parameter.describe`)."""
+    when = None
+    for decider, values in description.get("when", {}).items():
+        when = Condition(decider, tuple(values))
+    name = description["name"]
+    match description["kind"]:
+        case "enum":
+            return EnumParameter(name, tuple(description["values"]), when)
+        case "boolean":
+            return BooleanParameter(name, when)
+        case "integer":
+            return IntegerParameter(name, description["low"], description["high"], when)
+        case "log-integer":
+            return LogIntegerParameter(name, description["low"], description["high"], when)
+    return PermutationParameter(name, tuple(description["items"]), when)
 
 
 _MOST_CORES = 1_024

@@ -32,6 +32,7 @@ from searchspace.parameters import (
     Parameter,
     PermutationParameter,
     PlacementParameter,
+    parameter_from,
 )
 
 __all__ = [
@@ -89,6 +90,14 @@ class SearchSpace:
                 raise InvalidInput("is defined twice", field=parameter.name)
             self._check_condition(parameter)
             self._by_name[parameter.name] = parameter
+
+    @classmethod
+    def from_description(cls, parameters: Sequence[Mapping[str, Any]]) -> SearchSpace:
+        """Makes a space of its described parameters (`describe`), without constraints.
+
+        Where ranks run is an order of all cores then, as search techniques hold it.
+        """
+        return cls([parameter_from(description) for description in parameters])
 
     def _check_condition(self, parameter: Parameter) -> None:
         if parameter.when is None:

@@ -17,7 +17,7 @@ from storage.storage import Storage
 from tuner.bells import LookBell
 from tuner.evaluations import Backlog, Dispatch, Evaluations, Silence
 from tuner.finalists import candidates_of
-from tuner.job_space import is_truncated, mapped_points, read_job, space_of
+from tuner.job_space import insight_of, is_truncated, mapped_points, read_job, space_of
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.refining import MappingRefiner, refiner_of
 from tuner.search import Search
@@ -123,7 +123,10 @@ class JobRun:
         evaluations.take_over(orphaned=self._orphaned)
         built = space_of(self._storage, job, spec)
         first = mapped_points(job, built.space)
-        with Search(built.space, spec.seed, spec.techniques, first=first) as search:
+        insight = insight_of(self._storage, job, spec)
+        with Search(
+            built.space, spec.seed, spec.techniques, first=first, insight=insight
+        ) as search:
             loop = TrialLoop(
                 self._storage,
                 self._lease,

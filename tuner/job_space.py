@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+
 from searchspace.collectives import called_collectives
+from searchspace.errors import HamtuneError
+from searchspace.insight import Insight, Probes
 from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
 from searchspace.jobspec import Reference
 from searchspace.mapping.permutation import PERMUTATION
 from searchspace.space import SearchSpace
 from storage.records import Job
 from storage.storage import Storage
+from storage.traces import traces_of
 from tuner.search import Point
 
-__all__ = ["is_truncated", "mapped_points", "read_job", "space_of"]
+__all__ = ["insight_of", "is_truncated", "mapped_points", "read_job", "space_of"]
+
+log = logging.getLogger("hamtune.tuner")
 
 _OF_MAPPINGS = ("mapping", "mapping_seed", "mappers", PERMUTATION)
 
@@ -60,6 +67,24 @@ def mapped_points(job: Job, space: SearchSpace) -> list[Point]:
         )
         for made in (job.space or {}).get("mapped", ())
     ]
+
+
+def insight_of(storage: Storage, job: Job, spec: JobSpec) -> Insight | None:
+    """What the search of a prepared job is told of its application; None where a trace is gone."""
+    assert job.application_id is not None, f"job {job.id} is not prepared"
+    application = storage.get_application(job.application_id)
+    machine = spec.described_machine
+    try:
+        return Insight(
+            machine.simulated_by(machine.trial_model),
+            application.ranks,
+            called_collectives(application.summary),
+            traces_of(storage, application),
+            Probes.from_json((job.space or {}).get("probes", {})),
+        )
+    except HamtuneError as error:
+        log.warning("the search knows nothing of the application: %s", error)
+        return None
 
 
 def is_truncated(job: Job) -> bool:

@@ -23,10 +23,12 @@ class Told:
             censored trial is not told, since it is better than the values of worse trials that ran
             to their end, and next to the incumbent's.
         status: What became of the trial.
+        bound: What a censored trial takes at least: for techniques that know what to do with it.
     """
 
     value: float | None
     status: Status
+    bound: float | None = None
 
 
 def told(trial: Trial) -> Told:
@@ -42,7 +44,9 @@ def told(trial: Trial) -> Told:
             if trial.value is None or not math.isfinite(trial.value):
                 return Told(None, "failed")
             return Told(trial.value, "completed")
-        case "censored" | "failed" | "infeasible":
+        case "censored":
+            return Told(None, "censored", trial.value)
+        case "failed" | "infeasible":
             return Told(None, trial.state)
     raise ValueError(f"trial {trial.number} is {trial.state}; there is nothing to tell")
 

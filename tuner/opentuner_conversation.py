@@ -8,10 +8,12 @@ from typing import Any, TextIO
 
 import numpy
 
+from searchspace.insight.insight import Insight
+from searchspace.space import SearchSpace
 from tuner import opentuner_patches
 from tuner.manipulator import build
 from tuner.opentuner_driver import MemoryDriver
-from tuner.technique_factory import root_technique
+from tuner.technique_factory import Searched, root_technique
 
 __all__ = ["serve"]
 
@@ -23,7 +25,11 @@ class _Conversation:
         random.seed(request["seed"])
         numpy.random.seed(request["seed"] % 2**32)
         manipulator = build(request["parameters"])
-        self._driver = MemoryDriver(manipulator, root_technique(request["techniques"]))
+        space = SearchSpace.from_description(request["space"])
+        told = request.get("insight")
+        insight = None if told is None else Insight.from_json(told)
+        searched = Searched(space, insight, request["seed"])
+        self._driver = MemoryDriver(manipulator, root_technique(request["techniques"], searched))
         self._open: dict[int, Any] = {}
         self._asked = 0
 
@@ -41,10 +47,12 @@ class _Conversation:
 
     def tell(self, request: dict[str, Any]) -> None:
         desired = self._open.pop(request["id"])
-        self._driver.tell(desired, request["value"], request["status"])
+        self._driver.tell(desired, request["value"], request["status"], request.get("bound"))
 
     def inject(self, request: dict[str, Any]) -> None:
-        self._driver.inject(request["values"], request["value"], request["status"])
+        self._driver.inject(
+            request["values"], request["value"], request["status"], request.get("bound")
+        )
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:

@@ -59,6 +59,7 @@ class MemoryDriver:
         self.best_result: Any = None
         self.generation = 0
         self.injected: list[Any] = []  # results that no technique asked for
+        self.history: list[Any] = []  # all results, in the order in which they were told
         self.tuning_run = None  # a row that desired results may belong to
         self._technique = technique
         self._configurations: dict[str, Any] = {}
@@ -71,28 +72,41 @@ class MemoryDriver:
         self.generation += 1
         return self._technique.desired_result() or None
 
-    def tell(self, desired: Any, value: float | None, status: str) -> None:
+    def tell(
+        self, desired: Any, value: float | None, status: str, bound: float | None = None
+    ) -> None:
         """Give the result of a desired result that was asked.
 
         Args:
             desired: What `ask` returned, once.
             value: Objective, for a completed trial; finite.
             status: `completed`, `censored`, `failed` or `infeasible`.
+            bound: What a censored trial takes at least.
         """
-        result = self._add(desired.configuration, value, status)
+        result = self._add(desired.configuration, value, status, bound)
         desired.result = result
         for callback in self._callbacks.pop(desired, ()):
             callback(result)
 
-    def inject(self, values: dict[str, Any], value: float | None, status: str) -> None:
+    def inject(
+        self,
+        values: dict[str, Any],
+        value: float | None,
+        status: str,
+        bound: float | None = None,
+    ) -> None:
         """Make a result known that no technique asked for."""
-        self.injected.append(self._add(self.get_configuration(values), value, status))
+        self.injected.append(self._add(self.get_configuration(values), value, status, bound))
 
-    def _add(self, configuration: Any, value: float | None, status: str) -> Any:
+    def _add(
+        self, configuration: Any, value: float | None, status: str, bound: float | None
+    ) -> Any:
         # Infinity is the one value that loses every comparison: a censored trial is known to be
         # worse than the incumbent, but not whether it is worse than any other trial.
         time = math.inf if value is None else value
         result = Result(configuration=configuration, state=_STATES[status], time=time)
+        result.bound = bound  # for techniques that learn from what trials take at least
+        self.history.append(result)
         usable = status == "completed"
         first = self.best_result is None
         better = usable and (

@@ -5,10 +5,10 @@ are harmless here. Speaks JSON lines on standard input and output, and ends when
 so it cannot outlive the process that started it.
 
 Requests and their answers:
-    {"do": "open", "seed", "parameters", "techniques"}  none
-    {"do": "ask"}                                       {"id", "values", "technique"}, {"id": null}
-    {"do": "tell", "id", "value", "status"}             none
-    {"do": "inject", "values", "value", "status"}       none
+    {"do": "open", "seed", "parameters", "techniques", "space", "insight"}  none
+    {"do": "ask"}                                      {"id", "values", "technique"}, {"id": null}
+    {"do": "tell", "id", "value", "status", "bound"}           none
+    {"do": "inject", "values", "value", "status", "bound"}     none
 A failure is answered {"error": message}, and the process ends.
 """
 

@@ -2,6 +2,8 @@
 
 OpenTuner proposes values; here they become points of the space (conditions applied), and a point is
 handed out once a job. This is the de-duplication that the design asks for above OpenTuner's own.
+Where something is known of the application, points that are the same run are one, and points that
+cannot run are never handed out.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from searchspace.configuration import Configuration
+from searchspace.insight.insight import Insight
 from searchspace.space import SearchSpace
 from tuner import parameters
 from tuner.objective import Told
@@ -55,6 +58,7 @@ class Search:
         seed: Of all random choices.
         techniques: As for `TunerSession`.
         first: Points to hand out before OpenTuner is asked, each with whose idea it was.
+        insight: What is known of the application and the machine; None where nothing is.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -68,14 +72,18 @@ class Search:
         techniques: Sequence[str] | None = None,
         *,
         first: Sequence[Point] = (),
+        insight: Insight | None = None,
     ) -> None:
         self._space = space
+        self._known = None if insight is None else insight.known(space)
+        self._refused: Configuration | None = None  # the first point that cannot run
+        self._handed_out = 0
         self._first = deque(first)
         self._seen: dict[str, _Seen] = {}
         # Seeded by text, so that its draws are not those of OpenTuner with the same number.
         self._random = random.Random(f"{seed} sampler")  # noqa: S311
         self._walk = space.enumerate()
-        self._session = TunerSession(space, seed, techniques)
+        self._session = TunerSession(space, seed, techniques, insight)
 
     def ask(self) -> Point | None:
         """The next point; None when all points of the space have been handed out.
@@ -88,24 +96,30 @@ class Search:
             if self.add(point.configuration):
                 return point
         if len(self._seen) >= self._space.size:
-            return None
+            return self._refusal()
         for _ in range(_FRUITLESS_ASKS):
             proposal = self._session.ask()
             if proposal is None:
                 # It waits for results, or one of its techniques let the others go first.
                 continue
             configuration = self._space.canonicalise(proposal.values)
-            seen = self._seen.get(configuration.sha256)
+            seen = self._seen.get(self._identity(configuration))
             if seen is None:
-                self._seen[configuration.sha256] = _Seen(configuration, proposals=[proposal.id])
-                return Point(configuration, proposal.technique)
+                seen = self._see(configuration)
+                if seen.told is None:
+                    seen.proposals.append(proposal.id)
+                    self._handed_out += 1
+                    return Point(configuration, proposal.technique)
             if seen.told is None:
                 seen.proposals.append(proposal.id)
             else:
-                self._session.tell(proposal.id, seen.told.value, seen.told.status)
-        configuration = self._unseen()
-        self._seen[configuration.sha256] = _Seen(configuration)
-        return Point(configuration, SAMPLER)
+                told = seen.told
+                self._session.tell(proposal.id, told.value, told.status, told.bound)
+        drawn = self._unseen()
+        if drawn is None:
+            return self._refusal()
+        self._handed_out += 1
+        return Point(drawn, SAMPLER)
 
     def add(self, configuration: Configuration) -> bool:
         """Hand out a configuration that was chosen elsewhere, a baseline.
@@ -115,9 +129,10 @@ class Search:
             told.
         """
         point = parameters.point_of(self._space, configuration)
-        if point is None or point.sha256 in self._seen:
+        if point is None or self._identity(point) in self._seen:
             return False
-        self._seen[point.sha256] = _Seen(point)
+        self._seen[self._identity(point)] = _Seen(point)
+        self._handed_out += 1
         return True
 
     def tell(self, configuration: Configuration, told: Told) -> None:
@@ -126,15 +141,15 @@ class Search:
         Raises:
             SearchProcessFailed: OpenTuner's process failed.
         """
-        seen = self._seen.get(configuration.sha256)
+        seen = self._seen.get(self._identity(configuration))
         if seen is None:  # not in the form in which points are handed out
-            seen = self._seen[self._space.canonicalise(configuration).sha256]
+            seen = self._seen[self._identity(self._space.canonicalise(configuration))]
         seen.told = told
         if not seen.proposals:
             values = parameters.complete_values(self._space, seen.configuration)
-            self._session.inject(values, told.value, told.status)
+            self._session.inject(values, told.value, told.status, told.bound)
         for proposal in seen.proposals:
-            self._session.tell(proposal, told.value, told.status)
+            self._session.tell(proposal, told.value, told.status, told.bound)
         seen.proposals.clear()
 
     def close(self) -> None:
@@ -152,11 +167,38 @@ class Search:
     ) -> None:
         self.close()
 
-    def _unseen(self) -> Configuration:
-        """A point not handed out yet; there must be one."""
+    def _identity(self, configuration: Configuration) -> str:
+        """Equal for points that are the same run."""
+        if self._known is None:
+            return configuration.sha256
+        return self._known.identity(configuration)
+
+    def _see(self, configuration: Configuration) -> _Seen:
+        """Remember a point not seen before; one that cannot run has its result at once."""
+        seen = self._seen[self._identity(configuration)] = _Seen(configuration)
+        if self._known is not None and (
+            self._space.infeasible(configuration) or self._known.infeasible(configuration)
+        ):
+            seen.told = Told(None, "infeasible")
+            self._refused = self._refused or configuration
+        return seen
+
+    def _refusal(self) -> Point | None:
+        """At the end of the space: a point that cannot run, where none can, so that it is told."""
+        refused, self._refused = self._refused, None
+        if refused is None or self._handed_out:
+            return None
+        self._handed_out += 1
+        return Point(refused, SAMPLER)
+
+    def _unseen(self) -> Configuration | None:
+        """A point not handed out yet that can run, now remembered; None where there is none."""
         for _ in range(_FRUITLESS_DRAWS):
             drawn = self._space.sample(self._random)
-            if drawn.sha256 not in self._seen:
+            if self._identity(drawn) not in self._seen and self._see(drawn).told is None:
                 return drawn
         # Few points are left. The walk never turns back: what it passed has been handed out.
-        return next(point for point in self._walk if point.sha256 not in self._seen)
+        for point in self._walk:
+            if self._identity(point) not in self._seen and self._see(point).told is None:
+                return point
+        return None

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from searchspace.insight.insight import Insight
 from searchspace.space import SearchSpace
 from tuner import parameters
 from tuner.errors import SearchProcessFailed
@@ -52,6 +53,7 @@ class TunerSession:
         space: What to search.
         seed: Of all random choices.
         techniques: Names as in `tuner.techniques`; None for a choice by the kinds of parameters.
+        insight: What is known of the application and the machine; None where nothing is.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -59,7 +61,11 @@ class TunerSession:
     """
 
     def __init__(
-        self, space: SearchSpace, seed: int, techniques: Sequence[str] | None = None
+        self,
+        space: SearchSpace,
+        seed: int,
+        techniques: Sequence[str] | None = None,
+        insight: Insight | None = None,
     ) -> None:
         names = choose(parameters.kinds(space), techniques)
         self._constants = parameters.constants(space)
@@ -80,7 +86,16 @@ class TunerSession:
             text=True,
         )
         # Not waited for: baselines can be evaluated while OpenTuner is imported.
-        self._send({"do": "open", "seed": seed, "parameters": varied, "techniques": list(names)})
+        self._send(
+            {
+                "do": "open",
+                "seed": seed,
+                "parameters": varied,
+                "techniques": list(names),
+                "space": space.describe()["parameters"],
+                "insight": None if insight is None else insight.to_json(),
+            }
+        )
         self._flush()
 
     def ask(self) -> Proposal | None:
@@ -100,7 +115,13 @@ class TunerSession:
             return None
         return Proposal(answer["id"], {**self._constants, **answer["values"]}, answer["technique"])
 
-    def tell(self, proposal_id: int, value: float | None, status: Status) -> None:
+    def tell(
+        self,
+        proposal_id: int,
+        value: float | None,
+        status: Status,
+        bound: float | None = None,
+    ) -> None:
         """Tell the result of a proposal, once.
 
         Args:
@@ -108,21 +129,30 @@ class TunerSession:
             value: The objective of a completed trial; None for the others.
             status: What became of it. A result that is not `completed` never becomes the best and
                 loses every comparison.
+            bound: What a censored trial takes at least, where that is known.
 
         Raises:
             ValueError: The value is missing, superfluous or not finite.
             SearchProcessFailed: The process failed.
         """
         _check(value, status)
-        self._send({"do": "tell", "id": proposal_id, "value": value, "status": status})
+        request = {"do": "tell", "id": proposal_id, "value": value, "status": status}
+        self._send({**request, "bound": bound})
 
-    def inject(self, values: Mapping[str, Any], value: float | None, status: Status) -> None:
+    def inject(
+        self,
+        values: Mapping[str, Any],
+        value: float | None,
+        status: Status,
+        bound: float | None = None,
+    ) -> None:
         """Tell a result that OpenTuner did not ask for.
 
         Args:
             values: A value for every varied parameter (`tuner.parameters.complete_values`).
             value: As for `tell`.
             status: As for `tell`.
+            bound: As for `tell`.
 
         Raises:
             ValueError: As for `tell`.
@@ -131,7 +161,7 @@ class TunerSession:
         _check(value, status)
         if not self._nothing_varies:
             request = {"do": "inject", "values": dict(values), "value": value, "status": status}
-            self._send(request)
+            self._send({**request, "bound": bound})
 
     def close(self) -> None:
         """End the process."""

@@ -6,6 +6,7 @@ Imported only by the OpenTuner process.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from opentuner.search.bandittechniques import AUCBanditMetaTechnique, AUCBanditMutationTechnique
@@ -15,10 +16,12 @@ from opentuner.search.pso import PSO
 from opentuner.search.simplextechniques import RandomNelderMead, RightNelderMead
 from opentuner.search.technique import PureRandom
 
+from searchspace.insight.insight import Insight
+from searchspace.space import SearchSpace
 from tuner.genetic_technique import SteadyStateGA
 from tuner.manipulator import Permutation
 
-__all__ = ["FACTORIES", "root_technique"]
+__all__ = ["FACTORIES", "INFORMED", "Searched", "root_technique"]
 
 
 class _Mutation(UniformGreedyMutation):  # type: ignore[misc]
@@ -47,6 +50,28 @@ def _opentuners_default() -> Any:
     )
 
 
+@dataclass(frozen=True)
+class Searched:
+    """What a technique may be told beside its driver.
+
+    Attributes:
+        space: The space, with conditions.
+        insight: What is known of the application and the machine; None where nothing is.
+        seed: Of the search.
+    """
+
+    space: SearchSpace
+    insight: Insight | None
+    seed: int
+
+
+def _surrogate(searched: Searched) -> Any:
+    # Its library takes a second to be imported, which other techniques need not wait for.
+    from tuner.surrogate_technique import Surrogate
+
+    return Surrogate(searched.space, searched.insight, searched.seed)
+
+
 FACTORIES: dict[str, Callable[[], Any]] = {
     "AUCBanditMutationTechnique": AUCBanditMutationTechnique,
     "NarrowGreedyMutation": lambda: _Mutation(name="NarrowGreedyMutation", mutation_rate=0.0),
@@ -68,7 +93,11 @@ FACTORIES: dict[str, Callable[[], Any]] = {
 }
 
 
-def root_technique(names: Sequence[str]) -> Any:
+INFORMED: dict[str, Callable[[Searched], Any]] = {"Surrogate": _surrogate}
+"""Those that look at more than their driver."""
+
+
+def root_technique(names: Sequence[str], searched: Searched) -> Any:
     """One technique by itself, or a bandit over several."""
-    made = [FACTORIES[name]() for name in names]
+    made = [INFORMED[name](searched) if name in INFORMED else FACTORIES[name]() for name in names]
     return made[0] if len(made) == 1 else AUCBanditMetaTechnique(made, name="bandit")

@@ -37,6 +37,10 @@ class Technique:
 
 _ALL = (
     Technique(
+        "Surrogate",
+        "proposes what a model of all trials so far holds best; it knows the application's traffic",
+    ),
+    Technique(
         "AUCBanditMutationTechnique",
         "changes one value of the incumbent; a bandit learns which parameters pay",
     ),
@@ -89,9 +93,9 @@ TECHNIQUES: dict[str, Technique] = {technique.name: technique for technique in _
 def choose(kinds: Collection[str], wanted: Sequence[str] | None = None) -> tuple[str, ...]:
     """The techniques for a space; several share the asks through an AUC bandit.
 
-    Without a wish: mutations of the incumbent, narrow, wide and learning, which did best among
-    OpenTuner's techniques on spaces of enums (docs/tuner.md); with numbers normal steps too; with
-    permutations recombination too.
+    Without a wish it is the model, which does best by far where it knows the application
+    (`python -m benchmarks.search`); with permutations, of which it knows little, mutations and
+    recombination.
 
     Args:
         kinds: The kinds of the varied parameters (`tuner.parameters.kinds`).
@@ -101,12 +105,12 @@ def choose(kinds: Collection[str], wanted: Sequence[str] | None = None) -> tuple
         InvalidInput: A name is unknown, given twice, or does not suit the space.
     """
     if not wanted:
+        if not _PERMUTATION.intersection(kinds):
+            return ("Surrogate",)
         names = ["AUCBanditMutationTechnique", "NarrowGreedyMutation", "WideGreedyMutation"]
         if _NUMERIC.intersection(kinds):
             names.append("NormalGreedyMutation")
-        if _PERMUTATION.intersection(kinds):
-            names += ["SteadyStateGA", "pso-OX1"]
-        return tuple(names)
+        return (*names, "SteadyStateGA", "pso-OX1")
     for index, name in enumerate(wanted):
         _check(name, kinds, again=name in wanted[:index])
     return tuple(wanted)

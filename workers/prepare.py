@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from searchspace.formats.plain_file import check_file
 from searchspace.formats.source_archive import pack
 from searchspace.formats.trace import describe_trace
 from searchspace.formats.trace_traffic import TracesTraffic
-from searchspace.job import build_space
+from searchspace.job import BuiltSpace, JobSpec, build_space
 from searchspace.jobspec import Application as AnyApplication
 from searchspace.jobspec import (
     BuiltinApplication,
@@ -29,6 +30,7 @@ from searchspace.jobspec import (
     Workload,
 )
 from searchspace.kernels import CannotCut
+from searchspace.platform import resolve
 from searchspace.truncation import pays, truncate
 from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
@@ -49,8 +51,9 @@ from workers.capture_source import SourceProgram, capture_source, check_run
 from workers.capture_watch import CaptureWatch
 from workers.mapping_refinement import written_by_mappers
 from workers.preparation_claim import claimed_preparation
+from workers.probes import APART_SECONDS, Bench, probe
 from workers.straits import straits
-from workers.subject import read_spec
+from workers.subject import read_spec, request_for, workload_of
 
 __all__ = [
     "Preparer",
@@ -143,6 +146,7 @@ class Preparer:
                     spec.seed,
                     ProjectNetworks(self.storage, job.project),
                 )
+            space |= self._probed(spec, application, built, job.project)
             calls = sum(application.summary["calls"].values())
             chosen = spec.fidelity or ("auto" if pays(calls, spec.budget.trials) else "full")
             if chosen == "auto":
@@ -166,6 +170,32 @@ class Preparer:
                 self._fail(job_id, f"internal error: {error!r}")
         else:
             self.straits.pop(job_id, None)
+
+    def _probed(
+        self, spec: JobSpec, application: Application, built: BuiltSpace, project: str
+    ) -> dict[str, Any]:
+        """What the space of a job says of its probes: `probes`, and more that is `excluded`."""
+        machine = spec.described_machine
+        called = called_collectives(application.summary)
+        traces = traces_of(self.storage, application)
+        bench = Bench(
+            built.space,
+            called,
+            traces,
+            application.ranks,
+            partial(
+                resolve,
+                machine=machine.simulated_by(machine.trial_model),
+                ranks=application.ranks,
+                collectives=called,
+                traffic=TracesTraffic(traces),
+                kept=ProjectNetworks(self.storage, project),
+            ),
+            partial(request_for, workload=workload_of(application)),
+            machine.host_speed * APART_SECONDS,
+        )
+        probes = probe(bench)
+        return {"probes": probes.to_json(), "excluded": [*built.excluded, *probes.excluded()]}
 
     def _problem(self, job_id: str, error: Exception) -> str | None:
         """What this host lacks to prepare a job; None where the job has to fail."""

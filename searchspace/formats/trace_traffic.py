@@ -107,14 +107,25 @@ def selected_traffic(
             ranks; or there is no such collective or algorithm.
     """
     spreads = _spreads(algorithms or {})
+    return _added_up(
+        path,
+        spreads if collectives else [],
+        point_to_point=point_to_point,
+        phase=-1 if phase is None else phase,
+        members=members,
+    )
+
+
+def _added_up(
+    path: Path,
+    spreads: list[int],
+    *,
+    point_to_point: bool = True,
+    phase: int = -1,
+    members: Sequence[int] = (),
+) -> Traffic:
     try:
-        sent = filtered_traffic(
-            str(path),
-            point_to_point,
-            spreads if collectives else [],
-            -1 if phase is None else phase,
-            sorted(members),
-        )
+        sent = filtered_traffic(str(path), point_to_point, spreads, phase, sorted(members))
     except RuntimeError as error:
         raise InvalidInput(str(error)) from error
     return Traffic.from_directed(sent)
@@ -166,21 +177,33 @@ class TracesTraffic:
         Raises:
             InvalidInput: As for all messages.
         """
-        spreads = tuple(_spreads(algorithms or {}))
+        return self._rounds_under(tuple(_spreads(algorithms or {})))
+
+    def rounds_of(self, families: Mapping[str, str]) -> Rounds:
+        """The messages of the program and of some collectives, by the round they are sent in.
+
+        Args:
+            families: Which collectives count, and by which family of algorithms (`family_of`).
+
+        Raises:
+            InvalidInput: As for all messages.
+        """
+        spreads = tuple(_FAMILIES.index(families.get(name, "none")) for name in _CALLS)
+        return self._rounds_under(spreads)
+
+    def _rounds_under(self, spreads: tuple[int, ...]) -> Rounds:
         known = self._rounds.get(spreads)
         if known is None:
-            parts = [self._rounds_of(path, algorithms or {}) for path in self._paths]
+            parts = [self._rounds_in(path, list(spreads)) for path in self._paths]
             known = self._rounds[spreads] = parts[0] if len(parts) == 1 else Rounds.together(parts)
             while len(self._rounds) > _MOST_KNOWN:
                 self._rounds.pop(next(iter(self._rounds)), None)
         return known
 
-    def _rounds_of(self, path: Path, algorithms: Mapping[str, str]) -> Rounds:
-        traffic = selected_traffic(path, collectives=True, algorithms=algorithms)
+    def _rounds_in(self, path: Path, spreads: list[int]) -> Rounds:
+        traffic = _added_up(path, spreads)
         most = max(1, _MOST_ROUNDS // len(self._paths))
-        number, sender, receiver, size, count = message_rounds(
-            str(path), _spreads(algorithms), most
-        )
+        number, sender, receiver, size, count = message_rounds(str(path), spreads, most)
         if not len(count):  # nothing is sent, or more than is worth listing
             return Rounds.at_once(traffic)
         return Rounds(traffic.ranks, number, sender, receiver, size, count)

@@ -199,6 +199,11 @@ class Progress(BaseModel):
     )
 
 
+def _told_of(space: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What people are told of a space: probes are long, and for the search alone."""
+    return None if space is None else {n: v for n, v in space.items() if n != "probes"}
+
+
 class JobView(BaseModel):
     """A tuning job."""
 
@@ -275,7 +280,7 @@ class JobView(BaseModel):
             spec=job.spec,
             seed=job.seed,
             application_id=job.application_id,
-            space=job.space,
+            space=_told_of(job.space),
             error=job.error,
             ended_because=job.ended_because,
             created_at=job.created_at,

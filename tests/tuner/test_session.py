@@ -81,7 +81,13 @@ class Child:
 
     def run(self, techniques: list[str], trials: int, in_flight: int) -> list[str]:
         """A search whose results are completed, censored and failed in turn; its proposals."""
-        self.send(do="open", seed=7, parameters=parameters.describe(SPACE), techniques=techniques)
+        self.send(
+            do="open",
+            seed=7,
+            parameters=parameters.describe(SPACE),
+            techniques=techniques,
+            space=SPACE.describe()["parameters"],
+        )
         proposals: list[str] = []
         pending: deque[dict[str, Any]] = deque()
         while len(proposals) < trials:

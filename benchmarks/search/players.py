@@ -1,0 +1,301 @@
+"""Who plays: our search, and others at their defaults, each trial a look at a table.
+
+Others ask one trial after another, which serves them; ours has as many in flight as a job, and
+learns no more of a trial that is cut off than a job does. Its baselines count as trials where they
+are points of the space.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import random
+import warnings
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarks.search.build import probes_path
+from benchmarks.search.tables import COMPLETED, Case, Table, digest_of
+from searchspace.configuration import Configuration
+from searchspace.insight import Insight, Probes
+from searchspace.space import Parameter, SearchSpace
+from tuner.objective import Told, cutoff
+from tuner.parameters import point_of
+from tuner.search import Search
+
+__all__ = ["PLAYERS", "Board"]
+
+_BATCH = 8
+_PENALTY = 10.0
+"""What a configuration that stops the program costs those who need a number, in multiples of the
+longest time they have seen."""
+
+
+class Board:
+    """A table that is played on: counts trials and keeps the course of the best.
+
+    Attributes:
+        course: The least seconds after each trial; infinite while there are none.
+        infeasible: Trials of configurations that could not run.
+        repeats: Trials whose seconds had been seen in this game.
+    """
+
+    def __init__(self, case: Case, table: Table, trials: int) -> None:
+        self.case = case
+        self.table = table
+        self.trials = trials
+        self.course: list[float] = []
+        self.infeasible = 0
+        self.repeats = 0
+        self._seen: set[float] = set()
+
+    @property
+    def over(self) -> bool:
+        """Whether all trials are spent."""
+        return len(self.course) >= self.trials
+
+    def look_up(self, configuration: Mapping[str, Any]) -> float | None:
+        """The seconds of a configuration; None where it cannot run. No trial."""
+        place = self.table.places[digest_of(self.case, Configuration(configuration))]
+        if self.table.states[place] != COMPLETED:
+            return None
+        return float(self.table.values[place])
+
+    def evaluate(self, configuration: Mapping[str, Any]) -> float | None:
+        """The same, as a trial."""
+        seconds = self.look_up(configuration)
+        self.infeasible += seconds is None
+        if seconds is not None:
+            self.repeats += seconds in self._seen
+            self._seen.add(seconds)
+        best = self.course[-1] if self.course else math.inf
+        self.course.append(min(best, seconds if seconds is not None else math.inf))
+        return seconds
+
+    def values(self, chosen: Mapping[str, Any]) -> Configuration:
+        """A point of the space from values for all of its parameters."""
+        return self.case.built.space.canonicalise(chosen)
+
+
+def _ours(
+    board: Board,
+    seed: int,
+    techniques: list[str] | None = None,
+    *,
+    informed: bool = True,
+    factor: float | None = None,
+) -> None:
+    case = board.case
+    spec = case.spec
+    probes = Probes.from_json(json.loads(probes_path(case).read_text()))
+    insight = Insight(spec.described_machine, case.ranks, case.called, case.traces, probes)
+    factor = factor if factor is not None else spec.cutoff_factor
+    with Search(
+        case.built.space, seed, techniques, insight=insight if informed else None
+    ) as search:
+        first = [configuration for _, configuration in case.built.baselines]
+        inside = deque(one for one in first if search.add(one))
+        pending: deque[tuple[Configuration, float | None]] = deque()
+        best: float | None = None
+        asked = 0
+        while not board.over:
+            while len(pending) < _BATCH and asked < board.trials:
+                if inside:
+                    found = point_of(case.built.space, inside.popleft())
+                    assert found is not None, "it is in the space"
+                    pending.append((found, None))
+                elif best is None and pending:
+                    break  # the search begins when the baselines are known
+                else:
+                    point = search.ask()
+                    if point is None:
+                        break
+                    pending.append((point.configuration, cutoff(best, factor)))
+                asked += 1
+            if not pending:
+                board.course += [board.course[-1]] * (board.trials - len(board.course))
+                return
+            configuration, bound = pending.popleft()
+            seconds = board.evaluate(configuration)
+            if seconds is None:
+                search.tell(configuration, Told(None, "failed"))
+            elif bound is not None and seconds > bound:
+                search.tell(configuration, Told(None, "censored", bound))
+            else:
+                best = seconds if best is None else min(best, seconds)
+                search.tell(configuration, Told(seconds, "completed"))
+
+
+def _random(board: Board, seed: int) -> None:
+    rng = random.Random(seed)
+    while not board.over:
+        board.evaluate(board.case.built.space.sample(rng))
+
+
+def _descent(board: Board, seed: int) -> None:
+    """Tries all values of one parameter after another, from the defaults, then from elsewhere."""
+    rng = random.Random(seed)
+    space = board.case.built.space
+    varied = [parameter for parameter in space.parameters if parameter.size > 1]
+    chosen = {parameter.name: parameter.default for parameter in space.parameters}
+    while not board.over:
+        best = _seconds(board.evaluate(board.values(chosen)))
+        improved = True
+        while improved and not board.over:
+            improved = False
+            for parameter in rng.sample(varied, len(varied)):
+                for value in parameter.every():
+                    if value == chosen[parameter.name] or board.over:
+                        continue
+                    tried = {**chosen, parameter.name: value}
+                    if board.values(tried) == board.values(chosen):
+                        continue
+                    seconds = _seconds(board.evaluate(board.values(tried)))
+                    if seconds < best:
+                        chosen, best, improved = tried, seconds, True
+        chosen = {parameter.name: parameter.sample(rng) for parameter in space.parameters}
+
+
+def _seconds(seconds: float | None) -> float:
+    return math.inf if seconds is None else seconds
+
+
+def _optuna(board: Board, seed: int, sampler: str) -> None:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore")
+    made: Any
+    if sampler == "tpe":
+        made = optuna.samplers.TPESampler(seed=seed, multivariate=True)
+    else:
+        made = optuna.samplers.GPSampler(seed=seed)
+    study = optuna.create_study(sampler=made)
+    while not board.over:
+        trial = study.ask()
+        seconds = board.evaluate(_suggested(trial, board.case.built.space))
+        if seconds is None:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            study.tell(trial, seconds)
+
+
+def _suggested(trial: Any, space: SearchSpace) -> Configuration:
+    chosen: dict[str, Any] = {}
+    for parameter in space.parameters:
+        when = parameter.when
+        if when is None or chosen.get(when.parameter) in when.values:
+            chosen[parameter.name] = _suggest(trial, parameter)
+    return space.canonicalise(chosen)
+
+
+def _suggest(trial: Any, parameter: Parameter) -> Any:
+    # Seeds are names of networks: nothing is between two of them.
+    return trial.suggest_categorical(parameter.name, list(parameter.every()))
+
+
+def _smac(board: Board, seed: int) -> None:
+    import ConfigSpace
+    from smac import HyperparameterOptimizationFacade, Scenario
+    from smac.runhistory import TrialValue
+    from smac.runhistory.enumerations import StatusType
+
+    logging.disable()
+    space = board.case.built.space
+    described = ConfigSpace.ConfigurationSpace(seed=seed)
+    parameters: dict[str, Any] = {}
+    for parameter in space.parameters:
+        # By number, since it knows no values of mixed kinds.
+        made = ConfigSpace.CategoricalHyperparameter(
+            parameter.name, [str(place) for place in range(parameter.size)]
+        )
+        parameters[parameter.name] = made
+        described.add(made)
+    values = {parameter.name: list(parameter.every()) for parameter in space.parameters}
+    for parameter in space.parameters:
+        if parameter.when is not None:
+            decider = values[parameter.when.parameter]
+            allowed = [str(decider.index(value)) for value in parameter.when.values]
+            described.add(
+                ConfigSpace.InCondition(
+                    parameters[parameter.name], parameters[parameter.when.parameter], allowed
+                )
+            )
+    scenario = Scenario(
+        described, deterministic=True, n_trials=board.trials, seed=seed, output_directory=None
+    )
+    tuner = HyperparameterOptimizationFacade(
+        scenario, lambda config, seed: 0.0, overwrite=True, logging_level=False
+    )
+    longest = 1e-6
+    while not board.over:
+        info = tuner.ask()
+        chosen = {name: values[name][int(place)] for name, place in dict(info.config).items()}
+        seconds = board.evaluate(space.canonicalise(chosen))
+        longest = max(longest, seconds or 0.0)
+        if seconds is None:
+            told = TrialValue(cost=_PENALTY * longest, status=StatusType.CRASHED)
+        else:
+            told = TrialValue(cost=seconds)
+        tuner.tell(info, told)
+
+
+def _stock(board: Board, seed: int) -> None:
+    """OpenTuner as it comes, with its database in memory."""
+    import argparse
+    import tempfile
+
+    import opentuner
+    from opentuner.api import TuningRunManager
+    from opentuner.measurement.interface import DefaultMeasurementInterface
+    from opentuner.resultsdb.models import Result
+    from opentuner.search.manipulator import ConfigurationManipulator, EnumParameter
+
+    random.seed(seed)
+    space = board.case.built.space
+    manipulator = ConfigurationManipulator()
+    for parameter in space.parameters:
+        if parameter.size > 1:
+            manipulator.add_parameter(EnumParameter(parameter.name, list(parameter.every())))
+    constants = {p.name: p.default for p in space.parameters if p.size == 1}
+    arguments = argparse.ArgumentParser(parents=opentuner.argparsers()).parse_args(
+        ["--no-dups", f"--database=sqlite:///{tempfile.mkdtemp()}/results.db"]
+    )
+    interface = DefaultMeasurementInterface(
+        args=arguments, manipulator=manipulator, project_name="search", program_name="table"
+    )
+    manager = TuningRunManager(interface, arguments)
+    logging.disable()
+    while not board.over:
+        desired = manager.get_next_desired_result()
+        if desired is None:
+            board.evaluate(space.sample(random.Random(random.random())))
+            continue
+        seconds = board.evaluate(space.canonicalise({**constants, **desired.configuration.data}))
+        state = "OK" if seconds is not None else "ERROR"
+        manager.report_result(desired, Result(time=_seconds(seconds), state=state))
+
+
+PLAYERS: dict[str, Callable[[Board, int], None]] = {
+    "hamtune": _ours,
+    "hamtune without insight": lambda board, seed: _ours(board, seed, informed=False),
+    "hamtune mutations": lambda board, seed: _ours(
+        board,
+        seed,
+        ["AUCBanditMutationTechnique", "NarrowGreedyMutation", "WideGreedyMutation"],
+        informed=False,
+        factor=1.0,
+    ),
+    "ensemble": lambda board, seed: _ours(
+        board, seed, ["Surrogate", "NarrowGreedyMutation", "AUCBanditMutationTechnique"]
+    ),
+    "optuna-tpe": lambda board, seed: _optuna(board, seed, "tpe"),
+    "optuna-gp": lambda board, seed: _optuna(board, seed, "gp"),
+    "smac3": _smac,
+    "opentuner": _stock,
+    "descent": _descent,
+    "random": _random,
+}
+"""By name: ours first."""

@@ -1,0 +1,74 @@
+"""Insight: what a job's search is told of its application and machine, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from searchspace.collectives import Groups
+from searchspace.formats.trace import read_header
+from searchspace.formats.trace_traffic import TracesTraffic
+from searchspace.insight.known import Known, Probes
+from searchspace.insight.structures import Structures
+from searchspace.machine import Machine, parse_machine
+from searchspace.space import SearchSpace
+
+__all__ = ["Insight"]
+
+_MOST_OPERATIONS = 2_000_000
+"""Of traces that are read for their traffic; of longer ones that costs as much as simulations."""
+
+
+@dataclass(frozen=True)
+class Insight:
+    """What is known of the configurations of a job before they are simulated.
+
+    Attributes:
+        machine: Where it runs.
+        ranks: Of all applications.
+        called: The collectives that are called, and on which communicators.
+        traces: Of the applications, in order.
+        probes: What algorithms do with the calls of their collectives.
+    """
+
+    machine: Machine
+    ranks: int
+    called: Mapping[str, Groups]
+    traces: Sequence[Path]
+    probes: Probes = field(default_factory=Probes)
+
+    def known(self, space: SearchSpace) -> Known:
+        """What it tells of the configurations of a space.
+
+        Raises:
+            InvalidInput: A trace cannot be read.
+        """
+        operations = sum(
+            block.operations for path in self.traces for block in read_header(path).blocks
+        )
+        traffic = TracesTraffic(self.traces) if operations <= _MOST_OPERATIONS else None
+        structures = Structures(space, self.machine, self.ranks, traffic, self.called)
+        return Known(self.probes, self.called, structures)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, to be sent to another process of this host."""
+        return {
+            "machine": {**self.machine.canonical(), "network": self.machine.network},
+            "ranks": self.ranks,
+            "called": {name: [list(group) for group in self.called[name]] for name in self.called},
+            "traces": [str(path) for path in self.traces],
+            "probes": self.probes.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Insight:
+        """Reads it back."""
+        return cls(
+            parse_machine(told["machine"]),
+            told["ranks"],
+            {name: tuple(map(tuple, groups)) for name, groups in told["called"].items()},
+            [Path(path) for path in told["traces"]],
+            Probes.from_json(told["probes"]),
+        )

@@ -1,0 +1,151 @@
+"""Which configurations are the same run, and which cannot run, known without simulating them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from searchspace.collectives import COLLECTIVES, DEFAULT, Groups
+from searchspace.configuration import DEFAULTS, Value, canonical_json
+from searchspace.insight.structures import COLLECTIVE, Structures
+from searchspace.platform import collective_obstacle
+
+__all__ = ["Known", "Probe", "Probes"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What an algorithm does with a program's calls of its collective (`workers.probes`).
+
+    Attributes:
+        seconds: Simulated, on one network; None where it stopped the program.
+        alike: A number that algorithms share which are the same at these sizes and ranks; None
+            where it hangs on what else is chosen.
+        stops: Why it stops the program, where it does.
+    """
+
+    seconds: float | None
+    alike: int | None
+    stops: str | None = None
+
+
+Entries: TypeAlias = dict[str, dict[tuple[str, str], Probe]]
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Probes by collective, and by algorithm and MPI implementation."""
+
+    entries: Entries = field(default_factory=dict)
+
+    def of(self, collective: str, algorithm: str, mpi: str) -> Probe | None:
+        """What is known of an algorithm under an MPI implementation."""
+        return self.entries.get(collective, {}).get((algorithm, mpi))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, to be stored: by collective, algorithm and MPI implementation."""
+        told: dict[str, Any] = {}
+        for collective, entries in self.entries.items():
+            for (algorithm, mpi), one in entries.items():
+                by_mpi = told.setdefault(collective, {}).setdefault(algorithm, {})
+                by_mpi[mpi] = [one.seconds, one.alike, one.stops]
+        return told
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Probes:
+        """Reads it back."""
+        return cls(
+            {
+                collective: {
+                    (algorithm, mpi): Probe(*one)
+                    for algorithm, by_mpi in algorithms.items()
+                    for mpi, one in by_mpi.items()
+                }
+                for collective, algorithms in told.items()
+            }
+        )
+
+    def excluded(self) -> list[dict[str, Any]]:
+        """What stops the program, as the description of a space lists what is left out."""
+        return [
+            {
+                "parameter": COLLECTIVE + collective,
+                "value": algorithm,
+                "reason": one.stops if mpi == DEFAULT else f"under {mpi}: {one.stops}",
+            }
+            for collective, entries in self.entries.items()
+            for (algorithm, mpi), one in entries.items()
+            if one.stops is not None
+        ]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What probes and structures tell of configurations of one program.
+
+    Attributes:
+        probes: What was found by probing.
+        called: The collectives that the program calls.
+        structures: Networks and the places of ranks in them.
+    """
+
+    probes: Probes
+    called: Mapping[str, Groups]
+    structures: Structures
+
+    @functools.cached_property
+    def _calls(self) -> tuple[str, ...]:
+        return tuple(name for name in COLLECTIVES if name in self.called)
+
+    def algorithms(self, configuration: Mapping[str, Value]) -> Iterator[tuple[str, str, str]]:
+        """Every collective that is called, its algorithm and the MPI implementation."""
+        mpi = str(configuration.get("mpi", DEFAULTS["mpi"]))
+        for name in self._calls:
+            yield name, str(configuration.get(COLLECTIVE + name, DEFAULT)), mpi
+
+    def infeasible(self, configuration: Mapping[str, Value]) -> str | None:
+        """Why a configuration cannot be had or would stop the program, or None."""
+        structure = self.structures.of(configuration)
+        if structure.obstacle is not None:
+            return structure.obstacle
+        hosts = structure.rank_hosts
+        for name, algorithm, mpi in self.algorithms(configuration):
+            reason = self._collective_obstacle(name, algorithm, mpi, hosts)
+            if reason is not None:
+                return f"collectives.{name}: {reason}"
+            probe = self.probes.of(name, algorithm, mpi)
+            if probe is not None and probe.stops is not None:
+                under = "" if mpi == DEFAULT else f" under mpi = {mpi}"
+                return f"collectives.{name} = {algorithm}{under} stops the program: {probe.stops}"
+        return None
+
+    def probed_seconds(self, configuration: Mapping[str, Value]) -> float:
+        """What the collectives of a configuration took when they were probed, one after another."""
+        probes = (self.probes.of(*one) for one in self.algorithms(configuration))
+        return sum(probe.seconds or 0.0 for probe in probes if probe is not None)
+
+    def _collective_obstacle(
+        self, name: str, algorithm: str, mpi: str, hosts: tuple[int, ...] | None
+    ) -> str | None:
+        if hosts is None:
+            return None
+        return collective_obstacle(name, algorithm, mpi, len(hosts), hosts, self.called[name])
+
+    def identity(self, configuration: Mapping[str, Value]) -> str:
+        """Equal for configurations that are the same run, as far as is known.
+
+        An algorithm that hangs on what else is chosen, or of which nothing is known, is taken to
+        differ with everything that is chosen.
+        """
+        parts: dict[str, Any] = {
+            name: value for name, value in configuration.items() if name.startswith("protocol.")
+        }
+        parts["structure"] = self.structures.of(configuration).mark
+        for name, algorithm, mpi in self.algorithms(configuration):
+            probe = self.probes.of(name, algorithm, mpi)
+            if probe is None or probe.alike is None:
+                return canonical_json(dict(configuration))
+            parts[COLLECTIVE + name] = probe.alike
+        return canonical_json(parts)

@@ -1,0 +1,60 @@
+"""The benchmark of searches on its kept table: what is known is true, and ours finds the best."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import benchmarks.search as package
+from benchmarks.search.build import probes_path, table_path
+from benchmarks.search.players import PLAYERS, Board
+from benchmarks.search.spaces import KEPT
+from benchmarks.search.tables import COMPLETED, Case, Table, digest_of
+from benchmarks.search.tournament import Game, report
+from searchspace.insight import Insight, Probes
+
+assert package.__file__ is not None
+CASE = Case(KEPT, Path(package.__file__).parent / "kept" / KEPT)
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return Table.load(table_path(CASE))
+
+
+def test_the_table_is_of_the_whole_space(table: Table) -> None:
+    digests = [digest_of(CASE, point) for point in CASE.built.space.enumerate()]
+    assert np.array_equal(np.array(digests, dtype=np.uint64), table.digests)
+    assert set(table.states) == {COMPLETED}
+
+
+def test_points_that_are_known_to_be_the_same_run_take_the_same_time(table: Table) -> None:
+    import json
+
+    probes = Probes.from_json(json.loads(probes_path(CASE).read_text()))
+    insight = Insight(CASE.spec.described_machine, CASE.ranks, CASE.called, CASE.traces, probes)
+    known = insight.known(CASE.built.space)
+    seconds: dict[str, float] = {}
+    points = list(CASE.built.space.enumerate())
+    for point, value in zip(points, table.values, strict=True):
+        assert seconds.setdefault(known.identity(point), value) == value, point
+    assert len(seconds) < len(points)
+
+
+def test_ours_finds_the_best_and_nothing_that_is_known_twice(table: Table) -> None:
+    board = Board(CASE, table, 80)
+    PLAYERS["hamtune"](board, 1)
+    assert board.course[-1] == table.best
+    assert (board.infeasible, board.repeats) == (0, 0)
+
+
+def test_the_report_sets_games_of_the_same_seed_side_by_side() -> None:
+    games = [
+        Game("hamtune", "a", 0, "", (1.0, 0.5, 0.0), 0, 0, 10.0),
+        Game("hamtune", "a", 1, "", (3.0, 0.5, 0.0), 0, 0, 10.0),
+        Game("random", "a", 0, "", (9.0, 0.55, 2.0), 3, 1, 1.0),
+        Game("random", "a", 1, "", (1.0, 4.0, 4.0), 3, 1, 1.0),
+    ]
+    lines = report(games, "hamtune")
+    assert "| hamtune | 2 | 2.00 | 0.50 | 0.00 | 0.00 | 0.0 | 0.0 | 10 |" in lines
+    assert "| random | 2 | 50% | 100% | 100% | 3.00 (2.00 to 4.00) |" in lines

@@ -1,0 +1,166 @@
+"""Candidates: the points that a model chooses among, each run once, with their features."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from searchspace.configuration import Configuration, Value, canonical_json
+from searchspace.insight.features import Features
+from searchspace.insight.known import Known
+from searchspace.parameters import Parameter
+from searchspace.space import SearchSpace
+
+__all__ = ["Candidates"]
+
+_WHOLE = 6_000
+"""Points of a space that are candidates all of them; of larger ones a sample is."""
+_SAMPLE = 3_000
+_DRAWS = 2
+_STRUCTURE_WORK = 8_000
+_MOST_STRUCTURES = 400
+_SHARE_LATER = 16
+_NEIGHBOURS = 24
+"""Values of a parameter that neighbours are made with."""
+
+
+class Candidates:
+    """Points of a space that may be proposed, by number.
+
+    Points that are known to be the same run are one; those known to be infeasible are none.
+    Networks with ranks on them are looked at, which takes time: so many at first, some more later.
+
+    Args:
+        space: What is searched.
+        known: What is known of it; None where nothing is.
+        cores: Of the machine; the more, the fewer structures are looked at.
+        seed: Of what is drawn.
+    """
+
+    def __init__(self, space: SearchSpace, known: Known | None, cores: int, seed: int) -> None:
+        self._space = space
+        self._known = known
+        self._features = Features(space, known)
+        # Seeded by text: not the draws of others with the same number.
+        self._random = random.Random(f"{seed} candidates")  # noqa: S311
+        self._structures = max(16, min(_MOST_STRUCTURES, _STRUCTURE_WORK // max(cores, 1)))
+        self._numbers: dict[str, int] = {}
+        self.points: list[Configuration] = []
+        self._rows: list[NDArray[np.float32]] = []
+        self._matrix: NDArray[np.float32] | None = None
+        for point in self._first():
+            self.number_of(point, allow=self._structures)
+
+    @property
+    def features(self) -> NDArray[np.float32]:
+        """Of all candidates, shape (candidates, features)."""
+        if self._matrix is None or len(self._matrix) != len(self._rows):
+            self._matrix = np.array(self._rows, dtype=np.float32)
+        return self._matrix
+
+    def number_of(self, point: Mapping[str, Value], *, allow: int | None = None) -> int | None:
+        """The number of a point, which joins the candidates where it is new.
+
+        Args:
+            point: A point of the space.
+            allow: How many structures may have been looked at for another one to be; None: any.
+
+        Returns:
+            None for one that is infeasible, or has a structure that may not be looked at.
+        """
+        known = self._known
+        if known is None:
+            identity = canonical_json(dict(point))
+        else:
+            structures = known.structures
+            if allow is not None and structures.count >= allow and not structures.seen(point):
+                return None
+            if known.infeasible(point) is not None:
+                return None
+            identity = known.identity(point)
+        number = self._numbers.get(identity)
+        if number is None:
+            number = self._numbers[identity] = len(self.points)
+            self.points.append(Configuration(point))
+            self._rows.append(self._features.row(point).astype(np.float32))
+        return number
+
+    def look_around(self, number: int) -> None:
+        """Let points that differ from a candidate in one parameter join."""
+        more = max(2, self._structures // _SHARE_LATER)
+        allow = self._known.structures.count + more if self._known is not None else None
+        for point in self._neighbours(self.points[number]):
+            self.number_of(point, allow=allow)
+
+    def seconds(self, number: int) -> float:
+        """What the collectives of a candidate took when they were probed; 0.0: not known."""
+        return 0.0 if self._known is None else self._known.probed_seconds(self.points[number])
+
+    def structure(self, number: int) -> str:
+        """Which structure a candidate has."""
+        return "" if self._known is None else self._known.structures.of(self.points[number]).mark
+
+    @property
+    def whole(self) -> bool:
+        """Whether all points of the space were offered to be candidates."""
+        return self._space.size <= _WHOLE
+
+    def _first(self) -> Iterator[Configuration]:
+        if self.whole:
+            points = list(self._space.enumerate())
+            self._random.shuffle(points)
+            yield from points
+            return
+        for _ in range(_DRAWS * _SAMPLE):
+            if len(self.points) >= _SAMPLE:
+                return
+            drawn = self._space.sample(self._random)
+            yield drawn
+            if self.points:
+                # The same algorithms on a network that has been looked at.
+                yield self._joined(self._random.choice(self.points), drawn)
+
+    def _joined(self, structure: Configuration, algorithms: Configuration) -> Configuration:
+        values = {
+            name: value
+            for name, value in structure.items()
+            if not name.startswith("collectives.") and name != "mpi"
+        }
+        values |= {
+            name: value
+            for name, value in algorithms.items()
+            if name.startswith("collectives.") or name == "mpi"
+        }
+        return self._space.canonicalise(values)
+
+    def _neighbours(self, point: Configuration) -> Iterator[Configuration]:
+        for parameter in self._space.parameters:
+            if parameter.name not in point or parameter.size == 1:
+                continue
+            for value in self._others(parameter, point[parameter.name]):
+                yield self._with(point, parameter, value)
+
+    def _others(self, parameter: Parameter, value: Value) -> list[Value]:
+        if parameter.kind == "permutation":
+            assert isinstance(value, tuple), "a permutation is a tuple"
+            return [_swapped(value, self._random) for _ in range(_NEIGHBOURS)]
+        if parameter.size <= _NEIGHBOURS:
+            return [other for other in parameter.every() if other != value]
+        return [parameter.sample(self._random) for _ in range(_NEIGHBOURS)]
+
+    def _with(self, point: Configuration, parameter: Parameter, value: Value) -> Configuration:
+        """The point with another value; parameters that come to count get their defaults."""
+        defaults = {p.name: p.default for p in self._space.parameters}
+        return self._space.canonicalise({**defaults, **point, parameter.name: value})
+
+
+def _swapped(order: tuple[Any, ...], rng: random.Random) -> tuple[Any, ...]:
+    items = list(order)
+    if len(items) > 1:
+        one, other = rng.sample(range(len(items)), 2)
+        items[one], items[other] = items[other], items[one]
+    return tuple(items)
