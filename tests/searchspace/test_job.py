@@ -53,7 +53,7 @@ def test_the_job_of_the_manual() -> None:
     spec = load_job(FROM_THE_MANUAL)
     assert spec.known_ranks == 64
     assert spec.described_machine.switch_latency == 60e-9
-    assert (spec.seed, spec.batch, spec.cutoff_factor) == (1, 8, 1.0)
+    assert (spec.seed, spec.batch, spec.cutoff_factor) == (1, 8, 1.3)
     assert (spec.limits.memory, spec.limits.wall_seconds) == (4 * 2**30, 600.0)
 
 
