@@ -11,9 +11,11 @@ import json
 import logging
 import math
 import random
+import tempfile
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from benchmarks.search.build import probes_path
@@ -224,7 +226,11 @@ def _smac(board: Board, seed: int) -> None:
                 )
             )
     scenario = Scenario(
-        described, deterministic=True, n_trials=board.trials, seed=seed, output_directory=None
+        described,
+        deterministic=True,
+        n_trials=board.trials,
+        seed=seed,
+        output_directory=Path(tempfile.mkdtemp()),
     )
     tuner = HyperparameterOptimizationFacade(
         scenario, lambda config, seed: 0.0, overwrite=True, logging_level=False
@@ -245,7 +251,6 @@ def _smac(board: Board, seed: int) -> None:
 def _stock(board: Board, seed: int) -> None:
     """OpenTuner as it comes, with its database in memory."""
     import argparse
-    import tempfile
 
     import opentuner
     from opentuner.api import TuningRunManager
