@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from benchmarks.programs.comparing import Outcome, compare, runs_plainly
@@ -18,6 +21,8 @@ SUITES = ("pt2pt", "coll", "comm", "group", "datatype", "topo")
 _SUITE = "teshsuite/smpi/mpich3-test"
 _HELPERS = ("mtest.c", "mtest_datatype.c", "mtest_datatype_gen.c", "dtypes.c")
 _NO_SLEEP = Path(__file__).with_name("no_sleep.c")
+_PLAIN = "smpicc"
+_COMPILERS = (WRAPPERS / "hamtune-mpicc", _PLAIN)
 _LIMITS = Limits(wall_seconds=120, idle_seconds=20, stall_seconds=60)
 
 
@@ -56,25 +61,39 @@ def tests_of(suite: str) -> Iterator[SuiteTest]:
 
 def outcome_of(test: SuiteTest, place: Path) -> Outcome:
     """What becomes of a test; `absent` where plain smpirun has no program to run either."""
-    root = test.source.parents[1]
-    programs = []
-    for number, compiler in enumerate((WRAPPERS / "hamtune-mpicc", "smpicc")):
-        program = place / f"{test.source.stem}-{number}"
-        sources = [test.source, *(root / "util" / name for name in _HELPERS)]
-        sources += [_NO_SLEEP] * number
-        flags = ["-w", "-O1", f"-I{root / 'include'}", "-DHAVE_CONFIG_H=1", "-o", program]
-        built = subprocess.run(
-            [str(word) for word in (compiler, *sources, *flags, "-lm")],
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-        if built.returncode:
-            why = built.stderr.strip().splitlines()[-1]
-            return Outcome("absent" if number else "failed", why)
-        programs.append([str(program), *test.arguments])
-    outcome = compare(programs[0], programs[1], test.ranks, place, limits=_LIMITS)
+    built = [_built(test.source, str(compiler)) for compiler in _COMPILERS]
+    if isinstance(built[1], str):
+        return Outcome("absent", built[1])
+    if isinstance(built[0], str):
+        return Outcome("failed", built[0])
+    recorded, plain = ([str(program), *test.arguments] for program in built)
+    outcome = compare(recorded, plain, test.ranks, place, limits=_LIMITS)
     is_doubtful = outcome.state in ("failed", "refused") or outcome.reason.startswith("plain")
-    if is_doubtful and not runs_plainly(programs[1], test.ranks, place, _LIMITS.wall_seconds):
+    if is_doubtful and not runs_plainly(plain, test.ranks, place, _LIMITS.wall_seconds):
         return Outcome("absent", "plain smpirun does not run it")
     return outcome
+
+
+@cache
+def _built(source: Path, compiler: str) -> Path | str:
+    """The program of a source, or why there is none; several tests may share it."""
+    root = source.parents[1]
+    sources = [source, *(root / "util" / name for name in _HELPERS)]
+    if compiler == _PLAIN:
+        sources.append(_NO_SLEEP)
+    program = _programs() / f"{source.parent.name}-{source.stem}-{Path(compiler).name}"
+    flags = ["-w", "-O1", f"-I{root / 'include'}", "-DHAVE_CONFIG_H=1", "-o", program]
+    built = subprocess.run(
+        [str(word) for word in (compiler, *sources, *flags, "-lm")],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    return built.stderr.strip().splitlines()[-1] if built.returncode else program
+
+
+@cache
+def _programs() -> Path:
+    directory = tempfile.TemporaryDirectory(prefix="hamtune-programs-")
+    atexit.register(directory.cleanup)
+    return Path(directory.name)
