@@ -25,7 +25,7 @@ from service.reference import reference_page
 from service.runtime import Runtime
 from service.version import VERSION
 
-__all__ = ["create_app"]
+__all__ = ["attach", "create_app"]
 
 PREFIX = "/api/v1"
 PARTS = (
@@ -88,6 +88,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        runtime: Runtime = app.state.runtime
         if runtime.started:
             yield
             return
@@ -109,9 +110,7 @@ def create_app(
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.state.runtime = runtime
-    app.state.feed = EventFeed(lambda: runtime.storage)
-    app.state.access = Access(runtime.settings.auth, operator=operator)
+    attach(app, runtime, operator=operator)
     problems.install(app)
     app.add_middleware(Audit)
     app.add_middleware(SameOrigin, hosts=hosts)
@@ -123,8 +122,21 @@ def create_app(
     app.include_router(api)
     app.include_router(_router("service.operations.endpoints"))
     app.include_router(_router("service.page.site"))
-    _add_own_routes(app, runtime)
+    _add_own_routes(app)
     return app
+
+
+def attach(app: FastAPI, runtime: Runtime, *, operator: bool = False) -> None:
+    """Let an application serve a runtime, in place of that which it has served.
+
+    Args:
+        app: Of `create_app`.
+        runtime: What it serves from now on.
+        operator: See `create_app`.
+    """
+    app.state.runtime = runtime
+    app.state.feed = EventFeed(lambda: runtime.storage)
+    app.state.access = Access(runtime.settings.auth, operator=operator)
 
 
 def _router(module: str) -> APIRouter:
@@ -140,7 +152,7 @@ class _Described(FastAPI):
         return describe(self)
 
 
-def _add_own_routes(app: FastAPI, runtime: Runtime) -> None:
+def _add_own_routes(app: FastAPI) -> None:
     @app.get(
         "/healthz",
         tags=["service"],
@@ -151,6 +163,7 @@ def _add_own_routes(app: FastAPI, runtime: Runtime) -> None:
     )
     def health() -> Health:
         """Answers 200 when the service runs and its database can be read."""
+        runtime: Runtime = app.state.runtime
         runtime.storage.last_event_id()
         return Health(status="ok", version=VERSION)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import signal
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from functools import cache
 
 import psycopg
 import pytest
@@ -13,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
 
 from deploy import servers
+from storage import schema
+from storage.database import Database
+from storage.storage import Storage
 
 # No test hangs on the clock: neither an example's time nor the time that drawing one takes, which
 # on a new checkout includes building Hypothesis's tables of characters.
@@ -25,6 +30,42 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tables_are_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Storage in a new SQLite file has the tables that the migrations have made in another one.
+
+    To migrate takes a tenth of a second, and a thousand tests have a storage of their own. What is
+    started in a process of its own migrates, and so do the tests of the migrations.
+    """
+
+    @cache
+    def statements() -> list[str]:
+        path = tmp_path_factory.mktemp("tables") / "hamtune.db"
+        database = Database(f"sqlite:///{path}")
+        schema.upgrade(database)
+        database.close()
+        with closing(sqlite3.connect(path)) as connection:
+            begin, *made, commit = connection.iterdump()
+        assert (begin, commit) == ("BEGIN TRANSACTION;", "COMMIT;")
+        return made
+
+    upgrade = Storage.upgrade
+
+    def copy_or_upgrade(storage: Storage) -> None:
+        database = storage._database
+        if database.is_sqlite and schema.current_revision(database) is None:
+            made = statements()
+            with database.migrating() as connection:
+                if schema.current_revision(database) is None:
+                    for statement in made:
+                        connection.exec_driver_sql(statement)
+        upgrade(storage)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Storage, "upgrade", copy_or_upgrade)
+        yield
 
 
 @pytest.fixture(scope="session")

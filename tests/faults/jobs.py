@@ -86,11 +86,12 @@ def undisturbed(folder: Path, number: int) -> list[dict[str, Any]]:
     data.mkdir(exist_ok=True)
     job_file = data / f"{number}.yaml"
     job_file.write_text(yaml.safe_dump(job(number)))
-    subprocess.run(
+    done = subprocess.run(
         [str(ROOT / "hamtune"), "run", str(job_file), "--data", str(data), "--json"],
-        check=True,
         capture_output=True,
+        text=True,
     )
+    assert done.returncode == 0, done.stderr
     with connect(None, Settings.under(data)) as client:
         found = client.find_job(f"faults-{number}")
         page = client.get(f"/jobs/{found['id']}/trials", limit=500)

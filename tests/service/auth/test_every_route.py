@@ -31,7 +31,7 @@ def routes(app: FastAPI) -> Iterator[tuple[str, str, Route]]:
     def all_of(routes: Sequence[BaseRoute], prefix: str) -> Iterator[tuple[str, Route]]:
         for route in routes:
             if isinstance(route, Route):
-                yield prefix + route.path, route
+                yield prefix + route.path_format, route
             else:  # a router, as FastAPI includes them
                 inner: Any = route
                 yield from all_of(
