@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from cli.extrapolation import extrapolate
 from cli.input_path import InputPath
 from cli.options import command_argument, example, json_option, print_json, say
 from cli.terminal import notes_on_trace
@@ -157,7 +158,7 @@ def capture(
 
 @click.group()
 def trace() -> None:
-    """Look at traces; import, merge and truncate them."""
+    """Look at traces; import, merge, truncate and extrapolate them."""
 
 
 @trace.command(
@@ -301,6 +302,7 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
     report(output, as_json)
 
 
+trace.add_command(extrapolate)
 trace.add_command(import_trace)
 
 COMMANDS = [capture, trace]

@@ -27,6 +27,8 @@ __all__ = [
     "MAX_TEXT",
     "MAX_TOTAL_BYTES",
     "Block",
+    "CallBlock",
+    "PlainBlock",
     "RankBlock",
     "RankFile",
     "Repeats",
@@ -36,6 +38,7 @@ __all__ = [
     "read_header",
     "read_operations",
     "validate",
+    "write_blocks",
     "write_checked_trace",
     "write_trace",
 ]
@@ -249,13 +252,18 @@ def write_trace(
             },
             VERSION,
         )
-        _write_file(path, written, calls, flops, table)
+        write_blocks(path, written, calls, flops, table)
     return written
 
 
-def _write_file(
-    path: Path, header: TraceHeader, calls: BinaryIO, flops: BinaryIO, table: bytes
+def write_blocks(
+    path: Path, header: TraceHeader, calls: IO[bytes], flops: IO[bytes], table: bytes
 ) -> None:
+    """Write a trace whose blocks are compressed: the header says how long they are.
+
+    Raises:
+        InvalidInput: The header is too long.
+    """
     # A trace without them keeps the form, and so the identity, that it has always had.
     optional = ("measured", "repeats", "weights")
     unused = {name for name in optional if getattr(header, name) is None}
@@ -277,7 +285,7 @@ def _write_file(
             raise
 
 
-def _copy(body: BinaryIO, size: int, out: IO[bytes]) -> None:
+def _copy(body: IO[bytes], size: int, out: IO[bytes]) -> None:
     """Copy what was written last; behind it may be what was written in vain."""
     body.seek(0)
     while size > 0:

@@ -1,0 +1,231 @@
+"""How a number grows with the ranks: fitted to what it was in small runs.
+
+A number is a product of one factor for each axis of the grid of ranks: a power of the axis's
+extent, or `a + b / extent`, as of points that are shared out after some were taken off. Where runs
+differ along several axes at once only a sum of powers of the number of ranks can be told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from searchspace.extrapolation.errors import NoPattern
+
+__all__ = ["Sizes", "fit", "fit_trips"]
+
+_EXACT = 1e-9
+_NEAR = 0.03
+"""Relative error up to which a law of real amounts is taken all the same."""
+_NICE = tuple(sorted({k / 2 for k in range(-8, 9)} | {k / 3 for k in range(-9, 10)}))
+_TERMS: dict[str, Callable[[int], float]] = {
+    "1": lambda p: 1.0,
+    "1/p": lambda p: 1 / p,
+    "1/sqrt p": lambda p: p**-0.5,
+    "p": lambda p: float(p),
+    "sqrt p": lambda p: p**0.5,
+    "log p": lambda p: math.log2(p),
+}
+_PAIRS = [
+    ("1/p", "1/sqrt p"),
+    ("1", "1/p"),
+    ("1", "1/sqrt p"),
+    ("1", "log p"),
+    ("1", "p"),
+    ("1", "sqrt p"),
+]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The runs that are known, smallest first, and the one that is wanted.
+
+    Attributes:
+        dims: Extents of the grid of each run.
+        target: Those of the wanted run.
+    """
+
+    dims: tuple[tuple[int, ...], ...]
+    target: tuple[int, ...]
+    across: Counter[float] = field(default_factory=Counter, compare=False)
+    """How often an axis across the way of a message had an exponent; fits add to it."""
+
+    @property
+    def has_uncut_axes(self) -> bool:
+        """Whether an axis is cut otherwise in the wanted run alone."""
+        return any(
+            wanted != known[0] and len(set(known)) == 1
+            for wanted, known in zip(self.target, zip(*self.dims, strict=True), strict=True)
+        )
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Of each known run."""
+        return tuple(math.prod(dims) for dims in self.dims)
+
+
+def fit(
+    values: Sequence[float], sizes: Sizes, *, direction: int | None = None, whole: bool = False
+) -> float:
+    """What a number is in the wanted run.
+
+    Args:
+        values: What it is in the known ones.
+        sizes: Of the runs.
+        direction: The axis along which a message goes whose size this is.
+        whole: Whether these are whole numbers, which were rounded.
+
+    Raises:
+        NoPattern: No law of those known gives these numbers.
+    """
+    is_constant = all(value == values[0] for value in values)
+    if is_constant and (direction is None or not values[0] or not sizes.has_uncut_axes):
+        return values[0]
+    if min(values) <= 0:
+        raise NoPattern(f"numbers {_listed(values)} on {_listed(sizes.ranks)} ranks")
+    for law in (_powers, _factors, _sum_of_terms):
+        found = law(np.array(values, dtype=float), sizes, direction, whole)
+        if found is not None:
+            return float(round(found)) if whole else found
+    raise NoPattern(
+        f"the numbers {_listed(values)} on {_listed(sizes.ranks)} ranks follow no law that is known"
+    )
+
+
+def fit_trips(values: Sequence[int], sizes: Sizes) -> int:
+    """How often a loop goes round in the wanted run: `a + b log p`, or `a + b` times an extent.
+
+    Raises:
+        NoPattern: Neither gives these numbers.
+    """
+    axes = range(len(sizes.target))
+    measures = [([math.log2(p) for p in sizes.ranks], math.log2(math.prod(sizes.target)))]
+    measures += [
+        ([math.log2(dims[a]) for dims in sizes.dims], math.log2(sizes.target[a])) for a in axes
+    ]
+    measures += [([float(p) for p in sizes.ranks], float(math.prod(sizes.target)))]
+    measures += [([float(dims[a]) for dims in sizes.dims], float(sizes.target[a])) for a in axes]
+    for known, wanted in measures:
+        if known[0] == known[-1]:
+            continue
+        slope = (values[-1] - values[0]) / (known[-1] - known[0])
+        start = values[0] - slope * known[0]
+        right = all(abs(start + slope * k - v) < _EXACT for k, v in zip(known, values, strict=True))
+        found = start + slope * wanted
+        if right and abs(found - round(found)) < _EXACT and round(found) > 0:
+            return round(found)
+    raise NoPattern(f"a loop goes round {_listed(values)} times on {_listed(sizes.ranks)} ranks")
+
+
+def _fits(values: np.ndarray, predicted: np.ndarray, whole: bool) -> bool:
+    close = np.abs(predicted - values) <= _EXACT * np.abs(values)
+    return bool((close | (np.abs(predicted - values) < 1.0) if whole else close).all())
+
+
+def _nearest_nice(exponent: float) -> float:
+    return min(_NICE, key=lambda nice: abs(nice - exponent))
+
+
+def _powers(values: np.ndarray, sizes: Sizes, direction: int | None, whole: bool) -> float | None:
+    """A product of powers of the extents; near ones are taken where they are the only law."""
+    logs = np.log2(np.array(sizes.dims, dtype=float))
+    steps = logs[1:] - logs[0]
+    exponents, *_ = np.linalg.lstsq(steps, np.log2(values[1:] / values[0]), rcond=None)
+    known = [axis for axis in range(logs.shape[1]) if np.ptp(logs[:, axis]) > 0]
+    alone = [a for a in known if not np.any(np.delete(steps, a, axis=1)[steps[:, a] > 0])]
+    together = len(known) > len(alone)
+    if together:
+        total = _nearest_nice(float(exponents[known].sum()))
+        exponents[known] = total / len(known)
+    else:
+        exponents[known] = [_nearest_nice(float(e)) for e in exponents[known]]
+    predicted = values[-1] * 2 ** ((logs - logs[-1]) @ exponents)
+    if not _fits(values, predicted, whole):
+        return None
+    exponents = _with_unknown(exponents, known, sizes, direction)
+    if exponents is None:
+        return None
+    ahead = np.log2(np.array(sizes.target, dtype=float)) - logs[-1]
+    return float(values[-1] * 2 ** (ahead @ exponents))
+
+
+def _with_unknown(
+    exponents: np.ndarray, known: list[int], sizes: Sizes, direction: int | None
+) -> np.ndarray | None:
+    """Axes that were never cut otherwise act as the others do; none matters along its own way."""
+    others = {float(exponents[axis]) for axis in known if axis != direction}
+    if direction is not None:
+        sizes.across.update(others)
+        if not others and sizes.across:
+            others = {sizes.across.most_common(1)[0][0]}
+    for axis, extent in enumerate(sizes.target):
+        if axis in known or extent == sizes.dims[-1][axis]:
+            continue
+        if axis == direction or not others:
+            exponents[axis] = 0.0
+        elif len(others) == 1:
+            exponents[axis] = next(iter(others))
+        else:
+            return None
+    return exponents
+
+
+def _factors(values: np.ndarray, sizes: Sizes, direction: int | None, whole: bool) -> float | None:
+    """A product of factors `a + b / extent`, where runs differ along one axis at a time."""
+    shape: dict[int, tuple[float, float]] = {}
+    for (one, v), (two, w) in combinations(zip(sizes.dims, values, strict=True), 2):
+        changed = [axis for axis in range(len(one)) if one[axis] != two[axis]]
+        if len(changed) == 1 and changed[0] not in shape:
+            shape[changed[0]] = _affine(one[changed[0]], two[changed[0]], w / v)
+    factors = dict(shape)
+    others = [shape[axis] for axis in shape if axis != direction]
+    for axis, extent in enumerate(sizes.target):
+        if axis not in factors and extent != sizes.dims[-1][axis]:
+            if any(dims[axis] != sizes.dims[-1][axis] for dims in sizes.dims) or not others:
+                return None
+            factors[axis] = (1.0, 0.0) if axis == direction else others[0]
+
+    def product(dims: Sequence[int]) -> float:
+        return math.prod(a + b / dims[axis] for axis, (a, b) in factors.items())
+
+    scale = values[-1] / product(sizes.dims[-1])
+    predicted = np.array([scale * product(dims) for dims in sizes.dims])
+    found = scale * product(sizes.target)
+    return float(found) if _fits(values, predicted, whole) and found > 0 else None
+
+
+def _affine(extent: int, larger: int, ratio: float) -> tuple[float, float]:
+    """The factor `a + b / extent` that is 1 at one extent and `ratio` at the other."""
+    b = (1 - ratio) / (1 / extent - 1 / larger)
+    return 1 - b / extent, b
+
+
+def _sum_of_terms(
+    values: np.ndarray, sizes: Sizes, direction: int | None, whole: bool
+) -> float | None:
+    """A sum of two terms in the number of ranks; of laws that are not exact the nearest."""
+    ranks, target = sizes.ranks, math.prod(sizes.target)
+    best: tuple[float, float] | None = None
+    for names in [*_PAIRS, *[(name,) for name in _TERMS]]:
+        basis = np.array([[_TERMS[name](p) for name in names] for p in ranks])
+        if basis.shape[1] > len(values):
+            continue
+        weights, *_ = np.linalg.lstsq(basis / values[:, None], np.ones(len(values)), rcond=None)
+        error = float(np.max(np.abs(basis @ weights / values - 1)))
+        found = float(np.array([_TERMS[name](target) for name in names]) @ weights)
+        if found <= 0 or (len(names) == 2 and min(weights) < 0 and len(values) == 2):
+            continue
+        if _fits(values, basis @ weights, whole):
+            return found
+        if best is None or error < best[0]:
+            best = (error, found)
+    return best[1] if best is not None and best[0] <= _NEAR else None
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)
