@@ -20,6 +20,7 @@ from storage.measures import MEASURES, Measures
 from storage.records import Outcome
 from storage.spans import span
 from tests.service.auth.conftest import Guarded
+from workers.simulator_client import engine_in_use
 
 
 def samples(text: str) -> dict[str, float]:
@@ -64,6 +65,7 @@ def test_metrics_count_jobs_trials_and_requests(
     assert found["hamtune_trials,state=pending"] == 1
     assert found["hamtune_jobs_simulator_cpu_seconds"] == 2.5
     assert found["hamtune_database_up"] == 1
+    assert found[f"hamtune_engine,engine={engine_in_use()}"] == 1
     assert found["hamtune_requests_total,method=POST,status=201"] >= 2
     assert found["hamtune_request_seconds_count"] >= 2
     for name in ("hamtune_queue_depth", "hamtune_evaluating", "hamtune_evaluation_cache_entries"):
