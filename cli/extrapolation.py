@@ -19,7 +19,7 @@ from searchspace.extrapolation import extrapolate as extrapolate_traces
 from searchspace.formats.trace import read_header
 from searchspace.platform import Infeasible, resolve
 
-__all__ = ["extrapolate"]
+__all__ = ["extrapolate", "simulated_on"]
 
 _TORUS = (
     "{{nodes: {ranks}, degree: 6, host_speed: 10Gf, link_bandwidth: 10Gbps, switch_latency: 1us, "
@@ -66,7 +66,11 @@ def extrapolate(
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
     say(f"hamtune: looking for a pattern in {len(traces)} captures")
     made = extrapolate_traces(
-        traces, ranks, output, check=not no_check, simulate=None if no_check else _simulate(machine)
+        traces,
+        ranks,
+        output,
+        check=not no_check,
+        simulate=None if no_check else simulated_on(machine),
     )
     if as_json:
         print_json({"output": str(output), **asdict(made)})
@@ -75,7 +79,7 @@ def extrapolate(
         click.echo(line)
 
 
-def _simulate(machine: str | None) -> Callable[[Path], float | None]:
+def simulated_on(machine: str | None) -> Callable[[Path], float | None]:
     """The simulated time of a trace on a machine, or on a torus of a host for each rank."""
     described = read_machine(machine) if machine is not None else None
 
