@@ -65,7 +65,9 @@ def main() -> None:
     unknown = [name for name in players if name not in PLAYERS]
     if unknown:
         raise SystemExit(f"unknown player '{unknown[0]}'; known: {', '.join(PLAYERS)}")
-    play_all(arguments.tables, players, spaces, arguments.seeds, arguments.games)
+    # Players may change the directory.
+    tables, games = arguments.tables.absolute(), arguments.games.absolute()
+    play_all(tables, players, spaces, arguments.seeds, games)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import random
 import tempfile
 import warnings
@@ -259,6 +260,7 @@ def _stock(board: Board, seed: int) -> None:
     from opentuner.search.manipulator import ConfigurationManipulator, EnumParameter
 
     random.seed(seed)
+    os.chdir(tempfile.mkdtemp())  # it writes a log where it stands
     space = board.case.built.space
     manipulator = ConfigurationManipulator()
     for parameter in space.parameters:
