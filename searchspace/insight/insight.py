@@ -45,9 +45,7 @@ class Insight:
         Raises:
             InvalidInput: A trace cannot be read.
         """
-        operations = sum(
-            block.operations for path in self.traces for block in read_header(path).blocks
-        )
+        operations = sum(read_header(path).operations for path in self.traces)
         traffic = TracesTraffic(self.traces) if operations <= _MOST_OPERATIONS else None
         structures = Structures(space, self.machine, self.ranks, traffic, self.called)
         return Known(self.probes, self.called, structures)

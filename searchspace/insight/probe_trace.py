@@ -60,7 +60,7 @@ def write_probe_trace(
         InvalidInput: The file is no trace.
     """
     header = read_header(trace)
-    if sum(block.operations for block in header.blocks) > MOST_OPERATIONS:
+    if header.operations > MOST_OPERATIONS:
         return "unread"
     names = {collective} | {
         other for other, decider in DECIDED_BY_ANOTHER.items() if decider == collective
