@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from cli.client import Client, ConnectionBroken
 from cli.options import say
-from cli.terminal import search_trials, status_line
+from cli.terminal import headway, search_trials, status_line
 from searchspace.units import format_duration
 from storage.records import FINAL_JOB_STATES
 
@@ -19,6 +19,8 @@ __all__ = ["follow", "say_failure"]
 
 POLL_SECONDS = 0.25
 CAPTURE_SECONDS = 5.0
+QUIET_SECONDS = 20.0
+"""After which lines tell how far the evaluations under way are."""
 PATIENCE_SECONDS = 60.0
 """How long a service may be away before watching ends."""
 
@@ -65,7 +67,7 @@ def say_failure(job: dict[str, Any]) -> None:
 
 def _display(client: Client) -> _Display:
     if not sys.stderr.isatty():
-        return _Lines()
+        return _Lines(client)
     from cli.screen import Screen  # and what draws it, which takes longer to load than lines need
 
     return Screen(client)
@@ -78,11 +80,16 @@ class _Display(AbstractContextManager["_Display"], Protocol):
 
 
 class _Lines(_Display):
-    """A line for each state, new best, tenth of the trials, and finalist that is measured."""
+    """A line for each state, new best, tenth of the trials, and finalist that is measured.
+
+    Where a single evaluation takes long, a line tells from time to time how far it is.
+    """
 
     slowest = 2.0
 
-    def __init__(self) -> None:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._said = time.monotonic()
         self._state = ""
         self._best: float | None = None
         self._tenths = 0
@@ -98,9 +105,12 @@ class _Lines(_Display):
         phase = measuring and (measuring["settled"], measuring["wanted"])
         news = job["state"] != self._state or tenths > self._tenths or phase != self._measuring
         if news or self._capture_moved(job["progress"].get("capture")):
-            say(status_line(job))
+            self._say(status_line(job))
         elif best and best["value"] != self._best:
-            say(f"{job['name']}: trial {best['trial']}: best {format_duration(best['value'])}")
+            time_ = format_duration(best["value"])
+            self._say(f"{job['name']}: trial {best['trial']}: best {time_}")
+        elif job["state"] == "running" and time.monotonic() - self._said >= QUIET_SECONDS:
+            self._say_headway(job)
         self._state, self._tenths = job["state"], tenths
         self._best = best["value"] if best else None
         self._measuring = phase
@@ -114,6 +124,15 @@ class _Lines(_Display):
             return False
         self._capture_told = time.monotonic()
         return True
+
+    def _say(self, line: str) -> None:
+        say(line)
+        self._said = time.monotonic()
+
+    def _say_headway(self, job: dict[str, Any]) -> None:
+        for one in self._client.get(f"/jobs/{job['id']}/trials/running"):
+            if far := headway(one):
+                self._say(f"{job['name']}: trial {one['trial']}: {far}")
 
     def __exit__(
         self,

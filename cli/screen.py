@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
@@ -14,7 +14,7 @@ from rich.text import Text
 
 from cli.client import Client
 from cli.curves import POINTS, Curve
-from cli.terminal import curve_text, describe, status_line
+from cli.terminal import curve_text, describe, headway, status_line
 from searchspace.units import format_duration
 
 __all__ = ["Screen", "trial_table"]
@@ -47,6 +47,9 @@ class Screen:
         asked = sum(job["progress"]["trials"].values())
         path = f"/jobs/{job['id']}"
         trials = self._client.get(f"{path}/trials", after=max(0, asked - rows))["items"]
+        running = []
+        if any(trial["state"] == "running" for trial in trials):
+            running = self._client.get(f"{path}/trials/running")
         finished = job["progress"]["finished"]
         if finished > self._drawn and (ended or time.monotonic() >= self._next_fetch):
             begin = time.monotonic()
@@ -62,7 +65,8 @@ class Screen:
                 height=max(8, min(16, size.height - rows - 4)),
             )
             parts.append(Text(curve))
-        self._live.update(Group(*parts, trial_table(trials)))
+        headways = {one["trial"]: headway(one) for one in running}
+        self._live.update(Group(*parts, trial_table(trials, headways)))
 
     def __exit__(
         self,
@@ -73,8 +77,10 @@ class Screen:
         self._live.stop()
 
 
-def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
-    """Trials as a table, in the order given."""
+def trial_table(
+    trials: Sequence[Mapping[str, Any]], headways: Mapping[int, str] = MappingProxyType({})
+) -> Table:
+    """Trials as a table, in the order given; how far those under way are stands by their number."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         ("trial", "right"),
@@ -86,7 +92,7 @@ def trial_table(trials: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(title, justify=justify, no_wrap=title != "configuration")  # type: ignore[arg-type]
     for trial in trials:
         value = trial["value"]
-        shown = "" if value is None else format_duration(value)
+        shown = headways.get(trial["number"], "") if value is None else format_duration(value)
         if trial["state"] == "censored":
             shown = f"> {shown}"
         cpu = trial["cpu_seconds"]

@@ -16,6 +16,7 @@ __all__ = [
     "curve_text",
     "describe",
     "expectation",
+    "headway",
     "measuring_line",
     "notes_on_trace",
     "search_trials",
@@ -75,6 +76,21 @@ def _whole_ticks(low: float, high: float) -> list[int]:
     )
     first = round(low)
     return [first, *range((first // step + 1) * step, round(high) + 1, step)]
+
+
+def headway(running: Mapping[str, Any]) -> str:
+    """How far an evaluation under way is; empty before its worker has said so.
+
+    Args:
+        running: An item of `GET /jobs/J/trials/running`.
+
+    Example:
+        >>> headway({"share": 0.43, "simulated_time": 0.0402})
+        '43% of the calls, 40.2 ms'
+    """
+    if running["share"] is None:
+        return ""
+    return f"{running['share']:.0%} of the calls, {format_duration(running['simulated_time'])}"
 
 
 def notes_on_trace(summary: Mapping[str, Any]) -> list[str]:

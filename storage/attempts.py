@@ -8,7 +8,7 @@ when a worker is free what it does, not when a trial is asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import takewhile
 from typing import Any, Literal, NamedTuple, cast
 
@@ -33,7 +33,7 @@ from storage.fair_share import by_turn
 from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, trial_id
 from storage.job_rows import charge, find_and_lock_job, hold_lease, improve
 from storage.project_rows import CONTENDERS, CONTENDERS_AND_CLOCK, contender, spend
-from storage.records import Attempt, Outcome, Trial
+from storage.records import Attempt, Headway, Outcome, Trial
 from storage.trial_rows import (
     ATTEMPTS,
     OPEN_ATTEMPT_STATES,
@@ -235,14 +235,20 @@ class Attempts(Repository):
             pass
         return []
 
-    def heartbeat(self, identifier: str) -> bool:
-        """Say that an attempt is being worked on; False where it was given up meanwhile."""
+    def heartbeat(self, identifier: str, headway: Headway | None = None) -> bool:
+        """Say that an attempt is being worked on; False where it was given up meanwhile.
+
+        Args:
+            identifier: The attempt.
+            headway: How far its evaluation has come, where that is known.
+        """
         parts = split_attempt_id(identifier)
         if parts is None:
             return False
         try:
             with self._database.writing() as session:
-                _change(session, _BEAT, parts, heartbeat_at=self._database.now(session))
+                known = {} if headway is None else asdict(headway)
+                _change(session, _BEAT, parts, heartbeat_at=self._database.now(session), **known)
         except _Stale:
             return False
         return True
@@ -353,6 +359,12 @@ class Attempts(Repository):
         with self._database.reading() as session:
             rows = session.connection().execute(_OF_TRIAL, {"job_id": job_id, "number": number})
             return [_record(row) for row in rows]
+
+    def running_attempts(self, job_id: str) -> list[Attempt]:
+        """The attempts at trials of a job that workers are at, by trial."""
+        with self._database.reading() as session:
+            rows = session.connection().execute(_OPEN, {"job_id": job_id})
+            return [_record(row) for row in rows if row.state == "running"]
 
     def expire_attempts(
         self,
@@ -484,4 +496,6 @@ def _record(row: Row[Any]) -> Attempt:
         dispatched_at=row.dispatched_at,
         heartbeat_at=row.heartbeat_at,
         finished_at=row.finished_at,
+        simulated_time=row.simulated_time,
+        share=row.share,
     )

@@ -21,8 +21,9 @@ from storage.trial_rows import packed_result
 
 __all__ = ["Evaluations", "keep_outcome", "key_within"]
 
-# Failures that every run meets. Limits of memory and wall time depend on the job and the host.
-_REPEATABLE_FAILURES = ("crash", "deadlock", "invalid")
+# Failures that every run meets. Limits of memory and wall time depend on the job and the host; that
+# of messages is part of the key.
+_REPEATABLE_FAILURES = ("crash", "deadlock", "invalid", "messages")
 
 _EVALUATIONS = table(EvaluationRow)
 _FIND = select(

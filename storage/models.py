@@ -330,6 +330,8 @@ class AttemptRow(Base):
     dispatched_at: Mapped[float]
     heartbeat_at: Mapped[float | None]
     finished_at: Mapped[float | None]
+    simulated_time: Mapped[float | None]  # s, at the last heartbeat
+    share: Mapped[float | None]  # of the calls that have begun
 
     __table_args__ = (
         ForeignKeyConstraint(

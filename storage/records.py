@@ -477,6 +477,21 @@ class Attempt:
     dispatched_at: float
     heartbeat_at: float | None
     finished_at: float | None
+    simulated_time: float | None  # s, that its evaluation had come to at its last heartbeat
+    share: float | None  # of the calls of all ranks that had begun by then
+
+
+@dataclass(frozen=True)
+class Headway:
+    """How far an evaluation under way has come.
+
+    Attributes:
+        simulated_time: In seconds; of a truncated trace, its own.
+        share: The part of the calls of all ranks that have begun, from 0 to 1.
+    """
+
+    simulated_time: float
+    share: float
 
 
 @dataclass(frozen=True, kw_only=True)

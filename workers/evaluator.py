@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from searchspace.configuration import Configuration
+from searchspace.configuration import Configuration, sha256_of
 from searchspace.errors import HamtuneError
 from searchspace.jobspec import Limits
 from searchspace.machine import Machine
@@ -23,7 +23,7 @@ from storage.identifiers import split_attempt_id, trial_id
 from storage.log_context import about
 from storage.measures import MEASURES
 from storage.networks import ProjectNetworks
-from storage.records import Outcome, Trial
+from storage.records import Headway, Outcome, Trial
 from storage.spans import span
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
@@ -131,7 +131,7 @@ class Evaluator:
             runs = [_Run() for _ in taken]
             for run, (attempt_id, _) in zip(runs, taken, strict=True):
                 stack.enter_context(self._under_way(run))
-                stack.enter_context(self._heartbeats.beating(attempt_id, run.abandon))
+                stack.enter_context(self._heartbeats.beating(attempt_id, run.abandon, run.headway))
             asked = [self._asked(trial, last=_is_last(attempt)) for attempt, trial in taken]
             known = self._known(asked)
             for run, (attempt_id, trial), answer in zip(runs, taken, known, strict=True):
@@ -213,7 +213,10 @@ class Evaluator:
             replayed, machine = subject.replayed(trial), subject.machine_of(trial)
             key = evaluation_key(replayed.sha256, machine, configuration, self._version)
             key = key_within(subject.project, key)
-            return _Question(subject, machine, configuration, replayed, key, trial.cutoff)
+            messages = subject.messages_of(trial)
+            if messages is not None:  # so that no answer depends on what happens to be known
+                key = sha256_of({"evaluation": key, "messages": messages})
+            return _Question(subject, machine, configuration, replayed, key, trial.cutoff, messages)
         except Exception as error:
             try:
                 return _failure(trial, error, last=last)
@@ -281,6 +284,7 @@ class Evaluator:
                         cutoff=asked.cutoff,
                         memory_bytes=limits.memory,
                         wall_seconds=limits.wall_seconds,
+                        messages=asked.messages,
                     )
             except SimulatorError as error:
                 if run.abandoned:
@@ -308,6 +312,7 @@ class _Question:
     replayed: Replayed
     key: str  # of the evaluation cache
     cutoff: float | None
+    messages: int | None  # the most that may be simulated
 
 
 _Asked: TypeAlias = _Question | Outcome | _InStraits
@@ -347,6 +352,14 @@ class _Run:
             # Others may be lent it from now on, and this run may still be given up.
             with self._lock:
                 self._simulator = None
+
+    def headway(self) -> Headway | None:
+        """How far the simulation is; None where none is under way."""
+        with self._lock:
+            if self._simulator is None:
+                return None
+            progress = self._simulator.progress
+        return Headway(progress.simulated_time, progress.share)
 
     def abandon(self) -> None:
         """End the evaluation: closing its simulator makes it raise."""
@@ -392,7 +405,7 @@ def outcome_of(
         return replace(outcome, reason=answer["reason"])
     if outcome.status == "censored" or (cutoff is not None and answer["simulated_time"] > cutoff):
         return replace(outcome, status="censored", value=cutoff)
-    result = {name: answer[name] for name in ("rank_finish_times", "link_loads")}
+    result = {name: answer[name] for name in ("rank_finish_times", "link_loads", "messages")}
     result["engine"] = engine_in_use()
     if answer.get("estimate") is not None:
         result["estimate"] = answer["estimate"]

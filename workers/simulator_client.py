@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import mmap
 import os
+import struct
 import subprocess
 import tempfile
 import threading
@@ -12,11 +14,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from workers.engine import BUILT, SimulatorError, engine
 
-__all__ = ["BINARY", "Simulator", "SimulatorError", "engine_in_use", "simulator_version"]
+__all__ = [
+    "BINARY",
+    "Progress",
+    "Simulator",
+    "SimulatorError",
+    "engine_in_use",
+    "simulator_version",
+]
 
 BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or BUILT)
 """The simulator; the environment may name another one, which is taken as it is."""
@@ -27,6 +36,30 @@ _MORE_NICENESS = 10
 _MOST_NICENESS = 19  # the kernel's
 _VERSION_TRIES = 3
 _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
+
+
+_PAGE = struct.Struct("=dQQQ")  # `Page` of simulator/progress.hpp
+
+
+class Progress(NamedTuple):
+    """How far the evaluation under way has come; all zero where none has begun.
+
+    Attributes:
+        simulated_time: In seconds.
+        calls: Operations of the traces that ranks have begun.
+        all_calls: Those of all ranks.
+        messages: That were sent, those of collectives with them.
+    """
+
+    simulated_time: float
+    calls: int
+    all_calls: int
+    messages: int
+
+    @property
+    def share(self) -> float:
+        """The part of the calls that have begun, from 0 to 1."""
+        return self.calls / self.all_calls if self.all_calls else 0.0
 
 
 def _program() -> Path:
@@ -66,6 +99,10 @@ class Simulator:
         self._closed = False
         self._log: IO[bytes] | None = None
         self._asked = 0
+        # The server writes how far it is into a page that both have mapped: asking is free.
+        self._progress = os.fdopen(os.memfd_create("progress"), "r+b")
+        self._progress.truncate(mmap.PAGESIZE)
+        self._page = mmap.mmap(self._progress.fileno(), mmap.PAGESIZE)
 
     def __enter__(self) -> Simulator:
         return self
@@ -85,6 +122,7 @@ class Simulator:
         cutoff: float | None = None,
         memory_bytes: int | None = None,
         wall_seconds: float | None = None,
+        messages: int | None = None,
     ) -> dict[str, Any]:
         """Run one evaluation.
 
@@ -94,11 +132,13 @@ class Simulator:
             cutoff: Simulated seconds after which the run is given up as censored.
             memory_bytes: Limit of the evaluation's own memory.
             wall_seconds: Limit of its wall time.
+            messages: The most messages that ranks may send, those of collectives with them.
 
         Returns:
             The simulator's answer: `status`, `simulated_time` (s), `reason`, `rank_finish_times`,
-            `link_loads` (bytes), `cpu_seconds`, `wall_seconds`, `peak_rss_bytes`. A child that
-            crashed or met a limit is an answer with status `failed`.
+            `link_loads` (bytes), `messages` (how many were sent; 0 where SimGrid's own engine ran),
+            `cpu_seconds`, `wall_seconds`, `peak_rss_bytes`. A child that crashed or met a limit is
+            an answer with status `failed`.
 
         Raises:
             SimulatorError: The server cannot be started (also: a trace cannot be read), ended, or
@@ -112,8 +152,10 @@ class Simulator:
                 "cutoff": cutoff,
                 "memory_bytes": memory_bytes,
                 "wall_seconds": wall_seconds,
+                "messages": messages,
             }
         )
+        self._page[: _PAGE.size] = bytes(_PAGE.size)
         server = self._running()
         assert server.stdin is not None
         assert server.stdout is not None
@@ -128,6 +170,11 @@ class Simulator:
         result: dict[str, Any] = json.loads(answer)
         return result
 
+    @property
+    def progress(self) -> Progress:
+        """How far the evaluation under way has come; from any thread."""
+        return Progress(*_PAGE.unpack_from(self._page))
+
     def close(self) -> None:
         """End the server and what it runs; the object is of no use afterwards."""
         with self._lock:
@@ -137,6 +184,7 @@ class Simulator:
             _end(server)
         if self._log is not None:
             self._log.close()
+        self._progress.close()
 
     def _running(self) -> subprocess.Popen[str]:
         with self._lock:
@@ -148,7 +196,8 @@ class Simulator:
                 _end(self._server)
             # Lives as long as this object.
             self._log = self._log or tempfile.TemporaryFile()  # noqa: SIM115
-            command = [str(_program()), "--server"]
+            progress = self._progress.fileno()
+            command = [str(_program()), "--server", "--progress", str(progress)]
             for trace in self._traces:
                 command += ["--trace", str(trace)]
             try:
@@ -157,6 +206,7 @@ class Simulator:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._log,
+                    pass_fds=[progress],
                     # Ctrl-C goes to all in front of the terminal; only the client is to act on it.
                     # No session of its own: kernels share the time out between sessions first.
                     process_group=0,

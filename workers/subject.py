@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -22,6 +22,8 @@ from storage.storage import Storage
 from storage.traces import traces_of
 
 __all__ = [
+    "LEAST_MESSAGES",
+    "MESSAGES_FACTOR",
     "Replayed",
     "Subject",
     "Subjects",
@@ -32,6 +34,13 @@ __all__ = [
 ]
 
 _KEPT = 32
+
+_MANY_RANKS = 512
+"""Of fewer ranks a message for each pair is soon simulated."""
+MESSAGES_FACTOR = 16
+LEAST_MESSAGES = 250_000
+"""A trial of the search may send so many times what the baseline does that sends most, or so many
+messages, whichever is more."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ class Subject:
     truncated: Replayed | None  # where the search takes place, if not on the whole trace
     workload: Workload | None  # where there are several applications
     comparison_limits: Callable[[], Limits]  # of trials that repeat others with the fluid model
+    most_messages: Callable[[], int | None] = lambda: None  # of trials of the search
     project: str = DEFAULT_PROJECT
 
     def machine_of(self, trial: Trial) -> Machine:
@@ -77,6 +87,14 @@ class Subject:
             Unavailable: The database is away, and knows what the search took.
         """
         return self.comparison_limits() if trial.kind == "comparison" else self.limits
+
+    def messages_of(self, trial: Trial) -> int | None:
+        """The most messages that the evaluation of a trial may simulate; None for any number.
+
+        Raises:
+            Unavailable: The database is away, and knows what the baselines took.
+        """
+        return self.most_messages() if trial.kind in ("search", "refinement") else None
 
     def replayed(self, trial: Trial) -> Replayed:
         """The trace that a trial replays."""
@@ -161,8 +179,26 @@ class Subjects:
             truncated=self._truncated(job),
             workload=workload_of(application),
             comparison_limits=lambda: spec.comparison_limits(self._storage.search_seconds(job.id)),
+            most_messages=cache(partial(self._most_messages, job.id, spec, application.ranks)),
             project=job.project,
         )
+
+    def _most_messages(self, job_id: str, spec: JobSpec, ranks: int) -> int | None:
+        """What may be simulated of a trial whose algorithms send far more than any baseline's.
+
+        A message for each pair of thousands of ranks takes minutes and gigabytes before its cutoff,
+        where there are sparing ways to do the same. All baselines have ended before the search
+        begins where trials have cutoffs, so the limit is the same whoever evaluates.
+        """
+        if spec.cutoff_factor is None or ranks < _MANY_RANKS:
+            return None
+        points = self._storage.baseline_points(job_id)
+        sent = [
+            (self._storage.get_trial(job_id, point.number).result or {}).get("messages") or 0
+            for point in points
+            if point.kind == points[0].kind and point.state == "completed"
+        ]
+        return max(MESSAGES_FACTOR * max(sent), LEAST_MESSAGES) if any(sent) else None
 
     def _truncated(self, job: Job) -> Replayed | None:
         digest = ((job.space or {}).get("fidelity") or {}).get("trace_sha256")

@@ -12,7 +12,14 @@ from service.parameters import JobId
 from service.trials.pages import PAGES
 from service.trials.replay import EXAMPLE as REPLAY_EXAMPLE
 from service.trials.replay import Replay, replay
-from service.trials.schemas import DETAIL_EXAMPLE, EXAMPLE, TrialDetail, TrialPage
+from service.trials.schemas import (
+    DETAIL_EXAMPLE,
+    EXAMPLE,
+    RUNNING_EXAMPLE,
+    RunningTrial,
+    TrialDetail,
+    TrialPage,
+)
 from service.trials.summary import MOST_LISTED
 from storage.records import TrialState
 from storage.storage import Storage
@@ -80,6 +87,18 @@ def _numbered(storage: Storage, job_id: str, after: int, most: int) -> list[byte
             storage.list_trials(job_id, after=after + first, limit=end - first)
         )
     return [line for line in lines if line is not None]
+
+
+@router.get(
+    "/running",
+    operation_id="list_running",
+    summary="List evaluations under way",
+    responses=answers(RUNNING_EXAMPLE, 404, 422, description="By trial; none where nothing runs."),
+)
+def list_running(job_id: JobId, storage: StorageDependency) -> list[RunningTrial]:
+    """Which trials workers are at, and how far each has come in simulated time and calls."""
+    storage.check_job(job_id)
+    return [RunningTrial.of(attempt) for attempt in storage.running_attempts(job_id)]
 
 
 @router.get(

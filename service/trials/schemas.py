@@ -11,7 +11,16 @@ from service.trials.summary import EXAMPLE as SUMMARY_EXAMPLE
 from service.trials.summary import MOST_LISTED, Summary, listed, summarize
 from storage.records import Attempt, Fidelity, Trial, TrialKind, TrialState
 
-__all__ = ["CONFIGURATION", "DETAIL_EXAMPLE", "EXAMPLE", "TrialDetail", "TrialPage", "TrialView"]
+__all__ = [
+    "CONFIGURATION",
+    "DETAIL_EXAMPLE",
+    "EXAMPLE",
+    "RUNNING_EXAMPLE",
+    "RunningTrial",
+    "TrialDetail",
+    "TrialPage",
+    "TrialView",
+]
 
 CONFIGURATION: dict[str, Any] = {
     "topology": "torus-3d",
@@ -55,6 +64,8 @@ DETAIL_EXAMPLE: dict[str, Any] = {
             "dispatched_at": 1790000010.0,
             "heartbeat_at": 1790000010.1,
             "finished_at": 1790000011.4,
+            "simulated_time": None,
+            "share": None,
         }
     ],
 }
@@ -109,6 +120,13 @@ class AttemptView(BaseModel):
     dispatched_at: float = Field(description="When it was offered to workers.")
     heartbeat_at: float | None = Field(description="When its worker was last heard of.")
     finished_at: float | None
+    simulated_time: float | None = Field(
+        description="Simulated seconds that its evaluation had come to at its last heartbeat, one "
+        "of which comes every three seconds; null before the first."
+    )
+    share: float | None = Field(
+        description="The part of the calls of all ranks that had begun by then, from 0 to 1."
+    )
 
 
 class TrialDetail(TrialView):
@@ -134,6 +152,44 @@ class TrialDetail(TrialView):
             summary=summarize(trial.result),
             attempts=[AttemptView.model_validate(one, from_attributes=True) for one in attempts],
         )
+
+
+class RunningTrial(BaseModel):
+    """An evaluation under way, and how far it has come."""
+
+    trial: int = Field(description="The number of the trial.")
+    attempt: int
+    worker: str | None
+    dispatched_at: float = Field(description="When it was offered to workers.")
+    heartbeat_at: float | None = Field(description="When its worker was last heard of.")
+    simulated_time: float | None = Field(description="As in `attempts` of a trial.")
+    share: float | None = Field(description="As in `attempts` of a trial.")
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self:
+        """The view of a stored attempt."""
+        return cls(
+            trial=attempt.trial_number,
+            attempt=attempt.number,
+            worker=attempt.worker,
+            dispatched_at=attempt.dispatched_at,
+            heartbeat_at=attempt.heartbeat_at,
+            simulated_time=attempt.simulated_time,
+            share=attempt.share,
+        )
+
+
+RUNNING_EXAMPLE = [
+    {
+        "trial": 18,
+        "attempt": 1,
+        "worker": "node7-4121",
+        "dispatched_at": 1790000010.0,
+        "heartbeat_at": 1790000073.1,
+        "simulated_time": 0.0402,
+        "share": 0.43,
+    }
+]
 
 
 class TrialPage(BaseModel):

@@ -35,6 +35,7 @@ EXPECTED = {
     "PUT /api/v1/jobs/{job_id}/priority",
     "POST /api/v1/jobs/{job_id}/clone",
     "GET /api/v1/jobs/{job_id}/trials",
+    "GET /api/v1/jobs/{job_id}/trials/running",
     "GET /api/v1/jobs/{job_id}/trials/{number}",
     "POST /api/v1/jobs/{job_id}/trials/{number}/replay",
     "GET /api/v1/jobs/{job_id}/best",

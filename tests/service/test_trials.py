@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 
 from service.trials.pages import Pages
 from service.trials.schemas import TrialPage
-from storage.records import Outcome
+from storage.records import Headway, Outcome
 from storage.storage import Storage
 
 URL = "/api/v1/jobs"
@@ -159,6 +159,8 @@ def test_one_trial_shows_how_it_was_evaluated(
     storage.expire_attempts(job_id, job.lease_token, 0.0)
     again = storage.open_attempt(trial.id, job.lease_token)
     storage.begin_attempt(again.id, "alive")
+    storage.heartbeat(again.id, Headway(0.0402, 0.43))
+    (running,) = client.get(f"{URL}/{job_id}/trials/running").json()
     storage.finish_attempt(again.id, DONE)
 
     shown = client.get(f"{URL}/{job_id}/trials/1").json()
@@ -166,3 +168,6 @@ def test_one_trial_shows_how_it_was_evaluated(
     told = [(one["number"], one["state"], one["worker"]) for one in shown["attempts"]]
     assert told == [(1, "lost", "dead"), (2, "finished", "alive")]
     assert shown["worker"] == "alive"
+    assert (running["trial"], running["attempt"], running["worker"]) == (1, 2, "alive")
+    assert (running["simulated_time"], running["share"]) == (0.0402, 0.43)
+    assert client.get(f"{URL}/{job_id}/trials/running").json() == []

@@ -14,7 +14,7 @@ from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankFile, TraceHeader, write_trace
 from searchspace.job import load_job
-from storage.records import Trial
+from storage.records import Trial, TrialKind
 from storage.storage import Storage
 from workers.prepare import prepare_job
 
@@ -43,14 +43,21 @@ class RunningJob:
     id: str
     token: int
 
-    def propose(self, number: int = 1, *, cutoff: float | None = None, **changes: Any) -> Trial:
+    def propose(
+        self,
+        number: int = 1,
+        *,
+        cutoff: float | None = None,
+        kind: TrialKind = "search",
+        **changes: Any,
+    ) -> Trial:
         """Propose a trial of the usual configuration with some changes."""
         configuration = Configuration.from_json(CONFIGURATION | changes)
         return self.storage.propose_trial(
             self.id,
             self.token,
             number=number,
-            kind="search",
+            kind=kind,
             label=None,
             configuration=configuration.to_dict(),
             configuration_sha256=configuration.sha256,
@@ -58,9 +65,9 @@ class RunningJob:
             cutoff=cutoff,
         )
 
-    def open(self, number: int = 1, *, cutoff: float | None = None, **changes: Any) -> str:
+    def open(self, number: int = 1, **changes: Any) -> str:
         """Propose a trial and open an attempt at it, whose id a message would carry."""
-        trial = self.propose(number, cutoff=cutoff, **changes)
+        trial = self.propose(number, **changes)
         return self.storage.open_attempt(trial.id, self.token).id
 
     def open_again(self, number: int) -> str:

@@ -18,6 +18,7 @@ from storage.records import Outcome
 from storage.storage import Storage
 from tests.processes import children
 from tests.workers.conftest import RANKS, RunningJob, write_program
+from workers import subject
 from workers.evaluator import Evaluator, Stopped, outcome_of
 from workers.simulator_client import Simulator
 from workers.subject import Subjects
@@ -214,6 +215,26 @@ def test_limits_of_the_job_end_a_simulation(
     assert trial.reason["kind"] == "wall"
 
 
+def test_a_search_gives_up_what_sends_many_times_the_messages_of_its_baselines(
+    evaluator: Evaluator, run_job: RunJob, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "_MANY_RANKS", RANKS)
+    monkeypatch.setattr(subject, "LEAST_MESSAGES", 0)
+    monkeypatch.setattr(subject, "MESSAGES_FACTOR", 2)
+    job = run_job(trace)
+    evaluator.evaluate(job.open(1, kind="baseline"))  # three rounds of each, as `bruck` has it
+    evaluator.evaluate(job.open(2, ordering="hamorder"))
+    evaluator.evaluate(job.open(3, collectives={"alltoall": "pair"}))  # seven rounds
+    evaluator.evaluate(job.open(4, kind="refinement", collectives={"alltoall": "pair"}))
+
+    sent = 3 * 3 * RANKS
+    assert [(job.trial(n).result or {}).get("messages") for n in (1, 2)] == [sent, sent]
+    for number in (3, 4):
+        assert job.trial(number).state == "failed"
+        assert (job.trial(number).reason or {})["kind"] == "messages"
+    assert [job.trial(n).cached for n in (3, 4)] == [False, True]
+
+
 def test_a_trace_that_was_altered_fails_the_trial_with_that_reason(
     evaluator: Evaluator, run_job: RunJob, trace: Path, storage: Storage
 ) -> None:
@@ -293,6 +314,11 @@ def test_a_running_attempt_has_heartbeats(
     (first,) = storage.open_attempts(job.id)
     while storage.open_attempts(job.id)[0].heartbeat_at == first.heartbeat_at:
         threading.Event().wait(0.01)
+    while not (under_way := storage.running_attempts(job.id)[0]).share:
+        threading.Event().wait(0.01)
+    assert under_way.share < 1.0
+    assert under_way.simulated_time is not None
+    assert under_way.simulated_time > 0.0
 
     evaluator.stop(abandon=True)
     thread.join()
@@ -424,6 +450,7 @@ def test_an_answer_is_read_the_same_however_far_the_simulator_went(
         "reason": None,
         "rank_finish_times": [[time]],
         "link_loads": [],
+        "messages": 12,
         "cpu_seconds": 0.1,
         "wall_seconds": 0.1,
         "peak_rss_bytes": 1,

@@ -14,6 +14,7 @@
 #include "searchspace/kernels/trace_reader.hpp"
 #include "workers/simulator/null_device.hpp"
 #include "workers/simulator/payload.hpp"
+#include "workers/simulator/progress.hpp"
 #include "workers/simulator/server.hpp"
 #include "workers/simulator/simgrid/assumptions.hpp"
 #include "workers/simulator/simgrid/compat.hpp"
@@ -31,6 +32,7 @@ constexpr const char* kUsage =
     "       hamtune-simulator --version | --assumptions\n"
     "Replays traces in SimGrid.\n"
     "  --server        read one JSON request a line, write one JSON answer a line\n"
+    "  --progress FD   with --server: a file of 4096 bytes to say in how far an evaluation has come\n"
     "  --request FILE  answer the request in FILE, or on standard input for -\n"
     "  --assumptions   tell what our engine takes for granted of SimGrid and does not hold here\n"
     "example: hamtune-simulator --trace cg.ht --request request.json\n";
@@ -43,11 +45,18 @@ class WrongUse : public std::runtime_error {
 struct Arguments {
   std::vector<std::string> traces;
   std::optional<std::string> request;
+  std::optional<int> progress;
   bool server = false;
   bool version = false;
   bool assumptions = false;
   bool help = false;
 };
+
+int to_descriptor(const std::string& text) {
+  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
+    throw WrongUse("--progress needs the number of an open file");
+  return std::stoi(text);
+}
 
 Arguments parse_arguments(const std::vector<std::string>& words) {
   Arguments arguments;
@@ -61,6 +70,8 @@ Arguments parse_arguments(const std::vector<std::string>& words) {
       arguments.traces.push_back(value());
     else if (word == "--request")
       arguments.request = value();
+    else if (word == "--progress")
+      arguments.progress = to_descriptor(value());
     else if (word == "--server")
       arguments.server = true;
     else if (word == "--version")
@@ -120,6 +131,7 @@ int run(const Arguments& arguments) {
   }
   if (arguments.assumptions) return tell_assumptions();
   hamtune::null_device();
+  if (arguments.progress) hamtune::progress::share(*arguments.progress);
   if (!hamtune::confine_simulator())
     std::cerr << "hamtune-simulator: this kernel cannot filter system calls\n";
   std::vector<hamtune::Trace> traces;

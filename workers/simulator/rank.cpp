@@ -9,6 +9,7 @@
 
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/express/express.hpp"
+#include "workers/simulator/progress.hpp"
 #include "workers/simulator/simgrid/lean.hpp"
 
 namespace hamtune {
@@ -42,6 +43,7 @@ void Rank::replay(MPI_Comm world) {
   }
   for (; at < trace_.operations.size(); ++at) {
     pass_marks();
+    progress::pass_operation();
     call(trace_.operations[at]);
   }
 }

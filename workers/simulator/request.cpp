@@ -141,6 +141,8 @@ Request parse_request(const Json& json, const std::vector<Trace>& traces) {
   request.cutoff = fields.optional_number("cutoff");
   if (!fields.find("memory_bytes").is_null())
     request.memory_bytes = fields.whole("memory_bytes", std::numeric_limits<std::int64_t>::max());
+  if (!fields.find("messages").is_null())
+    request.messages = fields.whole("messages", std::numeric_limits<std::int64_t>::max());
   request.wall_seconds = fields.optional_number("wall_seconds");
   const Json& plain = fields.find("plain_simgrid");
   if (!plain.is_null() && !plain.is_boolean())

@@ -67,6 +67,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> options;
   std::optional<double> cutoff;  // simulated s
   std::optional<std::uint64_t> memory_bytes;
+  std::optional<std::uint64_t> messages;  // most that ranks may send, those of collectives with them
   std::optional<double> wall_seconds;
   bool plain_simgrid = false;  // SimGrid's engine runs the ranks, where ours could
 };

@@ -15,6 +15,7 @@
 #include "workers/simulator/child.hpp"
 #include "workers/simulator/collectives/choice.hpp"
 #include "workers/simulator/express/express.hpp"
+#include "workers/simulator/progress.hpp"
 
 namespace hamtune {
 
@@ -226,6 +227,7 @@ void Simulation::run(const Request& request, int result_fd) {
   try {
     if (!is_ready()) make_ready(request);
     request_ = &request;
+    begin_progress();
     if (ranks_wait_) begin_again();
     simulate();
     write_result(result_fd, *std::exchange(result_, std::nullopt), true);
@@ -235,6 +237,17 @@ void Simulation::run(const Request& request, int result_fd) {
   } catch (const std::exception& error) {
     fail("crash", error.what());
   }
+}
+
+void Simulation::begin_progress() {
+  std::uint64_t operations = 0;
+  for (const ApplicationRequest& application : request_->applications)
+    for (const RankTrace& rank : traces_[application.trace].ranks)
+      operations += rank.operations.size();
+  progress::begin(operations, request_->messages.value_or(progress::kNoLimit), [this] {
+    fail("messages", "more than " + std::to_string(*request_->messages) +
+                         " messages, collectives' own with them");
+  });
 }
 
 void Simulation::simulate() {
@@ -396,6 +409,7 @@ double Simulation::least_objective() const {
 
 /// SimGrid has just moved its clock to the next event: past the cutoff nothing before it remains.
 void Simulation::stop_at_cutoff() {
+  progress::move_to(s4u::Engine::get_clock());
   if (request_->cutoff && running_ > 0 && least_objective() > *request_->cutoff)
     leave({{"status", "censored"}, {"simulated_time", *request_->cutoff}});
 }
@@ -485,6 +499,7 @@ Json Simulation::whole(Json result) const {
   result.emplace("application_times", Json::array());
   result.emplace("estimate", nullptr);
   result.emplace("simulated_time", nullptr);
+  result["messages"] = progress::page->messages.load();
   Json loads = Json::array();
   express::tell_loads();
   if (network_)

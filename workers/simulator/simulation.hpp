@@ -65,6 +65,7 @@ class Simulation {
   void describe_applications();
   void choose_algorithms();
   void begin_again();
+  void begin_progress();
   void simulate();
   void start_rank(std::size_t application, std::size_t number);
   void live(std::size_t application, std::size_t number);

@@ -292,6 +292,7 @@ Json to_answer(const Outcome& outcome, const Request& request) {
               {"link_loads", Json::array()}};
   answer.emplace("application_times", Json::array());
   answer.emplace("estimate", nullptr);
+  answer.emplace("messages", nullptr);
   answer["cpu_seconds"] = outcome.cpu_seconds;
   answer["wall_seconds"] = outcome.wall_seconds;
   answer.emplace("peak_rss_bytes", outcome.peak_bytes);
@@ -323,6 +324,7 @@ Json invalid_answer(const Json& id, const std::string& message) {
           {"link_loads", Json::array()},
           {"application_times", Json::array()},
           {"estimate", nullptr},
+          {"messages", nullptr},
           {"cpu_seconds", 0.0},
           {"wall_seconds", 0.0},
           {"peak_rss_bytes", 0}};

@@ -35,6 +35,7 @@ ANSWER_FIELDS = {
     "application_times",
     "estimate",
     "link_loads",
+    "messages",
     "cpu_seconds",
     "wall_seconds",
     "peak_rss_bytes",

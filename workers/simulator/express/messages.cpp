@@ -8,6 +8,7 @@
 #include "workers/simulator/express/requests.hpp"
 #include "workers/simulator/payload.hpp"
 #include "workers/simulator/platform.hpp"
+#include "workers/simulator/progress.hpp"
 
 namespace hamtune::express {
 
@@ -55,6 +56,7 @@ void Messages::let_go(Message& message) {
 
 Message* Messages::post_send(SmpiRequest& request, Actor& source, Actor& target, double size,
                              const void* from, std::size_t from_size, bool detached) {
+  progress::send_message();
   Mailbox& box = mailbox(target);
   const Envelope envelope = envelope_of(request);
   Message* message = box.receives.find(envelope.key, [&request](const Message& waiting) {

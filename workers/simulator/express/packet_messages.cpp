@@ -9,6 +9,7 @@
 
 #include "workers/simulator/express/requests.hpp"
 #include "workers/simulator/payload.hpp"
+#include "workers/simulator/progress.hpp"
 
 namespace hamtune::express {
 
@@ -195,6 +196,7 @@ PacketMessages::Expense PacketMessages::lateness_after(std::size_t bytes) {
 
 Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
                                    const Content& content, Mode mode) {
+  progress::send_message();
   auto& send = *new PacketSend;
   send.envelope = envelope;
   send.key = key_of(envelope);

@@ -6,6 +6,7 @@
 #include "workers/simulator/calls.hpp"
 #include "workers/simulator/express/kernel.hpp"
 #include "workers/simulator/express/packet_messages.hpp"
+#include "workers/simulator/progress.hpp"
 
 namespace hamtune::express {
 
@@ -177,6 +178,7 @@ bool StacklessPlayer::begin() {
     return true;
   }
   pass_marks();
+  progress::pass_operation();
   leaves_ = false;
   const Operation& next = operation();
   switch (next.code) {
@@ -229,8 +231,10 @@ double StacklessPlayer::flops_behind() {
   std::size_t& at = score_.position.operation;
   double flops = 0;
   while (at + 1 < trace_.operations.size() && trace_.operations[at + 1].code == Code::compute &&
-         !is_marked(at + 1))
+         !is_marked(at + 1)) {
+    progress::pass_operation();
     flops += trace_.flops[trace_.operations[++at].more];
+  }
   return flops;
 }
 

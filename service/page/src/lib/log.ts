@@ -7,7 +7,7 @@ export function logOf(trial: Trial): string[] {
   for (const one of trial.attempts) {
     const worker = one.worker ?? "a worker";
     lines.push([one.dispatched_at, `attempt ${one.number}: offered to workers`]);
-    if (one.state === "running") lines.push([one.heartbeat_at ?? one.dispatched_at, `attempt ${one.number}: at work on ${worker}, last heard of now`]);
+    if (one.state === "running") lines.push([one.heartbeat_at ?? one.dispatched_at, `attempt ${one.number}: at work on ${worker}, last heard of now${one.share === null ? "" : `: ${(100 * one.share).toFixed(0)} % of the calls, ${duration(one.simulated_time)} simulated`}`]);
     if (one.finished_at !== null) {
       const last = one.state === "lost" && one.heartbeat_at !== null ? `, which was last heard of ${clock(one.finished_at - one.heartbeat_at)} before` : "";
       lines.push([one.finished_at, `attempt ${one.number}: ${one.state === "lost" ? "given up" : "finished"} on ${worker}${last}`]);

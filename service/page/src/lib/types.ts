@@ -120,6 +120,8 @@ export interface Attempt {
   dispatched_at: number;
   heartbeat_at: number | null;
   finished_at: number | null;
+  simulated_time: number | null;
+  share: number | null;
 }
 
 export interface Trial {

@@ -1,0 +1,1 @@
+"""What jobs of thousands of ranks cost, from networks of 16,384 hosts to the page."""
