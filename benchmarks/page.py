@@ -30,9 +30,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -141,19 +142,39 @@ FRAMES = """
 """
 
 
-def seed(settings: Settings, name: str, trials: int) -> str:
-    """Store a completed job whose trials are made up; returns its id."""
+def seed(
+    settings: Settings,
+    name: str,
+    trials: int,
+    *,
+    document: Mapping[str, Any] = MappingProxyType(SPEC),
+    choices: Mapping[str, Sequence[str]] = MappingProxyType(CHOICES),
+    result: Mapping[str, Any] | None = None,
+) -> str:
+    """Store a completed job whose trials are made up; returns its id.
+
+    Args:
+        settings: Where to.
+        name: Of the job.
+        trials: How many.
+        document: The job.
+        choices: What trials draw from, by parameter.
+        result: What the simulator measured beside the time, of all of them.
+    """
     draw = random.Random(trials)
     weight = {
         choice: draw.uniform(0.7, 1.4)
-        for choice in ((name, value) for name, values in CHOICES.items() for value in values)
+        for choice in ((name, value) for name, values in choices.items() for value in values)
     }
-    spec = load_job({**SPEC, "name": name, "budget": {"trials": trials}}).canonical()
+    spec = load_job({**document, "name": name, "budget": {"trials": trials}}).canonical()
     with Runtime(settings, run=False) as runtime:
         job = runtime.storage.create_job(name=name, spec=spec, seed=1)
         for state in STATES:
             runtime.storage.transition(job.id, state)
-    rows = [_row(draw, weight, job.id, number) for number in range(1, trials + 1)]
+    rows = [
+        {**_row(draw, choices, weight, job.id, number), "result": result}
+        for number in range(1, trials + 1)
+    ]
     best = min((row for row in rows if row["state"] == "completed"), key=lambda row: row["value"])
     # In one transaction: one for each trial, as in a job that runs, would take minutes.
     with create_engine(settings.database_url).begin() as connection:
@@ -167,10 +188,14 @@ def seed(settings: Settings, name: str, trials: int) -> str:
 
 
 def _row(
-    draw: random.Random, weight: dict[tuple[str, str], float], job_id: str, number: int
+    draw: random.Random,
+    choices: Mapping[str, Sequence[str]],
+    weight: dict[tuple[str, str], float],
+    job_id: str,
+    number: int,
 ) -> dict[str, Any]:
     baseline = number <= 3
-    values = {parameter: draw.choice(options) for parameter, options in CHOICES.items()}
+    values = {parameter: draw.choice(options) for parameter, options in choices.items()}
     configuration = Configuration({**values, "topology_seed": number})
     at = time.time() + number
     return {

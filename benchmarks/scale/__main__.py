@@ -1,9 +1,14 @@
 """What jobs of thousands of ranks cost, beside their bars.
 
     .venv/bin/python -m benchmarks.scale job [--ranks 1024] [--trials 100] [--output FILE.json]
+    .venv/bin/python -m benchmarks.scale page [--ranks 4096] [--output FILE.json]
+    .venv/bin/python -m benchmarks.scale networks [--hosts 16384] [--output FILE.json]
 
 - job: the 3-D stencil, network x ordering x mapping x collectives, on two workers. Its trace is
   written, not captured. The time is judged by CPU seconds, which other processes do not add to.
+- page: the job's page and the view of a trial in Debian's Chromium, from an empty cache
+- networks: every family, ordering and mapper, each in a process of its own. None may take as much
+  memory as a byte for each pair of hosts.
 
 The exit status tells whether all bars are met.
 """
@@ -19,6 +24,8 @@ from typing import Any
 
 from benchmarks.packets.bars import Bars
 from benchmarks.scale.job import show_job
+from benchmarks.scale.networks import show_networks
+from benchmarks.scale.page import show_page
 from workers.simulator_client import simulator_version
 
 
@@ -31,6 +38,11 @@ def main() -> int:
     job = parts.add_parser("job", help="a whole job")
     job.add_argument("--ranks", type=int, default=1024, help="a power of two")
     job.add_argument("--trials", type=int, default=100)
+    page = parts.add_parser("page", help="the page of a job")
+    page.add_argument("--ranks", type=int, default=4096)
+    networks = parts.add_parser("networks", help="families, orderings and mappers")
+    networks.add_argument("--hosts", type=int, default=16384, help="a power of two")
+    networks.add_argument("--seconds", type=int, default=120, help="CPU seconds a case, at most")
     for each in parts.choices.values():
         each.add_argument("--output", type=Path, help="where the figures go")
     options = parser.parse_args()
@@ -38,8 +50,13 @@ def main() -> int:
     figures: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "simulator": simulator_version(),
-        options.part: show_job(options.ranks, options.trials, bars),
     }
+    if options.part == "job":
+        figures["job"] = show_job(options.ranks, options.trials, bars)
+    elif options.part == "page":
+        figures["page"] = show_page(options.ranks, bars)
+    else:
+        figures["networks"] = list(show_networks(options.hosts, options.seconds, bars))
     if options.output:
         options.output.write_text(json.dumps(figures, indent=1) + "\n")
     return 1 if bars.missed else 0
