@@ -78,15 +78,17 @@ def show_job(ranks: int, trials: int, bars: Bars) -> dict[str, Any]:
                 found = storage.list_trials(job.id, limit=10 * trials)
             after = _cpu_seconds()
     own, others = (after[index] - before[index] for index in (0, 1))
+    # A simulator that is ended with its ranks standing ready is killed, and nobody counts what its
+    # children took; the answers tell it. What else was started is the tuner's process.
     simulated = sum(trial.cpu_seconds or 0.0 for trial in found if not trial.cached)
     figures = {
         "ranks": ranks,
         "trials": len(found),
         "wall_seconds": wall,
-        "cpu_seconds": own + others,
+        "cpu_seconds": own + max(others, simulated),
         "peak_bytes": memory.bytes,
         "evaluations": _evaluations(found),
-        "parts": _parts(accounts, own, others - simulated),
+        "parts": _parts(accounts, own, max(0.0, others - simulated)),
     }
     _show(figures, bars)
     return figures
@@ -137,7 +139,7 @@ def _parts(accounts: Accounts, own: float, others: float) -> dict[str, float]:
     named = dict(accounts.seconds)
     return {
         **named,
-        "rest of this process": own - sum(named.values()),
+        "rest, with the watching of memory": own - sum(named.values()),
         "tuner's process and simulators' start": others,
     }
 
