@@ -116,6 +116,13 @@ std::vector<std::pair<std::string, std::string>> parse_options(const Json& json)
   return options;
 }
 
+bool flag(Fields& fields, const std::string& key, bool otherwise) {
+  const Json& value = fields.find(key);
+  if (value.is_null()) return otherwise;
+  if (!value.is_boolean()) throw InvalidRequest(key + ": must be true or false");
+  return value == true;
+}
+
 }  // namespace
 
 Json id_of(const Json& request) {
@@ -144,10 +151,8 @@ Request parse_request(const Json& json, const std::vector<Trace>& traces) {
   if (!fields.find("messages").is_null())
     request.messages = fields.whole("messages", std::numeric_limits<std::int64_t>::max());
   request.wall_seconds = fields.optional_number("wall_seconds");
-  const Json& plain = fields.find("plain_simgrid");
-  if (!plain.is_null() && !plain.is_boolean())
-    throw InvalidRequest("plain_simgrid: must be true or false");
-  request.plain_simgrid = plain == true;
+  request.plain_simgrid = flag(fields, "plain_simgrid", false);
+  request.expand_collectives = flag(fields, "expand_collectives", true);
   fields.refuse_others();
   return request;
 }

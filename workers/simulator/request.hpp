@@ -70,6 +70,7 @@ struct Request {
   std::optional<std::uint64_t> messages;  // most that ranks may send, those of collectives with them
   std::optional<double> wall_seconds;
   bool plain_simgrid = false;  // SimGrid's engine runs the ranks, where ours could
+  bool expand_collectives = true;  // where messages go as packets, or else each call runs on the ranks' stacks
 };
 
 /// What names the request in its answer.

@@ -505,6 +505,7 @@ Json Simulation::whole(Json result) const {
   if (network_)
     for (const auto& [up, down] : network_->loads()) loads.push_back({up, down});
   result["link_loads"] = std::move(loads);
+  if (request_->platform.packets) result["expanded_collectives"] = express::expanded_collectives();
   return result;
 }
 

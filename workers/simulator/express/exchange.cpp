@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "workers/simulator/express/collective_expansion.hpp"
 #include "workers/simulator/platform.hpp"
 
 namespace hamtune::express {
@@ -61,6 +62,7 @@ bool computes(Kernel& kernel, std::size_t bytes) {
 
 void take_part(Kernel& kernel, MPI_Comm communicator, const void* from, void* into,
                void (*exchange)(Exchange&)) {
+  note_uncertainty();
   simgrid::smpi::Group* const group = communicator->group();
   std::vector<aid_t> actors(static_cast<std::size_t>(communicator->size()));
   for (std::size_t rank = 0; rank < actors.size(); ++rank)

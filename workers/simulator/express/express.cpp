@@ -13,6 +13,7 @@
 
 #ifdef HAMTUNE_EXPRESS
 
+#include "workers/simulator/express/collective_expansion.hpp"
 #include "workers/simulator/express/kernel.hpp"
 #include "workers/simulator/express/packet_messages.hpp"
 #include "workers/simulator/simgrid/lean.hpp"
@@ -50,6 +51,7 @@ void use(const Platform& platform, Network& network, const Request& request,
   for (const ApplicationRequest& application : request.applications)
     for (const Node host : application.hosts) machine.expect_rank(host);
   const auto& packets = request.platform.packets;
+  if (packets) expansions().prepare(request);
   use_kernel(std::make_unique<Kernel>(std::move(machine),
                                       NetworkModel{&network, packets ? &*packets : nullptr},
                                       estimates, kernel()));
@@ -95,6 +97,8 @@ bool is_network_blocked() {
   return in_use() && kernel()->packets() != nullptr && kernel()->packets()->is_blocked();
 }
 
+std::size_t expanded_collectives() { return expansions().played(); }
+
 void tell_loads() {
   if (in_use() && kernel()->packets() != nullptr) kernel()->packets()->tell_loads();
 }
@@ -132,6 +136,8 @@ void restore_choices() {}
 void execute(double flops) { simgrid::s4u::this_actor::execute(flops); }
 
 bool is_network_blocked() { return false; }
+
+std::size_t expanded_collectives() { return 0; }
 
 void tell_loads() {}
 

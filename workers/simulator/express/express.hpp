@@ -51,6 +51,9 @@ void restore_choices();
 /// The calling rank computes.
 void execute(double flops);
 
+/// How many calls of collectives were played as they were written down, in this evaluation.
+std::size_t expanded_collectives();
+
 /// Whether messages wait for ever for room in the network's buffers.
 bool is_network_blocked();
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "workers/simulator/express/collective_expansion.hpp"
 #include "workers/simulator/express/messages.hpp"
 #include "workers/simulator/express/packet_messages.hpp"
 
@@ -275,6 +276,7 @@ void Kernel::set_timer(double date) {
 
 void Kernel::note_library_call() {
   if (running_ == nullptr || simgrid::kernel::context::Context::self() != running_->context) return;
+  if (running_->recording != nullptr) running_->recording->give_up();
   running_->calling = true;
   running_->calls_before = 0;
   running_->code = nullptr;

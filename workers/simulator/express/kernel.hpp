@@ -23,6 +23,7 @@ namespace hamtune::express {
 class Messages;
 class Messaging;
 class PacketMessages;
+class Recording;
 
 /// Does what a rank has to do without a stack of its own.
 class Player {
@@ -39,6 +40,7 @@ struct Actor {
   simgrid::kernel::actor::ActorImpl* library = nullptr;
   simgrid::kernel::context::SwappedContext* context = nullptr;
   Player* player = nullptr;  // which goes on in place of the context
+  Recording* recording = nullptr;  // of the collective that runs there, if it is written down
   aid_t number = 0;
   std::size_t host = 0;
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "workers/simulator/express/collective_expansion.hpp"
 #include "workers/simulator/express/kernel.hpp"
 #include "workers/simulator/express/packet_messages.hpp"
 
@@ -27,18 +28,27 @@ void exchange(Kernel& kernel, PacketMessages& messages, std::size_t sent, std::s
   const int rank = group.rank(self);
   const int id = communicator->id();
   std::vector<Pending*> all;
+  Recording* const recording = kernel.running().recording;
+  std::vector<std::uint32_t> recorded;
   const auto keep = [&all](Pending* pending) {
     if (pending != nullptr) all.push_back(pending);
   };
-  if (ranks > 1)
-    keep(&messages.post_receive({MPI_ANY_SOURCE, kTag, id}, nullptr, 0,
-                                static_cast<std::uint32_t>(ranks - 1)));
+  const auto others = static_cast<std::uint32_t>(ranks - 1);
+  if (others > 0) {
+    if (recording != nullptr)
+      recorded.push_back(recording->receive({MPI_ANY_SOURCE, kTag, id}, 0, others));
+    keep(&messages.post_receive({MPI_ANY_SOURCE, kTag, id}, nullptr, 0, others));
+  }
   for (int distance = 1; distance < ranks; ++distance) {
     Actor& target = kernel.receiver(group.actor((rank + ranks - distance) % ranks));
+    if (recording != nullptr)
+      recorded.push_back(
+          recording->send({self, kTag, id}, target.number, sent, PacketMessages::Mode::standard, true));
     messages.charge_send(target, sent, true);
     keep(messages.post_send({self, kTag, id}, target, {nullptr, sent},
                             PacketMessages::Mode::standard));
   }
+  if (recording != nullptr) recording->wait_and_pay(recorded, received, others);
   messages.wait_all(all);
   for (Pending* const pending : all) messages.release(*pending);
   for (int other = 1; other < ranks && !messages.receives_are_free(); ++other)

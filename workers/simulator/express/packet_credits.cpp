@@ -8,7 +8,7 @@ namespace hamtune::express {
 
 /// A train comes to its next queue and waits there for the cable, and for room behind it.
 void PacketNetwork::queue(Train& train, double now) {
-  const std::uint32_t number = train.next->link;
+  const std::uint32_t number = train.link;
   Stream& waiting = credits_[number].waiting;
   train.behind = nullptr;
   (waiting.first == nullptr ? waiting.first : waiting.last->behind) = &train;
@@ -34,7 +34,7 @@ void PacketNetwork::start_next(std::uint32_t number, double now) {
   credit.before = is_first ? Credit::kNone : train.next[-1].link;
   credit.sender = is_first ? train.flow : nullptr;
   const double starts = std::max(now, links_[number].free);  // behind a burst it is not yet due
-  const double leaves = cross(train, !is_first && train.next[-1].holds != 0, starts);
+  const double leaves = cross(train, starts);
   due_.emplace_back();
   rise(due_.size() - 1, {leaves, number});
 }

@@ -40,6 +40,7 @@ struct MatchEnvelope {
 
 struct PacketReceive final : PacketPending {
   MatchEnvelope envelope;
+  Links<PacketReceive> queued;    // while it waits for its other end: see Waiting
   std::uint32_t unmatched = 1;    // messages that it still takes
   std::uint32_t undelivered = 1;  // and waits for
   void* into = nullptr;           // of book-keeping
@@ -47,11 +48,9 @@ struct PacketReceive final : PacketPending {
   MatchEnvelope found;            // the envelope of what it took last
   std::size_t bytes = 0;          // of that
 
-  // While it waits for its other end: see Waiting.
   std::uint64_t order = 0;
   std::uint32_t key = 0;
   bool is_wild = false;
-  Links<PacketReceive> queued;
   Links<PacketReceive> chained;
 };
 

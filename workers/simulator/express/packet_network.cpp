@@ -10,6 +10,7 @@ namespace hamtune::express {
 namespace {
 
 constexpr std::size_t kChildren = 4;  // of a place in the heap
+constexpr std::uint32_t kMostSteps = (1U << 30U) - 1;  // of a path, more than there are hosts
 
 }  // namespace
 
@@ -73,32 +74,33 @@ double PacketNetwork::send_train(Flow& flow, double now) {
   train.bytes = std::min(flow.bytes, turn(flow));
   const bool was_sending = flow.is_sending;
   flow.bytes -= train.bytes;
-  train.is_last = !(flow.bytes > 0);
-  flow.is_sending = !train.is_last;
+  train.is_last = flow.bytes > 0 ? 0 : 1;
+  flow.is_sending = flow.bytes > 0;
   if (was_sending != flow.is_sending) count_turns(flow, flow.is_sending ? 1 : -1);
   train.date = train.tail = now;
-  train.load = train.is_last ? flow.payload : 0;
+  train.load = train.is_last != 0 ? flow.payload : 0;
   train.flow = &flow;
   train.next = flow.path.steps;
-  train.steps = flow.path.count;
-  if (credits_.empty()) return enter(train, false);
+  train.link = train.next->link;
+  train.steps = flow.path.count & kMostSteps;
+  train.was_held = 0;
+  if (credits_.empty()) return enter(train);
   queue(train, now);
   return kNever;
 }
 
-/// A train comes to its next queue, from a cable behind which it was held or not. Returns when it will
-/// have left the queue.
-double PacketNetwork::enter(Train& train, bool was_held) {
-  return cross(train, was_held, std::max(train.date, links_[train.next->link].free));
+/// A train comes to its next queue. Returns when it will have left that.
+double PacketNetwork::enter(Train& train) {
+  return cross(train, std::max(train.date, links_[train.link].free));
 }
 
 /// It begins to cross the cable at a date.
-double PacketNetwork::cross(Train& train, bool was_held, double starts) {
-  const Path::Step step = *train.next;
-  Link& link = links_[step.link];
+double PacketNetwork::cross(Train& train, double starts) {
+  const std::uint32_t number = train.link;
+  Link& link = links_[number];
   double leaves = starts + train.bytes * link.seconds_per_byte;
   if (train.tail > train.date) {  // its end may still be on its way, over a slower cable
-    const double kept = was_held ? held_bytes(train.bytes) : 0;
+    const double kept = train.was_held != 0 ? held_bytes(train.bytes) : 0;
     leaves = std::max(leaves, train.tail + kept * link.seconds_per_byte);
   }
   link.free = leaves;
@@ -107,14 +109,15 @@ double PacketNetwork::cross(Train& train, bool was_held, double starts) {
   leaves = std::max({train.date, train.tail, leaves - ahead});
   train.tail = leaves + link.latency;
   if (--train.steps > 0) {
-    const double head = step.holds != 0 ? packets_.size : packets_.head;
+    train.was_held = train.next->holds & 1U;
+    const double head = train.was_held != 0 ? packets_.size : packets_.head;
     const double has_left = starts + std::min(train.bytes, head) * link.seconds_per_byte;
     train.date = std::max(train.date, has_left - ahead) + link.latency;
-    ++train.next;
-    push(onward(step.link), train);
-  } else if (train.is_last) {
+    train.link = (++train.next)->link;
+    push(onward(number), train);
+  } else if (train.is_last != 0) {
     train.date = train.tail;
-    push(onward(step.link) + 1, train);
+    push(onward(number) + 1, train);
   } else {
     discard(train);
   }
@@ -162,9 +165,11 @@ void PacketNetwork::sink(std::size_t place, const Due& due) {
       if (due_[child].before(due_[least])) least = child;
     if (!due_[least].before(due)) break;
     due_[place] = due_[least];
+    fetch_ahead(place, due_[place].stream);
     place = least;
   }
   due_[place] = due;
+  fetch_ahead(place, due.stream);
 }
 
 /// Forgets what is due first.
@@ -174,16 +179,24 @@ void PacketNetwork::drop_first() {
   if (!due_.empty()) sink(0, last);
 }
 
-/// Has the processor fetch the links that are due next: they are all over the memory.
-void PacketNetwork::fetch_ahead() const {
-  const std::size_t end = std::min(kChildren + 1, due_.size());
-  for (std::size_t place = 0; place < end; ++place)
-    if (const std::uint32_t number = due_[place].stream; number >= links_.size())
-      __builtin_prefetch(&links_[(number - links_.size()) / 2]);
-  if (due_.empty() || due_.front().stream < links_.size()) return;
-  const std::size_t place = due_.front().stream - links_.size();
-  const Link& link = links_[place / 2];
-  __builtin_prefetch(place % 2 == 0 ? link.onward.first : link.home.first);
+/// Has the processor fetch what is needed of a stream that has come near to being due: all of it is all over the
+/// memory, and each event has to wait for what the one before needs. First the link, then the train, then
+/// what the train comes to.
+void PacketNetwork::fetch_ahead(std::size_t place, std::uint32_t number) const {
+  if (place > kChildren * (kChildren + 1) || number < links_.size()) return;
+  const std::size_t at = number - links_.size();
+  const Link& link = links_[at / 2];
+  if (place > kChildren) {
+    __builtin_prefetch(&link);
+    return;
+  }
+  const Train* const train = at % 2 == 0 ? link.onward.first : link.home.first;
+  if (place > 0)
+    __builtin_prefetch(train);
+  else if (train->steps > 0)
+    __builtin_prefetch(&links_[train->link]);
+  else
+    __builtin_prefetch(train->flow);
 }
 
 /// The train that is due first. Where it was the only one of its stream it leaves a hole, which most often
@@ -197,7 +210,6 @@ PacketNetwork::Train& PacketNetwork::take() {
     sink(0, {trains.first->date, number});
   else
     has_hole_ = true;
-  fetch_ahead();
   return train;
 }
 
@@ -222,7 +234,7 @@ PacketNetwork::Progress PacketNetwork::advance(double until, double& now) {
       return {train.flow, true};
     }
     if (credits_.empty())
-      enter(train, train.next[-1].holds != 0);
+      enter(train);
     else
       queue(train, date);
     fill_hole();

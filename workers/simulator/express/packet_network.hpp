@@ -105,8 +105,10 @@ class PacketNetwork {
     Flow* flow;
     const Path::Step* next;  // the queue that it comes to
     Train* behind;
-    std::uint32_t steps;  // queues that it still comes to
-    bool is_last;
+    std::uint32_t link;           // of that
+    std::uint32_t steps : 30;     // queues that it still comes to
+    std::uint32_t was_held : 1;   // before it, to be received whole
+    std::uint32_t is_last : 1;
   };
 
   /// Trains in the order of their dates.
@@ -154,8 +156,8 @@ class PacketNetwork {
 
   double turn(const Flow& flow);
   void count_turns(const Flow& flow, int change);
-  double enter(Train& train, bool was_held);
-  double cross(Train& train, bool was_held, double starts);
+  double enter(Train& train);
+  double cross(Train& train, double starts);
   void queue(Train& train, double now);
   void start_next(std::uint32_t number, double now);
   Flow* leave(double now);
@@ -175,7 +177,7 @@ class PacketNetwork {
   Train& take();
   void drop_first();
   void fill_hole();
-  void fetch_ahead() const;
+  void fetch_ahead(std::size_t place, std::uint32_t number) const;
   Train& make_train();
   void discard(Train& train);
 

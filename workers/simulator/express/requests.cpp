@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "workers/simulator/express/collective_expansion.hpp"
 #include "workers/simulator/express/kernel.hpp"
 #include "workers/simulator/express/messages.hpp"
 #include "workers/simulator/express/packet_messages.hpp"
@@ -108,15 +109,19 @@ void Request::start() {
 
 void Request::start_packets(express::Kernel& kernel, express::PacketMessages& packets) {
   using Mode = express::PacketMessages::Mode;
+  express::Recording* const recording = kernel.running().recording;
   if (has(kReceive)) {
+    if (recording != nullptr) number_ = recording->receive(match_envelope(), real_size_, 1);
     message_ = &packets.post_receive(match_envelope(), buffer_, real_size_);
     return;
   }
   express::Actor& target = kernel.receiver(target_);
-  packets.charge_send(target, size_, has(kImmediate));
   const Mode mode = has(kBuffered)      ? Mode::buffered
                     : has(kSynchronous) ? Mode::synchronous
                                         : Mode::standard;
+  if (recording != nullptr)
+    number_ = recording->send(match_envelope(), target_, size_, mode, has(kImmediate));
+  packets.charge_send(target, size_, has(kImmediate));
   message_ = packets.post_send(match_envelope(), target, {buffer_, real_size_}, mode);
 }
 
@@ -170,6 +175,8 @@ void Request::finish_wait(MPI_Request* request, MPI_Status* status) {
 
 void Request::settle(express::Kernel& kernel, MPI_Status* status) {
   learn(kernel);
+  if (status != MPI_STATUS_IGNORE && has(kReceive) && source_ == MPI_ANY_SOURCE)
+    express::note_uncertainty();
   Status::empty(status);
   if (!has(kPrepared | kFinished) && status != MPI_STATUS_IGNORE) {
     if (to_nobody()) {
@@ -197,6 +204,26 @@ void Request::settle(express::Kernel& kernel, MPI_Status* status) {
   flags_ |= kFinished;
 }
 
+/// Where a collective is written down; what SMPI makes of a collective's messages is waited for as these are.
+void Request::note_wait(express::Kernel& kernel) const {
+  express::Recording* const recording = kernel.running().recording;
+  if (recording != nullptr && !has(kNonBlockingCollective)) recording->wait({number_});
+}
+
+void Request::note_wait_for_all(express::Kernel& kernel, int count, MPI_Request requests[]) {
+  express::Recording* const recording = kernel.running().recording;
+  if (recording == nullptr) return;
+  std::vector<std::uint32_t> awaited;
+  for (int place = 0; place < count; ++place) {
+    const Request* const request = requests[place];
+    if (request == MPI_REQUEST_NULL || request->has(kPrepared | kFinished)) continue;
+    if (request->to_nobody()) continue;
+    if (request->has(kNonBlockingCollective)) recording->give_up();
+    awaited.push_back(request->number_);
+  }
+  recording->wait(awaited);
+}
+
 int Request::wait(MPI_Request* request, MPI_Status* status) {
   express::Kernel* const kernel = express::kernel();
   if (kernel == nullptr) {
@@ -217,6 +244,7 @@ int Request::wait(MPI_Request* request, MPI_Status* status) {
     Status::empty(status);
     return MPI_SUCCESS;
   }
+  self.note_wait(*kernel);
   if (self.message_ != nullptr) kernel->messages().wait(*self.message_);
   self.learn(*kernel);
   const int result = self.truncated_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
@@ -238,6 +266,7 @@ int Request::waitany(int count, MPI_Request requests[], MPI_Status* status) {
         "_ZN7simgrid4smpi7Request7waitanyEiPPS1_P10MPI_Status");
     return library(count, requests, status);
   }
+  express::note_uncertainty();
   std::vector<Pending*> awaited;
   std::vector<int> places;
   for (int place = 0; place < count; ++place) {
@@ -280,6 +309,7 @@ int Request::waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     if (status != MPI_STATUS_IGNORE && status->MPI_ERROR == MPI_ERR_TRUNCATE)
       result = MPI_ERR_IN_STATUS;
   };
+  note_wait_for_all(*kernel, count, requests);
   std::vector<Pending*> awaited;
   std::vector<int> places;
   for (int place = 0; place < count; ++place) {
@@ -356,6 +386,7 @@ int Request::test(MPI_Request* request, MPI_Status* status, int* flag) {
         "_ZN7simgrid4smpi7Request4testEPPS1_P10MPI_StatusPi");
     return library(request, status, flag);
   }
+  express::note_uncertainty();
   int& pauses = kernel->pauses().test;
   const double pause = config::get_value<double>("smpi/test");
   if (pause > 0) s4u::this_actor::sleep_for(pauses * pause);
@@ -383,6 +414,7 @@ int Request::testany(int count, MPI_Request requests[], int* index, int* flag,
         "_ZN7simgrid4smpi7Request7testanyEiPPS1_PiS4_P10MPI_Status");
     return library(count, requests, index, flag, status);
   }
+  express::note_uncertainty();
   *flag = 0;
   *index = MPI_UNDEFINED;
   std::vector<int> places;
@@ -423,6 +455,7 @@ void Request::iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_
         "_ZN7simgrid4smpi7Request6iprobeEiiPNS0_4CommEPiP10MPI_Status");
     return library(source, tag, communicator, flag, status);
   }
+  express::note_uncertainty();
   int& pauses = kernel->pauses().probe;
   Group* const group = communicator->group();
   auto* request = new Request(nullptr, 0, MPI_CHAR,
@@ -485,6 +518,7 @@ namespace simgrid::s4u::this_actor {
 
 void sleep_for(double duration) {
   if (express::Kernel* const kernel = express::kernel(); kernel != nullptr) {
+    express::note_uncertainty();
     if (duration > 0) kernel->sleep(duration);
     return;
   }

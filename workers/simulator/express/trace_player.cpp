@@ -1,11 +1,9 @@
 #include "workers/simulator/express/trace_player.hpp"
 
-#include <exception>
 #include <utility>
 
 #include "workers/simulator/calls.hpp"
-#include "workers/simulator/express/kernel.hpp"
-#include "workers/simulator/express/packet_messages.hpp"
+#include "workers/simulator/express/stackless_player.hpp"
 #include "workers/simulator/progress.hpp"
 
 namespace hamtune::express {
@@ -37,94 +35,21 @@ bool is_immediate(Code code) {
   return code == Code::isend || code == Code::issend || code == Code::sendrecv;
 }
 
-class StacklessPlayer final : public TracePlayer, public Player {
- public:
-  StacklessPlayer(Kernel& kernel, const Score& score)
-      : kernel_(kernel),
-        messages_(*kernel.packets()),
-        score_(score),
-        trace_(score.trace),
-        slots_(score.trace.slots, nullptr),
-        clock_cost_(simgrid::config::get_value<double>("smpi/wtime")) {}
-
-  bool play() override;
-  void leave_to_stack(std::uint32_t slot) override { slots_[slot] = &on_stack; }
-  bool go_on() override;
-
- private:
-  /// What is to be done when the rank goes on.
-  enum class Stage : std::uint8_t {
-    begin,     // the operation at the position
-    compute,   // on a core that others may use: it is told so now
-    post,      // the send that has been paid for
-    finish,    // begin to wait for what is open
-    all_done,  // all of that is
-    one_done,  // or one of it
-    late,      // its receive has been paid for
-    forget,    // it
-    end,       // the operation
-    stack,     // needs that
-    done,      // with the trace
-  };
-
-  struct Circle {
-    simgrid::smpi::Group* group = nullptr;
-    int id = 0;
-  };
-
-  bool step();
-  bool begin();
-  void pass_marks();
-  double flops_behind();
-  bool is_marked(std::size_t operation) const;
-  bool compute(double flops, Stage next);
-  bool spend(const PacketMessages::Expense& expense, Stage next);
-  bool start_send();
-  bool post();
-  void receive(std::int32_t party, std::int32_t tag, std::size_t room);
-  void keep(Pending* pending);
-  void open(std::uint32_t slot);
-  bool free_request();
-  bool finalize();
-  bool finish();
-  bool settle_all();
-  bool await_next();
-  bool settle_one();
-  bool forget_one();
-  void note_fit(const Pending& pending);
-  bool leave_finished();
-  const Circle& circle();
-  const Operation& operation() const { return trace_.operations[score_.position.operation]; }
-  const std::int32_t* values() const { return trace_.values.data() + operation().more; }
-
-  Kernel& kernel_;
-  PacketMessages& messages_;
-  Score score_;
-  const RankTrace& trace_;
-  Stage stage_ = Stage::begin;
-  Stage after_ = Stage::begin;  // a computation
-  bool leaves_ = false;         // the operation to the stack, once what is open is done
-  bool fits_ = true;            // all that was received
-  bool is_last_ = false;        // only freed requests are left
-  bool stack_frees_ = false;    // requests of its own
-  Actor* target_ = nullptr;     // of the send
-  std::size_t left_ = 0;        // of what is open, not done or not forgotten
-  std::vector<Pending*> slots_;
-  std::vector<Pending*> open_;  // that the rank waits for
-  std::vector<Pending*> freed_;
-  std::vector<Circle> circles_;
-  std::unique_ptr<Activity> computation_;
-  std::optional<Awaited> awaited_;  // where each message costs something when it has come
-  double clock_cost_;               // s
-  std::exception_ptr error_;
-};
+}  // namespace
 
 bool StacklessPlayer::play() {
   stage_ = Stage::begin;
+  if (recording_) {
+    kernel_.running().recording = nullptr;
+    expansions().keep(*recorded_, *recording_);
+    recording_.reset();
+  }
   kernel_.play(*this);
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   return stage_ == Stage::stack;
 }
+
+void StacklessPlayer::leave_to_stack(std::uint32_t slot) { slots_[slot] = &on_stack; }
 
 bool StacklessPlayer::go_on() {
   try {
@@ -142,6 +67,9 @@ bool StacklessPlayer::step() {
   switch (stage_) {
     case Stage::begin:
       return begin();
+    case Stage::expand:
+      computation_.reset();
+      return expand();
     case Stage::compute:
       kernel_.pause_idle();
       stage_ = after_;
@@ -215,8 +143,7 @@ bool StacklessPlayer::begin() {
       receive(next.party, next.tag, bytes_of(next.count, next.type_size));
       return finish();
     default:
-      stage_ = Stage::stack;
-      return true;
+      return start_collective();
   }
 }
 
@@ -264,20 +191,32 @@ bool StacklessPlayer::spend(const PacketMessages::Expense& expense, Stage next) 
 }
 
 bool StacklessPlayer::start_send() {
-  const Operation& send = operation();
-  if (send.party == kNoPeer) {
+  const Operation& next = operation();
+  if (next.party == kNoPeer) {
     keep(nullptr);
     return finish();
   }
-  const std::size_t bytes = bytes_of(send.count, send.type_size);
-  target_ = &kernel_.receiver(circle().group->actor(trace_.party(send.party)));
-  return spend(messages_.expense_of_send(*target_, bytes, is_immediate(send.code)), Stage::post);
+  const std::size_t bytes = bytes_of(next.count, next.type_size);
+  return send(trace_.party(next.party), {nullptr, next.tag, bytes, mode_of(next.code)},
+              is_immediate(next.code));
+}
+
+bool StacklessPlayer::send(int peer, const Outgoing& message, bool is_immediate) {
+  outgoing_ = message;
+  outgoing_.target = &kernel_.receiver(circle().group->actor(peer));
+  return spend(messages_.expense_of_send(*outgoing_.target, message.bytes, is_immediate), Stage::post);
 }
 
 bool StacklessPlayer::post() {
-  const Operation& send = operation();
-  keep(messages_.post_send({kernel_.running().number, send.tag, circle().id}, *target_,
-                           {nullptr, bytes_of(send.count, send.type_size)}, mode_of(send.code)));
+  Pending* const pending =
+      messages_.post_send({kernel_.running().number, outgoing_.tag, circle().id}, *outgoing_.target,
+                          {nullptr, outgoing_.bytes}, outgoing_.mode);
+  if (expanded_.all != nullptr) {
+    expanded_.requests[expanded_.started++] = pending;
+    stage_ = Stage::expand;
+    return true;
+  }
+  keep(pending);
   return finish();
 }
 
@@ -333,7 +272,7 @@ bool StacklessPlayer::finalize() {
 bool StacklessPlayer::finish() {
   fits_ = true;
   left_ = open_.size();
-  if (messages_.receives_are_free() && !is_last_) {
+  if ((messages_.receives_are_free() || expanded_.pays_later) && !is_last_) {
     stage_ = Stage::all_done;
     if (!messages_.expect_all(open_, left_)) return true;
     kernel_.pause();
@@ -388,6 +327,10 @@ void StacklessPlayer::note_fit(const Pending& pending) {
 /// Nothing is open any more. Throws MpiError if a message was longer than its receive.
 bool StacklessPlayer::leave_finished() {
   open_.clear();
+  if (expanded_.all != nullptr) {  // SMPI's algorithms do not look at it
+    stage_ = Stage::expand;
+    return true;
+  }
   score_.position.only_freed_since.reset();
   if (!fits_) check_mpi(MPI_ERR_TRUNCATE);
   stage_ = leaves_ ? Stage::stack : Stage::end;
@@ -397,12 +340,13 @@ bool StacklessPlayer::leave_finished() {
 const StacklessPlayer::Circle& StacklessPlayer::circle() {
   for (std::size_t next = circles_.size(); next < score_.communicators.size(); ++next) {
     const MPI_Comm made = score_.communicators[next];
-    circles_.push_back(made == MPI_COMM_NULL ? Circle() : Circle{made->group(), made->id()});
+    Circle& circle = circles_.emplace_back();
+    if (made == MPI_COMM_NULL) continue;
+    simgrid::smpi::Group* const group = made->group();
+    circle = {made, group, made->id(), made->size(), group->rank(kernel_.running().number)};
   }
   return circles_[operation().communicator];
 }
-
-}  // namespace
 
 std::unique_ptr<TracePlayer> make_player(const Score& score) {
   if (kernel() == nullptr || kernel()->packets() == nullptr) return nullptr;

@@ -3,7 +3,7 @@
 // A rank on a stack costs a switch each time that it waits, and touches kilobytes that other ranks have
 // pushed out of the caches since. The messages of a trace need nothing of SMPI either: its requests hold
 // what datatypes, Fortran and one-sided communication need. So a rank stands behind its trace as a state
-// machine, and what needs SMPI, such as collectives, is left to its stack. The order in which ranks go on
+// machine, and what needs SMPI, such as collectives that are not expanded, is left to its stack. The order in which ranks go on
 // is that of ranks on stacks.
 #pragma once
 

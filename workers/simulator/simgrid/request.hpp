@@ -73,6 +73,8 @@ class Request : public F2C {
   void start_send(hamtune::express::Kernel& kernel);
   void start_receive(hamtune::express::Kernel& kernel);
   void settle(hamtune::express::Kernel& kernel, MPI_Status* status);
+  void note_wait(hamtune::express::Kernel& kernel) const;
+  static void note_wait_for_all(hamtune::express::Kernel& kernel, int count, MPI_Request requests[]);
   static void complete(MPI_Request& request, MPI_Status* status);
   static void complete_without_message(MPI_Request& request, MPI_Status* status);
   bool has(unsigned flag) const { return (flags_ & flag) != 0; }
