@@ -169,13 +169,13 @@ install_issuer() {
 
 build_page() {
   # A user keeps the page alone: neither Node nor the packages.
-  local page=service/page stamp=service/page/dist/.sources-digest digest log keeps=$for_tests
+  local page=service/page stamp=service/page/dist/.sources-digest digest log tools keeps=$for_tests
   digest=$(cd "$page" && cat package-lock.json build.mjs $(find src -type f | LC_ALL=C sort) | sha256sum | cut -d' ' -f1)
   [ ! -d "$page/node_modules" ] || keeps=yes
   [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && { [ $keeps = no ] || [ -d "$page/node_modules" ]; } && return
   say "building the page"
   log=$(mktemp)
-  { install_node_packages "$page" && (cd "$page" && "$(node_tools)/bin/node" build.mjs); } >"$log" 2>&1 ||
+  { install_node_packages "$page" && tools=$(node_tools) && (cd "$page" && "$tools/bin/node" build.mjs); } >"$log" 2>&1 ||
     { tail -30 "$log" >&2; rm -f "$log"; die "the page cannot be built"; }
   rm -f "$log"
   [ $keeps = yes ] || rm -rf "$page/node_modules"
