@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from service.dependencies import StorageDependency
+from service.jobs.yardsticks import error_for, machine_of
 from service.openapi import answers
 from storage.errors import NotFound
 from storage.storage import Storage
@@ -21,7 +22,7 @@ MOST_JOBS = 50
 _BUCKETS = 200  # in which steps are looked for
 _NOTHING: dict[str, Any] = {
     **{name: [] for name in ("trial", "best", "wall_seconds", "cpu_seconds")},
-    **dict.fromkeys(("baseline", "baseline_label", "gain")),
+    **dict.fromkeys(("baseline", "baseline_label", "gain", "error")),
 }
 
 _EXAMPLE: dict[str, Any] = {
@@ -35,6 +36,7 @@ _EXAMPLE: dict[str, Any] = {
             "baseline": 0.084,
             "baseline_label": "torus-3d",
             "gain": 1.18,
+            "error": 0.05,
         }
     ]
 }
@@ -56,6 +58,7 @@ class Curve(BaseModel):
     baseline: float | None = Field(description="Simulated seconds of the best baseline.")
     baseline_label: str | None
     gain: float | None = Field(description="`baseline / best`.")
+    error: float | None = Field(description="Of the model, relative: smaller gains are none.")
 
 
 class Curves(BaseModel):
@@ -107,4 +110,5 @@ def _curve(storage: Storage, job_id: str) -> Curve | None:
         baseline=None if label is None else baselines[label],
         baseline_label=label,
         gain=None if label is None else course["gains"][label],
+        error=error_for(machine_of(storage, job), storage.measured(job_id)).value,
     )

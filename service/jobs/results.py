@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 
-from searchspace.significance import error_of, separated, within_error
+from searchspace.significance import separated, within_error
 from service.jobs.advice import advice
 from service.jobs.schemas import BestView, ComparisonView, ConvergenceView, MeasuredBestView
-from service.jobs.yardsticks import machine_of, two_yardsticks
+from service.jobs.yardsticks import error_for, machine_of, two_yardsticks
 from storage.errors import Conflict
 from storage.records import Fidelity, MeasuredConfiguration, Measuring
 from storage.storage import Storage
@@ -49,7 +49,7 @@ def best(storage: Storage, job_id: str) -> BestView:
     measuring = storage.measuring(job_id)
     known = storage.measured(job_id)
     decided = measuring is not None and measuring.state == "decided"
-    error = error_of(machine, _pairs(known))
+    error = error_for(machine, known)
     return BestView(
         configuration=trial.configuration,
         value=trial.value,
@@ -72,15 +72,6 @@ def best(storage: Storage, job_id: str) -> BestView:
         initial=initial.value if initial is not None and initial.fidelity == "full" else None,
         finish_times=(trial.result or {}).get("finish_times"),
     )
-
-
-def _pairs(known: list[MeasuredConfiguration]) -> list[tuple[float, float]]:
-    """Measured and simulated seconds, where both are known."""
-    return [
-        (statistics.median(one.seconds), one.simulated)
-        for one in known
-        if one.seconds and one.simulated is not None
-    ]
 
 
 def _measured(measuring: Measuring, known: list[MeasuredConfiguration]) -> MeasuredBestView:

@@ -1,12 +1,16 @@
-"""Which network model a job's times are by, and why those of the other one differ."""
+"""Which network model a job's times are by, how far off it is, and why the other one differs."""
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
+
 from searchspace.machine import Machine, parse_machine
-from storage.records import Job
+from searchspace.significance import ModelError, error_of
+from storage.records import Job, MeasuredConfiguration
 from storage.storage import Storage
 
-__all__ = ["machine_of", "two_yardsticks"]
+__all__ = ["error_for", "machine_of", "two_yardsticks"]
 
 
 def machine_of(storage: Storage, job: Job) -> Machine:
@@ -19,6 +23,21 @@ def machine_of(storage: Storage, job: Job) -> Machine:
     if "id" in described:
         described = storage.get_machine(described["id"]).description
     return parse_machine(described)
+
+
+def error_for(machine: Machine, known: Sequence[MeasuredConfiguration]) -> ModelError:
+    """The error of a job's model, by what was measured of the job where that tells enough.
+
+    Args:
+        machine: Of the job.
+        known: What clusters took for configurations of the job.
+    """
+    pairs = [
+        (statistics.median(one.seconds), one.simulated)
+        for one in known
+        if one.seconds and one.simulated is not None
+    ]
+    return error_of(machine, pairs)
 
 
 def two_yardsticks(machine: Machine) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from searchspace.configuration import canonical_json
+from service.jobs.yardsticks import error_for, machine_of
 from storage.records import Trial, TrialCells, TrialPoint
 from storage.storage import Storage
 from tuner.convergence import convergence
@@ -31,7 +32,7 @@ def read_table(
         `columns`: a list for each, equally long, of trials with an outcome. What has few different
         values is coded: `values`, and for each row the index of its own, -1 for none. `parameters`:
         the same for each parameter of the configurations. `open`: trials that have no outcome yet.
-        The rest is that of the course of all trials.
+        `error`: of the network model, relative. The rest is that of the course of all trials.
 
     Raises:
         NotFound: There is no such job.
@@ -64,6 +65,7 @@ def read_table(
             for one in open_ones
         ],
         **{name: value for name, value in course.items() if name not in _REPLACED},
+        "error": error_for(machine_of(storage, job), storage.measured(job_id)).value,
         "cursor": cursor,
     }
 

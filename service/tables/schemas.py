@@ -39,6 +39,7 @@ EXAMPLE: dict[str, Any] = {
     "initial": {"trial": 2, "value": 0.0712},
     "baselines": {"torus-3d": 0.084},
     "gains": {"torus-3d": 1.18},
+    "error": 0.05,
     "speedup": 1.0,
     "close": 0.9,
     "trials_to_reach": 1,
@@ -105,6 +106,7 @@ class TableView(BaseModel):
     initial: BestSoFar | None
     baselines: dict[str, float]
     gains: dict[str, float | None]
+    error: float = Field(description="Of the model, relative: smaller gains are none.")
     speedup: float | None
     close: float
     trials_to_reach: int | None

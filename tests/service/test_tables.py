@@ -163,6 +163,7 @@ def test_curves_are_the_steps_of_each_job(
     assert found[0]["trial"] == [1, 2, 5]
     assert found[0]["best"] == [2.0, 1.0, 1.0]
     assert (found[0]["baseline_label"], found[0]["gain"]) == ("torus-2d", 2.0)
+    assert found[0]["error"] == client.get(f"/api/v1/jobs/{job}/best").json()["error"]
     assert found[1]["trial"] == []
     assert found[1]["gain"] is None
 

@@ -19,7 +19,7 @@ function table(values: (number | null)[], first = 1, open: number[] = []): Table
     },
     parameters: [{ name: "mpi", values: ["a", "b"], codes: values.map((_, i) => (i % 2 ? 1 : -1)) }],
     open: open.map((number) => ({ number, state: "running", worker: null, started_at: null })),
-    best: null, initial: null, baselines: {}, gains: {}, speedup: null, close: 0.9, trials_to_reach: null, share: null,
+    best: null, initial: null, baselines: {}, gains: {}, error: 0.05, speedup: null, close: 0.9, trials_to_reach: null, share: null,
   };
 }
 

@@ -84,7 +84,7 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
       {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre></div>}
       <dl class="figures">
         <Figure name="Best">{best ? <>{duration(best.value)} <a class="sub" href={href(["jobs", job.id, "course"], { trial: String(best.trial) })}>trial {best.trial}</a></> : "–"}</Figure>
-        <Figure name="Gain over best baseline"><Gain ratio={ratio} />{baseline && <span class="sub">{baseline[0]}{ratio !== null && `, ${speedup(ratio)}`}</span>}</Figure>
+        <Figure name="Gain over best baseline"><Gain ratio={ratio} error={course?.error} />{baseline && <span class="sub">{baseline[0]}{ratio !== null && `, ${speedup(ratio)}`}</span>}</Figure>
         <Figure name="Trials"><Trials job={job} /></Figure>
         <Figure name="Simulated">{plural(job.progress.evaluations, "evaluation")}<span class="sub">{clock(job.progress.cpu_seconds)} CPU</span></Figure>
         <Figure name="At work">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</Figure>

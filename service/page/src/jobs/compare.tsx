@@ -75,7 +75,7 @@ export function ComparePage({ route }: { route: Route }) {
                   <td class="quiet">{job && application(job)}</td>
                   <td class="num">{curve.trial.at(-1) ?? 0}</td>
                   <td class="num">{duration(curve.best.at(-1))}</td>
-                  <td class="num"><Gain ratio={curve.gain} /></td>
+                  <td class="num"><Gain ratio={curve.gain} error={curve.error} /></td>
                   <td><button type="button" class="small" aria-label={`Remove ${job?.name ?? curve.job_id}`} onClick={() => set(ids.filter((id) => id !== curve.job_id))}>Remove</button></td>
                 </tr>
               );

@@ -97,7 +97,7 @@ function Row({ job, curve, chosen, toggle }: { job: Job; curve: Curve | undefine
       <td data-label="State"><State state={job.state} /><Waiting job={job} /></td>
       <td data-label="Trials"><Trials job={job} /></td>
       <td data-label="Best" class="num">{duration(job.progress.best?.value)}</td>
-      <td data-label="Gain" class="num"><Gain ratio={curve?.gain} /></td>
+      <td data-label="Gain" class="num"><Gain ratio={curve?.gain} error={curve?.error} /></td>
       <td data-label="Course"><Sparkline curve={curve} /></td>
       <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} at work</span>}{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</td>
     </tr>

@@ -96,6 +96,7 @@ export interface Table {
   initial: BestSoFar | null;
   baselines: Record<string, number>;
   gains: Record<string, number | null>;
+  error: number;
   speedup: number | null;
   close: number;
   trials_to_reach: number | null;
@@ -111,6 +112,8 @@ export interface Curve {
   baseline: number | null;
   baseline_label: string | null;
   gain: number | null;
+  /** Of the network model, relative: smaller gains are none. */
+  error: number | null;
 }
 
 export interface Attempt {

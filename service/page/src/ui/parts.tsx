@@ -43,8 +43,11 @@ export function Waiting({ job }: { job: Pick<Job, "state" | "priority" | "queue_
   return said.length ? <span class="sub">{said.join("; ")}</span> : null;
 }
 
-export function Gain({ ratio }: { ratio: number | null | undefined }) {
+/** A gain; one below the relative error of the network model is none. */
+export function Gain({ ratio, error }: { ratio: number | null | undefined; error?: number | null | undefined }) {
   if (ratio === null || ratio === undefined) return <span class="quiet">–</span>;
+  if (error && Math.max(ratio, 1 / ratio) <= 1 + error)
+    return <span class="gain" title={`${gain(ratio)} is within the error of the model`}>none (±{(100 * error).toPrecision(2)}%)</span>;
   return <span class={ratio >= 1 ? "gain good" : "gain worse"}>{gain(ratio)}</span>;
 }
 
