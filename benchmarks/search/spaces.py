@@ -17,6 +17,29 @@ _MACHINE: Mapping[str, Any] = {
     "switch_latency": "60ns",
     "network": "packets",
 }
+# Of the kept table, which is to stay true when the catalogue grows.
+_ALLTOALL = [
+    "basic_linear",
+    "ompi_linear_sync",
+    "bruck",
+    "2dmesh",
+    "3dmesh",
+    "rdb",
+    "pair",
+    "pair_light_barrier",
+    "pair_mpi_barrier",
+    "pair_one_barrier",
+    "ring",
+    "ring_light_barrier",
+    "ring_mpi_barrier",
+    "ring_one_barrier",
+    "mpich",
+    "ompi",
+    "mvapich2",
+    "impi",
+    "openmpi-4.1",
+    "mpich-4.0",
+]
 _EVERY_MPI = ["mpich", "ompi", "mvapich2", "impi"]
 _MAPPINGS = ["by-order", "treematch", "recursive-bipartition", {"mapper": "random", "instances": 4}]
 _MAPPINGS_OF_TREES = [
@@ -74,7 +97,7 @@ SPACES: dict[str, dict[str, Any]] = {
         20,
         mapping=["by-order", "treematch"],
         mpi=["mpich", "ompi"],
-        collectives={"alltoall": "all"},
+        collectives={"alltoall": _ALLTOALL},
     ),
     "mg-4": _designed(_MG, 4, 2, mpi=_EVERY_MPI, collectives={"allreduce": "all", "bcast": "all"}),
     "mg-6": _designed(_MG, 6, 10, mapping=_MAPPINGS, collectives={"allreduce": "all"}),
