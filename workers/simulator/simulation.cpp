@@ -367,8 +367,9 @@ MPI_Comm Simulation::enter_world() {
     if (node_aware_) express::group_by_host(world_);
     return world_;
   }
-  if (!shared_world_ && !node_aware_) return MPI_COMM_WORLD;
   const MPI_Comm world = compat::world_of_caller();
+  // Beside packets ranks are played where SMPI does not see which one calls.
+  if (!shared_world_ && !node_aware_) return request_->platform.packets ? world : MPI_COMM_WORLD;
   static const MPI_Comm first = MPI_COMM_WORLD = world;
   if (shared_world_) {
     if (node_aware_) express::group_by_host(first);
