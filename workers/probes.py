@@ -96,7 +96,7 @@ def probe(bench: Bench) -> Probes:
 
 def _probe_one(bench: Bench, collective: str) -> tuple[dict[tuple[str, str], Probe], float]:
     with tempfile.TemporaryDirectory(prefix="hamtune-probe-") as directory, ExitStack() as stack:
-        paths = [Path(directory) / f"{index}.ht" for index in range(len(bench.traces))]
+        paths = [Path(directory) / f"probe-{index}.ht" for index in range(len(bench.traces))]
         called = [
             write_probe_trace(trace, collective, path, most_flops=bench.flops)
             for trace, path in zip(bench.traces, paths, strict=True)
