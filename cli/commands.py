@@ -92,7 +92,7 @@ TABLE = {
     "submit": ("jobs", "Hand a job to a running service and print its id."),
     "testbed": ("testbeds", "Emulate a machine on this host, and run real MPI programs on it."),
     "topology": ("networks", "Generate networks, optimise, measure, convert and draw them."),
-    "trace": ("traces", "Look at traces; import, merge and truncate them."),
+    "trace": ("traces", "Look at traces; import, merge, truncate and extrapolate them."),
     "trials": ("tables", "Write all trials of a job as a table."),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
     "validate": (

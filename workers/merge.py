@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.measured import Measured, parse_end
+from searchspace.formats.operations import encode
 from searchspace.formats.plain_file import check_plain
 from searchspace.formats.trace import (
     MAX_RANKS,
@@ -28,6 +30,7 @@ _MOST_BYTES = 1 << 18
 _MOST_END = 200
 _MOST_REASON = 2000
 _SHOWN = 8
+_FINALIZE = encode("finalize")
 _AGAIN = "copy the files again from where the rank ran, or record the run again"
 # What the reader of traces says of one rank's operations, and of ranks that disagree.
 _DAMAGED = re.compile(r"rank (\d+) of the trace: (.*)", re.ASCII)
@@ -167,6 +170,13 @@ def _rank_file(directory: Path, rank: int) -> RankFile:
             f"the recording of rank {rank} is damaged: {counted} does not say how many operations "
             f"{path.name} has, or two runs wrote to it; {_AGAIN}"
         )
+    with _open(path) as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != _FINALIZE:
+            raise InvalidInput(
+                f"the recording of rank {rank} is damaged: {path}: its last operation is not "
+                f"finalize; {_AGAIN}"
+            )
     return RankFile(path, *end)
 
 
