@@ -41,13 +41,14 @@ PROGRAM = (
     "#include <mpi.h>\nint main(int c, char **v)\n{\n  MPI_Init(&c, &v);\n"
     "  MPI_Barrier(MPI_COMM_WORLD);\n  MPI_Finalize();\n  return 0;\n}\n"
 )
+UNDER_WAY = "SELECT trial_number, number FROM attempts WHERE state IN ('dispatched', 'running')"
 
 
 def client_of(server: Server) -> httpx.Client:
     return httpx.Client(base_url=f"{server.url}/api/v1", timeout=SECONDS)
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
+def wait_for(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + SECONDS
     while not condition():
         assert time.monotonic() < deadline, "nothing happened for too long"
@@ -95,15 +96,11 @@ def test_the_trials_of_a_killed_server_go_on_at_once(tmp_path: Path) -> None:
     ):
         job_id = client.post("/jobs", json=JOB).json()["id"]
         wait_for(lambda: client.get(f"/jobs/{job_id}").json()["progress"]["finished"] >= 5)
+        wait_for(lambda: rows(tmp_path, UNDER_WAY))
         kill(server, tmp_path)
     (held,) = rows(tmp_path, "SELECT state, lease_owner IS NOT NULL, lease_token FROM jobs")
     assert held == ("running", 1, 1)
-    under_way = set(
-        rows(
-            tmp_path,
-            "SELECT trial_number, number FROM attempts WHERE state IN ('dispatched', 'running')",
-        )
-    )
+    under_way = set(rows(tmp_path, UNDER_WAY))
     assert under_way
 
     with started(tmp_path, run=True) as server, client_of(server) as client:

@@ -247,6 +247,13 @@ def test_a_rank_without_finalize_is_refused(tmp_path: Path) -> None:
         validate(path)
 
 
+def test_an_unknown_operation_is_not_written(tmp_path: Path) -> None:
+    wrong = [encode("finalize"), b"\x1e" + encode("finalize")]
+    with pytest.raises(InvalidInput, match="rank 1 of the trace: unknown operation code 30"):
+        write_trace(tmp_path / "t.ht", TraceHeader(ranks=2, program="p"), wrong)
+    assert not (tmp_path / "t.ht").exists()
+
+
 @given(st.data())
 def test_a_flipped_byte_is_an_error_or_another_valid_trace(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

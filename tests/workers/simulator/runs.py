@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,20 @@ def write_program(path: Path, ranks: Sequence[Sequence[bytes]]) -> Path:
     """Write a trace of these operations of each rank, to which finalize is added."""
     header = TraceHeader(ranks=len(ranks), program=path.stem)
     write_trace(path, header, [b"".join(rank) + encode("finalize") for rank in ranks])
+    return path
+
+
+def write_unchecked(path: Path, ranks: Sequence[Sequence[bytes]]) -> Path:
+    """The same as somebody writes it who does not ask what an operation may hold: in version 1."""
+    blocks, bodies = [], []
+    for rank in ranks:
+        content = b"".join(rank) + encode("finalize")
+        bodies.append(zlib.compress(content))
+        sizes = {"compressed": len(bodies[-1]), "bytes": len(content)}
+        blocks.append({**sizes, "operations": len(rank) + 1})
+    header = json.dumps({"ranks": len(ranks), "program": path.stem, "blocks": blocks}).encode()
+    head = b"HAMTRACE" + struct.pack("<II", 1, len(header)) + header
+    path.write_bytes(head + b"".join(bodies))
     return path
 
 
