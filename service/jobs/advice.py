@@ -21,9 +21,9 @@ def advice(value: float, baselines: Mapping[str, float], spec: Mapping[str, Any]
         return []
     lines = []
     label = min(baselines, key=lambda name: baselines[name])
-    families = [
-        one if isinstance(one, str) else one["family"] for one in spec["search"]["topology"]
-    ]
+    # Nothing is chosen where the machine has a network of its own.
+    topologies = spec["search"]["topology"] or ["given"]
+    families = [one if isinstance(one, str) else one["family"] for one in topologies]
     outside = " " not in label and label not in families
     if outside and "given" not in families:
         lines.append(

@@ -83,7 +83,8 @@ def job(hamtune: Hamtune, name: str, protocol: Any, network: str = "packets") ->
 def test_with_both_directions_at_once_another_algorithm_is_the_best(done: Done) -> None:
     without, found = done.best["without"], done.best["exchange"]
 
-    assert without["configuration"]["collectives"] == {"allreduce": "lr"}
+    ring = without["configuration"]["collectives"]["allreduce"]
+    assert ring in ("lr", "ompi_ring_segmented")  # one segment of this size
     assert found["configuration"]["protocol"] == {"exchange": "full"}
     assert found["configuration"]["collectives"]["allreduce"] in ("rab", "rab_rdb", "default")
     assert found["baselines"]["given original openmpi-4.1"] >= LEAST_GAIN * found["value"]

@@ -29,6 +29,7 @@ def test_one_inside_of_the_space_needs_more_trials() -> None:
 
 
 def test_a_machine_that_exists_has_no_other_network() -> None:
-    spec = {"search": {"topology": ["given"]}, "budget": {"trials": None}}
-    (line,) = advice(1.01, {"torus-3d": 1.0}, spec)
-    assert line.startswith("torus-3d is another network than the machine's own")
+    for topology in (["given"], None):
+        spec = {"search": {"topology": topology}, "budget": {"trials": None}}
+        (line,) = advice(1.01, {"torus-3d": 1.0}, spec)
+        assert line.startswith("torus-3d is another network than the machine's own")
