@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -18,8 +19,7 @@ from searchspace.errors import InvalidInput
 __all__ = ["MpirunCluster"]
 
 _SHOWN_CHARACTERS = 4000
-_ENDED_WITH_US = ("setpriv", "--pdeathsig", "TERM")
-"""In front of a launcher: it is told to end, and ends its ranks, when who started it is killed."""
+_GUARD = (sys.executable, "-P", "-m", "measuring.launcher_guard")
 
 
 class MpirunCluster:
@@ -91,30 +91,31 @@ class MpirunCluster:
 def _finished(
     command: Sequence[str], environment: Mapping[str, str], launch: Launch
 ) -> tuple[str, str, int]:
-    prefix = _ENDED_WITH_US if shutil.which(_ENDED_WITH_US[0]) else ()
+    if shutil.which(command[0]) is None:
+        raise RunFailed(f"{command[0]} cannot be started: there is no such program")
+    # What is preloaded into programs is not for the guard, nor our modules for programs.
+    search_path = os.environ.get("PYTHONPATH")
+    ours = ["-u", "PYTHONPATH"] if search_path is None else [f"PYTHONPATH={search_path}"]
+    theirs = [f"{name}={value}" for name, value in environment.items()]
+    reading, writing = os.pipe()  # the command ends with our end of it, however that comes
     try:
         process = subprocess.Popen(
-            [*prefix, *command],
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
+            [*_GUARD, "env", *ours, *theirs, *command],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            stdin=reading,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-    except OSError as error:
-        raise RunFailed(f"{command[0]} cannot be started: {error.strerror}") from None
+    finally:
+        os.close(reading)
     with process:
         try:
             said, complained = process.communicate(timeout=launch.seconds)
-        except BaseException as error:
-            process.terminate()  # which has launchers end their ranks
-            try:
-                process.communicate(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise RunFailed(
-                    f"{launch.command[0]} did not end within {launch.seconds:g} s"
-                ) from None
-            raise
+        except subprocess.TimeoutExpired:
+            message = f"{launch.command[0]} did not end within {launch.seconds:g} s"
+            raise RunFailed(message) from None
+        finally:
+            os.close(writing)
+            process.communicate()
     return said, complained, process.returncode

@@ -73,7 +73,7 @@ class _Use:
 def main() -> None:
     """Run the command to its end, to a limit, or to the end of standard input."""
     bounds = Bounds(**json.loads(sys.argv[1]))
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    adopt_descendants()
     reading, writing = os.pipe()
     command = subprocess.Popen(
         sys.argv[2:],
@@ -90,12 +90,17 @@ def main() -> None:
     disk = _Disk(bounds)
     disk.start()
     answer = _watch(command, bounds, disk)
-    _end_all()
+    end_descendants()
     disk.stop()
     printer.join()
     if answer is not None:
         limit = disk.excess()
         print(json.dumps({"limit": limit} if limit else answer), flush=True)
+
+
+def adopt_descendants() -> None:
+    """Become the parent of whatever descendants leave behind."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _limit(bounds: Bounds) -> None:
@@ -120,7 +125,7 @@ def _watch(
         ready, _, _ = select.select([ended, sys.stdin], [], [], pause)
         if ended in ready:
             status = command.wait()
-            _end_all()  # or what the last ones used is not yet known
+            end_descendants()  # or what the last ones used is not yet known
             # The system may have ended a process for its CPU time before this one came to look.
             over = status != 0 and _use().cpu_seconds > bounds.cpu_seconds
             # A process that is refused more memory says so in its own way, or not at all.
@@ -224,7 +229,7 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _end_all() -> None:
+def end_descendants() -> None:
     """Kill every descendant until none is left; those that fork meanwhile are found again."""
     while True:
         pids = list(_descendants())

@@ -51,7 +51,7 @@ from workers.capture_source import SourceProgram, capture_source, check_run
 from workers.capture_watch import CaptureWatch
 from workers.mapping_refinement import written_by_mappers
 from workers.preparation_claim import claimed_preparation
-from workers.probes import APART_SECONDS, Bench, probe
+from workers.probes import APART_SECONDS, MOST_MESSAGES, Bench, probe
 from workers.straits import straits
 from workers.subject import read_spec, request_for, workload_of
 
@@ -193,6 +193,7 @@ class Preparer:
             ),
             partial(request_for, workload=workload_of(application)),
             machine.host_speed * APART_SECONDS,
+            MOST_MESSAGES[machine.trial_model],
         )
         probes = probe(bench)
         return {"probes": probes.to_json(), "excluded": [*built.excluded, *probes.excluded()]}

@@ -22,12 +22,13 @@ from searchspace.configuration import Configuration, Value, sha256_of
 from searchspace.insight.known import Probe, Probes
 from searchspace.insight.probe_trace import write_probe_trace
 from searchspace.insight.structures import COLLECTIVE
+from searchspace.machine import NetworkModel
 from searchspace.parameters import EnumParameter
 from searchspace.platform import Infeasible, Resolved
 from searchspace.space import SearchSpace
 from workers.simulator_client import Simulator, SimulatorError
 
-__all__ = ["APART_SECONDS", "MOST_RANKS", "Bench", "probe"]
+__all__ = ["APART_SECONDS", "MOST_MESSAGES", "MOST_RANKS", "Bench", "probe"]
 
 MOST_RANKS = 64
 """With more, an algorithm that does not suit so many may take longer than the rest of a job."""
@@ -35,10 +36,16 @@ MOST_RANKS = 64
 APART_SECONDS = 3e-6
 """How far apart ranks come to a call, as drawn: what they compute before it."""
 
+MOST_MESSAGES: Mapping[NetworkModel, int] = {"packets": 200_000, "fluid": 5_000}
+"""Of one probe, which take half a second or so."""
+
 _MPI = "mpi"
-_WALL_SECONDS = 2.0
-_CPU_SECONDS = 10.0
-"""Of all probes of a job; what a collective that has begun takes comes on top."""
+_PROBES = 20
+"""How many times the messages of the longest probe all probes of a job may send; what a collective
+that has begun takes comes on top. Time would make a search depend on how busy its host was."""
+_LEAST_MESSAGES = 100  # that a probe counts for, whatever it sends
+_WALL_SECONDS = 60.0  # for what never gets on
+_TRIES = 3
 _STOPS = frozenset({"crash", "deadlock"})
 
 
@@ -54,6 +61,7 @@ class Bench:
         resolve: Builds the network and the options of a configuration.
         request: What the simulator is asked for these.
         flops: What a rank computes in a few microseconds.
+        messages: The most messages of a probe.
     """
 
     space: SearchSpace
@@ -63,6 +71,7 @@ class Bench:
     resolve: Callable[[Configuration], Resolved]
     request: Callable[[Resolved], dict[str, Any]]
     flops: float
+    messages: int
 
     def values(self, name: str) -> tuple[Value, ...]:
         """The values of a parameter; what it is by default where it is none of the space."""
@@ -77,13 +86,13 @@ def probe(bench: Bench) -> Probes:
 
     Returns:
         What was found; nothing of collectives whose calls cannot be played by themselves, or whose
-        turn did not come within the CPU time that this may take.
+        turn did not come within the messages that this may take.
     """
     chosen = [p.name for p in bench.space.parameters if p.size > 1]
     if bench.ranks > MOST_RANKS or not any(n == _MPI or n.startswith(COLLECTIVE) for n in chosen):
         return Probes()
     entries = {}
-    left = _CPU_SECONDS
+    left = _PROBES * bench.messages
     # Those that are chosen first: they have the most to tell.
     for name in sorted(bench.called, key=lambda name: (COLLECTIVE + name not in chosen, name)):
         if name in COLLECTIVES and left > 0:
@@ -94,7 +103,7 @@ def probe(bench: Bench) -> Probes:
     return Probes(entries)
 
 
-def _probe_one(bench: Bench, collective: str) -> tuple[dict[tuple[str, str], Probe], float]:
+def _probe_one(bench: Bench, collective: str) -> tuple[dict[tuple[str, str], Probe], int]:
     with tempfile.TemporaryDirectory(prefix="hamtune-probe-") as directory, ExitStack() as stack:
         paths = [Path(directory) / f"probe-{index}.ht" for index in range(len(bench.traces))]
         called = [
@@ -102,13 +111,13 @@ def _probe_one(bench: Bench, collective: str) -> tuple[dict[tuple[str, str], Pro
             for trace, path in zip(bench.traces, paths, strict=True)
         ]
         if "unread" in called or set(called) == {"none"}:
-            return {}, 0.0
+            return {}, 0
         simulator = stack.enter_context(Simulator(paths, gives_way=True))
         probing = _Probing(bench, collective, simulator, whole="some" not in called)
         try:
-            return probing.run(), probing.cpu_seconds
+            return probing.run(), probing.messages
         except SimulatorError:
-            return {}, probing.cpu_seconds
+            return {}, probing.messages
 
 
 class _Probing:
@@ -129,7 +138,7 @@ class _Probing:
         # Any placement of the ranks but the one that mappers begin with.
         self._shuffled = np.random.default_rng(0).permutation(bench.ranks)
         self._alike: dict[str, int] = {}
-        self.cpu_seconds = 0.0
+        self.messages = 0  # that were sent
 
     def run(self) -> dict[tuple[str, str], Probe]:
         found: dict[tuple[str, str], Probe] = {}
@@ -187,10 +196,26 @@ class _Probing:
         if shuffled is not None:
             hosts = tuple(resolved.rank_hosts[rank] for rank in shuffled)
             resolved = replace(resolved, rank_hosts=hosts)
-        request = self._bench.request(resolved)
-        answer = self._simulator.evaluate(request, wall_seconds=_WALL_SECONDS)
-        self.cpu_seconds += answer["cpu_seconds"]
+        answer = self._simulated(self._bench.request(resolved))
+        completed = answer["status"] == "completed"
+        sent = answer["messages"] if completed else self._bench.messages
+        self.messages += max(sent, _LEAST_MESSAGES)
         return answer
+
+    def _simulated(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """What the simulator answers; what ends it from outside says nothing of the algorithm."""
+        for left in range(_TRIES - 1, -1, -1):
+            try:
+                answer = self._simulator.evaluate(
+                    request, messages=self._bench.messages, wall_seconds=_WALL_SECONDS
+                )
+            except SimulatorError:
+                if not left:
+                    raise
+                continue
+            if not left or (answer["reason"] or {}).get("kind") != "killed":
+                return answer
+        raise AssertionError("unreachable")
 
 
 def _mark(answer: Mapping[str, Any]) -> str:

@@ -114,5 +114,9 @@ def check(running: Installation, jobs: dict[int, str], folder: Path) -> None:
     assert running.left_running() == []
     assert sorted(path.name for path in (running.directory / "tmp").iterdir()) == []
     for number, trials in found.items():
-        assert trials == undisturbed(folder, number), f"job {number}, faults: {running.events}"
+        told = f"job {number}, faults: {running.events}"
+        alone = undisturbed(folder, number)
+        for trial, expected in zip(trials, alone, strict=False):
+            assert trial == expected, told
+        assert len(trials) == len(alone), told
         assert counts[number] == fresh[number]

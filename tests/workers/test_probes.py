@@ -1,0 +1,78 @@
+"""Probes of a job are the same whatever happens to the simulator that makes them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from searchspace.job import load_job
+from storage.storage import Storage
+from tests.workers.conftest import job_document
+from workers.prepare import prepare_job
+
+KILLS = 2  # after a third at one probe there would be none
+
+
+def space_of(storage: Storage, document: dict[str, Any]) -> dict[str, Any]:
+    spec = load_job(document)
+    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    storage.transition(job.id, "preparing")
+    prepare_job(storage, job.id)
+    space = storage.get_job(job.id).space
+    assert space is not None
+    return space
+
+
+def simulators() -> list[int]:
+    """The simulators that this process has started, and what they have forked."""
+    found, waiting = [], [os.getpid()]
+    while waiting:
+        for thread in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                waiting += map(int, thread.read_text().split())
+        found += [pid for pid in waiting if _name(pid).startswith("hamtune-sim")]
+    return found
+
+
+def _name(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text()
+    return ""
+
+
+@contextlib.contextmanager
+def killing() -> Iterator[list[int]]:
+    """Kills simulators, a few; how many were killed by then."""
+    ending, killed = threading.Event(), list[int]()
+
+    def kill() -> None:
+        while not ending.is_set() and len(killed) < KILLS:
+            for pid in simulators()[-1:]:
+                if pid not in killed:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                        killed.append(pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        ending.set()
+        thread.join()
+
+
+def test_a_killed_simulator_changes_nothing(storage: Storage, trace: Path) -> None:
+    document = job_document(trace)
+    document["search"]["collectives"] = {"alltoall": "all"}
+    undisturbed = space_of(storage, document)
+    with killing() as killed:
+        disturbed = space_of(storage, document)
+    assert killed
+    assert undisturbed["probes"]
+    assert disturbed == undisturbed
