@@ -28,6 +28,10 @@ def with_files(application: Any, folder: Path) -> Any:
     several = application.get("applications")
     if isinstance(several, list):
         return {**application, "applications": [_part(part, folder) for part in several]}
+    smaller = application.get("extrapolate")
+    if isinstance(smaller, Mapping) and isinstance(smaller.get("captures"), list):
+        captures = [with_files(capture, folder) for capture in smaller["captures"]]
+        return {**application, "extrapolate": {**smaller, "captures": captures}}
     program = BUILTINS.get(str(application.get("builtin")))
     if program is None:
         return application

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tarfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from cli.terminal import capture_line
 from workers.capture_files import LeftFiles
 from workers.capture_progress import runs_so_far
 from workers.capture_sandbox import Sandbox
+from workers.looking import looking
 
 __all__ = ["CaptureDisplay", "unpack_into"]
 
@@ -41,21 +41,14 @@ class CaptureDisplay:
     @contextmanager
     def __call__(self, box: Sandbox) -> Iterator[None]:
         """Show what happens in a sandbox; nothing is left to be shown when the context closes."""
-        ended = threading.Event()
-        thread = threading.Thread(target=self._watch, args=(box, ended), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-            self._show(box)
 
-    def _watch(self, box: Sandbox, ended: threading.Event) -> None:
-        while not ended.wait(LOOK_SECONDS):
+        def look() -> None:
             self._show(box)
             if time.monotonic() >= self._told_at + TELL_SECONDS:
                 self._tell(runs_so_far(box.directory, self._runs, self._ranks))
+
+        with looking(look, LOOK_SECONDS, last=lambda: self._show(box)):
+            yield
 
     def _show(self, box: Sandbox) -> None:
         for log, shown in self._shown.items():

@@ -113,6 +113,10 @@ def _told(output: Path, made: Extrapolated) -> list[str]:
     ]
     if made.left_aside:
         lines.append(f"  left aside, of another pattern: {_listed(made.left_aside)} ranks")
+    if made.rounding:
+        lines.append(
+            f"  the problem does not divide evenly: sizes are off by {made.rounding:.2%} at most"
+        )
     if made.check is not None:
         lines.append(_checked(made.check))
     elif made.check_obstacle is not None:

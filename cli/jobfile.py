@@ -95,15 +95,24 @@ def create_job(
     document = spec.canonical()
     several = document["application"].get("applications")
     for place in [document] if several is None else several:
-        named = place["application"]
-        if "trace" in named:
-            place["application"] = {"id": _upload_trace(client, folder / named["trace"])["id"]}
-        elif "source" in named:
-            place["application"] = {"id": _upload_source(client, named, folder)["id"]}
+        place["application"] = _uploaded(client, place["application"], folder)
     try:
         return client.create_job(document)
     except InvalidInput as error:
         raise InvalidInput(f"{file}: {error}" if file else str(error)) from error
+
+
+def _uploaded(client: Client, named: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The same by its id, where it names a trace or a source tree."""
+    if "trace" in named:
+        return {"id": _upload_trace(client, folder / named["trace"])["id"]}
+    if "source" in named:
+        return {"id": _upload_source(client, named, folder)["id"]}
+    if "extrapolate" in named:
+        smaller = named["extrapolate"]
+        captures = [_uploaded(client, capture, folder) for capture in smaller["captures"]]
+        return {**named, "extrapolate": {**smaller, "captures": captures}}
+    return named
 
 
 def _upload_trace(client: Client, trace: Path) -> dict[str, Any]:

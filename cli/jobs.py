@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from cli.client import Client, connect, live_server
+from cli.console import table_console
 from cli.follow import follow, say_failure
 from cli.jobfile import JOB_FILE, create_job, job_of_source, read_job
 from cli.options import (
@@ -147,7 +147,7 @@ def list_jobs(
             time.strftime("%Y-%m-%d %H:%M", time.localtime(job["created_at"])),
             expectation(job),
         )
-    Console(soft_wrap=True).print(table)
+    table_console().print(table)
 
 
 @click.command(epilog=example("hamtune show cg-64", "hamtune show cg-64 --json | jq .progress"))

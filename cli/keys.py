@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from cli.client import Client, connect, in_process
+from cli.console import table_console
 from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say
 from searchspace.errors import InvalidInput
@@ -126,7 +126,7 @@ def list_keys(as_json: bool, server: str | None, settings: Settings) -> None:
             _state(key),
             _when(key["used_at"]),
         )
-    Console().print(table)
+    table_console().print(table)
 
 
 @keys.command(epilog=example("hamtune keys rotate 0k3v9m2x7q1zt8ak --grace 1h"))

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from cli.client import connect
+from cli.console import table_console
 from cli.options import example, json_option, print_json, server_option
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -54,7 +54,7 @@ def measured(job: str, end: bool, as_json: bool, server: str | None, settings: S
         table.add_column(title, no_wrap=True)
     for one in shown:
         table.add_row(*_row(one))
-    Console(soft_wrap=True).print(table)
+    table_console().print(table)
 
 
 COMMANDS = [measured]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from cli.console import table_console
 from cli.keys import administered, administration_option, seconds_of
 from cli.options import example, json_option, print_json
 from searchspace.errors import InvalidInput
@@ -76,7 +76,7 @@ def list_projects(as_json: bool, server: str | None, settings: Settings) -> None
         table.add_row(
             project["name"], f"{project['weight']:g}", project["priority"], *_shown(project)
         )
-    Console(soft_wrap=True).print(table)
+    table_console().print(table)
 
 
 @projects.command(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table as Grid
 
+from cli.console import table_console
 from cli.options import data_option, example, json_option, print_json, say, seed_option
 from service.settings import Settings
 from studies import STUDIES
@@ -19,7 +18,6 @@ from studies.study import Findings
 
 __all__ = ["COMMANDS"]
 
-_WIDE = 240
 _LIST = "\n".join(
     f"{study.name:18} {study.source}: {study.description} ({study.takes})"
     for study in STUDIES.values()
@@ -88,7 +86,7 @@ COMMANDS = [study_command]
 
 def _show(findings: Findings) -> None:
     # Into a file or pipe whole lines are wanted, however long.
-    console = Console(width=None if sys.stdout.isatty() else _WIDE, soft_wrap=True)
+    console = table_console()
     claims = (claims_table(findings.claims),) if findings.claims else ()
     for table in (*findings.tables, *claims):
         grid = Grid(title=table.title, title_justify="left")

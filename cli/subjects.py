@@ -20,6 +20,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.plain_file import check_file, check_plain
 from searchspace.jobspec import (
     Application,
+    ExtrapolatedApplication,
     SourceApplication,
     TraceApplication,
     check_application,
@@ -111,6 +112,10 @@ def _located(named: Application, folder: Path) -> Application:
         raise InvalidInput("capture it first ('hamtune capture --source')", field="source")
     if isinstance(named, TraceApplication):
         return named.model_copy(update={"trace": str(_existing(folder, named))})
+    if isinstance(named, ExtrapolatedApplication):
+        captures = [_located(capture, folder) for capture in named.extrapolate.captures]
+        smaller = named.extrapolate.model_copy(update={"captures": captures})
+        return named.model_copy(update={"extrapolate": smaller})
     if isinstance(named, JobWorkload):
         parts = [
             part.model_copy(update={"application": _located(part.application, folder)})

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from cli.client import Client, connect
+from cli.console import table_console
 from cli.options import (
     command_argument,
     example,
@@ -305,6 +305,10 @@ def _keep(
             {"seconds": seconds, "origin": origin} for seconds in known.seconds
         ]
         outcomes += [
+            {"seconds": take.seconds, "doubts": list(take.doubts), "origin": origin}
+            for take in known.doubted
+        ]
+        outcomes += [
             {"reason": {"kind": "failed", "message": failure}, "origin": origin}
             for failure in known.failures
         ]
@@ -359,7 +363,7 @@ def _show(measured: Mapping[Candidate, Sample], result: Verdict) -> None:
             "" if mean is None or simulated is None else f"{simulated / mean:.2f}",
             str(known.runs),
         )
-    Console(soft_wrap=True).print(table)
+    table_console().print(table)
     if result.chosen is None or result.fastest is None or result.regret is None:
         click.echo("nothing that was simulated has a time that counts")
         return

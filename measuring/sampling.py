@@ -53,18 +53,23 @@ class Sample:
 
     Attributes:
         seconds: Of the runs that count.
-        doubts: Of those that do not, a sentence each.
+        doubted: The runs that do not.
         failures: What the failed runs said.
     """
 
     seconds: list[float] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
+    doubted: list[Take] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     @property
     def runs(self) -> int:
         """All runs."""
-        return len(self.seconds) + len(self.doubts) + len(self.failures)
+        return len(self.seconds) + len(self.doubted) + len(self.failures)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why runs do not count, a sentence each."""
+        return ["; ".join(take.doubts) for take in self.doubted]
 
     @property
     def mean(self) -> float | None:
@@ -134,6 +139,6 @@ def _add(known: Sample, thing: T, run: Callable[[T], Take]) -> None:
         known.failures.append(str(failed))
         return
     if taken.doubts:
-        known.doubts.append("; ".join(taken.doubts))
+        known.doubted.append(taken)
     else:
         known.seconds.append(taken.seconds)

@@ -245,7 +245,7 @@ class _CollectiveChoices:
     def _of_target(
         self, target: Target, collective: str, explicit: list[str], everything: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Returns those of all algorithms that a library has too.
+        """Returns those of all algorithms that a library has too, its own choice with them.
 
         Raises:
             InvalidInput: The job names one that it has not.
@@ -270,7 +270,7 @@ class _CollectiveChoices:
                 f"{', '.join((DEFAULT, ALL, *known))}",
                 field=f"search.collectives.{collective}",
             )
-        return tuple(name for name in everything if name in known)
+        return tuple(name for name in everything if name == DEFAULT or name in known)
 
     def _admit(self, collective: str, algorithm: str, *, explicit: bool) -> bool:
         """Tells whether some configuration can use an algorithm; forbids those that cannot."""
@@ -452,13 +452,19 @@ def _differs_from(combination: Mapping[str, Value]) -> Callable[[Mapping[str, Va
 def _baselines(
     spec: JobSpec, machine: Machine, space: SearchSpace
 ) -> list[tuple[str, Configuration]]:
-    """Lists the baselines: meshes and tori, then the first network with each MPI implementation."""
+    """Lists the baselines: what the user has, or else could have by convention.
+
+    A machine with a network of its own is that network with each MPI implementation. One that is to
+    be designed is meshes and tori, then the first network with each MPI implementation.
+    """
     left = ("collectives.", PROTOCOL)
     defaults = {p.name: DEFAULT for p in space.parameters if p.name.startswith(left)}
-    first = str(space.parameters[0].default)
+    networks = list(space.parameters[0].every())
+    is_given = GIVEN in networks
+    first = GIVEN if is_given else str(networks[0])
     entries = [
         (name, name, spec.search.mpi[0])
-        for name in BASELINE_TOPOLOGIES
+        for name in (() if is_given else BASELINE_TOPOLOGIES)
         if obstacle(name, machine.nodes, degree=machine.random_degree) is None
     ]
     entries += [(f"{first} original {mpi}", first, mpi) for mpi in spec.search.mpi]

@@ -36,6 +36,8 @@ __all__ = [
     "Application",
     "Budget",
     "BuiltinApplication",
+    "Capture",
+    "ExtrapolatedApplication",
     "JobSpec",
     "Limits",
     "Reference",
@@ -197,13 +199,48 @@ def _told_apart_by(*kinds: str) -> Discriminator:
     )
 
 
+Capture = Annotated[
+    Annotated[BuiltinApplication, Tag("<builtin>")]
+    | Annotated[TraceApplication, Tag("<trace>")]
+    | Annotated[SourceApplication, Tag("<source>")]
+    | Annotated[Reference, Tag("<id>")],
+    _told_apart_by("builtin", "trace", "source", "id"),
+]
+
+
+class Captures(Description):
+    """What a large run is extrapolated from."""
+
+    captures: list[Capture] = Field(min_length=2, max_length=MOST_APPLICATIONS)
+    """One program on different numbers of ranks; a third one lets the result be checked."""
+
+
+class ExtrapolatedApplication(Description):
+    """A run on more ranks than a program was captured on."""
+
+    extrapolate: Captures
+    """Smaller runs of it."""
+    ranks: int = Field(ge=2, le=MOST_RANKS)
+    """How many ranks run it."""
+
+    @model_validator(mode="after")
+    def _check_larger(self) -> ExtrapolatedApplication:
+        known = (BuiltinApplication, SourceApplication)
+        captured = [each.ranks for each in self.extrapolate.captures if isinstance(each, known)]
+        largest = max(captured, default=1)
+        if self.ranks <= largest:
+            raise field_error(f"must be above the {largest} of the largest capture", "ranks")
+        return self
+
+
 SingleApplication = Annotated[
     Annotated[BuiltinApplication, Tag("<builtin>")]
     | Annotated[TraceApplication, Tag("<trace>")]
     | Annotated[SourceApplication, Tag("<source>")]
     | Annotated[Pattern, Tag("<pattern>")]
+    | Annotated[ExtrapolatedApplication, Tag("<extrapolate>")]
     | Annotated[Reference, Tag("<id>")],
-    _told_apart_by("builtin", "trace", "source", "pattern", "id"),
+    _told_apart_by("builtin", "trace", "source", "pattern", "extrapolate", "id"),
 ]
 
 
@@ -242,9 +279,10 @@ Application = Annotated[
     | Annotated[TraceApplication, Tag("<trace>")]
     | Annotated[SourceApplication, Tag("<source>")]
     | Annotated[Pattern, Tag("<pattern>")]
+    | Annotated[ExtrapolatedApplication, Tag("<extrapolate>")]
     | Annotated[Reference, Tag("<id>")]
     | Annotated[Workload, Tag("<applications>")],
-    _told_apart_by("builtin", "trace", "source", "pattern", "id", "applications"),
+    _told_apart_by("builtin", "trace", "source", "pattern", "extrapolate", "id", "applications"),
 ]
 
 
@@ -613,9 +651,20 @@ class JobSpec(Description):
         return [self.application]
 
     @property
+    def captures(self) -> list[Capture | Pattern]:
+        """All that has a trace of its own: the parts, and what others are extrapolated from."""
+        found: list[Capture | Pattern] = []
+        for part in self.parts:
+            if isinstance(part, ExtrapolatedApplication):
+                found += part.extrapolate.captures
+            else:
+                found.append(part)
+        return found
+
+    @property
     def known_worlds(self) -> list[int] | None:
         """The ranks of each application, where the job itself says so."""
-        known = (BuiltinApplication, SourceApplication, Pattern)
+        known = (BuiltinApplication, SourceApplication, Pattern, ExtrapolatedApplication)
         ranks = [part.ranks for part in self.parts if isinstance(part, known)]
         return ranks if len(ranks) == len(self.parts) else None
 

@@ -188,6 +188,10 @@ class Protocol(Description):
     trains: int = Field(default=64, ge=1, le=MOST_TRAINS)
     """Most trains of packets that one message is cut into: what large messages cost to simulate,
     and how finely they share cables."""
+    turn: AnySize = 0
+    """Bytes that a message sends over its host's first cable before it is another message's turn
+    there; 0: one train. Linux hands a device up to 64 KiB of a TCP connection at once, so several
+    messages that a host sends leave it one after the other rather than together."""
     buffer: AnySize | None = None
     """Bytes that wait for a cable at most; the cables before it are held up then, as by the credits
     of a lossless fabric. Null for no limit, which stands for TCP too, whose window keeps queues

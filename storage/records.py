@@ -80,7 +80,7 @@ FINAL_TRIAL_STATES: tuple[TrialState, ...] = (
     "completed", "censored", "infeasible", "failed", "cancelled",
 )  # fmt: skip
 
-ApplicationKind = Literal["builtin", "trace", "source", "pattern", "workload"]
+ApplicationKind = Literal["builtin", "trace", "source", "pattern", "extrapolated", "workload"]
 """A workload is several applications that run at once; its trace is the list of theirs, in JSON."""
 TrialKind = Literal[
     "baseline", "estimate", "search", "refinement", "verification", "comparison"

@@ -23,6 +23,8 @@ from typing import IO, Any, Literal
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.machine import Machine, parse_machine
 from testbed.agent import SOCKET as RUN_VARIABLE
+from testbed.backlog import put_back, raise_limit
+from testbed.builder import write_atomically
 from testbed.counters import Counts, combined
 from testbed.files import (
     ADDRESSES,
@@ -244,9 +246,12 @@ def bring_up(
             return standing, False
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(mode=0o700)
+        missed = raise_limit(root())
         try:
             _write_wishes(directory, wishes, whole)
             _start_holder(directory)
+            if missed is not None:
+                _note(directory, missed)
         except BaseException:
             _remove(directory)
             raise
@@ -265,6 +270,8 @@ def take_down(name: str) -> bool:
     with _locked(name):
         existed = directory.exists()
         _remove(directory)
+    if not known_names():
+        put_back(root())
     return existed
 
 
@@ -337,6 +344,13 @@ def _write_wishes(directory: Path, wishes: Mapping[str, Any], whole: Plan) -> No
     lines = ["127.0.0.1 localhost"]
     lines += [f"{whole.address(node)} {name}" for node, name in enumerate(whole.names)]
     (directory / ADDRESSES).write_text("\n".join(lines) + "\n")
+
+
+def _note(directory: Path, sentence: str) -> None:
+    path = directory / DESCRIPTION
+    description = json.loads(path.read_text())
+    description["notes"].append(sentence)
+    write_atomically(path, description)
 
 
 def _start_holder(directory: Path) -> None:

@@ -319,10 +319,15 @@ class TrialLoop:
             "refinement",
             configuration,
             inside=not self._truncated,
-            bound=cutoff(self._refiner.best, self._spec.cutoff_factor),
+            bound=self._refinement_cutoff(self._refiner.best),
         )
         self.ledger.ask("refinement")
         return _Asked(self._number, configuration, inside=False, refined=True)
+
+    def _refinement_cutoff(self, best: float) -> float | None:
+        """A refinement keeps what is better alone, so it needs no time of what is worse."""
+        factor = self._spec.cutoff_factor
+        return cutoff(best, None if factor is None else min(factor, 1.0))
 
     def _begin_finalists(self) -> None:
         refined = sorted(self._refined, key=lambda entrant: (entrant.estimate, entrant.number))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from storage.errors import Unavailable
 from storage.storage import Storage
 from workers.capture_progress import runs_so_far
 from workers.capture_sandbox import Sandbox
+from workers.looking import looking
 
 __all__ = ["CaptureWatch"]
 
@@ -52,23 +53,15 @@ class CaptureWatch:
     @contextmanager
     def __call__(self, box: Sandbox) -> Iterator[None]:
         """Watch while the context is open; the logs are complete when it closes."""
-        ended = threading.Event()
-        thread = threading.Thread(target=self._watch, args=(box, ended), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-            self._report(box)
 
-    def _watch(self, box: Sandbox, ended: threading.Event) -> None:
-        while not ended.wait(_LOOK_SECONDS):
-            try:
+        def look() -> None:
+            # Where the database is away the capture goes on; the next report tells more.
+            with suppress(Unavailable):
                 if not (self._report(box) and self._wanted()):
                     self._stop.set()
-            except Unavailable:  # the capture goes on; the next report tells more
-                continue
+
+        with looking(look, _LOOK_SECONDS, last=lambda: self._report(box)):
+            yield
 
     def _report(self, box: Sandbox) -> bool:
         known: dict[str, Any] = {f"{name}_log": box.full_log(name) for name in _LOGS}

@@ -27,6 +27,7 @@ from storage.records import Headway, Outcome, Trial
 from storage.spans import span
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
+from workers.held_outcomes import HeldOutcomes
 from workers.simulator_client import Simulator, SimulatorError, engine_in_use, simulator_version
 from workers.straits import straits
 from workers.subject import Replayed, Subject, Subjects, Workload
@@ -122,9 +123,9 @@ class Evaluator:
             The seconds that the evaluations took. What the database took, which may be busy, tells
             nothing of the trials; that they share its transactions is the better then.
         """
-        began = stored = time.monotonic()
+        began = time.monotonic()
         seconds = 0.0
-        finished: list[Finished] = []
+        held = HeldOutcomes(self._store, _AT_ONCE_SECONDS)
         simulated: set[str] = set()  # keys
         rest = 0.0
         with ExitStack() as stack:
@@ -142,13 +143,10 @@ class Evaluator:
                     now = time.monotonic()
                     if now - began > _TURN_SECONDS:
                         run.abandon()  # others may be free for what was thought to be quick
-                    again = isinstance(answer, _Question) and answer.key in simulated
-                    if finished and (again or now - stored > _AT_ONCE_SECONDS):
-                        self._store(finished)
+                    if isinstance(answer, _Question) and answer.key in simulated:
+                        held.store()
+                        (answer,) = self._known([answer])  # which the cache has since then
                         now = time.monotonic()
-                        finished, stored = [], now
-                    if again:  # it answers from the cache since it was stored
-                        (answer,) = self._known([answer])
                     try:
                         outcome, key = self._outcome(run, trial, answer, last=_is_last(attempt_id))
                     except (_Abandoned, _InStraits) as error:
@@ -161,12 +159,11 @@ class Evaluator:
                         self._storage.release_attempt(attempt_id)
                         log.info("attempt %s is handed back", attempt_id)
                     else:
-                        finished.append(Finished(attempt_id, outcome, key))
+                        held.add(Finished(attempt_id, outcome, key))
                         if key is not None:
                             simulated.add(key)
                     seconds += time.monotonic() - now
-            if finished:
-                self._store(finished)
+            held.store()
         self._stopping.wait(rest)  # others take what was handed back, or it is better by then
         return seconds + rest
 

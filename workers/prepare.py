@@ -6,7 +6,7 @@ import logging
 import tempfile
 import threading
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from searchspace.collectives import called_collectives
 from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import HamtuneError, InvalidInput
+from searchspace.extrapolation import EDITION, extrapolate
 from searchspace.formats.patterns import Pattern, pattern_trace
 from searchspace.formats.plain_file import check_file
 from searchspace.formats.source_archive import pack
@@ -23,6 +24,8 @@ from searchspace.job import BuiltSpace, JobSpec, build_space
 from searchspace.jobspec import Application as AnyApplication
 from searchspace.jobspec import (
     BuiltinApplication,
+    Capture,
+    ExtrapolatedApplication,
     Reference,
     SingleApplication,
     SourceApplication,
@@ -130,7 +133,7 @@ class Preparer:
             # What it names and what is made for it belongs to the job's project.
             share = ProjectStorage.of(self.storage, job.project)
             spec = read_spec(share, job)
-            if not all(self._is_captured(part, job) for part in spec.parts):
+            if not all(self._is_captured(part, job) for part in spec.captures):
                 return
             application = stored_application(share, spec.application, self.stop)
             called = called_collectives(application.summary)
@@ -216,7 +219,7 @@ class Preparer:
             return None
         return None if job.space is not None or job.state in FINAL_JOB_STATES else job
 
-    def _is_captured(self, named: SingleApplication, job: Job) -> bool:
+    def _is_captured(self, named: Capture | Pattern, job: Job) -> bool:
         """Whether an application has its trace, or got it now; no where that is another's task."""
         if not isinstance(named, SourceApplication | Reference):
             return True
@@ -402,6 +405,8 @@ def _single_application(
         return add_source(storage, Path(named.source), named)[0]
     if isinstance(named, Pattern):
         return pattern_application(storage, named)
+    if isinstance(named, ExtrapolatedApplication):
+        return extrapolated_application(storage, named, stop)
     return storage.get_application(named.id)
 
 
@@ -527,6 +532,44 @@ def pattern_application(storage: Storage, named: Pattern) -> Application:
             trace_sha256=storage.put_artifact(trace),
             ranks=named.ranks,
             summary=describe_trace(trace),
+        )
+
+
+def extrapolated_application(
+    storage: Storage, named: ExtrapolatedApplication, stop: threading.Event | None = None
+) -> Application:
+    """The stored application that follows from smaller captures, whose trace is written once.
+
+    Raises:
+        As `stored_application`; InvalidInput also where the captures follow no pattern.
+    """
+    captures = [
+        _single_application(storage, capture, stop) for capture in named.extrapolate.captures
+    ]
+    for capture in captures:
+        if capture.kind == "workload":
+            raise InvalidInput(f"'{capture.name}' is several", field="application.extrapolate")
+        check_captured(capture)
+    digests = sorted(capture.trace_sha256 for capture in captures)
+    key = f"extrapolated:{sha256_of([EDITION, named.ranks, digests])}"
+    known = storage.find_application(key)
+    if known is not None:
+        return known
+    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
+        trace = Path(directory) / "trace.ht"
+        paths = [storage.artifact_path(digest) for digest in digests]
+        try:
+            made = extrapolate(paths, named.ranks, trace)
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="application.extrapolate") from error
+        summary = describe_trace(trace)
+        return storage.add_application(
+            name=f"{summary['program']}, extrapolated to {made.ranks} ranks",
+            kind="extrapolated",
+            key=key,
+            trace_sha256=storage.put_artifact(trace),
+            ranks=made.ranks,
+            summary={**summary, "extrapolated": asdict(made)},
         )
 
 

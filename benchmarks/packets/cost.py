@@ -12,8 +12,10 @@ from typing import Any
 from benchmarks.packets.bars import Bars
 from benchmarks.packets.traces import allreduce, alltoall, stencil
 from searchspace.configuration import Configuration
+from searchspace.kernels import aspl_diameter
 from searchspace.machine import Machine, parse_machine
 from searchspace.platform import resolve
+from searchspace.topology import generate
 from workers.simulator_client import Simulator
 
 __all__ = ["CASES", "Case", "evaluate", "machine_of", "show_costs"]
@@ -75,6 +77,7 @@ def show_costs(bars: Bars) -> Iterator[dict[str, Any]]:
     """Print a line a case, then the growth; gives the figures."""
     print("cost of one evaluation, random network of degree 8, protocol tcp-openmpi")
     seconds: dict[str, list[tuple[int, float]]] = {}
+    crossings: dict[str, list[tuple[int, float]]] = {}
     with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:
         for case in CASES:
             trace = case.write(Path(scratch) / "trace.ht", case.ranks)
@@ -85,16 +88,28 @@ def show_costs(bars: Bars) -> Iterator[dict[str, Any]]:
             bars.at_most(f"{name}: CPU s", cpu, case.cpu_seconds)
             if case.bytes is not None:
                 bars.at_most(f"{name}: MB", memory / _MEGABYTE, case.bytes / _MEGABYTE)
+            crossed = answers[0]["messages"] * _mean_path(case.ranks)
             seconds.setdefault(case.name, []).append((case.ranks, cpu))
+            crossings.setdefault(case.name, []).append((case.ranks, crossed))
             yield {
                 "case": case.name,
                 "ranks": case.ranks,
+                "messages": answers[0]["messages"],
+                "cables_crossed": crossed,
                 "cpu_seconds": [answer["cpu_seconds"] for answer in answers],
                 "peak_rss_bytes": memory,
                 "simulated_time": answers[0]["simulated_time"],
             }
     for name in ("stencil", "all-reduce 64 KiB"):
         bars.at_most(f"{name}: growth per doubling of ranks", _growth(seconds[name]), MOST_GROWTH)
+        told = f"{name}: the same of messages times cables crossed"
+        print(f"  {told:52} {_growth(crossings[name]):10.4g}")
+
+
+def _mean_path(hosts: int) -> float:
+    """Cables that messages between random hosts cross."""
+    graph = generate("random", hosts, degree=8, seed=1)
+    return aspl_diameter(graph.nodes, graph.edges)[0]
 
 
 def _growth(points: Sequence[tuple[int, float]]) -> float:

@@ -15,6 +15,7 @@ from benchmarks.packets.bars import Bars
 from benchmarks.packets.traces import stencil
 from benchmarks.scale.accounts import Accounts, accounting
 from benchmarks.scale.memory import PeakMemory
+from searchspace.configuration import Configuration
 from searchspace.job import load_new_job
 from service.runtime import Runtime
 from service.settings import Settings
@@ -78,6 +79,7 @@ def show_job(ranks: int, trials: int, bars: Bars) -> dict[str, Any]:
                 found = storage.list_trials(job.id, limit=10 * trials)
             after = _cpu_seconds()
     own, others = (after[index] - before[index] for index in (0, 1))
+    own -= memory.cpu_seconds
     # A simulator that is ended with its ranks standing ready is killed, and nobody counts what its
     # children took; the answers tell it. What else was started is the tuner's process.
     simulated = sum(trial.cpu_seconds or 0.0 for trial in found if not trial.cached)
@@ -139,7 +141,7 @@ def _parts(accounts: Accounts, own: float, others: float) -> dict[str, float]:
     named = dict(accounts.seconds)
     return {
         **named,
-        "rest, with the watching of memory": own - sum(named.values()),
+        "rest of this process": own - sum(named.values()),
         "tuner's process and simulators' start": others,
     }
 
@@ -155,7 +157,7 @@ def _show(figures: dict[str, Any], bars: Bars) -> None:
     for each in evaluations[:_DEAREST]:
         algorithms = ", ".join(
             str(value)
-            for name, value in each["configuration"].items()
+            for name, value in Configuration.from_json(each["configuration"]).items()
             if name.startswith("collectives.")
         )
         what = f"trial {each['trial']}: {algorithms or 'defaults'}, {each['state']}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,10 +20,12 @@ class PeakMemory:
 
     Attributes:
         bytes: The most that was seen.
+        cpu_seconds: What looking took, once the context has ended.
     """
 
     def __init__(self) -> None:
         self.bytes = 0
+        self.cpu_seconds = 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="memory", daemon=True)
 
@@ -42,6 +45,7 @@ class PeakMemory:
     def _watch(self) -> None:
         while not self._ended.wait(_SECONDS):
             self.bytes = max(self.bytes, sum(map(_shared_out, _family(os.getpid()))))
+        self.cpu_seconds = time.thread_time()
 
 
 def _family(process: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import pickle
@@ -85,6 +86,7 @@ def stencil_traffic(ranks: int) -> Traffic:
 def _measured(work: Callable[[], object], seconds: int) -> dict[str, Any]:
     """CPU seconds and memory that a piece of work adds, in a process of its own."""
     reader, writer = os.pipe()
+    ctypes.CDLL(None).malloc_trim(0)  # what is free here the child would use first
     before = _resident()
     process = os.fork()
     if process == 0:

@@ -1,10 +1,11 @@
 """The service on real servers, against its bars.
 
-    .venv/bin/python -m benchmarks.service [--only throughput|speedup|clients|courses] [--scale S]
+    .venv/bin/python -m benchmarks.service [--only ROW] [--scale S]
 
 Starts PostgreSQL (which waits for the disk at every commit), Redis, an API, a coordinator and
 workers on free ports of loopback, and prints a table of bars, MET or MISSED; the exit status tells
-whether all are met. `--scale 0.1` tries it with fewer trials. It wants two cores to itself.
+whether all are met. Rows are throughput, speedup, hosts, clients and courses. `--scale 0.1` tries
+it with fewer trials. It wants two cores to itself.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.service import clients, courses, speedup, throughput
+from benchmarks.service import clients, courses, hosts, speedup, throughput
 from benchmarks.service.bars import Bar
 from benchmarks.service.installation import Installation, installation
 
 ROWS: dict[str, Callable[[Installation, float], list[Bar]]] = {
     "throughput": lambda running, scale: throughput.measure(running, scale)[0],
     "speedup": speedup.measure,
+    "hosts": hosts.measure,
     "clients": clients.measure,
     "courses": courses.measure,
 }

@@ -72,12 +72,12 @@ class Installation:
         self.api = self.start("api", "--port", str(port))
         self.wait_for(self._answers, "the API did not start")
 
-    def start(self, *command: str) -> Part:
-        """Start `hamtune COMMAND` beside the servers."""
+    def start(self, *command: str, prefix: Sequence[str] = ()) -> Part:
+        """Start `hamtune COMMAND` beside the servers, or where a prefix leads."""
         log = self._directory / f"{command[0]}.log"
         with log.open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "cli", *command],
+                [*prefix, sys.executable, "-m", "cli", *command],
                 cwd=self._directory,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -88,11 +88,18 @@ class Installation:
         self._stack.callback(part.stop)
         return part
 
-    def workers(self, count: int, *, queues: str = "evaluate,prepare") -> list[Part]:
-        """Start workers and wait until they are registered."""
+    def workers(
+        self,
+        count: int,
+        *,
+        queues: str = "evaluate,prepare",
+        prefixes: Sequence[Sequence[str]] = (),
+    ) -> list[Part]:
+        """Start workers and wait until they are registered; those with a prefix where it leads."""
         before = self._living("worker")
         command = ("worker", "--concurrency", "1", "--queues", queues)
-        parts = [self.start(*command) for _ in range(count)]
+        places = [*prefixes, *[()] * (count - len(prefixes))]
+        parts = [self.start(*command, prefix=place) for place in places]
         self.wait_for(lambda: self._living("worker") >= before + count, "the workers did not start")
         return parts
 

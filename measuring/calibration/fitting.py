@@ -36,7 +36,7 @@ CROWD_ERROR = 0.05
 """The same where all hosts talk at once, and TCP decides who goes first."""
 SMALL_ERROR = 0.2
 """The same of what processors decide, whose time depends on what else they did."""
-_CROWDS = ("shift", "all to all", "pipeline", "first of many")
+_CROWDS = ("shift", "shuffle", "all to all", "pipeline", "first of many")
 _OF_PROCESSORS = ("gap", "send returns")
 _FIRST_GUESS_ALONE = "unexpected"
 """Messages that lie ready are received at once. Ranks that wait for one are woken for it, which is
@@ -60,6 +60,7 @@ _VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
         {"exchange": "half", "stagger": 0.0},
         *({"exchange": "ordered", "stagger": stagger} for stagger in (0.0, 5e-5, 1e-4, 2e-4)),
     ),
+    "turn": tuple({"turn": size} for size in (0, 16384, 65536)),
     "trains": tuple({"trains": trains} for trains in (64, 16, 8, 4, 2, 1)),
     "switching": ({"switching": "cut-through"}, {"switching": "store-and-forward"}),
 }

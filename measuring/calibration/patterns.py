@@ -43,6 +43,7 @@ __all__ = [
     "pipeline",
     "send_return",
     "shift",
+    "shuffle",
     "stream",
     "streams",
 ]
@@ -243,6 +244,21 @@ def shift(ranks: Sequence[int], distance: int, size: int) -> Experiment:
             for at, rank in enumerate(ranks)
         },
     )
+
+
+def shuffle(orders: Sequence[Sequence[int]], size: int, detail: str) -> Experiment:
+    """All ranks at once send to others at all distances, so that messages cross on their way.
+
+    Args:
+        orders: Of all ranks, one a round: each sends to the next in it, the last one to the first.
+        size: Of each message, bytes.
+        detail: What tells these orders from others.
+    """
+    calls: dict[int, list[Call]] = {rank: [] for rank in sorted(orders[0])}
+    for order in orders:
+        for at, rank in enumerate(order):
+            calls[rank].append(sendrecv(order[(at + 1) % len(order)], order[at - 1], size))
+    return _crowd("shuffle", size, detail, list(calls), calls)
 
 
 def all_to_all(ranks: Sequence[int], size: int) -> Experiment:

@@ -15,7 +15,7 @@ from searchspace.machine import Machine
 
 __all__ = ["FLOPS", "VERSION", "Part", "Plan", "candidates", "pause_on", "plan", "sizes_up_to"]
 
-VERSION = 3
+VERSION = 4
 """Of the experiments: times of others are not used."""
 KIB = 1 << 10
 MOST_BYTES = 4096 * KIB
@@ -34,6 +34,8 @@ _CROWD = 16
 _HOP_CLASSES = 4
 _MOST_STREAMS = 4
 _MANY = 3
+_SHUFFLES = 3
+_ROUNDS_OF_A_SHUFFLE = 3
 _COPIED = 64 * KIB
 _PACKETS_OF_PAUSE = 4
 _LEAST_PAUSE = 0.002
@@ -250,7 +252,7 @@ class _Layout:
                 yield patterns.incast(root, peers, size)
                 yield patterns.outcast(root, peers, size)
         if len(others) >= _MANY:
-            for size in (16 * KIB, 48 * KIB):
+            for size in (8 * KIB, 16 * KIB, 48 * KIB):
                 yield patterns.first_of_many(root, self._rng.sample(others, _MANY), size)
         shared = self._sharing_a_cable()
         for count in range(2, len(shared) + 1):
@@ -266,6 +268,10 @@ class _Layout:
                 yield patterns.shift(ranks, distance, size)
             yield patterns.all_to_all(ranks, size)
             yield patterns.pipeline(ranks, size)
+        for number in range(1, _SHUFFLES + 1):
+            orders = [self._rng.sample(ranks, len(ranks)) for _ in range(_ROUNDS_OF_A_SHUFFLE)]
+            for size in (KIB, 8 * KIB, 32 * KIB, 128 * KIB):
+                yield patterns.shuffle(orders, size, f"order {number}")
 
     def _within_a_host(self) -> Iterator[Experiment]:
         for size in (1, KIB, 8 * KIB, *self._doubling(64 * KIB, 1024 * KIB)):

@@ -7,6 +7,6 @@ the larger run.
 """
 
 from searchspace.extrapolation.errors import NoPattern
-from searchspace.extrapolation.extrapolate import Check, Extrapolated, extrapolate
+from searchspace.extrapolation.extrapolate import EDITION, Check, Extrapolated, extrapolate
 
-__all__ = ["Check", "Extrapolated", "NoPattern", "extrapolate"]
+__all__ = ["EDITION", "Check", "Extrapolated", "NoPattern", "extrapolate"]

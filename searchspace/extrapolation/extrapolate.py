@@ -20,7 +20,10 @@ from searchspace.extrapolation.writing import write_plan
 from searchspace.formats.trace import MAX_RANKS
 from searchspace.kernels import trace_summary
 
-__all__ = ["Check", "Extrapolated", "extrapolate"]
+__all__ = ["EDITION", "Check", "Extrapolated", "extrapolate"]
+
+EDITION = 1
+"""Goes up where the same captures give another trace."""
 
 _LEAST = 2
 
@@ -58,6 +61,8 @@ class Extrapolated:
         classes: What ranks do alike.
         class_count: How many classes there are.
         operations: Of all ranks.
+        rounding: By how much, relative, a size is off at most, where the problem does not divide
+            evenly among the ranks: the trace gives all of them the same.
         check: How well the largest capture is predicted by the others; None where these do not do.
         check_obstacle: Why there is no check.
     """
@@ -69,6 +74,7 @@ class Extrapolated:
     classes: str
     class_count: int
     operations: int
+    rounding: float = 0.0
     check: Check | None = None
     check_obstacle: str | None = None
 
@@ -175,6 +181,7 @@ def _from(
             pattern.name,
             len(plans),
             written.operations,
+            max(transfer.sizes.rounding, default=0.0),
         )
     raise first or NoPattern("the captures follow no pattern that is known")
 

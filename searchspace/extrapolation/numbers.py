@@ -54,6 +54,8 @@ class Sizes:
     target: tuple[int, ...]
     across: Counter[float] = field(default_factory=Counter, compare=False)
     """How often an axis across the way of a message had an exponent; fits add to it."""
+    rounding: list[float] = field(default_factory=list, compare=False)
+    """By how much, relative, whole numbers of the wanted run were rounded; fits add to it."""
 
     @property
     def has_uncut_axes(self) -> bool:
@@ -91,10 +93,24 @@ def fit(
     for law in (_powers, _factors, _sum_of_terms):
         found = law(np.array(values, dtype=float), sizes, direction, whole)
         if found is not None:
-            return float(round(found)) if whole else found
+            return _rounded(found, sizes) if whole else found
     raise NoPattern(
         f"the numbers {_listed(values)} on {_listed(sizes.ranks)} ranks follow no law that is known"
     )
+
+
+def _rounded(found: float, sizes: Sizes) -> float:
+    """The nearest whole number: ranks have one more or less where a problem divides unevenly."""
+    nearest = float(round(found))
+    off = abs(nearest / found - 1)
+    if off > _NEAR:
+        raise NoPattern(
+            f"a size would be {found:.4g} on {math.prod(sizes.target)} ranks: the problem does not "
+            "divide evenly among so many"
+        )
+    if off > _EXACT:
+        sizes.rounding.append(off)
+    return nearest
 
 
 def fit_trips(values: Sequence[int], sizes: Sizes) -> int:

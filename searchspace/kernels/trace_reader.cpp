@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -92,15 +93,25 @@ void read_shared_ranks(Opened& opened, std::vector<RankTrace>& ranks) {
   const Layout& layout = opened.layout;
   std::vector<CallStream> calls;
   std::vector<SharedList<double>> flops(1);
-  for (const Block& block : layout.calls)
-    within("calls", calls.size(), [&] {
-      const Bytes bytes = inflate_block(opened.file, block);
-      calls.push_back(decode_block(bytes, block, opened.trace, Writing::shared).trace);
-    });
+  std::optional<std::size_t> wrong;  // the first calls that cannot be
+  std::string why;
+  for (const Block& block : layout.calls) {
+    Bytes bytes;
+    within("calls", calls.size(), [&] { bytes = inflate_block(opened.file, block); });
+    calls.emplace_back();
+    if (wrong) continue;
+    try {
+      calls.back() = decode_block(bytes, block, opened.trace, Writing::shared).trace;
+    } catch (const TraceError& error) {
+      wrong = calls.size() - 1;  // whose they are is told by the table, which comes after them
+      why = error.what();
+    }
+  }
   for (const Block& block : layout.flops)
     within("flops", flops.size() - 1, [&] { flops.push_back(inflate_flops(opened.file, block)); });
   for (Entry& entry : read_table(opened.file, layout))
     within("rank", ranks.size(), [&] {
+      if (entry.calls == wrong) throw TraceError(why);
       RankTrace rank;
       static_cast<CallStream&>(rank) = calls[entry.calls];
       rank.flops = flops[entry.flops];
@@ -109,6 +120,7 @@ void read_shared_ranks(Opened& opened, std::vector<RankTrace>& ranks) {
         throw TraceError("it has other flops or parties than its calls need");
       ranks.push_back(std::move(rank));
     });
+  if (wrong) throw TraceError("calls " + std::to_string(*wrong) + " of the trace: " + why);
 }
 
 }  // namespace

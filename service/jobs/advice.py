@@ -8,7 +8,13 @@ from typing import Any
 __all__ = ["advice"]
 
 
-def advice(value: float, baselines: Mapping[str, float], spec: Mapping[str, Any]) -> list[str]:
+def advice(
+    value: float,
+    baselines: Mapping[str, float],
+    spec: Mapping[str, Any],
+    *,
+    exhausted: bool = False,
+) -> list[str]:
     """What its user can do, a line each; nothing where the best beats all baselines.
 
     Args:
@@ -16,6 +22,7 @@ def advice(value: float, baselines: Mapping[str, float], spec: Mapping[str, Any]
         baselines: Those of the baselines, by label: a family of networks, or the first network
             of the space with an MPI implementation.
         spec: The job file in canonical form.
+        exhausted: Whether everything in the search space was tried.
     """
     if not baselines or value <= min(baselines.values()):
         return []
@@ -24,19 +31,13 @@ def advice(value: float, baselines: Mapping[str, float], spec: Mapping[str, Any]
     # Nothing is chosen where the machine has a network of its own.
     topologies = spec["search"]["topology"] or ["given"]
     families = [one if isinstance(one, str) else one["family"] for one in topologies]
-    outside = " " not in label and label not in families
-    if outside and "given" not in families:
+    if " " not in label and label not in families:
         lines.append(
             f"{label} is not in the search space: add it to search.topology, and the search "
             "begins where the baseline is"
         )
-    elif outside:
-        lines.append(
-            f"{label} is another network than the machine's own: no choice on this one has to "
-            "reach it"
-        )
     trials = spec["budget"].get("trials")
-    if trials is not None:
+    if trials is not None and not exhausted:
         lines.append(
             f"the search had {trials} trials: submit the job with more (budget.trials: "
             f"{4 * int(trials)}); what was simulated once is not simulated again"

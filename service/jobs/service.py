@@ -79,7 +79,7 @@ def _complete(storage: Storage, spec: JobSpec) -> tuple[JobSpec, Application | N
     application = None
     several = isinstance(spec.application, Workload)
     place = "applications" if several else "application"
-    for part in spec.parts:
+    for part in spec.captures:
         if isinstance(part, TraceApplication | SourceApplication):
             kind = "trace" if isinstance(part, TraceApplication) else "source"
             raise InvalidInput(
@@ -87,8 +87,8 @@ def _complete(storage: Storage, spec: JobSpec) -> tuple[JobSpec, Application | N
                 "give its id",
                 field=f"{place}.{kind}",
             )
-        if isinstance(part, Reference) and several:
-            _known(storage.get_application, part, "applications.id")
+        if isinstance(part, Reference) and part is not spec.application:
+            _known(storage.get_application, part, f"{place}.id")
     if isinstance(spec.application, Reference):
         application = _known(storage.get_application, spec.application, "application.id")
     if isinstance(spec.machine, Reference):

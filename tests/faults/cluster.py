@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from deploy import servers
-from tests.faults.remote import Remote
+from deploy.remote import Remote
 
 ROOT = Path(__file__).resolve().parents[2]
 SILENCE_SECONDS = 7.0

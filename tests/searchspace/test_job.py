@@ -483,4 +483,5 @@ def test_a_given_network_is_searched_and_compared_with() -> None:
     )
     built = build_space(load_job(document), 16)
     assert next(built.space.enumerate())["topology"] == "given"
-    assert built.baselines[-1][0] == "given original default"
+    # Nobody who has a network could have a torus instead.
+    assert [label for label, _ in built.baselines] == ["given original default"]

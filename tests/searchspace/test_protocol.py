@@ -100,6 +100,7 @@ overheads = st.lists(st.tuples(sizes, seconds, st.floats(0, 1e-3)), max_size=4).
             "send_buffer": st.none() | sizes,
             "exchange": st.sampled_from(["full", "half"]),
             "trains": st.integers(1, 1000),
+            "turn": st.integers(0, 1 << 20),
             "send_overhead": overheads,
             "receive_overhead": overheads,
             "peer_overhead": seconds,

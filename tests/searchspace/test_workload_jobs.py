@@ -43,7 +43,7 @@ def test_applications_may_stand_in_the_job_file_itself() -> None:
         ({"applications": [{**FIRST, "weight": 0}]}, "weight: "),
         (
             {"applications": [{**FIRST, "application": {}}]},
-            "must name one of: builtin, trace, source, pattern, id",
+            "must name one of: builtin, trace, source, pattern, extrapolate, id",
         ),
         (
             {"applications": [FIRST, {**FIRST, "name": "third"}, SECOND]},

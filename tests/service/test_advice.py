@@ -28,8 +28,5 @@ def test_one_inside_of_the_space_needs_more_trials() -> None:
     assert advice(1.01, {"random original ompi": 1.0}, SPEC) == [MORE]
 
 
-def test_a_machine_that_exists_has_no_other_network() -> None:
-    for topology in (["given"], None):
-        spec = {"search": {"topology": topology}, "budget": {"trials": None}}
-        (line,) = advice(1.01, {"torus-3d": 1.0}, spec)
-        assert line.startswith("torus-3d is another network than the machine's own")
+def test_more_trials_are_of_no_use_where_everything_was_tried() -> None:
+    assert advice(1.01, {"torus-2d": 1.0}, SPEC, exhausted=True) == []

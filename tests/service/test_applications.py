@@ -167,8 +167,8 @@ def test_damaged_and_hostile_traces_are_refused(
     [
         (encode("barrier"), "calls 1 of the trace", "finalize"),
         (encode("send", peer=5, count=1, size=8) + encode("finalize"), "rank 1, send", "5"),
-        (encode("wait", slot=3) + encode("finalize"), "calls 1 of the trace", "slot"),
-        (encode("barrier", comm=7) + encode("finalize"), "calls 1 of the trace", "communicator"),
+        (encode("wait", slot=3) + encode("finalize"), "rank 1 of the trace", "slot"),
+        (encode("barrier", comm=7) + encode("finalize"), "rank 1 of the trace", "communicator"),
     ],
     ids=["no finalize", "no such peer", "no request", "no communicator"],
 )

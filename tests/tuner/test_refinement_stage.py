@@ -27,7 +27,6 @@ SPEC: dict[str, Any] = {
     "search": {"topology": ["ring", "torus-2d"], "mapping": {"mapper": "random", "instances": 9}},
     "budget": {"trials": 6},
     "refinement": 30,
-    "cutoff_factor": 1.0,
     "batch": 3,
     "seed": 3,
 }

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.job import load_job
 from storage.records import Job
 from storage.storage import Storage
@@ -111,6 +113,57 @@ def test_a_pattern_is_written_as_a_trace_once(storage: Storage) -> None:
     assert [job.application_id for job in prepared] == [application.id] * 2
     assert prepared[0].space is not None
     assert prepared[0].space["fidelity"]["trace_sha256"] is not None
+
+
+def test_a_large_run_is_extrapolated_from_captures_once(storage: Storage, tmp_path: Path) -> None:
+    captures = [{"trace": str(write_ring(tmp_path / f"{n}.ht", n))} for n in (2, 4, 8)]
+    document = job_document(Path("unused"))
+    document["application"] = {"extrapolate": {"captures": captures}, "ranks": 16}
+    document["machine"]["nodes"] = 16
+    document["search"]["collectives"] = {"allreduce": "all"}
+    first, second = create(storage, document), create(storage, document)
+
+    prepare_job(storage, first.id)
+    prepare_job(storage, second.id)
+
+    prepared = [storage.get_job(job.id) for job in (first, second)]
+    (large,) = {job.application_id for job in prepared}
+    assert large is not None
+    application = storage.get_application(large)
+    assert (application.kind, application.ranks) == ("extrapolated", 16)
+    assert application.summary["calls"]["allreduce"] == 16
+    assert application.summary["extrapolated"]["from_ranks"] == [2, 4, 8]
+    assert application.summary["extrapolated"]["check"]["calls"] == 0.0
+
+
+def test_captures_that_follow_no_pattern_fail_the_job(
+    storage: Storage, tmp_path: Path, trace: Path
+) -> None:
+    captures = [{"trace": str(path)} for path in (trace, write_ring(tmp_path / "2.ht", 2))]
+    document = job_document(trace)
+    document["application"] = {"extrapolate": {"captures": captures}, "ranks": 16}
+    document["machine"]["nodes"] = 16
+    job = create(storage, document)
+
+    prepare_job(storage, job.id)
+
+    failed = storage.get_job(job.id)
+    assert failed.state == "failed"
+    assert "application.extrapolate: the traces are of several programs" in str(failed.error)
+
+
+def write_ring(path: Path, ranks: int) -> Path:
+    """Write a trace in which every rank passes something on before all reduce."""
+    sizes = {"send_count": 10, "send_size": 8, "recv_count": 10, "recv_size": 8}
+    body = [
+        encode("compute", flops=1e6)
+        + encode("sendrecv", **{"to": (rank + 1) % ranks, "from": (rank - 1) % ranks, **sizes})
+        + encode("allreduce", count=1, size=8)
+        + encode("finalize")
+        for rank in range(ranks)
+    ]
+    write_trace(path, TraceHeader(ranks=ranks, program="ring"), body)
+    return path
 
 
 def test_the_machine_may_be_a_stored_one(storage: Storage, trace: Path) -> None:

@@ -68,6 +68,7 @@ Protocol parse_protocol(const Json& json, const std::string& path) {
   protocol.trains = std::floor(fields.number("trains", false));
   if (!(protocol.trains >= 1 && protocol.trains <= kMostTrains))
     throw InvalidRequest(fields.name("trains") + ": must be from 1 to 1e9");
+  if (!fields.find("turn").is_null()) protocol.turn = fields.number("turn", true);
   protocol.buffer = fields.optional_number("buffer");
   if (protocol.buffer && *protocol.buffer < protocol.mtu + protocol.framing)
     throw InvalidRequest(fields.name("buffer") + ": must hold a packet");

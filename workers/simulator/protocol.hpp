@@ -60,6 +60,7 @@ struct Protocol {
   double turns_above = 0;              // what takes turns where exchange is half
   double stagger = 0;                  // by which a rank is late at most after a message of several packets
   double trains = 0;                   // most that a message is cut into
+  double turn = 0;                     // that a message sends before it is another one's turn
   std::optional<double> buffer;        // of each cable; none: without limit
   double burst = 0;                    // that an idle cable lets pass at once
   Overhead send_overhead;              // on the processor of the sender

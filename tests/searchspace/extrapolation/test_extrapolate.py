@@ -200,3 +200,29 @@ def test_captures_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         extrapolate([one, one], 16, tmp_path / "large.ht")
     with pytest.raises(InvalidInput, match="above the 4 ranks"):
         extrapolate([one, captured(tmp_path, random_peers, 2)], 4, tmp_path / "large.ht")
+
+
+def shared_out(total: int) -> Program:
+    """A ring in which every rank passes on its share of a fixed problem, rounded."""
+
+    def program(rank: int, ranks: int) -> bytes:
+        sizes = {"send_size": 8, "recv_size": 8}
+        sizes |= {"send_count": round(total / ranks), "recv_count": round(total / ranks)}
+        return encode("sendrecv", **{"to": (rank + 1) % ranks, "from": (rank - 1) % ranks, **sizes})
+
+    return program
+
+
+@pytest.mark.parametrize(("total", "rounding"), [(4096, 0.0), (4000, 1 - 31 / 31.25)])
+def test_a_problem_that_does_not_divide_evenly_is_told(
+    tmp_path: Path, total: int, rounding: float
+) -> None:
+    captures = [captured(tmp_path, shared_out(total), ranks) for ranks in (8, 16, 32)]
+    made = extrapolate(captures, 128, tmp_path / "large.ht")
+    assert made.rounding == pytest.approx(rounding)
+
+
+def test_a_problem_too_small_for_so_many_ranks_is_refused(tmp_path: Path) -> None:
+    captures = [captured(tmp_path, shared_out(160), ranks) for ranks in (8, 16, 32)]
+    with pytest.raises(NoPattern, match="does not divide evenly"):
+        extrapolate(captures, 128, tmp_path / "large.ht")

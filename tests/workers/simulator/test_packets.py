@@ -129,6 +129,29 @@ def test_long_messages_take_turns_in_equal_shares_whatever_their_length(tmp_path
     assert abs(short - (size / BANDWIDTH + LATENCY)) <= train * 1.001
 
 
+@pytest.mark.parametrize(
+    ("fields", "packets"),
+    [
+        ({"turn": 0}, 1),
+        ({"turn": 10 * MTU}, 10),
+        ({"turn": 1_000_000}, 20),
+        ({"trains": 1}, 20),
+    ],
+)
+def test_messages_of_a_host_take_turns_of_so_many_bytes(
+    tmp_path: Path, fields: dict[str, Any], packets: int
+) -> None:
+    """The first of two is through when all but the last turn of the second has left."""
+    size = 20 * MTU
+    request = packets_on(line_of(2), 0, 1, 1, **fields)
+    messages = together(("isend", 1, size), ("isend", 2, size))
+    programs = [messages, receives((0, size)), receives((0, size))]
+    _, first, second = times_of(tmp_path, programs, request)
+    assert second == pytest.approx(2 * size / BANDWIDTH + LATENCY, rel=EXACTLY)
+    left = 2 * size - packets * MTU
+    assert first == pytest.approx(left / BANDWIDTH + LATENCY, rel=EXACTLY)
+
+
 def test_messages_of_a_pair_follow_each_other(tmp_path: Path) -> None:
     """A fluid would have them share the cable, and all arrive at the end."""
     size, messages = 8000, 5

@@ -292,7 +292,9 @@ void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& t
   send_next(way);
 }
 
-/// Has the next train of a channel come to the first queue, once the last one has left it.
+/// Has the next trains of a channel come to the first queue, once the last ones have left it: as many of
+/// a message as it sends in a turn. Where buffers are finite nobody knows yet when a train will leave, and
+/// it is one at a time.
 void PacketMessages::send_next(Channel& way) {
   if (way.is_busy || way.first == nullptr) return;
   const double now = Kernel::now();
@@ -304,7 +306,9 @@ void PacketMessages::send_next(Channel& way) {
   if (!may_go(way)) return;
   PacketSend& send = *way.first;
   const double before = send.bytes;
-  way.free = network_.send_train(send, now);
+  do
+    way.free = network_.send_train(send, now);
+  while (send.bytes > 0 && before - send.bytes < protocol_.turn && way.free != PacketNetwork::kNever);
   way.leaving = before - send.bytes;
   way.ends_message = !(send.bytes > 0);
   if (way.ends_message) {

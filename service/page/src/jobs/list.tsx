@@ -113,6 +113,7 @@ export function application(job: Pick<Job, "spec">): string {
   const ranks = one["ranks"] ? `, ${String(one["ranks"])} ranks` : "";
   if (one["builtin"]) return `${String(one["builtin"])}${one["class"] ? `.${String(one["class"])}` : ""}${ranks}${hosts}`;
   if (one["pattern"]) return `${String(one["pattern"])}${ranks}${hosts}`;
+  if (one["extrapolate"]) return `extrapolated${ranks}${hosts}`;
   if (Array.isArray(one["applications"])) return `${one["applications"].length} applications at once${hosts}`;
   return `an uploaded program${hosts}`;
 }

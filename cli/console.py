@@ -1,0 +1,17 @@
+"""Where commands print tables."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+
+__all__ = ["table_console"]
+
+_WIDE = 10_000
+"""Characters of a line: what reads a pipe wants whole values, not what fits on a screen."""
+
+
+def table_console() -> Console:
+    """Standard output; as wide as the tables are where it is no terminal."""
+    return Console(width=None if sys.stdout.isatty() else _WIDE, soft_wrap=True)
