@@ -188,10 +188,11 @@ class Protocol(Description):
     trains: int = Field(default=64, ge=1, le=MOST_TRAINS)
     """Most trains of packets that one message is cut into: what large messages cost to simulate,
     and how finely they share cables."""
-    turn: AnySize = 0
+    turn: AnySize = 65_536
     """Bytes that a message sends over its host's first cable before it is another message's turn
-    there; 0: one train. Linux hands a device up to 64 KiB of a TCP connection at once, so several
-    messages that a host sends leave it one after the other rather than together."""
+    there; 0: one train. Linux hands a device up to 64 KiB of a TCP connection at once (the limit of
+    its segmentation offload), so messages that a host sends leave it one after the other rather
+    than together."""
     buffer: AnySize | None = None
     """Bytes that wait for a cable at most; the cables before it are held up then, as by the credits
     of a lossless fabric. Null for no limit, which stands for TCP too, whose window keeps queues
@@ -304,6 +305,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
             eager_limit=12_288,
             send_buffer=0,
             exchange="full",
+            turn=0,
         ),
         # Nothing but bytes through queues: for closed forms, and to see what a protocol costs.
         "ideal": Protocol(
@@ -314,6 +316,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
             eager_limit=None,
             send_buffer=None,
             exchange="full",
+            turn=0,
         ),
     }
 )

@@ -60,7 +60,7 @@ _VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
         {"exchange": "half", "stagger": 0.0},
         *({"exchange": "ordered", "stagger": stagger} for stagger in (0.0, 5e-5, 1e-4, 2e-4)),
     ),
-    "turn": tuple({"turn": size} for size in (0, 16384, 65536)),
+    "turn": tuple({"turn": size} for size in (65536, 16384, 0)),
     "trains": tuple({"trains": trains} for trains in (64, 16, 8, 4, 2, 1)),
     "switching": ({"switching": "cut-through"}, {"switching": "store-and-forward"}),
 }

@@ -22,6 +22,7 @@ class Algorithm:
         decision_table: Whether it is no algorithm of its own but the table by which an MPI
             implementation chooses one.
         own: Whether it is ours: SMPI by itself does not know the name.
+        same_in_smpi: The algorithm of SMPI that one of ours is another name for.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Algorithm:
     withheld: str | None = None
     decision_table: bool = False
     own: bool = False
+    same_in_smpi: str | None = None
 
     @property
     def offered(self) -> bool:

@@ -17,6 +17,7 @@ ALLTOALL = collective(
             "ompi_linear_sync",
             "all blocks at once, as Open MPI's with its own limit of requests",
             own=True,
+            same_in_smpi="basic_linear",
         ),
         Algorithm("bruck", "log2(ranks) rounds of combined blocks; for short messages"),
         Algorithm("2dmesh", "along the rows, then the columns of a 2-D mesh of ranks", (mesh_2d,)),

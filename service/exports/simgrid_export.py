@@ -12,14 +12,14 @@ from searchspace.formats.operations import decode
 from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.formats.time_independent import NotConvertible, time_independent
 from searchspace.formats.trace import TraceHeader, read_header, read_operations
-from searchspace.platform import model_options
+from searchspace.platform import Resolved, model_options
 from service.exports.result import ExportFile, Result
 from service.exports.transport import unsaid_lines
 from service.exports.wording import origin_lines
 from storage.errors import Conflict
 from workers.capture import APPLICATIONS, builtin_sources
 
-__all__ = ["export_simgrid"]
+__all__ = ["export_simgrid", "smpi_options"]
 
 REPLAY = Path(__file__).with_name("replay.c")
 MARKS = Path(__file__).with_name("marks.c")
@@ -127,7 +127,8 @@ def _own_choices(result: Result) -> dict[str, str]:
         chosen = str(result.configuration.get(f"collectives.{name}", DEFAULT))
         if chosen == DEFAULT:
             chosen = str(result.configuration.get("mpi", DEFAULT))
-        if chosen != DEFAULT and collective.algorithms[chosen].own:
+        algorithm = None if chosen == DEFAULT else collective.algorithms[chosen]
+        if algorithm is not None and algorithm.own and algorithm.same_in_smpi is None:
             found[name] = chosen
     return found
 
@@ -135,11 +136,25 @@ def _own_choices(result: Result) -> dict[str, str]:
 def _known_options(result: Result) -> dict[str, str]:
     """The options without the choices that are ours; these are left to SMPI's table."""
     own = {f"smpi/{name}" for name in _own_choices(result)}
-    options = {name: value for name, value in result.resolved.options.items() if name not in own}
+    options = {
+        name: value for name, value in smpi_options(result.resolved).items() if name not in own
+    }
     mpi = str(result.configuration.get("mpi", DEFAULT))
     if mpi in LIBRARIES:
         options["smpi/coll-selector"] = LIBRARIES[mpi]
     return dict(sorted(options.items()))
+
+
+def smpi_options(resolved: Resolved) -> dict[str, str]:
+    """The options of a configuration, with algorithms by the names that SMPI has for them."""
+    return {name: _in_smpi(name, str(value)) for name, value in resolved.options.items()}
+
+
+def _in_smpi(option: str, value: str) -> str:
+    """An option's value by the name that SMPI has for it."""
+    collective = COLLECTIVES.get(option.removeprefix("smpi/"))
+    algorithm = None if collective is None else collective.algorithms.get(value)
+    return value if algorithm is None else algorithm.same_in_smpi or value
 
 
 def _unknown(result: Result) -> str:

@@ -79,3 +79,14 @@ def test_every_algorithm_is_described() -> None:
     for collective in COLLECTIVES.values():
         assert collective.description
         assert all(algorithm.description for algorithm in collective.algorithms.values())
+
+
+def test_another_name_for_an_algorithm_of_smpi_is_one_that_smpi_has() -> None:
+    named = [
+        (collective, algorithm.same_in_smpi)
+        for collective in COLLECTIVES.values()
+        for algorithm in collective.algorithms.values()
+        if algorithm.same_in_smpi is not None
+    ]
+    assert named
+    assert all(not collective.algorithms[name].own for collective, name in named)

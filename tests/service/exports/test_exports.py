@@ -12,11 +12,15 @@ from typing import Any
 
 import pytest
 
+from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.kernels import trace_summary
+from searchspace.machine import parse_machine
+from searchspace.platform import resolve
 from service.exports.registry import EXPORTERS, ExportFile, archive, export_job
+from service.exports.simgrid_export import smpi_options
 from storage.errors import Conflict, NotFound
 from storage.records import Outcome
 from storage.storage import Storage
@@ -100,6 +104,14 @@ def test_a_trace_is_exported_as_stock_trace_and_reruns(
     # A million flops at 100 Gf, and a message there and back.
     assert 1e-5 < float(first.removeprefix("simulated time: ").removesuffix(" s")) < 2e-5
     assert second == "found by Hamtune: 1.5 s"
+
+
+def test_an_algorithm_by_another_name_is_exported_by_that_of_smpi() -> None:
+    machine = parse_machine({**SPEC["machine"], "network": "fluid"})
+    chosen = Configuration({"collectives.alltoall": "ompi_linear_sync", "topology_seed": 1})
+    resolved = resolve(Configuration({"topology": "random", **chosen}), machine, 4)
+    assert resolved.options["smpi/alltoall"] == "ompi_linear_sync"
+    assert smpi_options(resolved)["smpi/alltoall"] == "basic_linear"
 
 
 def test_a_trace_with_communicators_says_that_the_program_is_needed(
