@@ -7,6 +7,7 @@ import math
 import os
 import random
 import re
+import shlex
 import statistics
 import subprocess
 import time
@@ -224,10 +225,10 @@ class _Way:
             raise HamtuneError(f"{self.command[0]} cannot be started: {error.strerror}") from None
         took = time.perf_counter() - begun
         if done.returncode:
-            said = (done.stdout + done.stderr).splitlines()[-_SHOWN:]
-            raise HamtuneError(
-                "\n".join([f"the {self.name} run failed with status {done.returncode}:", *said])
-            )
+            said = (done.stdout + done.stderr).strip().splitlines()[-_SHOWN:]
+            by_hand = ["nothing was printed; try it by hand:", f"  {shlex.join(self.command)}"]
+            what = f"the {self.name} run failed with status {done.returncode}:"
+            raise HamtuneError("\n".join([what, *(said or by_hand)]))
         if pattern is None:
             return took
         found = pattern.search(done.stdout)

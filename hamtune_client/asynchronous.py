@@ -228,6 +228,17 @@ class AsyncJob(KnownJob):
         """
         return await self._client.call(calls.export(self.id, form, wishes))
 
+    async def files(self) -> dict[str, int]:
+        """The files that runs of the program left, by path: how many bytes each has.
+
+        There are such files where the program is built from a source tree.
+        """
+        return await self._client.call(calls.files(self.id))
+
+    async def file(self, path: str) -> bytes:
+        """One of the files that `files` names."""
+        return await self._client.call(calls.file(self.id, path))
+
     async def replay(self, number: int) -> Replay:
         """Simulate a trial again, without cache and cutoff, and compare with what was stored."""
         return await self._client.call(calls.replay(self.id, number))

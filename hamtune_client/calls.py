@@ -30,6 +30,8 @@ __all__ = [
     "delete",
     "events_path",
     "export",
+    "file",
+    "files",
     "get_job",
     "list_jobs",
     "list_trials",
@@ -209,6 +211,20 @@ def replay(job_id: str, number: int) -> Call[Replay]:
 def table(job_id: str, form: str) -> Call[bytes]:
     """All trials as a file: csv, parquet, optuna."""
     return Call("GET", f"/jobs/{job_id}/table/{quote(form, safe='')}", lambda r: r.content)
+
+
+def files(job_id: str) -> Call[dict[str, int]]:
+    """The files that runs of the program left: their bytes, by path."""
+    return Call(
+        "GET",
+        f"/jobs/{job_id}/files",
+        lambda r: {one["path"]: int(one["bytes"]) for one in r.json()["files"]},
+    )
+
+
+def file(job_id: str, path: str) -> Call[bytes]:
+    """One of these files."""
+    return Call("GET", f"/jobs/{job_id}/files/{quote(path)}", lambda r: r.content)
 
 
 def export(job_id: str, form: str, wishes: Mapping[str, Any]) -> Call[bytes]:

@@ -221,6 +221,17 @@ class Job(KnownJob):
         """
         return self._client.call(calls.export(self.id, form, wishes))
 
+    def files(self) -> dict[str, int]:
+        """The files that runs of the program left, by path: how many bytes each has.
+
+        There are such files where the program is built from a source tree.
+        """
+        return self._client.call(calls.files(self.id))
+
+    def file(self, path: str) -> bytes:
+        """One of the files that `files` names."""
+        return self._client.call(calls.file(self.id, path))
+
     def replay(self, number: int) -> Replay:
         """Simulate a trial again, without cache and cutoff, and compare with what was stored."""
         return self._client.call(calls.replay(self.id, number))

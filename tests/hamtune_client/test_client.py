@@ -1,5 +1,7 @@
 import asyncio
 import inspect
+import io
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -120,6 +122,28 @@ def test_results_are_read(hamtune: Client, job: Job) -> None:
     assert job.trial(1).label == "torus-2d"
     assert job.table("csv").startswith(b"number,")
     assert repr(job.refresh()).endswith("running, best 1 s>")
+
+
+def test_files_of_a_program_are_listed_and_read(
+    hamtune: Client, job: Job, runtime: Runtime, tmp_path: Path
+) -> None:
+    with pytest.raises(Refused, match="no application yet"):
+        job.files()
+    archive = tmp_path / "left.tar"
+    with tarfile.open(archive, "w") as tar:
+        content = tarfile.TarInfo("out/result one.txt")
+        content.size = 3
+        tar.addfile(content, io.BytesIO(b"VE="))
+    storage = runtime.storage
+    kept = {"sha256": storage.put_artifact(archive), "left_out": []}
+    kept["files"] = [{"path": "out/result one.txt", "bytes": 3}]
+    application = storage.add_source_application(name="solver", key="solver", recipe={}, ranks=4)
+    assert storage.claim_capture(application.id, "worker", silence_seconds=1.0)
+    storage.report_capture(application.id, "worker", output_files=kept)
+    storage.set_job_application(job.id, application.id)
+
+    assert job.files() == {"out/result one.txt": 3}
+    assert job.file("out/result one.txt") == b"VE="
 
 
 def test_exports_and_replays_are_asked_for_with_all_that_they_take(job: Job) -> None:
