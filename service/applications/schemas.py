@@ -71,7 +71,8 @@ class ApplicationView(BaseModel):
     name: str
     kind: ApplicationKind = Field(
         description="A built-in program captured by a worker, a trace that was uploaded, a "
-        "program that is built from a source tree, or several of these at once."
+        "program that is built from a source tree, a pattern of messages, a run extrapolated from "
+        "smaller ones, or several of these at once."
     )
     state: ApplicationState = Field(
         description="`ready` with a trace. One made from a source tree is `new` until a job needs "
