@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.options import say
+from cli.output_files import write_below
 from cli.terminal import capture_line
 from workers.capture_files import LeftFiles
 from workers.capture_progress import runs_so_far
@@ -66,6 +67,9 @@ class CaptureDisplay:
 def unpack_into(directory: Path, left: LeftFiles) -> None:
     """Unpack the files that runs left, and say which were not kept."""
     with tarfile.open(left.archive) as tar:
-        tar.extractall(directory, filter="data")
+        for entry in tar:
+            content = tar.extractfile(entry)
+            if content is not None:
+                write_below(directory, entry.name, content.read())
     for file in left.left_out:
         say(f"hamtune: not kept: {file.path} ({file.bytes} bytes)")

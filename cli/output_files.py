@@ -13,7 +13,7 @@ from cli.options import print_json, say
 from searchspace.errors import InvalidInput
 from searchspace.units import format_size
 
-__all__ = ["show_files"]
+__all__ = ["show_files", "write_below"]
 
 
 def show_files(client: Client, path: str, output: Path | None, *, as_json: bool) -> None:
@@ -32,7 +32,7 @@ def show_files(client: Client, path: str, output: Path | None, *, as_json: bool)
     listing: dict[str, Any] = client.get(path)
     if output is not None:
         for file in listing["files"]:
-            _write(output, file["path"], client.download(f"{path}/{quote(file['path'])}"))
+            write_below(output, file["path"], client.download(f"{path}/{quote(file['path'])}"))
     if as_json:
         print_json(listing)
         return
@@ -46,8 +46,12 @@ def show_files(client: Client, path: str, output: Path | None, *, as_json: bool)
         say(f"hamtune: {len(listing['files'])} files are in {output}")
 
 
-def _write(directory: Path, name: str, content: bytes) -> None:
-    """Write a file below a directory, wherever a hostile service says it should go."""
+def write_below(directory: Path, name: str, content: bytes) -> None:
+    """Write a file below a directory, wherever a hostile service or program says it should go.
+
+    Raises:
+        InvalidInput: It cannot be written, or its name leads elsewhere.
+    """
     parts = PurePosixPath(name).parts
     target = directory.joinpath(*parts)
     if ".." in parts or PurePosixPath(name).is_absolute():
@@ -56,4 +60,4 @@ def _write(directory: Path, name: str, content: bytes) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     except OSError as error:
-        raise InvalidInput(f"--output {directory}: cannot write {name}: {error.strerror}") from None
+        raise InvalidInput(f"{directory}: cannot write {name}: {error.strerror}") from None
