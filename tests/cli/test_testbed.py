@@ -84,7 +84,8 @@ def test_a_job_measures_its_finalists_on_a_testbed_by_itself(hamtune: Hamtune) -
         best = json.loads(done.stdout)["best"]
         assert best["decided_by"] == "measured", done.stderr
         assert best["measured"]["cluster"] == "testbed two"
-        assert len(best["measured"]["runs"]) == 2
+        # A run does not count in which other tests kept this host's cores busy.
+        assert 1 <= len(best["measured"]["runs"]) <= 2
         assert "library's defaults of job" in done.stderr
         table = hamtune("measured", json.loads(done.stdout)["job"]["id"]).stdout
         assert table.startswith(f"decided on testbed two for trial {best['trial']}\n")
