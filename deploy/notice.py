@@ -44,22 +44,27 @@ def licence(name: str) -> str:
     return "; ".join(sorted(classes)) or stated or "see the package"
 
 
-def table(lock: str) -> str:
-    """A line a package; one that this Python needs not is left out."""
+def table(lock: str, known: str = "") -> str:
+    """A line a package.
+
+    Args:
+        lock: What is installed, and by which Python.
+        known: The table so far, which tells of packages that this Python does without.
+    """
     lines = []
     for name in packages(lock):
         try:
             lines.append(f"  {name}: {licence(name)}")
         except importlib.metadata.PackageNotFoundError:
-            continue
+            lines += re.findall(rf"^  {re.escape(name)}: .*", known, re.MULTILINE)
     return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> int:
     """Write or check the table."""
     lock = (ROOT / "requirements.lock").read_text()
-    before = NOTICE.read_text().split(_MARK)[0]
-    wanted = before + _MARK + table(lock)
+    before, _, known = NOTICE.read_text().partition(_MARK)
+    wanted = before + _MARK + table(lock, known)
     if arguments == ["--check"]:
         if NOTICE.read_text() == wanted:
             return 0

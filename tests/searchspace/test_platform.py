@@ -105,6 +105,7 @@ def test_packets_go_by_their_protocol_and_no_factors(network: str) -> None:
             "exchange": "full",
             "exchange_above": 65_480,
             "trains": 64,
+            "turn": 0,
             "buffer": None,
             "burst": 0,
             "send_overhead": [],
