@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.packets.bars import Bars
 from benchmarks.packets.cost import evaluate
+from searchspace.errors import InvalidInput
 from workers.capture import capture_builtin
-from workers.capture_sandbox import CaptureFailed
 
 __all__ = ["show_programs"]
 
@@ -34,7 +34,7 @@ def show_programs(bars: Bars) -> Iterator[dict[str, Any]]:
                 trace = Path(scratch) / f"{program}.{class_}.ht"
                 try:
                     capture_builtin(program, class_, RANKS, {}, trace)
-                except CaptureFailed:
+                except InvalidInput:
                     print(f"  {program.upper()}.{class_} is too small for {RANKS} ranks")
                     continue
                 fluid, packets = (evaluate(trace, RANKS, model) for model in ("fluid", "packets"))
