@@ -190,7 +190,7 @@ def test_queues_settle_to_what_events_one_by_one_give(seed: int, busy: float) ->
         (expected.memory, expected.interface, expected.end),
         strict=True,
     ):
-        assert got == pytest.approx(wanted, rel=0.01, abs=0.01)
+        assert got == pytest.approx(wanted, rel=1e-6, abs=1e-9)
 
 
 def test_a_broadcast_waits_at_the_interface_of_its_root_when_it_is_spread() -> None:
