@@ -192,7 +192,7 @@ class Protocol(Description):
     """Bytes that a message sends over its host's first cable before it is another message's turn
     there; 0: one train. Linux hands a device up to 64 KiB of a TCP connection at once (the limit of
     its segmentation offload), so messages that a host sends leave it one after the other rather
-    than together."""
+    than together. Where `buffer` is finite it is one train."""
     buffer: AnySize | None = None
     """Bytes that wait for a cable at most; the cables before it are held up then, as by the credits
     of a lossless fabric. Null for no limit, which stands for TCP too, whose window keeps queues

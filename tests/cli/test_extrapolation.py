@@ -26,6 +26,17 @@ def ring(path: Path, ranks: int, total: int = 1024) -> Path:
     return path
 
 
+def write_job(path: Path, captures: list[dict[str, str]]) -> None:
+    job = {
+        "name": "large",
+        "application": {"extrapolate": {"captures": captures}, "ranks": 32},
+        "machine": MACHINE,
+        "search": {"topology": ["ring", "mesh-2d"]},
+        "budget": {"trials": 1},
+    }
+    path.write_text(yaml.safe_dump(job))
+
+
 def test_a_trace_is_extrapolated_and_checked(hamtune: Hamtune, tmp_path: Path) -> None:
     captures = [ring(tmp_path / f"{ranks}.ht", ranks) for ranks in (4, 8, 16)]
     command = ("trace", "extrapolate", *captures, "--ranks", "32", "-o", tmp_path / "32.ht")
@@ -45,14 +56,7 @@ def test_uneven_shares_are_told(hamtune: Hamtune, tmp_path: Path) -> None:
 
 def test_a_job_extrapolates_the_traces_that_it_names(hamtune: Hamtune, tmp_path: Path) -> None:
     captures = [{"trace": ring(tmp_path / f"{ranks}.ht", ranks).name} for ranks in (4, 8, 16)]
-    job = {
-        "name": "large",
-        "application": {"extrapolate": {"captures": captures}, "ranks": 32},
-        "machine": MACHINE,
-        "search": {"topology": ["ring", "mesh-2d"]},
-        "budget": {"trials": 1},
-    }
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    write_job(tmp_path / "job.yaml", captures)
 
     hamtune("run", tmp_path / "job.yaml")
 
@@ -63,14 +67,7 @@ def test_a_job_extrapolates_the_traces_that_it_names(hamtune: Hamtune, tmp_path:
 
 def test_a_job_that_cannot_be_extrapolated_says_why(hamtune: Hamtune, tmp_path: Path) -> None:
     captures = [{"trace": ring(tmp_path / f"{ranks}.ht", ranks, 40).name} for ranks in (4, 8)]
-    job = {
-        "name": "large",
-        "application": {"extrapolate": {"captures": captures}, "ranks": 32},
-        "machine": MACHINE,
-        "search": {"topology": ["ring", "mesh-2d"]},
-        "budget": {"trials": 1},
-    }
-    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    write_job(tmp_path / "job.yaml", captures)
 
     failed = hamtune("run", tmp_path / "job.yaml")
 
