@@ -41,7 +41,8 @@ from workers.capture import capture_builtin
 
 TCP = PROTOCOLS["tcp-openmpi"].numbers()
 ONE_SIDED = {"smpi/alltoall": "pair_rma"}  # left to SimGrid's engine
-NAMED = {"ideal": IDEAL, "stored": STORED, "tcp": TCP}
+TURN = 3 * MTU
+NAMED = {"ideal": IDEAL, "stored": STORED, "tcp": TCP, "turns": IDEAL | {"turn": TURN}}
 Message = tuple[int, int, int]  # source, target, bytes
 
 HOSTS = 6
@@ -156,7 +157,7 @@ def received(flows: list[Flow], protocol: str) -> list[float]:
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 50_000), st.integers(0, 30)), min_size=2, max_size=6),
-    st.sampled_from(["ideal", "stored"]),
+    st.sampled_from(["ideal", "stored", "turns"]),
     st.booleans(),
 )
 def test_more_traffic_makes_nothing_faster_on_one_cable(
@@ -167,7 +168,8 @@ def test_more_traffic_makes_nothing_faster_on_one_cable(
         flows = [(min(size, MTU), start) for size, start in flows]
     with_less, with_more = received(flows[:-1], protocol), received(flows, protocol)
     rounding = 1e-15
-    turns = 0.0 if are_short else len(flows) * MTU / BANDWIDTH
+    turn = TURN if protocol == "turns" else MTU
+    turns = 0.0 if are_short else len(flows) * turn / BANDWIDTH
     for less, more in zip(with_less, with_more, strict=False):
         assert more >= less - turns - rounding
     assert max(with_more) >= max(with_less) - rounding
