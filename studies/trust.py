@@ -21,6 +21,7 @@ from measuring.clusters import Library
 from measuring.trust.cases import (
     CALIBRATED_ON,
     MANY_BYTES,
+    MANY_BYTES_OF_A_VECTOR,
     SCALE,
     Case,
     Plan,
@@ -102,7 +103,7 @@ def _measured(
     missing = dataclasses.replace(
         chosen, cases=tuple(case for case in chosen.cases if case not in done)
     )
-    log = Log(directory / "measured.jsonl", _under(chosen, bench))
+    log = Log(directory / "measured.jsonl", _under(bench))
     measure(
         missing,
         bench.cluster,
@@ -157,8 +158,8 @@ def _machine(
     return described.simulated_by("fluid") if model == "fluid" else described
 
 
-def _under(chosen: Plan, bench: TrustLaboratory) -> dict[str, Any]:
-    return {"repetitions": chosen.repetitions, "calls": MANY_BYTES, **bench.versions()}
+def _under(bench: TrustLaboratory) -> dict[str, Any]:
+    return {"calls": [MANY_BYTES, MANY_BYTES_OF_A_VECTOR], **bench.versions()}
 
 
 def _findings(found: _Found, bench: TrustLaboratory) -> Findings:
@@ -293,6 +294,7 @@ def _data(found: _Found, bench: TrustLaboratory) -> str:
         "cases": [
             {
                 **dataclasses.asdict(case),
+                "calls": case.calls,
                 "date": times[case].date if case in times else today,
                 "measured": pair.measured,
                 **{model: each.pairs[case].simulated for model, each in found.judged.items()},
@@ -307,7 +309,7 @@ def _data(found: _Found, bench: TrustLaboratory) -> str:
 _REMARKS = (
     "Measured: real Open MPI and MPICH on emulated clusters ('hamtune testbed'), whose cables have "
     "a fiftieth of a gigabit; a two-hundredth where programs run or there are 64 hosts. Small "
-    "collectives are called several times in a row.",
+    "collectives are called several times in a row, and timed three or five times.",
     "`fluid` and `packets` know the data sheet alone. `packets, calibrated` has numbers from "
     "'hamtune calibrate' on a ring of 16 hosts, which is none of the networks that are judged.",
     "The hosts of an emulated cluster share the processors of the machine that plays them; the "

@@ -1,4 +1,4 @@
-/* collectives OPERATION WARM_UPS REPETITIONS BYTESxCALLS...: times one collective, size by size.
+/* collectives OPERATION WARM_UPS BYTESxCALLSxREPETITIONS...: times one collective, size by size.
  *
  * For an emulated cluster, whose ranks all read the same clock. They agree on an instant, sleep until
  * then, and call so many times; a repetition takes from that instant until the last rank is back. So no
@@ -143,19 +143,20 @@ static void time_size(const struct operation *operation, int warm_ups, int repet
 int main(int argc, char **argv)
 {
   MPI_Init(&argc, &argv);
-  if (argc < 5) {
-    fprintf(stderr, "collectives OPERATION WARM_UPS REPETITIONS BYTESxCALLS...\n");
+  if (argc < 4) {
+    fprintf(stderr, "collectives OPERATION WARM_UPS BYTESxCALLSxREPETITIONS...\n");
     return 2;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const struct operation *operation = find_operation(argv[1]);
-  for (int size = 4; size < argc; size++) {
-    if (sscanf(argv[size], "%dx%d", &bytes, &calls) != 2) {
-      fprintf(stderr, "collectives: %s is not BYTESxCALLS\n", argv[size]);
+  for (int size = 3; size < argc; size++) {
+    int repetitions;
+    if (sscanf(argv[size], "%dx%dx%d", &bytes, &calls, &repetitions) != 3) {
+      fprintf(stderr, "collectives: %s is not BYTESxCALLSxREPETITIONS\n", argv[size]);
       return 2;
     }
-    time_size(operation, atoi(argv[2]), atoi(argv[3]));
+    time_size(operation, atoi(argv[2]), repetitions);
   }
   MPI_Finalize();
   return 0;

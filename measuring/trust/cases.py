@@ -23,6 +23,7 @@ from searchspace.topology import generate
 __all__ = [
     "CALIBRATED_ON",
     "MANY_BYTES",
+    "MANY_BYTES_OF_A_VECTOR",
     "NETWORKS",
     "PROGRAMS",
     "SCALE",
@@ -87,6 +88,11 @@ SLOW_SCALE = 200.0
 """The same where programs compute at once on all hosts, or there are 64."""
 MANY_BYTES = 32 * KIB
 """Collectives of fewer bytes are called so often that they have as many, 20 times at most."""
+MANY_BYTES_OF_A_VECTOR = 128 * KIB
+"""The same, 50 times at most, where bytes are those of a whole vector: a rank has a part of them
+for another, and what takes less than a tenth of a second is as often late by a fifth of it."""
+VECTORS = ("allreduce", "bcast", "reduce", "reduce_scatter")
+"""Operations whose bytes are those of the whole vector."""
 CALIBRATED_ON = "ring"
 """The network on which the machine is calibrated, and nothing is judged: its ways are longest."""
 
@@ -124,7 +130,16 @@ class Case:
     @property
     def calls(self) -> int:
         """How often in a row a collective is called, so that it takes long beside its beginning."""
-        return max(1, min(20, MANY_BYTES // self.bytes)) if self.bytes else 1
+        if not self.bytes:
+            return 1
+        if self.operation in VECTORS:
+            return max(1, min(50, MANY_BYTES_OF_A_VECTOR // self.bytes))
+        return max(1, min(20, MANY_BYTES // self.bytes))
+
+    @property
+    def repetitions(self) -> int:
+        """How often that is timed in one run; more often where it is short."""
+        return 5 if self.operation in VECTORS and self.bytes < MANY_BYTES else 3
 
     @property
     def scale(self) -> float:
@@ -161,12 +176,10 @@ class Plan:
 
     Attributes:
         cases: In the order of networks, libraries, operations and algorithms.
-        repetitions: Of each collective in one run of it.
         runs: Of each collective and of each program.
     """
 
     cases: tuple[Case, ...]
-    repetitions: int
     runs: int
 
 
@@ -250,7 +263,7 @@ def plan(*, quick: bool) -> Plan:
             for network in ("torus", "random3")
             for case in _collectives(network, "openmpi", ("allreduce", "alltoall"))
         ]
-        return Plan(tuple(cases), repetitions=3, runs=1)
+        return Plan(tuple(cases), runs=1)
     cases = []
     for network in ("torus", "random3", "random4", "optimal3", "fat-tree"):
         cases += _collectives(network, "openmpi", tuple(_SIZES))
@@ -265,7 +278,7 @@ def plan(*, quick: bool) -> Plan:
             for network in networks
             for program in PROGRAMS
         ]
-    return Plan(tuple(cases), repetitions=3, runs=1)
+    return Plan(tuple(cases), runs=1)
 
 
 def _collectives(network: str, library: Library, operations: Sequence[str]) -> list[Case]:

@@ -62,8 +62,10 @@ def read_known(path: Path) -> Known:
     try:
         document = json.loads(path.read_text())
         times = {
-            case_of(row): Time(float(row["measured"]), str(row.get("date", document["date"])))
+            case: Time(float(row["measured"]), str(row.get("date", document["date"])))
             for row in document["cases"]
+            # The time is that of all calls: another number of them is another measurement.
+            if row.get("calls") == (case := case_of(row)).calls
         }
         without = frozenset(map(case_of, document.get("without", ())))
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -48,7 +48,7 @@ def measure(
         seed: Of the order.
         say: Told what was measured.
     """
-    bench = _Bench(directory, export, plan)
+    bench = _Bench(directory, export)
     waiting: dict[tuple[str, float], list[tuple[_Run, int]]] = defaultdict(list)
     for run in _runs(plan.cases):
         for number in range(plan.runs):
@@ -86,10 +86,9 @@ def _runs(cases: Iterable[Case]) -> list[_Run]:
 class _Bench:
     """Builds programs once, and runs them."""
 
-    def __init__(self, directory: Path, export: Exporter, plan: Plan) -> None:
+    def __init__(self, directory: Path, export: Exporter) -> None:
         self._directory = directory
         self._export = export
-        self._plan = plan
         self._built: dict[tuple[Library, str], list[str]] = {}
 
     def attempts(self, cluster: Cluster, run: _Run, number: int) -> Iterable[Row]:
@@ -108,9 +107,9 @@ class _Bench:
             command = self._program(first.choice, run.library)
             preloaded = [self._whole(run.library)]
         else:
-            sizes = [f"{case.bytes}x{case.calls}" for case in run.cases]
-            repeated = [str(WARM_UPS), str(self._plan.repetitions)]
-            command = [*self._collectives(run.library), first.operation, *repeated, *sizes]
+            sizes = [f"{case.bytes}x{case.calls}x{case.repetitions}" for case in run.cases]
+            program = self._collectives(run.library)
+            command = [*program, first.operation, str(WARM_UPS), *sizes]
         launch = Launch(
             command=command,
             ranks=ranks,

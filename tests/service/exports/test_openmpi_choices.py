@@ -29,9 +29,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def moved(program: Path, operation: str, folder: Path, **settings: str) -> Bytes:
     command = ["mpirun.openmpi", "--oversubscribe", "-np", str(RANKS), program]
     environment = {f"OMPI_MCA_{name}": value for name, value in settings.items()}
-    ran, found = monitored(
-        [*command, operation, "0", "1", f"{BYTES}x1"], RANKS, folder, **environment
-    )
+    ran, found = monitored([*command, operation, "0", f"{BYTES}x1x1"], RANKS, folder, **environment)
     assert ran.status == 0, ran.errors
     return found
 
