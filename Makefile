@@ -1,9 +1,10 @@
-# Two commands for everybody: `make demo` and `make test`. Both set up what they need first.
+# Two commands for everybody: `make demo` and `make test`. Both set up what they need first. The others
+# are for developers, after `./setup.sh --test`; CONTRIBUTING.md tells them.
 PY := .venv/bin/python
 # SimGrid as set-up built it, where the system has another release.
 export PATH := $(CURDIR)/.simgrid/bin:$(PATH)
 
-.PHONY: demo test lint page native python programs dist portable clean
+.PHONY: demo test test-fast lint page native python bench programs dist portable clean
 
 demo:
 	./setup.sh
@@ -12,6 +13,12 @@ demo:
 test:
 	./setup.sh --test
 	$(MAKE) --no-print-directory lint page native python
+
+# What needs no server, no capture and no browser.
+test-fast:
+	$(PY) -m pytest -q -n 2 $(FAST)
+
+FAST := tests/searchspace tests/tuner tests/measuring
 
 lint:
 	$(PY) -m ruff check .
@@ -28,6 +35,10 @@ native:
 
 python:
 	$(PY) -m pytest -n 2 --dist loadgroup --durations=20
+
+# What evaluations cost, beside their bars; the other benchmarks are in docs/benchmarks.md.
+bench:
+	$(PY) -m benchmarks.packets
 
 # Programs of others, fetched as source packages; not part of the tests.
 programs:

@@ -66,9 +66,9 @@ class Picture:
 
 
 def _replayed(page: Page) -> None:
-    page.get_by_role("button", name="Simulate it again").click()
+    page.get_by_role("button", name="Simulate again").click()
     page.get_by_text("The same again").wait_for()
-    page.get_by_role("button", name="Simulate it again").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Simulate again").scroll_into_view_if_needed()
     page.locator(".drawer").evaluate("drawer => drawer.scrollBy(0, 260)")
 
 
@@ -90,23 +90,25 @@ PICTURES = {
     "jobs": Picture("jobs", "before it", others=CROWD),
     "new": Picture("new", "32 cables"),
     "new-refused": Picture("new", "32 cables", act=_refused, whole=False, kept=False),
-    "course": Picture("jobs/{first}/course", "csv", whole=False),
-    "running": Picture("jobs/{running}/course", "until about", act=_busy, whole=False, others=1),
-    "trial": Picture("jobs/{first}/course?trial=9", "Simulate", act=_replayed, whole=False),
-    "best": Picture("jobs/{first}/best", "Distances"),
+    "convergence": Picture("jobs/{first}/convergence", "csv", whole=False),
+    "running": Picture(
+        "jobs/{running}/convergence", "until about", act=_busy, whole=False, others=1
+    ),
+    "trial": Picture("jobs/{first}/convergence?trial=9", "Simulate", act=_replayed, whole=False),
+    "best": Picture("jobs/{first}/best", "Hops and"),
     "parameters": Picture("jobs/{first}/space", "R² on", act=_brushed),
     "workers": Picture("jobs/{first}/workers", "Longest", whole=False),
     "job": Picture("jobs/{first}/about", "Identity", kept=False),
     "compare": Picture("compare?jobs={first},{second}", "Remove", whole=False),
     "empty": Picture("jobs?state=failed", "No job fits", whole=False, kept=False),
-    "course-dark": Picture("jobs/{first}/course", "csv", scheme="dark", whole=False),
-    "best-dark": Picture("jobs/{first}/best", "Distances", scheme="dark"),
+    "convergence-dark": Picture("jobs/{first}/convergence", "csv", scheme="dark", whole=False),
+    "best-dark": Picture("jobs/{first}/best", "Hops and", scheme="dark"),
     "parameters-dark": Picture(
         "jobs/{first}/space", "R² on", scheme="dark", act=_brushed, kept=False
     ),
     "jobs-phone": Picture("jobs", "before it", PHONE, others=CROWD, whole=False),
-    "course-phone": Picture("jobs/{first}/course", "csv", PHONE, whole=False),
-    "best-phone": Picture("jobs/{first}/best", "Distances", PHONE, whole=False, kept=False),
+    "convergence-phone": Picture("jobs/{first}/convergence", "csv", PHONE, whole=False),
+    "best-phone": Picture("jobs/{first}/best", "Hops and", PHONE, whole=False, kept=False),
     "new-phone": Picture("new", "32 cables", PHONE, whole=False),
 }
 

@@ -81,10 +81,10 @@ def search(techniques: list[str] | None, seed: int) -> list[float]:
     """The best value after each trial of a search for one application."""
     application = Application(seed)
     best = math.inf
-    course: list[float] = []
+    incumbents: list[float] = []
     pending: deque[tuple[Point, float]] = deque()
     with Search(SPACE, seed, techniques) as search:
-        while len(course) < max(MARKS):
+        while len(incumbents) < max(MARKS):
             while len(pending) < BATCH:
                 point = search.ask()
                 assert point is not None
@@ -95,8 +95,8 @@ def search(techniques: list[str] | None, seed: int) -> list[float]:
             told = Told(value, "completed") if kept else Told(None, "censored")
             search.tell(point.configuration, told)
             best = min(best, value) if kept else best
-            course.append(best)
-    return course
+            incumbents.append(best)
+    return incumbents
 
 
 def cpu_seconds() -> float:
@@ -112,10 +112,10 @@ def main() -> None:
     print("|---|" + "---|" * (len(MARKS) + 1))
     for name, techniques in TECHNIQUES.items():
         before = cpu_seconds()
-        courses = [search(techniques, seed) for seed in range(spaces)]
+        runs = [search(techniques, seed) for seed in range(spaces)]
         cost = (cpu_seconds() - before) / (spaces * max(MARKS)) * 1000
         means = [
-            f"{statistics.geometric_mean(course[mark - 1] for course in courses):.2f}"
+            f"{statistics.geometric_mean(incumbents[mark - 1] for incumbents in runs):.2f}"
             for mark in MARKS
         ]
         print(f"| {name} |", " | ".join(means), f"| {cost:.0f} |", flush=True)

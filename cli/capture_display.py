@@ -16,7 +16,7 @@ from cli.terminal import capture_line
 from workers.capture_files import LeftFiles
 from workers.capture_progress import runs_so_far
 from workers.capture_sandbox import Sandbox
-from workers.looking import looking
+from workers.polling import polling
 
 __all__ = ["CaptureDisplay", "unpack_into"]
 
@@ -48,7 +48,7 @@ class CaptureDisplay:
             if time.monotonic() >= self._told_at + TELL_SECONDS:
                 self._tell(runs_so_far(box.directory, self._runs, self._ranks))
 
-        with looking(look, LOOK_SECONDS, last=lambda: self._show(box)):
+        with polling(look, LOOK_SECONDS, last=lambda: self._show(box)):
             yield
 
     def _show(self, box: Sandbox) -> None:

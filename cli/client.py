@@ -85,8 +85,9 @@ class Client:
         return self._request("PUT", path, json=document).json()
 
     def delete(self, path: str) -> Any:
-        """DELETE something and return the answer."""
-        return self._request("DELETE", path).json()
+        """DELETE something and return the answer; None where it is empty."""
+        answer = self._request("DELETE", path)
+        return answer.json() if answer.content else None
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """All items of a listing, page by page."""

@@ -35,11 +35,17 @@ TABLE = {
     ),
     "cancel": ("jobs", "End a job for good; its finished trials stay."),
     "capture": ("traces", "Run an MPI program under SMPI and write its trace."),
+    "check": (
+        "check",
+        "Check a job file, and explain what it would search and how long that may take.",
+    ),
     "clone": ("jobs", "Create a new job like an existing one and print its id."),
+    "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "coordinator": (
         "serve",
         "Drive jobs over a shared database and broker; any number of coordinators may run.",
     ),
+    "delete": ("jobs", "Delete a paused or ended job with its trials and events, for good."),
     "doctor": ("doctor", "Look for what is missing on this machine, and say how to get it."),
     "evaluate": ("evaluate", "Simulate an application once, on a machine, in a configuration."),
     "expire": (
@@ -50,6 +56,7 @@ TABLE = {
         "results",
         "Write the best configuration of a job, or that of a trial, as files to install or rerun.",
     ),
+    "init": ("init", "Write a commented job file, by the answers to five questions."),
     "jobs": ("jobs", "List jobs, newest first."),
     "keys": (
         "keys",
@@ -84,6 +91,7 @@ TABLE = {
     ),
     "resume": ("jobs", "Let a paused job go on where it stopped."),
     "run": ("run", "Run a job to its end, without a server."),
+    "schema": ("schema", "Print the JSON schema of job or machine files."),
     "show": (
         "jobs",
         "Show a job: state, progress, search space and what was left out of it and why.",

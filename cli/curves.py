@@ -1,4 +1,4 @@
-"""The course of a job as its figures need it."""
+"""The convergence of a job as its figures need it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 60.0
 def follow(
     client: Client, job_id: str, *, wait: Callable[[float], object] = time.sleep
 ) -> dict[str, Any]:
-    """Show the course of a job on stderr until it has ended or is paused; returns the job.
+    """Show the convergence of a job on stderr until it has ended or is paused; returns the job.
 
     Args:
         client: Where the job is.

@@ -346,6 +346,33 @@ def priority(
         click.echo(f"{answer['name']} ({answer['id']}): priority {answer['priority']}")
 
 
+@click.command(epilog=example("hamtune delete old-job", "hamtune delete 0k3v9m2x7q1zt8ak --yes"))
+@click.argument("job", metavar="J")
+@click.option("--yes", is_flag=True, help="Do not ask whether it is meant.")
+@json_option
+@server_option
+def delete(job: str, yes: bool, as_json: bool, server: str | None, settings: Settings) -> None:
+    """Delete a paused or ended job with its trials and events, for good.
+
+    Traces and networks that other jobs use stay. J is a job's id, or its name if no other job has
+    it.
+    """
+    with connect(server, settings) as client:
+        found = client.find_job(job)
+        if not yes:
+            trials = search_trials(found)[0]
+            click.confirm(
+                f"Delete {found['name']} ({found['id']}, {trials} trials) for good?",
+                abort=True,
+                err=True,
+            )
+        client.delete(f"/jobs/{found['id']}")
+        if as_json:
+            print_json({"id": found["id"], "name": found["name"], "state": "deleted"})
+        else:
+            click.echo(f"{found['name']} ({found['id']}): deleted")
+
+
 COMMANDS = [
     submit,
     list_jobs,
@@ -357,5 +384,6 @@ COMMANDS = [
     _steering("resume", "resumed", "Let a paused job go on where it stopped."),
     priority,
     _steering("cancel", "asked to cancel", "End a job for good; its finished trials stay."),
+    delete,
     _steering("clone", "cloned", "Create a new job like an existing one and print its id."),
 ]

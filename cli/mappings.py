@@ -24,7 +24,7 @@ from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping import MAPPERS, Mapper, Places
-from searchspace.mapping.judge import judge
+from searchspace.mapping.metrics import metrics_of
 from searchspace.mapping.weighted import Weights
 from searchspace.traffic import Traffic
 
@@ -155,7 +155,7 @@ def map_command(
     begin = time.perf_counter()
     places = _place(mapper, exchanged, machine, seed, options)
     took = time.perf_counter() - begin
-    judgement = judge(exchanged, machine, places)
+    metrics = metrics_of(exchanged, machine, places)
     if picture is not None:
         in_order = np.arange(exchanged.ranks, dtype=np.uint32)
         draw_mappings(picture, exchanged, machine, ("ranks in order", in_order), (method, places))
@@ -164,18 +164,18 @@ def map_command(
         answer: dict[str, Any] = {"mapping": hosts}
         if machine.inside:
             answer["cores"] = machine.place_cores[places].tolist()
-        answer |= dataclasses.asdict(judgement)
+        answer |= dataclasses.asdict(metrics)
         if weights is not None:
-            answer["weighted"] = weights.of(judgement, exchanged, machine)
+            answer["weighted"] = weights.of(metrics, exchanged, machine)
         print_json({**answer, "seconds": took})
         return
     click.echo(" ".join(map(str, hosts)))
     click.echo(
-        f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "
-        f"congestion {judgement.congestion}"
+        f"hop-bytes {metrics.hop_bytes}, dilation {metrics.dilation}, "
+        f"congestion {metrics.congestion}"
     )
     if weights is not None:
-        click.echo(f"weighted sum {weights.of(judgement, exchanged, machine):.4g}")
+        click.echo(f"weighted sum {weights.of(metrics, exchanged, machine):.4g}")
 
 
 def _place(

@@ -29,7 +29,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.kernels import CannotCut
 from searchspace.machine import Machine
-from searchspace.mapping.judge import judge
+from searchspace.mapping.metrics import metrics_of
 from searchspace.mapping.permutation import packed_cores
 from searchspace.platform import chosen_algorithms, resolve, written_out
 from searchspace.truncation import truncate
@@ -146,7 +146,7 @@ def refine(
     best = written_out(chosen, on, refined.places.tolist())
     resolved = resolve(best, on, subject.ranks, collectives=subject.calls)
     exchanged = traffic(chosen_algorithms(best))
-    judgement = judge(exchanged, resolved.where, resolved.places)
+    metrics = metrics_of(exchanged, resolved.where, resolved.places)
     if picture is not None:
         before = _mapped(chosen, on, subject.ranks)
         after = ("refined", resolved.places)
@@ -164,7 +164,7 @@ def refine(
                 "speedup": refined.start_seconds / refined.seconds if refined.seconds else 1.0,
                 "evaluations": refined.evaluations,
                 "verified": refined.verified,
-                **dataclasses.asdict(judgement),
+                **dataclasses.asdict(metrics),
                 "seconds": took,
                 "configuration": best.to_dict(),
             }
@@ -176,8 +176,8 @@ def refine(
         f"{format_duration(refined.start_seconds)} with '{start}', the best start"
     )
     click.echo(
-        f"hop-bytes {judgement.hop_bytes}, dilation {judgement.dilation}, "
-        f"congestion {judgement.congestion}"
+        f"hop-bytes {metrics.hop_bytes}, dilation {metrics.dilation}, "
+        f"congestion {metrics.congestion}"
     )
 
 

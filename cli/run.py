@@ -83,7 +83,7 @@ COMMANDS = [run]
 def _service(
     settings: Settings,
 ) -> Iterator[tuple[Client, Callable[[str], None], Callable[[float], object]]]:
-    """A service over the data directory, what makes it run a job, and what waits for news of it.
+    """A service over the data directory, what makes it run a job, and what waits for changes.
 
     It is the one that lives there, which runs its jobs by itself, or our own, which runs the job
     that it is asked to, and no other that may wait there.
@@ -97,14 +97,14 @@ def _service(
         return
     with loading():
         from service.runtime import Runtime
-        from storage.news import Bell
+        from storage.notifications import Wakeup
 
         runtime = Runtime(settings, run=True, only_asked=True)
         client = in_process(runtime, parts=_PARTS)
-    bell = Bell(lambda notice: notice.kind == "job")
+    wakeup = Wakeup(lambda notification: notification.kind == "job")
     try:
-        with runtime.storage.news.subscribed(bell.hear):
-            yield client, runtime.drive, bell.wait
+        with runtime.storage.notifications.subscribed(wakeup.hear):
+            yield client, runtime.drive, wakeup.wait
     finally:
         client.close()
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Subject",
     "application_option",
+    "located_application",
     "machine_option",
     "read_application",
     "read_configuration",
@@ -88,7 +89,20 @@ def _application(text: str, settings: Settings) -> Subject:
         document, folder = _read_given(text)
         if isinstance(document, list):
             document = {"applications": document}
-    named = check_application(with_files(document, folder))
+    return located_application(check_application(with_files(document, folder)), folder, settings)
+
+
+def located_application(named: Application, folder: Path, settings: Settings) -> Subject:
+    """The traces of an application; a built-in program is captured once.
+
+    Args:
+        named: What is described.
+        folder: Where its relative paths begin.
+        settings: Where captures are kept.
+
+    Raises:
+        InvalidInput: It has no trace yet.
+    """
     if isinstance(named, TraceApplication):
         trace = _existing(folder, named)
         summary = trace_summary(trace)
@@ -129,7 +143,7 @@ def _stored(named: Application, folder: Path, settings: Settings) -> Subject:
     """The application in the data directory; a built-in program is captured there once."""
     from storage.storage import Storage
     from storage.traces import traces_of
-    from workers.prepare import check_captured, stored_application
+    from workers.applications import check_captured, stored_application
     from workers.subject import workload_of
 
     located = _located(named, folder)

@@ -1,4 +1,4 @@
-"""`hamtune watch`: the course of a job as it goes."""
+"""`hamtune watch`: the convergence of a job as it goes."""
 
 from __future__ import annotations
 

@@ -250,7 +250,7 @@ class AsyncJob(KnownJob):
         return frame(await self.table("parquet"))
 
     async def plot(self, axes: Any = None) -> Any:
-        """Draw its course with matplotlib: trials, best so far, baselines; the axes."""
+        """Draw its convergence with matplotlib: trials, best so far, baselines; the axes."""
         from hamtune_client.figures import plot
 
         return plot(await self.to_dataframe(), self.name, axes)

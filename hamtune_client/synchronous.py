@@ -243,7 +243,7 @@ class Job(KnownJob):
         return frame(self.table("parquet"))
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw its course with matplotlib: trials, best so far, baselines; the axes."""
+        """Draw its convergence with matplotlib: trials, best so far, baselines; the axes."""
         from hamtune_client.figures import plot
 
         return plot(self.to_dataframe(), self.name, axes)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
     BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
+    GetJsonSchemaHandler,
     Tag,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic.config import JsonDict
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from searchspace import builtins
 from searchspace.choices import MAPPINGS, MappingChoice, MappingItem, TopologyChoice, TopologyItem
@@ -29,7 +33,7 @@ from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES
 from searchspace.transport import SETTINGS, read_setting
 from searchspace.units import memory_limit, parse_duration
-from searchspace.validation import Description, check, field_error, field_errors
+from searchspace.validation import Description, check, field_error, field_errors, nearest
 
 __all__ = [
     "ALL",
@@ -119,7 +123,7 @@ class BuiltinApplication(Description):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, str | int] = Field(init=False)
 
-    builtin: str
+    builtin: Annotated[str, WithJsonSchema({"enum": list(builtins.BUILTINS)})]
     """Name of the program."""
     ranks: int
     """How many ranks run it."""
@@ -340,9 +344,75 @@ def _read_values(name: str, given: Any, wrong: list[tuple[str, str]]) -> list[An
 _BY_ORDER: str | MappingChoice = "by-order"
 
 
+def _name_the_choices(schema: JsonDict) -> None:
+    """Tells the JSON schema what validators know: each name, and that one need not be a list."""
+    fields = cast("dict[str, Any]", schema["properties"])
+    topology = fields["topology"]["anyOf"][0]["items"]["oneOf"][1]
+    mapping = fields["mapping"]["items"]["oneOf"][1]
+    of_field = {
+        "topology": [_names(*FAMILIES, GIVEN), topology],
+        "ordering": [_names(*ORDERINGS)],
+        "mapping": [_names(*MAPPINGS), mapping],
+        "mpi": [_names(*SELECTORS, DEFAULT)],
+    }
+    for name, items in of_field.items():
+        fields[name] = {**_described(fields[name]), "anyOf": _one_or_several(*items)}
+    fields["topology"]["anyOf"].append({"type": "null"})
+    fields["collectives"] = {
+        **_described(fields["collectives"]),
+        "type": "object",
+        "properties": {
+            name: {"anyOf": _one_or_several(_names(ALL, DEFAULT, *_offered(name)))}
+            for name in COLLECTIVES
+        },
+        "additionalProperties": False,
+    }
+    scalar = {"type": ["string", "integer", "number"]}
+    fields["protocol"] = {
+        **_described(fields["protocol"]),
+        "anyOf": [
+            {"const": ALL},
+            {
+                "type": "object",
+                "properties": {name: {"anyOf": _one_or_several(scalar)} for name in SETTINGS},
+                "additionalProperties": False,
+            },
+        ],
+    }
+    fields["target"] = {
+        **_described(fields["target"]),
+        "anyOf": [_names(*TARGETS), {"type": "null"}],
+    }
+
+
+def _names(*names: str) -> dict[str, Any]:
+    return {"enum": list(names)}
+
+
+def _described(field: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: field[key] for key in ("default", "description", "title") if key in field}
+
+
+def _one_or_several(*items: Mapping[str, Any]) -> list[dict[str, Any]]:
+    several = {
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {"anyOf": list(items)},
+    }
+    return [*map(dict, items), several]
+
+
+def _offered(collective: str) -> list[str]:
+    """The algorithms of a collective that a job may list."""
+    algorithms = COLLECTIVES[collective].algorithms
+    return [name for name, algorithm in algorithms.items() if algorithm.offered]
+
+
 class Search(Description):
     """The space: what the job chooses from. What is not listed stays at its default."""
 
+    model_config = ConfigDict(json_schema_extra=_name_the_choices)
     topology: (
         Annotated[list[TopologyItem], BeforeValidator(_listed), Field(min_length=1)] | None
     ) = None
@@ -442,10 +512,11 @@ class Search(Description):
 def _wrong_algorithms(collective: str, chosen: list[str]) -> list[tuple[str, str]]:
     field = f"collectives.{collective}"
     if collective not in COLLECTIVES:
-        return [(field, f"unknown collective; allowed: {', '.join(COLLECTIVES)}")]
+        allowed = ", ".join(COLLECTIVES)
+        hint = nearest(collective, COLLECTIVES)
+        return [(field, f"unknown collective; allowed: {allowed}{hint}")]
     catalogue = COLLECTIVES[collective].algorithms
     withheld = {name: a.withheld for name, a in catalogue.items() if not a.offered}
-    offered = [name for name in catalogue if name not in withheld]
     return [
         (field, f"algorithm '{name}' is not offered: it {withheld[name]}")
         for name in chosen
@@ -453,7 +524,7 @@ def _wrong_algorithms(collective: str, chosen: list[str]) -> list[tuple[str, str
     ] + _wrong_choices(
         field,
         [name for name in chosen if name not in withheld],
-        (ALL, DEFAULT, *offered),
+        (ALL, DEFAULT, *_offered(collective)),
         what="algorithm",
     )
 
@@ -463,7 +534,11 @@ def _wrong_choices(
 ) -> list[tuple[str, str]]:
     """What is wrong with a list of names, as (field, message)."""
     unknown = [
-        (field, f"unknown {what or field} '{name}'; allowed: {', '.join(allowed)}")
+        (
+            field,
+            f"unknown {what or field} '{name}'; allowed: {', '.join(allowed)}"
+            + nearest(name, allowed),
+        )
         for name in chosen
         if name not in allowed
     ]
@@ -568,6 +643,20 @@ class JobSpec(Description):
     on_artifact_failure: Literal["continue", "stop"] = "continue"
     """What happens when a trial fails because a file that it needs is missing or was altered: the
     job goes on, or fails with that reason."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Tells that several applications may stand in the job file itself."""
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        described = handler.resolve_ref_schema(schema)
+        *_, workload = described["properties"]["application"]["oneOf"]
+        several = handler.resolve_ref_schema(workload)["properties"]
+        described["properties"] |= {name: several[name] for name in Workload.model_fields}
+        described["required"] = [n for n in described["required"] if n != "application"]
+        described["oneOf"] = [{"required": ["application"]}, {"required": ["applications"]}]
+        return schema
 
     @model_validator(mode="before")
     @classmethod

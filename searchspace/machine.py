@@ -237,6 +237,10 @@ def _model_kind(value: Any) -> str:
     return "<name>" if isinstance(value, str) else "<factors>"
 
 
+_ONLY_NETWORKS: tuple[tuple[tuple[int, int], ...], ...] = ((), ((0, 1),))
+"""The links of one host and of two."""
+
+
 class Machine(Description):
     """A machine. Quantities may be written with units; a bare number is in SI base units.
 
@@ -353,8 +357,15 @@ class Machine(Description):
 
     @functools.cached_property
     def given_network(self) -> Graph | None:
-        """The network that exists, or None when the network is open."""
-        return None if self.topology is None else self.topology.graph(self.nodes)
+        """The network that exists, or None when the network is open.
+
+        One host and two hosts have the only network there is of them.
+        """
+        if self.topology is not None:
+            return self.topology.graph(self.nodes)
+        if self.nodes <= len(_ONLY_NETWORKS):
+            return Graph(self.nodes, _ONLY_NETWORKS[self.nodes - 1])
+        return None
 
     @property
     def host_names(self) -> tuple[str, ...]:

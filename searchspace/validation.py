@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Self, TypeVar
 
@@ -22,10 +23,12 @@ from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCu
 
 from searchspace.errors import InvalidDocument, InvalidInput
 
-__all__ = ["Description", "check", "describe", "field_error", "field_errors"]
+__all__ = ["Description", "check", "describe", "field_error", "field_errors", "nearest"]
 
 _FIELD_ERROR = "field_error"
 _OURS = (_FIELD_ERROR,)
+_SIMILAR = 0.7
+"""Of two names (`difflib`'s ratio): a letter or two apart."""
 
 
 def field_error(message: str, name: str | None = None) -> PydanticCustomError:
@@ -68,12 +71,15 @@ class Description(BaseModel):
         try:
             return handler(value)
         except ValidationError as error:
-            allowed = ", ".join(field.alias or name for name, field in cls.model_fields.items())
+            known = [field.alias or name for name, field in cls.model_fields.items()]
             lines: list[InitErrorDetails] = []
             for found in error.errors(include_url=False):
                 kind: str | PydanticCustomError = found["type"]
                 if kind == "extra_forbidden" and len(found["loc"]) == 1:
-                    kind = field_error(f"unknown field; allowed: {allowed}")
+                    kind = field_error(
+                        f"unknown field; allowed: {', '.join(known)}"
+                        + nearest(str(found["loc"][0]), known)
+                    )
                 elif found["type"] in _OURS:
                     kind = PydanticCustomError(found["type"], found["msg"], found.get("ctx", {}))
                 lines.append(
@@ -103,6 +109,12 @@ def _descriptions(model: type[BaseModel]) -> dict[str, str]:
         for name, text in texts.items()
         if name in model.model_fields
     }
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: which one was meant, if one is similar."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=_SIMILAR)
+    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -31,7 +31,7 @@ PREFIX = "/api/v1"
 PARTS = (
     "applications", "machines", "jobs", "trials", "tables", "drawings", "importance", "curves",
     "events", "exports", "measurements", "agents",
-    "catalogue", "auth", "projects",
+    "catalogue", "schemas", "auth", "projects",
 )  # fmt: skip
 """What is served under the prefix, each by `service.PART.endpoints`, in the order of the document.
 

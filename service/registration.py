@@ -12,7 +12,7 @@ from functools import partial
 
 from searchspace.errors import HamtuneError
 from service.operations.tracing import traced
-from service.patience import patiently
+from service.retry import retrying
 from service.version import VERSION
 from storage.identifiers import new_id
 from storage.messages import CONTRACT
@@ -49,7 +49,7 @@ def registered(
         Conflict: It does not fit a process that serves already.
     """
     name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
-    patiently(
+    retrying(
         partial(
             storage.register_process,
             name,

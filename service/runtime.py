@@ -12,7 +12,7 @@ from types import TracebackType
 from celery import Celery
 
 from service.datalock import DataLock
-from service.patience import patiently
+from service.retry import retrying
 from service.settings import Settings
 from storage.identifiers import new_id
 from storage.storage import Storage
@@ -132,7 +132,7 @@ class Runtime:
 
     def _end_coordinating(self, storage: Storage) -> None:
         self._stop.set()
-        storage.news.announce([None])  # which ends their waiting for news
+        storage.notifications.announce([None])  # which ends their waiting for notifications
         for thread in self._coordinating:
             thread.join()
         self._coordinating.clear()
@@ -168,7 +168,7 @@ def open_storage(settings: Settings, *, patient: bool = False) -> Storage:
         cache_bytes=settings.cache_size,
     )
     try:
-        patiently(storage.upgrade, forever=patient)
+        retrying(storage.upgrade, forever=patient)
     except BaseException:
         storage.close()
         raise

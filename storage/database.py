@@ -37,7 +37,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from searchspace.errors import InvalidInput
 from storage.errors import Unavailable
 from storage.models import Base, EventRow, table
-from storage.news import CHANNEL, News, Notice
+from storage.notifications import CHANNEL, Notification, Notifications
 from storage.records import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Database:
         # SQLite lets waiting writers look again after up to 0.1 s, in no order: among many threads
         # one may find it taken each time until it gives up. Those of a process take turns here.
         self._turn = threading.Lock()
-        self.news = News()
+        self.notifications = Notifications()
         self._listener: Listener | None = None
         self._listener_lock = threading.Lock()
 
@@ -159,7 +159,7 @@ class Database:
                 session.flush()
                 self._append_events(session, noted)
         if self.is_sqlite:  # PostgreSQL tells everybody, this process as well
-            self.news.announce(map(_notice, noted))
+            self.notifications.announce(map(_notice, noted))
 
     @contextmanager
     def _taking_turns(self) -> Iterator[None]:
@@ -172,7 +172,7 @@ class Database:
                 self._turn.release()
 
     def listen(self) -> bool:
-        """Whether news of all processes arrive; on PostgreSQL a first call begins to listen."""
+        """Whether those of all processes arrive; on PostgreSQL a first call begins to listen."""
         if self.is_sqlite:
             return False
         with self._listener_lock:
@@ -181,7 +181,9 @@ class Database:
 
                 # libpq takes the URL that is left without SQLAlchemy's name of the driver.
                 url = self.engine.url.set(drivername="postgresql")
-                self._listener = Listener(url.render_as_string(hide_password=False), self.news)
+                self._listener = Listener(
+                    url.render_as_string(hide_password=False), self.notifications
+                )
             return self._listener.hears
 
     @contextmanager
@@ -212,7 +214,7 @@ class Database:
         # never while waiting for a row.
         connection = session.connection()
         if not self.is_sqlite:
-            # Those of one kind and state are one piece of news.
+            # Those of one kind and state are one notification.
             payload = "\n".join(dict.fromkeys(_notice(one).encode() for one in noted))
             connection.execute(
                 _LOCK_EVENTS, {"payload": payload if len(payload) <= _LONGEST_NOTIFICATION else ""}
@@ -253,8 +255,8 @@ class Database:
         self.engine.dispose()
 
 
-def _notice(noted: Noted) -> Notice:
-    return Notice(noted.job_id, noted.kind, str(noted.data.get("state", "")))
+def _notice(noted: Noted) -> Notification:
+    return Notification(noted.job_id, noted.kind, str(noted.data.get("state", "")))
 
 
 @cache

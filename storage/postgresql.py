@@ -14,7 +14,7 @@ import psycopg
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 
-from storage.news import CHANNEL, News, Notice
+from storage.notifications import CHANNEL, Notification, Notifications
 
 __all__ = ["Listener", "postgresql_engine"]
 
@@ -62,14 +62,14 @@ class Listener:
 
     Args:
         conninfo: Where the database is, as libpq spells it.
-        news: Where to announce.
+        notifications: Where to announce.
     """
 
-    def __init__(self, conninfo: str, news: News) -> None:
+    def __init__(self, conninfo: str, notifications: Notifications) -> None:
         self._conninfo = conninfo
-        self._news = news
+        self._news = notifications
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="news", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="notifications", daemon=True)
         self.hears = False  # whether nothing can be missed just now
         self._thread.start()
 
@@ -89,10 +89,10 @@ class Listener:
                         for notification in connection.notifies(timeout=_LISTEN_SECONDS):
                             lines = notification.payload.splitlines()
                             self._news.announce(
-                                [Notice.decode(line) for line in lines] if lines else [None]
+                                [Notification.decode(line) for line in lines] if lines else [None]
                             )
             except psycopg.Error as error:
-                log.debug("no news for a while: %s", error)
+                log.debug("no notifications for a while: %s", error)
             finally:
                 self.hears = False
             self._ended.wait(_RETRY_SECONDS)

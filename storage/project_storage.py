@@ -31,7 +31,8 @@ NARROWED = (
 
 BY_JOB = (
     "add_measured", "add_measurement", "append_event", "baseline_points", "beat_run", "best_trial",
-    "claim_run", "comparisons", "count_asked", "course_points", "cpu_seconds_spent", "delete_job",
+    "claim_run", "comparisons", "convergence_points", "count_asked", "cpu_seconds_spent",
+    "delete_job",
     "end_measuring", "evaluations_spent", "finish_run", "get_trial", "initial_point",
     "is_being_prepared", "list_measurements", "list_trials", "measured", "measuring",
     "open_attempts", "open_trials", "search_seconds", "set_job_priority", "settle_entered",
@@ -43,7 +44,8 @@ BY_APPLICATION = ("claim_capture", "report_capture")
 """Methods whose first argument is an application, which must be the project's."""
 
 SHARED = (
-    "artifact_path", "close", "find_network", "hears_all", "last_event_id", "news", "of", "open",
+    "artifact_path", "close", "find_network", "hears_all", "last_event_id", "notifications",
+    "of", "open",
     "put_artifact", "put_network", "queue_positions", "shares", "worker_slots",
 )  # fmt: skip
 """Methods that show nothing of anybody but how much there is to do: artifacts are found by their

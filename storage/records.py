@@ -19,7 +19,7 @@ __all__ = [
     "ApplicationState",
     "Attempt",
     "AuditEntry",
-    "CoursePoint",
+    "ConvergencePoint",
     "Evaluation",
     "Event",
     "Fidelity",
@@ -393,7 +393,7 @@ class TrialPoint(NamedTuple):
         return _fidelity(self.kind, self.inside)
 
 
-class CoursePoint(NamedTuple):
+class ConvergencePoint(NamedTuple):
     """A trial with an outcome, and what had been reached when it and all before it had finished.
 
     Attributes:

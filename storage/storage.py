@@ -9,12 +9,11 @@ from storage.applications import Applications
 from storage.artifacts import Artifacts
 from storage.attempts import Attempts
 from storage.backup import BackupSummary
-from storage.courses import Courses
+from storage.convergence import Convergences
 from storage.database import Database
 from storage.errors import UnknownRevision
 from storage.evaluations import Evaluations
 from storage.events import Events
-from storage.figures import Figures
 from storage.jobs import Jobs
 from storage.keys import Keys
 from storage.leases import Leases
@@ -22,11 +21,12 @@ from storage.machines import Machines
 from storage.measured import MeasuredRuns
 from storage.measurements import Measurements
 from storage.networks import Networks
-from storage.news import News
+from storage.notifications import Notifications
 from storage.preparations import Preparations
 from storage.processes import Processes
 from storage.quotas import QuotaKeeping
 from storage.retention import Retention
+from storage.statistics import Statistics
 from storage.trials import Trials
 
 __all__ = ["Storage"]
@@ -39,7 +39,7 @@ class Storage(
     Leases,
     Preparations,
     Trials,
-    Courses,
+    Convergences,
     Attempts,
     Evaluations,
     Networks,
@@ -49,7 +49,7 @@ class Storage(
     Keys,
     QuotaKeeping,
     Processes,
-    Figures,
+    Statistics,
     Retention,
 ):
     """Database and artifacts. Synchronous; every call is a transaction; safe for many threads.
@@ -89,12 +89,12 @@ class Storage(
         return cls(Database(url), Artifacts(artifacts_url, cache=cache, cache_bytes=cache_bytes))
 
     @property
-    def news(self) -> News:
+    def notifications(self) -> Notifications:
         """Who subscribes here is told of events as they are committed (see `hears_all`)."""
-        return self._database.news
+        return self._database.notifications
 
     def hears_all(self) -> bool:
-        """Whether news of other processes arrive too; where not, one has to look often.
+        """Whether notifications of other processes arrive too; where not, one has to look often.
 
         Over PostgreSQL the first call begins to listen.
         """

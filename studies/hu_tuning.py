@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from service.jobs.results import best, course
+from service.jobs.results import best, convergence_view
 from service.jobs.schemas import BestView, ConvergenceView
 from service.jobs.service import create
 from service.runtime import Runtime
@@ -69,20 +69,20 @@ def _run(laboratory: Laboratory) -> Findings:
     over_grids: dict[str, float] = {}
     for name, parameters in programs.items():
         laboratory.say(f"tuning {name}")
-        found, course = _tune(laboratory, name, parameters)
-        searched = [p for p in course.points if p.kind == "search"]
+        found, converged = _tune(laboratory, name, parameters)
+        searched = [p for p in converged.points if p.kind == "search"]
         numbers = tuple(float(i) for i in range(1, len(searched) + 1))
-        grids = {label: course.baselines[key] for key, label in _GRIDS.items()}
+        grids = {label: converged.baselines[key] for key, label in _GRIDS.items()}
         plots.append(_progress(name, numbers, [p.best for p in searched], grids))
-        closeness.append(_points(name.upper(), numbers, course.proximity))
-        gains[name] = course.speedup or 1.0
+        closeness.append(_points(name.upper(), numbers, converged.proximity))
+        gains[name] = converged.speedup or 1.0
         over_grids[name] = min(grids.values()) / found.value
         rows.append(
             (
                 name.upper(),
                 round(gains[name], 3),
                 _PAPER_SPEEDUP.get(name),
-                None if course.share is None else round(100 * course.share, 1),
+                None if converged.share is None else round(100 * converged.share, 1),
                 _PAPER_SHARE[name],
                 round(over_grids[name], 3),
             )
@@ -171,7 +171,7 @@ def _tune(
             job = runtime.storage.get_job(job.id)
         if job.state != "completed":
             raise StudyFailed(f"tuning {name} ended {job.state}: {job.error}")
-        return best(runtime.storage, job.id), course(runtime.storage, job.id)
+        return best(runtime.storage, job.id), convergence_view(runtime.storage, job.id)
 
 
 HU_TUNING = Study(

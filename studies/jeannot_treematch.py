@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from searchspace.formats.matrix_market import write_traffic
 from searchspace.hop_machine import HopMachine, Network, Tree
-from searchspace.mapping.judge import cable_loads, judge
+from searchspace.mapping.metrics import cable_loads, metrics_of
 from searchspace.traffic import Traffic
 from studies.laboratory import Laboratory
 from studies.mapping_cases import Case, Method, on_cores
@@ -200,7 +200,7 @@ def _run(laboratory: Laboratory) -> Findings:
         for label, method in _METHODS.items():
             places = method.places(whole, laboratory.seed)
             assert places is not None
-            hops[label].append(float(judge(pattern, BERTHA.hops, places).hop_bytes))
+            hops[label].append(float(metrics_of(pattern, BERTHA.hops, places).hop_bytes))
             busiest[label].append(float(max(cable_loads(pattern, cables, places), default=0)))
             times[label].append(whole.seconds(places))
             played[label].append(alone.seconds(places))
@@ -210,7 +210,7 @@ def _run(laboratory: Laboratory) -> Findings:
         for label, method in _METHODS.items():
             places = method.places(case, laboratory.seed)
             assert places is not None
-            synthetic[label].append(float(judge(case.traffic, case.machine, places).hop_bytes))
+            synthetic[label].append(float(metrics_of(case.traffic, case.machine, places).hop_bytes))
             exchanged[label].append(case.seconds(places))
     large = [index for index, name in enumerate(names) if not name.endswith(".16")]
     largest = [index for index, name in enumerate(names) if name.endswith(".64")] or large

@@ -18,6 +18,7 @@ from measuring.agreement import errors, grouped, quantile
 from measuring.calibration import Log as CalibrationLog
 from measuring.calibration import apply, calibrate, rescaled, under
 from measuring.clusters import Library
+from measuring.trust.accuracy import Accuracy, assess, bars, gains
 from measuring.trust.cases import (
     CALIBRATED_ON,
     MANY_BYTES,
@@ -27,7 +28,6 @@ from measuring.trust.cases import (
     Plan,
     plan,
 )
-from measuring.trust.judge import Judgement, bars, gains, judge
 from measuring.trust.known import CASES, Known, calibration_file, read_known
 from measuring.trust.laboratory import TrustLaboratory
 from measuring.trust.log import Log, medians
@@ -73,7 +73,7 @@ def _run(laboratory: Laboratory) -> Findings:
             traces,
             directory / "collectives",
         )
-        judged[model] = judge(measured, simulated)
+        judged[model] = assess(measured, simulated)
     return _findings(_Found(chosen, known, log, judged, calibrated, directory), bench)
 
 
@@ -84,7 +84,7 @@ class _Found:
     plan: Plan
     known: Known
     log: Log
-    judged: Mapping[str, Judgement]
+    judged: Mapping[str, Accuracy]
     calibrated: Mapping[Library, Machine]
     directory: Path
 
@@ -182,7 +182,7 @@ def _findings(found: _Found, bench: TrustLaboratory) -> Findings:
             _gains(best),
             _worst(judged),
         ),
-        plots=tuple(_plot(model, judgement) for model, judgement in judged.items()),
+        plots=tuple(_plot(model, accuracy) for model, accuracy in judged.items()),
         remarks=(
             f"{len(best.pairs)} cases, {len(best.regrets)} groups; {earlier} cases were measured "
             f"by an earlier run of the study. {len(rows)} runs now; {doubtful} did not count "
@@ -199,8 +199,8 @@ def _calibrations(found: _Found) -> list[tuple[str, str]]:
     return [(path.name, path.read_text()) for path in files if path.exists()]
 
 
-def _bars(judged: Mapping[str, Judgement]) -> Table:
-    reached = {model: bars(judgement) for model, judgement in judged.items()}
+def _bars(judged: Mapping[str, Accuracy]) -> Table:
+    reached = {model: bars(accuracy) for model, accuracy in judged.items()}
     rows: list[tuple[Cell, ...]] = []
     for row in zip(*reached.values(), strict=True):
         met = row[list(judged).index(_CALIBRATED)].met
@@ -209,10 +209,10 @@ def _bars(judged: Mapping[str, Judgement]) -> Table:
     return Table("What a model has to reach", columns, tuple(rows))
 
 
-def _by(name: str, judged: Mapping[str, Judgement], of: Callable[[Case], Hashable]) -> Table:
+def _by(name: str, judged: Mapping[str, Accuracy], of: Callable[[Case], Hashable]) -> Table:
     """Errors of cases that have something in common."""
     rows: list[tuple[Cell, ...]] = []
-    pairs = {model: judgement.pairs for model, judgement in judged.items()}
+    pairs = {model: accuracy.pairs for model, accuracy in judged.items()}
     for group in grouped(pairs[_CALIBRATED], of):
         cases = list(group)
         cells: list[Cell] = [str(of(cases[0])), len(cases)]
@@ -227,19 +227,19 @@ def _by(name: str, judged: Mapping[str, Judgement], of: Callable[[Case], Hashabl
     return Table(f"Errors by {name}", tuple(columns), tuple(rows))
 
 
-def _programs(judged: Mapping[str, Judgement]) -> Table:
+def _programs(judged: Mapping[str, Accuracy]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for case, pair in sorted(judged[_CALIBRATED].pairs.items()):
         if case.is_program:
-            ratios = (f"{judgement.pairs[case].ratio:.2f}" for judgement in judged.values())
+            ratios = (f"{accuracy.pairs[case].ratio:.2f}" for accuracy in judged.values())
             rows.append((case.choice, case.network, case.library, f"{pair.measured:.3f}", *ratios))
     columns = ("program", "network", "library", "measured, s", *judged)
     return Table("Programs: simulated over measured", columns, tuple(rows))
 
 
-def _gains(judgement: Judgement) -> Table:
+def _gains(accuracy: Accuracy) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for gain in gains(judgement):
+    for gain in gains(accuracy):
         network, _, operation, size = gain.group
         rows.append(
             (operation, size, network, gain.chosen, f"{gain.measured:.2f}", f"{gain.simulated:.2f}")
@@ -251,27 +251,27 @@ def _gains(judgement: Judgement) -> Table:
     )
 
 
-def _worst(judged: Mapping[str, Judgement]) -> Table:
+def _worst(judged: Mapping[str, Accuracy]) -> Table:
     pairs = judged[_CALIBRATED].pairs
     worst = sorted(pairs, key=lambda case: -abs(math.log(pairs[case].ratio)))[:_WORST]
     rows: list[tuple[Cell, ...]] = []
     for case in worst:
-        ratios = (f"{judgement.pairs[case].ratio:.2f}" for judgement in judged.values())
+        ratios = (f"{accuracy.pairs[case].ratio:.2f}" for accuracy in judged.values())
         what = (case.operation, case.choice, case.bytes, case.network, case.library)
         rows.append((*what, f"{pairs[case].measured:.4f}", *ratios))
     columns = ("operation", "algorithm", "bytes", "network", "library", "measured, s", *judged)
     return Table("Farthest off: simulated over measured", columns, tuple(rows))
 
 
-def _plot(model: str, judgement: Judgement) -> Plot:
+def _plot(model: str, accuracy: Accuracy) -> Plot:
     by_operation: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for case, pair in judgement.pairs.items():
+    for case, pair in accuracy.pairs.items():
         by_operation[case.operation].append((pair.measured, pair.simulated))
     points = [
         Points(name, tuple(x for x, _ in found), tuple(y for _, y in found))
         for name, found in sorted(by_operation.items())
     ]
-    every = [pair.measured for pair in judgement.pairs.values()]
+    every = [pair.measured for pair in accuracy.pairs.values()]
     ends = (min(every), max(every))
     points.append(Points("equal", ends, ends, joined=True))
     name = model.replace(",", "").replace(" ", "-")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from searchspace.mapping.judge import judge
+from searchspace.mapping.metrics import metrics_of
 from searchspace.traffic import Traffic
 from studies.laboratory import Laboratory
 from studies.mapping_cases import Case, Method, on_cores
@@ -120,7 +120,7 @@ def _gains(laboratory: Laboratory, platform: Platform) -> tuple[Gains, Gains, fl
             for label, method in methods.items():
                 places = method.places_of(exchanged, machine.hops, seed)
                 assert places is not None
-                hop_bytes = judge(exchanged, machine.hops, places).hop_bytes
+                hop_bytes = metrics_of(exchanged, machine.hops, places).hop_bytes
                 costs[label] = hop_bytes, case.seconds(places) if case else 0.0
             base_hops, base_time = costs.pop("default")
             key = pattern, processes
@@ -136,7 +136,7 @@ def _gains(laboratory: Laboratory, platform: Platform) -> tuple[Gains, Gains, fl
 def _saved(exchanged: Traffic, machine: CoreMachine, platform: Platform, seed: int) -> float:
     """The part of hop-bytes that recursive tree mapping saves."""
     before, after = (
-        judge(exchanged, machine.hops, places).hop_bytes
+        metrics_of(exchanged, machine.hops, places).hop_bytes
         for method in (Method(platform.default), _TREE)
         if (places := method.places_of(exchanged, machine.hops, seed)) is not None
     )

@@ -18,7 +18,7 @@ __all__ = [
     "CLOSE",
     "best_point",
     "convergence",
-    "course_point",
+    "convergence_point",
     "figures",
     "proximity",
     "speedup",
@@ -47,16 +47,16 @@ def convergence(trials: Sequence[TrialPoint], *, started_at: float | None) -> di
     """
     finished = [trial for trial in trials if trial.state in FINAL_TRIAL_STATES]
     search = [trial for trial in finished if trial.kind == "search"]
-    course = proximity([_value(trial) for trial in search])
+    values = proximity([_value(trial) for trial in search])
     return {
         "points": _points(finished, started_at),
-        "proximity": course,
+        "proximity": values,
         **figures(
             finished,
             best=best_point(finished),
             initial=next(filter(_completed, search), None),
             lowest=_lowest(map(_value, search)),
-            reached=trials_to_reach(course, CLOSE),
+            reached=trials_to_reach(values, CLOSE),
             searched=len(search),
         ),
     }
@@ -71,7 +71,7 @@ def figures(
     reached: int | None,
     searched: int,
 ) -> dict[str, Any]:
-    """What `convergence` answers beside its courses.
+    """What `convergence` answers beside points and proximity.
 
     Args:
         trials: Among them all baselines.
@@ -128,16 +128,16 @@ def proximity(values: Sequence[float | None]) -> list[float | None]:
         all; 1 at the end, below 0 where T_n is more than twice T_o. None before the first value.
     """
     lowest = _lowest(values)
-    course = itertools.accumulate(values, lambda first, second: _lowest((first, second)))
+    lowest_so_far = itertools.accumulate(values, lambda first, second: _lowest((first, second)))
     return [
         None if so_far is None or lowest is None else _proximity(so_far, lowest)
-        for so_far in course
+        for so_far in lowest_so_far
     ]
 
 
-def trials_to_reach(course: Sequence[float | None], level: float) -> int | None:
+def trials_to_reach(values: Sequence[float | None], level: float) -> int | None:
     """The first n with C(n) >= level; None where no trial was completed."""
-    reached = (n for n, close in enumerate(course, 1) if close is not None and close >= level)
+    reached = (n for n, close in enumerate(values, 1) if close is not None and close >= level)
     return next(reached, None)
 
 
@@ -158,14 +158,14 @@ def _points(finished: Sequence[TrialPoint], started_at: float | None) -> list[di
             wall_seconds = max(wall_seconds, trial.finished_at - started_at)
         if not trial.cached:
             cpu_seconds += trial.cpu_seconds or 0.0
-        points.append(course_point(trial, best, wall_seconds, cpu_seconds))
+        points.append(convergence_point(trial, best, wall_seconds, cpu_seconds))
     return points
 
 
-def course_point(
+def convergence_point(
     trial: TrialPoint, best: float | None, wall_seconds: float, cpu_seconds: float
 ) -> dict[str, Any]:
-    """A point of a course; all but the trial is what had been reached by then."""
+    """A point of the convergence; all but the trial is what had been reached by then."""
     return {
         "trial": trial.number,
         "kind": trial.kind,

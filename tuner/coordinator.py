@@ -16,15 +16,15 @@ from typing import NamedTuple
 from searchspace.errors import HamtuneError
 from storage.errors import Conflict, LeaseLost, Unavailable
 from storage.log_context import about
-from storage.measures import MEASURES
+from storage.metrics import METRICS
 from storage.records import Job
 from storage.spans import span
 from storage.storage import Storage
-from tuner.bells import job_bell, queue_bell
 from tuner.errors import SearchProcessFailed
 from tuner.evaluations import Backlog, Dispatch, Silence
 from tuner.job_run import JobRun, Stopped
 from tuner.lease import Lease
+from tuner.wakeups import job_wakeup, queue_wakeup
 
 __all__ = ["Coordinator"]
 
@@ -99,14 +99,14 @@ class Coordinator:
         """
         driven: list[_Driven] = []
         most = self._jobs if only is None else 1
-        with queue_bell(self._storage, embedded=self._embedded) as bell:
+        with queue_wakeup(self._storage, embedded=self._embedded) as wakeup:
             while not stop.is_set():
                 driven = [one for one in driven if one.thread.is_alive()]
                 job = self._next_job(only, driven) if len(driven) < most else None
                 if job is None:
                     if only is None and len(driven) == most:
                         self._make_room(driven)
-                    bell.wait()
+                    wakeup.wait()
                     continue
                 end = Event()
                 thread = Thread(target=self.run_job, args=(job, end), name=f"job-{job.id}")
@@ -114,7 +114,7 @@ class Coordinator:
                 driven.append(_Driven(job, thread, end, time.monotonic()))
         for one in driven:
             one.end.set()
-        self._storage.news.announce([None])  # which ends their waiting for news
+        self._storage.notifications.announce([None])  # which ends their waiting for notifications
         for one in driven:
             one.thread.join()
 
@@ -159,7 +159,7 @@ class Coordinator:
             except (LeaseLost, Unavailable) as error:
                 log.warning("left job %s: %s", job.id, error)
                 if isinstance(error, LeaseLost):
-                    MEASURES.count("hamtune_lease_losses")
+                    METRICS.count("hamtune_lease_losses")
             finally:
                 self._release(lease)
 
@@ -167,7 +167,7 @@ class Coordinator:
         job_id = lease.job.id
         for attempt in range(1, _TRIES + 1):
             try:
-                with job_bell(self._storage, job_id, embedded=self._embedded) as bell:
+                with job_wakeup(self._storage, job_id, embedded=self._embedded) as wakeup:
                     JobRun(
                         self._storage,
                         self._dispatch,
@@ -177,7 +177,7 @@ class Coordinator:
                         backlog=self._backlog,
                         # Those of this coordinator's own first try are alive.
                         orphaned=self._embedded and attempt == 1,
-                        bell=bell,
+                        wakeup=wakeup,
                     ).run()
                 return
             except (LeaseLost, Unavailable):

@@ -18,8 +18,8 @@ from fractions import Fraction
 
 from storage.errors import Conflict
 from storage.identifiers import attempt_id
-from storage.measures import MEASURES
 from storage.messages import EVALUATE
+from storage.metrics import METRICS
 from storage.records import Attempt, Outcome, Trial
 from storage.storage import Storage
 from tuner.lease import Lease
@@ -243,7 +243,7 @@ class Evaluations:
             self._lease.job.id, self._lease.token, self._silence.running_seconds
         )
         for attempt in lost:
-            MEASURES.count("hamtune_attempts_lost")
+            METRICS.count("hamtune_attempts_lost")
             log.warning("nothing was heard of attempt %s (worker %s)", attempt.id, attempt.worker)
         return lost
 

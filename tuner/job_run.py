@@ -14,7 +14,6 @@ from storage.errors import Conflict
 from storage.messages import PREPARE
 from storage.records import FINAL_JOB_STATES, Job, JobState, Trial
 from storage.storage import Storage
-from tuner.bells import LookBell
 from tuner.evaluations import Backlog, Dispatch, Evaluations, Silence
 from tuner.finalists import candidates_of
 from tuner.job_space import insight_of, is_truncated, mapped_points, read_job, space_of
@@ -22,6 +21,7 @@ from tuner.lease import LOOK_SECONDS, Lease
 from tuner.refining import MappingRefiner, refiner_of
 from tuner.search import Search
 from tuner.trial_loop import PAUSED, TrialLoop
+from tuner.wakeups import LookWakeup
 
 __all__ = ["JobRun", "Stopped"]
 
@@ -71,7 +71,7 @@ class JobRun:
         silence: When workers are given up.
         backlog: Tells how many messages about evaluations wait; None where that cannot be asked.
         orphaned: Whether the workers of earlier coordinators are dead for certain.
-        bell: Rings when something may have happened to the job.
+        wakeup: Rings when something may have happened to the job.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class JobRun:
         silence: Silence,
         backlog: Backlog | None,
         orphaned: bool,
-        bell: LookBell,
+        wakeup: LookWakeup,
     ) -> None:
         self._storage = storage
         self._dispatch = dispatch
@@ -93,7 +93,7 @@ class JobRun:
         self._silence = silence
         self._backlog = backlog
         self._orphaned = orphaned
-        self._bell = bell
+        self._wakeup = wakeup
 
     def run(self) -> None:
         """Drive the job until it is paused or has ended.
@@ -177,7 +177,7 @@ class JobRun:
         while found.state == "open":
             if self._look_running(max_age=0.0).state == "pausing":
                 return False
-            self._bell.wait(min(_TEND_SECONDS, self._lease.unattended_seconds))
+            self._wakeup.wait(min(_TEND_SECONDS, self._lease.unattended_seconds))
             now = time.monotonic()
             if now - tended >= _TEND_SECONDS:
                 found = self._storage.tend_measuring(job_id, token, now - tended)
@@ -221,8 +221,8 @@ class JobRun:
         return True
 
     def _pause(self) -> None:
-        """Wait for news of the job, until it is time to look without any; the lease is kept."""
-        self._bell.wait(self._lease.unattended_seconds)
+        """Wait for a notification of the job, or until it is time to look; the lease is kept."""
+        self._wakeup.wait(self._lease.unattended_seconds)
         self._look(max_age=math.inf)
 
     def _look(self, *, max_age: float = LOOK_SECONDS) -> Job:
@@ -230,7 +230,7 @@ class JobRun:
         if self._stop.is_set():
             raise Stopped
         # A wish that has been heard of is seen to before anything else is asked.
-        job = self._lease.look(max_age=0.0 if self._bell.has_job_changed() else max_age)
+        job = self._lease.look(max_age=0.0 if self._wakeup.has_job_changed() else max_age)
         if job.state == "cancelling":
             raise _Cancelled
         if job.state == "paused" or job.state in FINAL_JOB_STATES:

@@ -11,7 +11,7 @@ from storage.errors import Unavailable
 from storage.storage import Storage
 from workers.capture_progress import runs_so_far
 from workers.capture_sandbox import Sandbox
-from workers.looking import looking
+from workers.polling import polling
 
 __all__ = ["CaptureWatch"]
 
@@ -60,7 +60,7 @@ class CaptureWatch:
                 if not (self._report(box) and self._wanted()):
                     self._stop.set()
 
-        with looking(look, _LOOK_SECONDS, last=lambda: self._report(box)):
+        with polling(look, _LOOK_SECONDS, last=lambda: self._report(box)):
             yield
 
     def _report(self, box: Sandbox) -> bool:

@@ -21,15 +21,15 @@ from storage.errors import ArtifactDamaged, ArtifactMissing, Unavailable
 from storage.evaluations import key_within
 from storage.identifiers import split_attempt_id, trial_id
 from storage.log_context import about
-from storage.measures import MEASURES
+from storage.metrics import METRICS
 from storage.networks import ProjectNetworks
 from storage.records import Headway, Outcome, Trial
 from storage.spans import span
 from storage.storage import Storage
 from workers.heartbeats import Heartbeats
 from workers.held_outcomes import HeldOutcomes
+from workers.host_errors import host_error
 from workers.simulator_client import Simulator, SimulatorError, engine_in_use, simulator_version
-from workers.straits import straits
 from workers.subject import Replayed, Subject, Subjects, Workload
 from workers.warm_simulators import WarmSimulators
 
@@ -42,7 +42,7 @@ _AT_ONCE_SECONDS = 0.05  # what the trials that are taken at once should take to
 _TURN_SECONDS = 1.0  # for which a worker goes on without a message, if trials are quick
 _TRIES = 3
 _MOST_ATTEMPTS = 10  # at a trial, before it fails of what its workers lack
-_LEAST_REST_SECONDS, _MOST_REST_SECONDS = 0.5, 8.0  # of a worker whose host is in straits
+_LEAST_REST_SECONDS, _MOST_REST_SECONDS = 0.5, 8.0  # of a worker whose host has errors
 
 log = logging.getLogger("hamtune.workers")
 
@@ -55,7 +55,7 @@ class _Abandoned(Exception):
     """The simulation was ended because nobody wants its result from this worker any more."""
 
 
-class _InStraits(Exception):
+class _HostError(Exception):
     """This worker's host lacks what it takes to evaluate; another one may have it."""
 
 
@@ -149,9 +149,9 @@ class Evaluator:
                         now = time.monotonic()
                     try:
                         outcome, key = self._outcome(run, trial, answer, last=_is_last(attempt_id))
-                    except (_Abandoned, _InStraits) as error:
-                        if isinstance(error, _InStraits):
-                            log.warning("this host is in straits: %s", error)
+                    except (_Abandoned, _HostError) as error:
+                        if isinstance(error, _HostError):
+                            log.warning("an error of this host: %s", error)
                             rest = max(rest, _rest(attempt_id))
                             for later in runs:
                                 later.abandon()
@@ -217,7 +217,7 @@ class Evaluator:
         except Exception as error:
             try:
                 return _failure(trial, error, last=last)
-            except _InStraits as problem:
+            except _HostError as problem:
                 return problem  # told when it is this trial's turn
 
     def _known(self, asked: Sequence[_Asked]) -> list[_Asked]:
@@ -238,15 +238,15 @@ class Evaluator:
             run: The evaluation.
             trial: The trial.
             known: What to ask the simulator, or what need not be asked.
-            last: Whether the trial fails where this host is in straits.
+            last: whether the trial fails by an error of this host.
 
         Raises:
             _Abandoned: The evaluation was ended before.
-            _InStraits: It cannot be made here and now.
+            _HostError: It cannot be made here and now.
             Unavailable: The database is away.
         """
         run.check()
-        if isinstance(known, _InStraits):
+        if isinstance(known, _HostError):
             raise known
         if isinstance(known, Outcome):
             return known, None
@@ -312,7 +312,7 @@ class _Question:
     messages: int | None  # the most that may be simulated
 
 
-_Asked: TypeAlias = _Question | Outcome | _InStraits
+_Asked: TypeAlias = _Question | Outcome | _HostError
 """What a trial is to be answered from: the simulator, or what is known of it without."""
 
 
@@ -371,12 +371,10 @@ def _tell(attempt_id: str, outcome: Outcome, *, settled: bool) -> None:
     if not settled:
         log.info("attempt %s was given up before it ended; its outcome is dropped", attempt_id)
         return
-    MEASURES.count(
-        "hamtune_evaluations", outcome=outcome.status, cached=str(outcome.cached).lower()
-    )
+    METRICS.count("hamtune_evaluations", outcome=outcome.status, cached=str(outcome.cached).lower())
     if not outcome.cached:
-        MEASURES.observe("hamtune_evaluation_seconds", outcome.wall_seconds)
-        MEASURES.count("hamtune_simulator_cpu_seconds", outcome.cpu_seconds)
+        METRICS.observe("hamtune_evaluation_seconds", outcome.wall_seconds)
+        METRICS.count("hamtune_simulator_cpu_seconds", outcome.cpu_seconds)
     known = " (known)" if outcome.cached else ""
     cpu = outcome.cpu_seconds
     log.info("%s%s: value %s, %.3g CPU seconds", outcome.status, known, outcome.value, cpu)
@@ -413,7 +411,7 @@ def outcome_of(
 
 
 def _is_last(attempt: str) -> bool:
-    """Whether a trial fails if its workers are in straits at this attempt as well."""
+    """Whether a trial fails if it meets an error of its host at this attempt as well."""
     return _number(attempt) >= _MOST_ATTEMPTS
 
 
@@ -432,16 +430,16 @@ def _failure(trial: Trial, error: Exception, *, last: bool) -> Outcome:
 
     Raises:
         _Abandoned, Unavailable: They are not about the trial.
-        _InStraits: This host is in straits, and the attempt is not the last one.
+        _HostError: The error is this host's, and the attempt is not the last one.
     """
     if isinstance(error, Unavailable | _Abandoned):
         raise error
     if isinstance(error, Infeasible):
         return _without_simulation("infeasible", "infeasible", str(error))
-    problem = straits(error)
+    problem = host_error(error)
     if problem is not None:
         if not last:
-            raise _InStraits(problem) from error
+            raise _HostError(problem) from error
         message = f"none of {_MOST_ATTEMPTS} attempts found a worker that was able: {problem}"
         return _without_simulation("failed", "worker", message)
     if isinstance(error, HamtuneError):

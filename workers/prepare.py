@@ -6,36 +6,25 @@ import logging
 import tempfile
 import threading
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from searchspace.collectives import called_collectives
-from searchspace.configuration import canonical_json, sha256_of
-from searchspace.errors import HamtuneError, InvalidInput
-from searchspace.extrapolation import EDITION, extrapolate
-from searchspace.formats.patterns import Pattern, pattern_trace
-from searchspace.formats.plain_file import check_file
-from searchspace.formats.source_archive import pack
+from searchspace.errors import HamtuneError
+from searchspace.formats.patterns import Pattern
 from searchspace.formats.trace import describe_trace
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.job import BuiltSpace, JobSpec, build_space
-from searchspace.jobspec import Application as AnyApplication
 from searchspace.jobspec import (
-    BuiltinApplication,
     Capture,
-    ExtrapolatedApplication,
     Reference,
-    SingleApplication,
     SourceApplication,
-    TraceApplication,
-    Workload,
 )
 from searchspace.kernels import CannotCut
 from searchspace.platform import resolve
 from searchspace.truncation import pays, truncate
-from searchspace.workload import communicators
 from storage.errors import Conflict, NotFound, Unavailable
 from storage.log_context import about
 from storage.networks import ProjectNetworks
@@ -45,34 +34,24 @@ from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.spans import span
 from storage.storage import Storage
 from storage.traces import traces_of
-from workers.capture import builtin_sources_sha256, capture_builtin
+from workers.applications import stored_application
 from workers.capture_files import LeftFiles
 from workers.capture_limits import CapturePolicy
 from workers.capture_run import Measure
 from workers.capture_sandbox import DiskShort, Interrupted
-from workers.capture_source import SourceProgram, capture_source, check_run
+from workers.capture_source import SourceProgram, capture_source
 from workers.capture_watch import CaptureWatch
+from workers.host_errors import host_error
 from workers.mapping_refinement import written_by_mappers
 from workers.preparation_claim import claimed_preparation
 from workers.probes import APART_SECONDS, MOST_MESSAGES, Bench, probe
-from workers.straits import straits
 from workers.subject import read_spec, request_for, workload_of
 
-__all__ = [
-    "Preparer",
-    "add_source",
-    "add_trace",
-    "builtin_application",
-    "check_captured",
-    "prepare_job",
-    "stored_application",
-]
+__all__ = ["MOST_SHARE", "Preparer", "prepare_job"]
 
 _SILENCE_SECONDS = PREPARER_SILENCE_SECONDS
 _LOOK_SECONDS = 1.0
-_MOST_STRAITS = 5  # at a job, before it fails of what this worker lacks
-
-_SUMMED = ("operations", "messages", "bytes", "flops")
+_MOST_HOST_ERRORS = 5  # at a job, before it fails of what this worker lacks
 
 MOST_SHARE = 0.5
 """The largest part of a trace that may remain for a search on it to be worth its verification."""
@@ -80,7 +59,7 @@ MOST_SHARE = 0.5
 log = logging.getLogger("hamtune.workers")
 
 
-class _InStraits(Exception):
+class _HostError(Exception):
     """This host lacks what it takes to capture; another one may have it."""
 
 
@@ -98,22 +77,22 @@ class Preparer:
         worker: Name under which captures are claimed.
         policy: What captures may do.
         stop: Ends a capture under way when set; its job is then prepared by another.
-        straits: How often this worker's host could not prepare a job, by job.
+        host_errors: How often this worker's host could not prepare a job, by job.
     """
 
     storage: Storage
     worker: str = "worker"
     policy: CapturePolicy = field(default_factory=CapturePolicy)
     stop: threading.Event = field(default_factory=threading.Event)
-    straits: Counter[str] = field(default_factory=Counter)
+    host_errors: Counter[str] = field(default_factory=Counter)
 
     def prepare(self, job_id: str) -> None:
         """Find a job's application and space and store both; where that fails, so does the job.
 
         A job that is gone, has ended or is prepared already is left alone, so that a message which
         arrives twice does no harm. One that another worker prepares, or whose application another
-        is capturing, is left to that worker. Where this worker's host is in straits, such as with a
-        full disk, the job waits: it is asked for again, and another worker may be able.
+        is capturing, is left to that worker. Where this worker's host has an error of its own, such
+        as a full disk, the job waits: it is asked for again, and another worker may be able.
 
         Raises:
             Interrupted: The worker is stopping.
@@ -160,19 +139,19 @@ class Preparer:
             raise
         except Conflict as error:
             log.info("%s", error)
-        except _InStraits as error:
-            log.warning("this host is in straits, the job waits: %s", error)
+        except _HostError as error:
+            log.warning("an error of this host, the job waits: %s", error)
         except Exception as error:
             problem = self._problem(job_id, error)
             if problem is not None:
-                log.warning("this host is in straits, the job waits: %s", problem)
+                log.warning("an error of this host, the job waits: %s", problem)
             elif isinstance(error, HamtuneError):
                 self._fail(job_id, str(error))
             else:
                 log.exception("job %s cannot be prepared", job_id)
                 self._fail(job_id, f"internal error: {error!r}")
         else:
-            self.straits.pop(job_id, None)
+            self.host_errors.pop(job_id, None)
 
     def _probed(
         self, spec: JobSpec, application: Application, built: BuiltSpace, project: str
@@ -205,10 +184,10 @@ class Preparer:
         """What this host lacks to prepare a job; None where the job has to fail."""
         if isinstance(error, DiskShort) and error.before:  # nothing of the job was tried
             return str(error)
-        problem = straits(error)
-        if problem is None or self.straits[job_id] == _MOST_STRAITS:
+        problem = host_error(error)
+        if problem is None or self.host_errors[job_id] == _MOST_HOST_ERRORS:
             return None
-        self.straits[job_id] += 1
+        self.host_errors[job_id] += 1
         return problem
 
     def _unprepared(self, job_id: str) -> Job | None:
@@ -224,7 +203,7 @@ class Preparer:
         if not isinstance(named, SourceApplication | Reference):
             return True
         job_id = job.id
-        application = _single_application(ProjectStorage.of(self.storage, job.project), named)
+        application = stored_application(ProjectStorage.of(self.storage, job.project), named)
         if application.state == "ready":
             return True
         self.storage.set_job_application(job_id, application.id)
@@ -245,7 +224,7 @@ class Preparer:
                 self.storage.report_capture(
                     application.id, self.worker, state="new", build_log=f"waiting: {problem}\n"
                 )
-                raise _InStraits(problem) from error
+                raise _HostError(problem) from error
             message = (
                 str(error) if isinstance(error, HamtuneError) else f"internal error: {error!r}"
             )
@@ -374,254 +353,3 @@ def truncated_trace(storage: Storage, application: Application) -> dict[str, Any
             return {"trace_sha256": None, "share": share, "obstacle": obstacle}
         digest = storage.put_artifact(short)
     return {"trace_sha256": digest, "share": share, "obstacle": None}
-
-
-def stored_application(
-    storage: Storage, named: AnyApplication, stop: threading.Event | None = None
-) -> Application:
-    """The stored one of what a job names; a built-in program is captured the first time.
-
-    One made from a source tree may be yet to be captured.
-
-    Raises:
-        InvalidInput: The program or the trace cannot be used.
-        CaptureFailed: The program could not be compiled or run.
-        NotFound: It refers to an application that is not stored.
-        Interrupted: It was stopped.
-    """
-    if isinstance(named, Workload):
-        return workload(storage, named, stop)
-    return _single_application(storage, named, stop)
-
-
-def _single_application(
-    storage: Storage, named: SingleApplication, stop: threading.Event | None = None
-) -> Application:
-    if isinstance(named, BuiltinApplication):
-        return builtin_application(storage, named, stop)
-    if isinstance(named, TraceApplication):
-        return add_trace(storage, Path(named.trace))
-    if isinstance(named, SourceApplication):
-        return add_source(storage, Path(named.source), named)[0]
-    if isinstance(named, Pattern):
-        return pattern_application(storage, named)
-    if isinstance(named, ExtrapolatedApplication):
-        return extrapolated_application(storage, named, stop)
-    return storage.get_application(named.id)
-
-
-def workload(storage: Storage, named: Workload, stop: threading.Event | None) -> Application:
-    """The stored application that stands for several: a list of their traces.
-
-    Raises:
-        As `stored_application`; InvalidInput also where one of them is a workload itself, or
-            has no trace yet.
-    """
-    parts = []
-    stored = []
-    calls: Counter[str] = Counter()
-    sums: Counter[str] = Counter()
-    for part in named.applications:
-        application = _single_application(storage, part.application, stop)
-        if application.kind == "workload":
-            raise InvalidInput(f"'{part.name}' is itself several", field="applications")
-        check_captured(application)
-        stored.append(application)
-        parts.append(
-            {
-                "name": part.name,
-                "application": application.name,
-                "trace_sha256": application.trace_sha256,
-                "ranks": application.ranks,
-                "start": part.start,
-                "weight": part.weight if named.objective == "weighted" else 1.0,
-            }
-        )
-        calls.update(application.summary["calls"])
-        sums.update({name: application.summary.get(name, 0) for name in _SUMMED})
-    objective = "last" if named.objective == "max" else "mean"
-    listing = {"applications": parts, "objective": objective}
-    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
-        file = Path(directory) / "workload.json"
-        file.write_text(canonical_json(listing))
-        digest = storage.put_artifact(file)
-    return storage.add_application(
-        name=" + ".join(str(part["application"]) for part in parts),
-        kind="workload",
-        key=f"workload:{digest}",
-        trace_sha256=digest,
-        ranks=sum(int(str(part["ranks"])) for part in parts),
-        summary={
-            **sums,
-            "calls": dict(calls),
-            "communicators": communicators([application.summary for application in stored]),
-            **listing,
-        },
-    )
-
-
-def check_captured(application: Application) -> None:
-    """Check that an application has its trace.
-
-    Raises:
-        InvalidInput: It has none yet.
-    """
-    if application.state != "ready":
-        raise InvalidInput(
-            f"application {application.id} is {application.state}: it has no trace yet; run a job "
-            "with it, or 'hamtune capture --source'"
-        )
-
-
-def builtin_application(
-    storage: Storage, named: BuiltinApplication, stop: threading.Event | None = None
-) -> Application:
-    """The stored application of a built-in program, captured the first time it is named.
-
-    Raises:
-        InvalidInput: The program refuses its parameters or ranks.
-        CaptureFailed: It could not be compiled or run.
-    """
-    run = named.run
-    key = f"{run.key}:sources={builtin_sources_sha256(run.program)}"
-    known = storage.find_application(key)
-    if known is not None:
-        return known
-    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
-        trace = Path(directory) / "trace.ht"
-        parameters = dict(run.parameters)
-        class_ = parameters.pop("class", None)
-        capture_builtin(
-            run.program,
-            None if class_ is None else str(class_),
-            run.ranks,
-            parameters,
-            trace,
-            stop=stop,
-        )
-        return storage.add_application(
-            name=run.key,
-            kind="builtin",
-            key=key,
-            trace_sha256=storage.put_artifact(trace),
-            ranks=run.ranks,
-            summary=describe_trace(trace),
-        )
-
-
-def pattern_application(storage: Storage, named: Pattern) -> Application:
-    """The stored application of a synthetic workload, whose trace is written once.
-
-    Raises:
-        InvalidInput: Its trace would be too large.
-    """
-    key = f"pattern:{named.key}"
-    known = storage.find_application(key)
-    if known is not None:
-        return known
-    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
-        trace = Path(directory) / "trace.ht"
-        try:
-            pattern_trace(named, trace)
-        except InvalidInput as error:
-            raise InvalidInput(error.message, field="application") from error
-        return storage.add_application(
-            name=named.key,
-            kind="pattern",
-            key=key,
-            trace_sha256=storage.put_artifact(trace),
-            ranks=named.ranks,
-            summary=describe_trace(trace),
-        )
-
-
-def extrapolated_application(
-    storage: Storage, named: ExtrapolatedApplication, stop: threading.Event | None = None
-) -> Application:
-    """The stored application that follows from smaller captures, whose trace is written once.
-
-    Raises:
-        As `stored_application`; InvalidInput also where the captures follow no pattern.
-    """
-    captures = [
-        _single_application(storage, capture, stop) for capture in named.extrapolate.captures
-    ]
-    for capture in captures:
-        if capture.kind == "workload":
-            raise InvalidInput(f"'{capture.name}' is several", field="application.extrapolate")
-        check_captured(capture)
-    digests = sorted(capture.trace_sha256 for capture in captures)
-    key = f"extrapolated:{sha256_of([EDITION, named.ranks, digests])}"
-    known = storage.find_application(key)
-    if known is not None:
-        return known
-    with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
-        trace = Path(directory) / "trace.ht"
-        paths = [storage.artifact_path(digest) for digest in digests]
-        try:
-            made = extrapolate(paths, named.ranks, trace)
-        except InvalidInput as error:
-            raise InvalidInput(error.message, field="application.extrapolate") from error
-        summary = describe_trace(trace)
-        return storage.add_application(
-            name=f"{summary['program']}, extrapolated to {made.ranks} ranks",
-            kind="extrapolated",
-            key=key,
-            trace_sha256=storage.put_artifact(trace),
-            ranks=made.ranks,
-            summary={**summary, "extrapolated": asdict(made)},
-        )
-
-
-def add_trace(storage: Storage, trace: Path) -> Application:
-    """Check a trace and store it as an application, named by its program.
-
-    Raises:
-        InvalidInput: The file does not exist, is no trace, or cannot be replayed.
-    """
-    check_file(trace, field="application.trace")
-    summary = describe_trace(trace)
-    digest = storage.put_artifact(trace)
-    return storage.add_application(
-        name=summary["program"],
-        kind="trace",
-        key=f"trace:{digest}",
-        trace_sha256=digest,
-        ranks=summary["ranks"],
-        summary=summary,
-    )
-
-
-def add_source(
-    storage: Storage, source: Path, named: SourceApplication, *, name: str | None = None
-) -> tuple[Application, bool]:
-    """Store a source tree and the application that is to be captured from it.
-
-    Args:
-        storage: Where to.
-        source: A directory or an archive.
-        named: How it is built and run; the path in it is not looked at.
-        name: What to call the application; by default the program's name.
-
-    Returns:
-        The application, which may be an old one, and whether it is new.
-
-    Raises:
-        InvalidInput: The source cannot be used.
-    """
-    program = check_run(named.run)
-    with tempfile.TemporaryDirectory(prefix="hamtune-source-") as directory:
-        packed = Path(directory) / "source.tar.gz"
-        try:
-            pack(source, packed)
-        except InvalidInput as error:
-            raise InvalidInput(error.message, field="source") from error
-        recipe = named.recipe(storage.put_artifact(packed))
-    key = f"source:{sha256_of(recipe)}"
-    known = storage.find_application(key)
-    if known is not None:
-        return known, False
-    added = storage.add_source_application(
-        name=name or Path(program).name, key=key, recipe=recipe, ranks=recipe["ranks"]
-    )
-    return added, True

@@ -53,7 +53,7 @@ class Replayed:
 
 @dataclass(frozen=True)
 class Workload:
-    """Applications that run at once: what `workers.prepare.workload` stored of each."""
+    """Applications that run at once: what `workers.applications.workload` stored of each."""
 
     parts: tuple[dict[str, Any], ...]
     objective: str

@@ -37,10 +37,10 @@ longest time they have seen."""
 
 
 class Board:
-    """A table that is played on: counts trials and keeps the course of the best.
+    """A table that is played on: counts trials and keeps the incumbents.
 
     Attributes:
-        course: The least seconds after each trial; infinite while there are none.
+        incumbents: The least seconds after each trial; infinite while there are none.
         infeasible: Trials of configurations that could not run.
         repeats: Trials whose seconds had been seen in this game.
     """
@@ -49,7 +49,7 @@ class Board:
         self.case = case
         self.table = table
         self.trials = trials
-        self.course: list[float] = []
+        self.incumbents: list[float] = []
         self.infeasible = 0
         self.repeats = 0
         self._seen: set[float] = set()
@@ -57,7 +57,7 @@ class Board:
     @property
     def over(self) -> bool:
         """Whether all trials are spent."""
-        return len(self.course) >= self.trials
+        return len(self.incumbents) >= self.trials
 
     def look_up(self, configuration: Mapping[str, Any]) -> float | None:
         """The seconds of a configuration; None where it cannot run. No trial."""
@@ -73,8 +73,8 @@ class Board:
         if seconds is not None:
             self.repeats += seconds in self._seen
             self._seen.add(seconds)
-        best = self.course[-1] if self.course else math.inf
-        self.course.append(min(best, seconds if seconds is not None else math.inf))
+        best = self.incumbents[-1] if self.incumbents else math.inf
+        self.incumbents.append(min(best, seconds if seconds is not None else math.inf))
         return seconds
 
     def values(self, chosen: Mapping[str, Any]) -> Configuration:
@@ -118,7 +118,7 @@ def _ours(
                     pending.append((point.configuration, cutoff(best, factor)))
                 asked += 1
             if not pending:
-                board.course += [board.course[-1]] * (board.trials - len(board.course))
+                board.incumbents += [board.incumbents[-1]] * (board.trials - len(board.incumbents))
                 return
             configuration, bound = pending.popleft()
             seconds = board.evaluate(configuration)

@@ -61,7 +61,7 @@ def _play(player: str, directory: Path, space: str, seed: int) -> Game:
     before = _cpu_seconds()
     PLAYERS[player](board, seed)
     took = _cpu_seconds() - before
-    regret = tuple(100.0 * (board.course[mark - 1] / table.best - 1.0) for mark in MARKS)
+    regret = tuple(100.0 * (board.incumbents[mark - 1] / table.best - 1.0) for mark in MARKS)
     identity = table.identity(space)
     cpu_ms = 1000.0 * took / max(MARKS)
     return Game(

@@ -4,8 +4,8 @@
 
 Starts PostgreSQL (which waits for the disk at every commit), Redis, an API, a coordinator and
 workers on free ports of loopback, and prints a table of bars, MET or MISSED; the exit status tells
-whether all are met. Rows are throughput, speedup, hosts, clients and courses. `--scale 0.1` tries
-it with fewer trials. It wants two cores to itself.
+whether all are met. Rows are throughput, speedup, hosts, clients and convergence. `--scale 0.1`
+tries it with fewer trials. It wants two cores to itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.service import clients, courses, hosts, speedup, throughput
+from benchmarks.service import clients, convergence, hosts, speedup, throughput
 from benchmarks.service.bars import Bar
 from benchmarks.service.installation import Installation, installation
 
@@ -28,7 +28,7 @@ ROWS: dict[str, Callable[[Installation, float], list[Bar]]] = {
     "speedup": speedup.measure,
     "hosts": hosts.measure,
     "clients": clients.measure,
-    "courses": courses.measure,
+    "convergence": convergence.measure,
 }
 
 

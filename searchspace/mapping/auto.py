@@ -1,6 +1,6 @@
 """Our own mapper: structure, dual recursive bisection, swaps, and annealing while time lasts.
 
-See docs/mappings/auto.md. The kernel is `searchspace/kernels/mapper/search.hpp`.
+See docs/mappings/auto.md. The kernel is `searchspace/kernels/mapping/mapper/search.hpp`.
 """
 
 from __future__ import annotations

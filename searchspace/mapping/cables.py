@@ -1,6 +1,6 @@
 """A mapping with the loads of all cables, under swaps: the kernel behind searches that move ranks.
 
-The kernel is `searchspace/kernels/swap_board.hpp`.
+The kernel is `searchspace/kernels/mapping/swap_board.hpp`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from searchspace.traffic import Traffic
 __all__ = ["LOWEST_ID", "few_steps", "swap_board", "too_many_routes"]
 
 LOWEST_ID = "lowest-id"
-"""The tie rule that congestion is defined with (`searchspace.mapping.judge`)."""
+"""The tie rule that congestion is defined with (`searchspace.mapping.metrics`)."""
 
 _MOST_ROUTES = 2**26
 """Pairs of a host and a node between which routes are kept, 4 bytes each."""

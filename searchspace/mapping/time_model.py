@@ -1,10 +1,10 @@
 """A model of simulated time: what rounds of messages do to cables, weighed as simulations tell.
 
-Four terms of a mapping (`searchspace/kernels/round_board.hpp`): the bytes that all cables carry,
-the load of the busiest if everything were sent at once, the loads of the busiest in each round,
-added up, and the hops of all messages, each of which takes a latency. How much each counts depends
-on how closely ranks keep step with each other, which no traffic tells: it is learned by least
-squares from mappings that were simulated.
+Four terms of a mapping (`searchspace/kernels/mapping/round_board.hpp`): the bytes that all cables
+carry, the load of the busiest if everything were sent at once, the loads of the busiest in each
+round, added up, and the hops of all messages, each of which takes a latency. How much each counts
+depends on how closely ranks keep step with each other, which no traffic tells: it is learned by
+least squares from mappings that were simulated.
 """
 
 from __future__ import annotations

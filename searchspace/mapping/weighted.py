@@ -2,7 +2,7 @@
 
 Each measure counts as a multiple of what it is with ranks in order (Hu et al. 2023, equations 1 to
 4, has dilation and congestion; Hoefler and Snir 2011 weigh both). Annealing over swaps, from the
-mapping of `auto`; the kernel is `searchspace/kernels/swap_board.hpp`.
+mapping of `auto`; the kernel is `searchspace/kernels/mapping/swap_board.hpp`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from searchspace.hop_machine import HopMachine
 from searchspace.mapping.auto import improve
 from searchspace.mapping.by_order import BY_ORDER
 from searchspace.mapping.cables import few_steps, swap_board, too_many_routes
-from searchspace.mapping.judge import Judgement, judge
 from searchspace.mapping.mapper import Mapper, Places
+from searchspace.mapping.metrics import MappingMetrics, metrics_of
 from searchspace.options import Amount, Whole
 from searchspace.traffic import Traffic
 
@@ -32,7 +32,7 @@ class Weights:
     dilation: float = 1.0
     congestion: float = 1.0
 
-    def a_unit(self, in_order: Judgement) -> tuple[float, float, float]:
+    def a_unit(self, in_order: MappingMetrics) -> tuple[float, float, float]:
         """What a unit of each measure counts."""
         return (
             self.hop_bytes / max(1, in_order.hop_bytes),
@@ -40,18 +40,18 @@ class Weights:
             self.congestion / max(1, in_order.congestion),
         )
 
-    def of(self, judgement: Judgement, traffic: Traffic, machine: HopMachine) -> float:
-        """The weighted sum for a mapping that was judged."""
+    def of(self, metrics: MappingMetrics, traffic: Traffic, machine: HopMachine) -> float:
+        """The weighted sum for a mapping that was measured."""
         hop_bytes, dilation, congestion = self.a_unit(_in_order(traffic, machine))
         return (
-            hop_bytes * judgement.hop_bytes
-            + dilation * judgement.dilation
-            + congestion * judgement.congestion
+            hop_bytes * metrics.hop_bytes
+            + dilation * metrics.dilation
+            + congestion * metrics.congestion
         )
 
 
-def _in_order(traffic: Traffic, machine: HopMachine) -> Judgement:
-    return judge(traffic, machine, BY_ORDER.place(traffic, machine))
+def _in_order(traffic: Traffic, machine: HopMachine) -> MappingMetrics:
+    return metrics_of(traffic, machine, BY_ORDER.place(traffic, machine))
 
 
 def _place(

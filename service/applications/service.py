@@ -13,7 +13,7 @@ from storage.errors import Unavailable
 from storage.records import Application
 from storage.storage import Storage
 from storage.traces import traces_of
-from workers.prepare import add_source
+from workers.applications import add_source
 
 __all__ = ["MAX_NAME", "complete", "store", "store_source"]
 

@@ -1,1 +1,1 @@
-"""Short courses of several jobs at once."""
+"""How several jobs converged, in short."""

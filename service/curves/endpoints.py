@@ -1,4 +1,4 @@
-"""Short courses of several jobs: for a list with a sparkline each, and to lay jobs over another."""
+"""How several jobs converged, in short: for a list with a sparkline each, and to compare jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.jobs.yardsticks import error_for, machine_of
 from service.openapi import answers
 from storage.errors import NotFound
 from storage.storage import Storage
-from tuner.thinning import stride, thinned_course
+from tuner.downsampling import downsampled, stride
 
 __all__ = ["router"]
 
@@ -70,7 +70,7 @@ class Curves(BaseModel):
 @router.get(
     "",
     operation_id="get_curves",
-    summary="Show courses of several jobs",
+    summary="Show the convergence of several jobs",
     response_model=Curves,
     responses=answers(_EXAMPLE, 422, description="The curves."),
 )
@@ -88,18 +88,18 @@ def _curve(storage: Storage, job_id: str) -> Curve | None:
         job = storage.get_job(job_id)
     except NotFound:
         return None
-    reached = storage.course_points(job_id, stride(storage.count_asked(job_id), _BUCKETS))
+    reached = storage.convergence_points(job_id, stride(storage.count_asked(job_id), _BUCKETS))
     if not reached:
         return Curve(job_id=job_id, **_NOTHING)
-    course = thinned_course(reached, 2, started_at=job.started_at)
-    points = [point for point in course["points"] if point["best"] is not None]
+    converged = downsampled(reached, 2, started_at=job.started_at)
+    points = [point for point in converged["points"] if point["best"] is not None]
     last = len(points) - 1
     shown = [
         point
         for index, point in enumerate(points)
         if index in (0, last) or point["best"] != points[index - 1]["best"]
     ]
-    baselines: dict[str, float] = course["baselines"]
+    baselines: dict[str, float] = converged["baselines"]
     label = min(baselines, key=lambda name: baselines[name], default=None)
     return Curve(
         job_id=job_id,
@@ -109,6 +109,6 @@ def _curve(storage: Storage, job_id: str) -> Curve | None:
         cpu_seconds=[round(point["cpu_seconds"], 3) for point in shown],
         baseline=None if label is None else baselines[label],
         baseline_label=label,
-        gain=None if label is None else course["gains"][label],
+        gain=None if label is None else converged["gains"][label],
         error=error_for(machine_of(storage, job), storage.measured(job_id)).value,
     )

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.host_list import expand
 from searchspace.formats.ib_discover import Guids, read_ib_discover, read_ib_guids
 from searchspace.machine import Machine
 
-__all__ = ["Guids", "host_names", "known_guids"]
+__all__ = ["Device", "host_names", "known_devices"]
 
 # What may stand in a file of any tool, and in a command line, without quotes.
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Device:
+    """What a fabric calls a host or a switch."""
+
+    name: str
+    guids: Guids
 
 
 def host_names(text: str, machine: Machine) -> tuple[str, ...]:
@@ -58,8 +67,8 @@ def host_names(text: str, machine: Machine) -> tuple[str, ...]:
     return tuple(names)
 
 
-def known_guids(text: str, machine: Machine) -> Mapping[int, Guids]:
-    """Reads the GUIDs of the machine's devices from the output of `ibnetdiscover`.
+def known_devices(text: str, machine: Machine) -> Mapping[int, Device]:
+    """Reads the machine's devices from the output of `ibnetdiscover`.
 
     Returns:
         Them by the machine's numbers: hosts, then switches.
@@ -77,4 +86,4 @@ def known_guids(text: str, machine: Machine) -> Mapping[int, Guids]:
             "'hamtune topology convert' and tune on it",
             field="fabric",
         )
-    return {node: guids[name] for node, name in enumerate(fabric.names)}
+    return {node: Device(name, guids[name]) for node, name in enumerate(fabric.names)}

@@ -41,7 +41,7 @@ def export_opensm(result: Result) -> list[ExportFile]:
     else:
         settings.append("guid_routing_order_file /etc/opensm/routing-order.conf")
         why = "switches are not cabled in levels alone: up and down from the roots"
-    text = _UNKNOWN if result.guids is None else _KNOWN
+    text = _UNKNOWN if result.devices is None else _KNOWN
     about = "switches" if network.switches else "hosts"
     parts = [f"routing_engine {engine}: {why}.", *text.format(roots=about).splitlines()]
     return [
@@ -54,11 +54,12 @@ def export_opensm(result: Result) -> list[ExportFile]:
 
 
 def _guids(result: Result, nodes: Iterable[int], kind: str) -> Iterable[str]:
+    hosts = result.resolved.network.hosts
     for node in nodes:
         name = result.names[node]
-        if result.guids is None:
+        if result.devices is None:
             yield f"# {kind} GUID of {name}\n"
-        else:
-            known = result.guids[node]
-            guid = known.node if kind == "node" else known.port
-            yield f"0x{guid:016x} # {name}\n"
+            continue
+        known = result.devices[node]
+        guid = known.guids.node if kind == "node" else known.guids.port
+        yield f"0x{guid:016x} # {name if node < hosts else known.name}\n"

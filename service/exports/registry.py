@@ -13,7 +13,7 @@ from service.exports.cabling_export import export_cabling
 from service.exports.cray_export import export_cray
 from service.exports.formats import ALL, FORMATS
 from service.exports.graphml_export import export_graphml
-from service.exports.hosts import host_names, known_guids
+from service.exports.hosts import host_names, known_devices
 from service.exports.intelmpi_export import export_intelmpi
 from service.exports.json_export import export_json
 from service.exports.mpich_export import export_mpich
@@ -101,10 +101,10 @@ def export_job(
     if wishes.hosts is not None:
         result = replace(result, hosts=host_names(wishes.hosts, result.machine))
     if wishes.fabric is not None:
-        guids = known_guids(wishes.fabric, result.machine)
+        devices = known_devices(wishes.fabric, result.machine)
         order = result.resolved.order
         numbers = (*order, *range(len(order), result.resolved.network.nodes))
-        result = replace(result, guids={new: guids[old] for new, old in enumerate(numbers)})
+        result = replace(result, devices={new: devices[old] for new, old in enumerate(numbers)})
     if target is not None:
         result = for_target(storage, result, target, nearest=wishes.nearest)
     if result.application.kind != "workload":

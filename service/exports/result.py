@@ -14,7 +14,7 @@ from searchspace.formats.fabric import Fabric
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
-from service.exports.hosts import Guids
+from service.exports.hosts import Device
 from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import Application, Job, Trial
@@ -68,7 +68,8 @@ class Result:
         trace: The trace that was replayed.
         versions: Of Hamtune, and of the simulator with its SimGrid.
         hosts: The user's names of the hosts, in the machine's order; empty without.
-        guids: Of the devices, by node of the resolved network; empty where they are not known.
+        devices: What the fabric calls them, by node of the resolved network; None where that is
+            not known.
         target: The library asked for, if one was.
         untuned: Simulated seconds of the same network with ranks in order and all choices left to
             a library, by its decision table; those that could be simulated.
@@ -91,7 +92,7 @@ class Result:
     trace: Path
     versions: dict[str, str]
     hosts: tuple[str, ...] = ()
-    guids: Mapping[int, Guids] | None = None
+    devices: Mapping[int, Device] | None = None
     target: Target | None = None
     untuned: Mapping[str, float] = field(default_factory=dict)
     compared: tuple[tuple[Trial, Trial], ...] = ()

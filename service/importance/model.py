@@ -19,7 +19,7 @@ __all__ = ["EXAMPLE", "FEWEST", "Importance", "ParameterImportance", "importance
 FEWEST = 12
 """Fewer trials than that tell nothing about several parameters."""
 MOST = 1000
-"""More trials than that are thinned evenly: the answer stays the same and comes sooner."""
+"""More trials than that are sampled evenly: the answer stays the same and comes sooner."""
 TREES = 40
 REPEATS = 5
 

@@ -430,16 +430,16 @@ def get_best(job_id: JobId, storage: StorageDependency) -> BestView:
     summary="Show the convergence",
     response_model=ConvergenceView,
     responses=answers(
-        CONVERGENCE_EXAMPLE, 404, 422, description="The course of the job, as its figures need it."
+        CONVERGENCE_EXAMPLE, 404, 422, description="How the job converged, as its figures need it."
     ),
 )
 def get_convergence(job_id: JobId, storage: StorageDependency, points: Points = None) -> Response:
     """Best so far by trial, by wall clock and by CPU seconds spent, with the baselines.
 
     Of a long job, `points` asks for fewer points, which draw the same curve: the first, the last
-    and every improvement are kept (even where they are more than that), the others evenly thinned.
+    and every improvement are kept (even where they are more than that), the others evenly sampled.
     """
-    return as_json(results.course(storage, job_id, points))
+    return as_json(results.convergence_view(storage, job_id, points))
 
 
 @router.get(

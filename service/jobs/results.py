@@ -1,4 +1,4 @@
-"""What a job came to, ready for JSON: the best configuration and the course that led to it."""
+"""What a job came to, ready for JSON: the best configuration and how the search converged."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from storage.errors import Conflict
 from storage.records import Fidelity, MeasuredConfiguration, Measuring
 from storage.storage import Storage
 from tuner.convergence import convergence
-from tuner.thinning import stride, thinned_course
+from tuner.downsampling import downsampled, stride
 
-__all__ = ["best", "course"]
+__all__ = ["best", "convergence_view"]
 
 
 def best(storage: Storage, job_id: str) -> BestView:
@@ -105,8 +105,8 @@ def _why_unknown(measuring: Measuring, one: MeasuredConfiguration | None) -> str
     return measuring.because or "no run of it has ended"
 
 
-def course(storage: Storage, job_id: str, points: int | None = None) -> ConvergenceView:
-    """How a job converged; with `points`, thinned to about so many (see `storage.courses`).
+def convergence_view(storage: Storage, job_id: str, points: int | None = None) -> ConvergenceView:
+    """How a job converged; with `points`, downsampled to about so many (see `storage.convergence`).
 
     Raises:
         NotFound: There is no such job.
@@ -114,9 +114,9 @@ def course(storage: Storage, job_id: str, points: int | None = None) -> Converge
     job = storage.get_job(job_id)
     asked = storage.count_asked(job_id)
     if points is not None and asked > points:
-        shown = storage.course_points(job_id, stride(asked, points))
+        shown = storage.convergence_points(job_id, stride(asked, points))
         if shown:
-            thinned = thinned_course(shown, points, started_at=job.started_at)
-            return ConvergenceView.model_validate(thinned)
+            sampled = downsampled(shown, points, started_at=job.started_at)
+            return ConvergenceView.model_validate(sampled)
     whole = convergence(storage.trial_points(job_id), started_at=job.started_at)
     return ConvergenceView.model_validate(whole)

@@ -33,8 +33,8 @@ __all__ = [
     "BestSoFar",
     "BestView",
     "ComparisonView",
+    "ConvergencePoint",
     "ConvergenceView",
-    "CoursePoint",
     "JobPage",
     "JobView",
     "PriorityChange",
@@ -414,7 +414,7 @@ class BestView(BaseModel):
     )
 
 
-class CoursePoint(BaseModel):
+class ConvergencePoint(BaseModel):
     """A trial with an outcome, and how far the job had come with it."""
 
     trial: int
@@ -436,7 +436,9 @@ class CoursePoint(BaseModel):
 class ConvergenceView(BaseModel):
     """How a job converged, in the terms of Hu et al. 2023, section IV.E."""
 
-    points: list[CoursePoint] = Field(description="Trials with an outcome, in the order of asking.")
+    points: list[ConvergencePoint] = Field(
+        description="Trials with an outcome, in the order of asking."
+    )
     best: BestSoFar | None = Field(description="The best point of the search space.")
     initial: BestSoFar | None = Field(
         description="The first completed trial of the search; with `fidelity: auto` an estimate."
@@ -448,7 +450,7 @@ class ConvergenceView(BaseModel):
         description="C(n) after n = 1, 2, ... trials of the search (equation 6)."
     )
     proximity_at: list[int] | None = Field(
-        default=None, description="Of which n the values are, where they were thinned; else null."
+        default=None, description="Of which n the values are, where they were sampled; else null."
     )
     close: float = Field(description="The proximity that counts as near the best.")
     trials_to_reach: int | None = Field(description="The first n with C(n) of at least `close`.")

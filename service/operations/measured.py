@@ -6,7 +6,7 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from storage.measures import MEASURES
+from storage.metrics import METRICS
 from storage.spans import span
 
 __all__ = ["Measured"]
@@ -30,8 +30,8 @@ class Measured:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MEASURES.count("hamtune_requests", method=method, status=str(message["status"]))
-                MEASURES.observe("hamtune_request_seconds", time.perf_counter() - began)
+                METRICS.count("hamtune_requests", method=method, status=str(message["status"]))
+                METRICS.observe("hamtune_request_seconds", time.perf_counter() - began)
             await send(message)
 
         with span("request", method=method, path=scope["path"]):

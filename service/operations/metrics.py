@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from service.version import VERSION
 from storage.errors import Unavailable
-from storage.measures import BOUNDS, MEASURES
+from storage.metrics import BOUNDS, METRICS
 from storage.storage import Storage
 from workers.simulator_client import SimulatorError, engine_in_use
 
@@ -75,14 +75,14 @@ class _Collector:
         info.add_metric([VERSION], 1)
         yield info
         counters: dict[str, CounterMetricFamily] = {}
-        for name, labels, value in MEASURES.counters():
+        for name, labels, value in METRICS.counters():
             family = counters.setdefault(
                 name, CounterMetricFamily(name, _HELP[name], labels=[key for key, _ in labels])
             )
             family.add_metric([text for _, text in labels], value)
         yield from counters.values()
         histograms: dict[str, HistogramMetricFamily] = {}
-        for name, labels, histogram in MEASURES.histograms():
+        for name, labels, histogram in METRICS.histograms():
             kind = histograms.setdefault(
                 name, HistogramMetricFamily(name, _HELP[name], labels=[key for key, _ in labels])
             )
@@ -108,7 +108,7 @@ class _Collector:
             yield gauge("hamtune_engine", "What evaluates, here.", {engine_in_use(): 1.0}, "engine")
         began = time.perf_counter()
         try:
-            figures = storage.figures()
+            known = storage.statistics()
             processes = storage.living_processes()
         except Unavailable as error:
             log.warning("metrics lack the database: %s", error)
@@ -117,12 +117,15 @@ class _Collector:
         yield GaugeMetricFamily("hamtune_database_up", "Whether it can be read.", 1)
         yield GaugeMetricFamily(
             "hamtune_database_seconds",
-            "Seconds that the figures below took.",
+            "Seconds that the numbers below took.",
             time.perf_counter() - began,
         )
-        yield gauge("hamtune_jobs", "Jobs by state.", dict(figures.jobs), "state")
+        yield gauge("hamtune_jobs", "Jobs by state.", dict(known.jobs), "state")
         yield gauge(
-            "hamtune_trials", "Trials by state, of jobs not ended.", dict(figures.trials), "state"
+            "hamtune_trials",
+            "Trials by state, of jobs not ended.",
+            dict(known.trials),
+            "state",
         )
         kinds = Counter(process.kind for process in processes)
         yield gauge(
@@ -132,8 +135,8 @@ class _Collector:
             "kind",
         )
         for name, text, value in (
-            ("hamtune_queue_depth", "Evaluations that wait for a worker.", figures.queued),
-            ("hamtune_evaluating", "Evaluations under way.", figures.evaluating),
+            ("hamtune_queue_depth", "Evaluations that wait for a worker.", known.queued),
+            ("hamtune_evaluating", "Evaluations under way.", known.evaluating),
             (
                 "hamtune_worker_slots",
                 "Evaluations that the workers can make at once.",
@@ -142,9 +145,13 @@ class _Collector:
             (
                 "hamtune_jobs_simulator_cpu_seconds",
                 "CPU seconds of the simulator for all jobs that are kept.",
-                figures.cpu_seconds,
+                known.cpu_seconds,
             ),
-            ("hamtune_jobs_evaluations", "Simulated for jobs that are kept.", figures.evaluations),
-            ("hamtune_evaluation_cache_entries", "Outcomes known.", figures.cached),
+            (
+                "hamtune_jobs_evaluations",
+                "Simulated for jobs that are kept.",
+                known.evaluations,
+            ),
+            ("hamtune_evaluation_cache_entries", "Outcomes known.", known.cached),
         ):
             yield GaugeMetricFamily(name, text, value)

@@ -10,7 +10,7 @@ from service.jobs.yardsticks import error_for, machine_of
 from storage.records import Trial, TrialCells, TrialPoint
 from storage.storage import Storage
 from tuner.convergence import convergence
-from tuner.thinning import kept
+from tuner.downsampling import kept
 
 __all__ = ["coded", "read_table", "read_trials"]
 
@@ -26,13 +26,13 @@ def read_table(
         storage: Where the job is.
         job_id: Its id.
         after: Only trials with a higher number have a row.
-        points: About how many rows are wanted (see `tuner.thinning.kept`); None for all.
+        points: About how many rows are wanted (see `tuner.downsampling.kept`); None for all.
 
     Returns:
         `columns`: a list for each, equally long, of trials with an outcome. What has few different
         values is coded: `values`, and for each row the index of its own, -1 for none. `parameters`:
         the same for each parameter of the configurations. `open`: trials that have no outcome yet.
-        `error`: of the network model, relative. The rest is that of the course of all trials.
+        `error`: of the network model, relative. The rest is the convergence of all trials.
 
     Raises:
         NotFound: There is no such job.
@@ -40,21 +40,21 @@ def read_table(
     cursor = storage.last_event_id()  # read first: what comes after it is not missed
     job = storage.get_job(job_id)
     trials = storage.trial_points(job_id)
-    course = convergence(trials, started_at=job.started_at)
-    steps = {point["trial"]: point for point in course["points"]}
+    converged = convergence(trials, started_at=job.started_at)
+    steps = {point["trial"]: point for point in converged["points"]}
     rows = [point for number, point in steps.items() if number > after]
     if points is not None:
         rows = [rows[index] for index in kept([row["best"] for row in rows], points)]
     shown = {row["trial"]: row for row in rows}
     ours = [one for one in trials if one.number in shown]
     open_ones = [one for one in trials if one.number > after and one.number not in steps]
-    # Of a long course only those rows are read that are shown.
+    # Of a long job only those rows are read that are shown.
     numbers = [one.number for one in (*ours, *open_ones)]
     found = {cells.number: cells for cells in storage.trial_cells(job_id, sorted(numbers))}
     return {
         "job_id": job_id,
         "total": len(steps),
-        **_columns(ours, shown, found, _proximity_of(course)),
+        **_columns(ours, shown, found, _proximity_of(converged)),
         "open": [
             {
                 "number": one.number,
@@ -64,7 +64,7 @@ def read_table(
             }
             for one in open_ones
         ],
-        **{name: value for name, value in course.items() if name not in _REPLACED},
+        **{name: value for name, value in converged.items() if name not in _REPLACED},
         "error": error_for(machine_of(storage, job), storage.measured(job_id)).value,
         "cursor": cursor,
     }
@@ -86,7 +86,7 @@ def _columns(
     cells: Mapping[int, TrialCells],
     close: Mapping[int, float | None],
 ) -> dict[str, Any]:
-    """`columns` and `parameters` of trials, from their points, the course there, and the rest."""
+    """`columns` and `parameters` of trials, from their points, their convergence, and the rest."""
     steps = [rows[point.number] for point in points]
     others = [cells[point.number] for point in points]
     columns = {
@@ -148,7 +148,7 @@ def _flat(configuration: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _proximity_of(course: Mapping[str, Any]) -> dict[int, float | None]:
+def _proximity_of(converged: Mapping[str, Any]) -> dict[int, float | None]:
     """C(n) by the number of the search trial after which it holds."""
-    search = [point["trial"] for point in course["points"] if point["kind"] == "search"]
-    return dict(zip(search, course["proximity"], strict=True))
+    search = [point["trial"] for point in converged["points"] if point["kind"] == "search"]
+    return dict(zip(search, converged["proximity"], strict=True))

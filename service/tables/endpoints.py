@@ -43,7 +43,7 @@ def get_table(
     """All trials that have an outcome, a list for each of their properties, in the order of asking.
 
     With `points`, about so many: every improvement, the first and the last stay, the others are
-    thinned evenly. Who follows a job asks again `after` the last number before the first open one.
+    sampled evenly. Who follows a job asks again `after` the last number before the first open one.
     """
     ended = storage.get_job(job_id).state in FINAL_JOB_STATES
     asked = (job_id, after, points)

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "searchspace/kernels/shallow_json.hpp"
+#include "searchspace/kernels/trace/shallow_json.hpp"
 #include "tests/fuzz/trace_reading.hpp"
 #include "workers/simulator/request.hpp"
 

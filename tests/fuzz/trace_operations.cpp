@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "searchspace/kernels/rank_decoder.hpp"
-#include "searchspace/kernels/trace_reader.hpp"
+#include "searchspace/kernels/trace/rank_decoder.hpp"
+#include "searchspace/kernels/trace/trace_reader.hpp"
 #include "tests/fuzz/trace_reading.hpp"
 
 namespace {

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <string>
 
-#include "searchspace/kernels/collective_messages.hpp"
-#include "searchspace/kernels/trace_reader.hpp"
-#include "searchspace/kernels/trace_summary.hpp"
-#include "searchspace/kernels/truncation.hpp"
+#include "searchspace/kernels/trace/collective_messages.hpp"
+#include "searchspace/kernels/trace/trace_reader.hpp"
+#include "searchspace/kernels/trace/trace_summary.hpp"
+#include "searchspace/kernels/trace/truncation.hpp"
 
 namespace hamtune::fuzz {
 

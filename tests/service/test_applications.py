@@ -17,8 +17,8 @@ from service.app import create_app
 from service.runtime import Runtime
 from storage.models import ApplicationRow
 from storage.storage import Storage
+from workers.applications import add_trace, stored_application
 from workers.capture_files import pack_left
-from workers.prepare import add_trace, stored_application
 
 URL = "/api/v1/applications"
 RAW = {"Content-Type": "application/octet-stream"}

@@ -66,6 +66,7 @@ EXPECTED = {
     "GET /healthz",
     "GET /readyz",
     "GET /metrics",
+    "GET /api/v1/schema/{document}.json",
     "GET /api/v1/session",
     "POST /api/v1/keys",
     "GET /api/v1/keys",

@@ -51,12 +51,12 @@ def test_there_is_no_best_before_a_trial_has_completed(
     assert response.json()["detail"] == f"job {job_id} is running and has no completed trial yet"
 
 
-def test_a_job_without_trials_has_an_empty_course(
+def test_a_job_without_trials_has_an_empty_convergence(
     client: TestClient, create_job: Callable[..., str]
 ) -> None:
-    course = client.get(f"{URL}/{create_job()}/convergence").json()
-    assert course["points"] == []
-    assert course["best"] is None
+    converged = client.get(f"{URL}/{create_job()}/convergence").json()
+    assert converged["points"] == []
+    assert converged["best"] is None
 
 
 def test_the_best_stands_beside_the_baselines(
@@ -151,7 +151,7 @@ def test_a_baseline_is_the_best_only_if_the_space_offers_it(
     assert exported.status_code == 200, exported.text
 
 
-def test_the_course_counts_trials_seconds_and_costs(
+def test_the_convergence_counts_trials_seconds_and_costs(
     client: TestClient, prepared: Callable[..., str], add_trials: Callable[..., None]
 ) -> None:
     job_id = prepared()
@@ -164,24 +164,24 @@ def test_the_course_counts_trials_seconds_and_costs(
         None,
         baselines=("torus-2d",),
     )
-    course = client.get(f"{URL}/{job_id}/convergence").json()
-    points = course["points"]
+    converged = client.get(f"{URL}/{job_id}/convergence").json()
+    points = converged["points"]
     assert [point["trial"] for point in points] == [1, 2, 3, 4]
     assert [point["best"] for point in points] == [4.0, 3.0, 3.0, 2.0]
     assert [point["cpu_seconds"] for point in points] == [0.5, 0.75, 1.75, 1.75]
     wall = [point["wall_seconds"] for point in points]
     assert wall == sorted(wall)
-    assert course["baselines"] == {"torus-2d": 4.0}
-    assert course["gains"] == {"torus-2d": 2.0}
-    assert course["proximity_at"] is None
+    assert converged["baselines"] == {"torus-2d": 4.0}
+    assert converged["gains"] == {"torus-2d": 2.0}
+    assert converged["proximity_at"] is None
     thin = client.get(f"{URL}/{job_id}/convergence", params={"points": 3}).json()
     assert thin["points"] == [points[0], points[1], points[3]]
-    assert thin["baselines"] == course["baselines"]
+    assert thin["baselines"] == converged["baselines"]
     for wrong in ("1", "many"):
         refused = client.get(f"{URL}/{job_id}/convergence", params={"points": wrong})
         assert refused.status_code == 422
         assert "query.points" in refused.json()["detail"]
-    assert course["initial"] == {"trial": 2, "value": 3.0}
-    assert course["best"] == {"trial": 4, "value": 2.0}
-    assert course["speedup"] == 1.5
-    assert course["proximity"] == [0.5, 0.5, 1.0]
+    assert converged["initial"] == {"trial": 2, "value": 3.0}
+    assert converged["best"] == {"trial": 4, "value": 2.0}
+    assert converged["speedup"] == 1.5
+    assert converged["proximity"] == [0.5, 0.5, 1.0]

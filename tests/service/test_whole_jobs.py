@@ -104,11 +104,11 @@ def test_a_job_is_submitted_watched_and_exported(client: httpx.Client) -> None:
     detail = client.get(f"/jobs/{job_id}/trials/{best['trial']}").json()
     assert max(detail["result"]["rank_finish_times"][0]) == pytest.approx(best["value"])
 
-    course = client.get(f"/jobs/{job_id}/convergence").json()
-    assert len(course["points"]) == len(found)
-    assert course["points"][-1]["best"] == best["value"] == course["best"]["value"]
+    converged = client.get(f"/jobs/{job_id}/convergence").json()
+    assert len(converged["points"]) == len(found)
+    assert converged["points"][-1]["best"] == best["value"] == converged["best"]["value"]
     for key in ("wall_seconds", "cpu_seconds"):
-        counted = [point[key] for point in course["points"]]
+        counted = [point[key] for point in converged["points"]]
         assert counted == sorted(counted)
         assert counted[-1] > 0
 

@@ -39,21 +39,21 @@ TRIALS = [
 ]
 
 
-def test_the_course_of_a_job() -> None:
-    course = convergence(TRIALS, started_at=1000.0)
-    json.dumps(course, allow_nan=False)
-    points = course["points"]
+def test_the_convergence_of_a_job() -> None:
+    converged = convergence(TRIALS, started_at=1000.0)
+    json.dumps(converged, allow_nan=False)
+    points = converged["points"]
     assert [p["trial"] for p in points] == [1, 2, 3, 4, 5, 6, 7]
     assert [p["best"] for p in points] == [None, 4.0, 4.0, 3.0, 3.0, 2.0, 2.0]
     assert [p["cpu_seconds"] for p in points] == [2, 4, 6, 8, 10, 10, 12]
     assert [p["wall_seconds"] for p in points] == [10, 20, 30, 90, 90, 90, 90]
-    assert course["best"] == {"trial": 6, "value": 2.0}
-    assert course["initial"] == {"trial": 4, "value": 3.0}
-    assert course["speedup"] == 1.5
-    assert course["baselines"] == {"mesh-2d": 1.5, "random original mpich": 4.0}
-    assert course["gains"] == {"mesh-2d": 0.75, "random original mpich": 2.0}
-    assert course["proximity"] == [None, 0.5, 0.5, 1.0, 1.0]
-    assert (course["close"], course["trials_to_reach"], course["share"]) == (0.9, 4, 0.8)
+    assert converged["best"] == {"trial": 6, "value": 2.0}
+    assert converged["initial"] == {"trial": 4, "value": 3.0}
+    assert converged["speedup"] == 1.5
+    assert converged["baselines"] == {"mesh-2d": 1.5, "random original mpich": 4.0}
+    assert converged["gains"] == {"mesh-2d": 0.75, "random original mpich": 2.0}
+    assert converged["proximity"] == [None, 0.5, 0.5, 1.0, 1.0]
+    assert (converged["close"], converged["trials_to_reach"], converged["share"]) == (0.9, 4, 0.8)
 
 
 def test_a_baseline_outside_the_space_is_never_the_best() -> None:
@@ -69,16 +69,16 @@ def test_of_equal_values_the_first_is_the_best() -> None:
 
 
 def test_a_job_without_trials_has_nothing_to_show() -> None:
-    course = convergence([], started_at=None)
-    assert course["points"] == course["proximity"] == []
+    converged = convergence([], started_at=None)
+    assert converged["points"] == converged["proximity"] == []
     for name in ("best", "initial", "speedup", "trials_to_reach", "share"):
-        assert course[name] is None
+        assert converged[name] is None
 
 
 def test_a_job_whose_trials_all_failed_has_no_quantities() -> None:
-    course = convergence([point(1, None), point(2, None)], started_at=0.0)
-    assert course["proximity"] == [None, None]
-    assert course["speedup"] is None
+    converged = convergence([point(1, None), point(2, None)], started_at=0.0)
+    assert converged["proximity"] == [None, None]
+    assert converged["speedup"] is None
 
 
 def test_equation_6_as_in_the_paper() -> None:
@@ -97,9 +97,9 @@ values = st.lists(st.none() | st.floats(1e-9, 1e9), max_size=40)
 
 @given(values)
 def test_proximity_rises_to_one(values: list[float | None]) -> None:
-    course = [close for close in proximity(values) if close is not None]
-    assert course == sorted(course)
-    assert len(course) == 0 or course[-1] == 1.0
+    converged = [close for close in proximity(values) if close is not None]
+    assert converged == sorted(converged)
+    assert len(converged) == 0 or converged[-1] == 1.0
 
 
 @given(values)

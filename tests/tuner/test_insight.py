@@ -51,7 +51,7 @@ def seconds(point: Point) -> float:
     return 1.0 + sum(map(ord, point.configuration.canonical_json)) % 97 / 10
 
 
-def course(told: Insight, seed: int, in_flight: int = 3) -> list[Point]:
+def asked(told: Insight, seed: int, in_flight: int = 3) -> list[Point]:
     asked: list[Point] = []
     pending: deque[Point] = deque()
     with Search(SPACE, seed, insight=told) as search:
@@ -71,7 +71,7 @@ def course(told: Insight, seed: int, in_flight: int = 3) -> list[Point]:
 
 def test_no_run_is_asked_twice_and_none_that_cannot_be(tmp_path: Path) -> None:
     told = insight(tmp_path)
-    points = [point.configuration for point in course(told, 1)]
+    points = [point.configuration for point in asked(told, 1)]
     known = told.known(SPACE)
     assert all(known.infeasible(point) is None for point in points)
     identities = [known.identity(point) for point in points]
@@ -83,8 +83,8 @@ def test_no_run_is_asked_twice_and_none_that_cannot_be(tmp_path: Path) -> None:
 
 def test_the_same_is_asked_again_and_the_model_asks_it(tmp_path: Path) -> None:
     told = insight(tmp_path)
-    first = course(told, 2)
-    assert course(told, 2) == first
+    first = asked(told, 2)
+    assert asked(told, 2) == first
     assert {point.technique for point in first} <= {"Surrogate", "sampler"}
     assert first[0].technique == "Surrogate"
 

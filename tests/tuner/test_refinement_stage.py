@@ -13,7 +13,7 @@ from searchspace.formats.patterns import Pattern, pattern_trace
 from searchspace.formats.trace import describe_trace
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.job import build_space, load_job
-from searchspace.mapping.judge import cable_loads, judge
+from searchspace.mapping.metrics import cable_loads, metrics_of
 from searchspace.platform import resolve
 from storage.messages import PREPARE
 from storage.records import Job, Outcome, Trial
@@ -63,7 +63,7 @@ class Applications:
         machine = self._spec.described_machine
         chosen = Configuration.from_json(configuration)
         resolved = resolve(chosen, machine, 12, traffic=self._traffic)
-        found = judge(self._traffic(), resolved.where, resolved.places)
+        found = metrics_of(self._traffic(), resolved.where, resolved.places)
         loads = cable_loads(self._traffic(), resolved.where, resolved.places)
         return Outcome(
             status="completed",

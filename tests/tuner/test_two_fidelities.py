@@ -150,13 +150,13 @@ def test_a_job_whose_finalists_all_fail_says_so(storage: Storage) -> None:
     assert "SMPI aborted" in job.error
 
 
-def test_the_course_shows_which_values_are_estimates(
+def test_the_convergence_shows_which_values_are_estimates(
     finished: tuple[Storage, Job],
 ) -> None:
     storage, job = finished
-    course = convergence(storage.trial_points(job.id), started_at=job.started_at)
-    assert {p["fidelity"] for p in course["points"] if p["kind"] == "search"} == {"low"}
-    assert course["points"][-1]["kind"] == "verification"
+    converged = convergence(storage.trial_points(job.id), started_at=job.started_at)
+    assert {p["fidelity"] for p in converged["points"] if p["kind"] == "search"} == {"low"}
+    assert converged["points"][-1]["kind"] == "verification"
     best = storage.best_trial(job.id)
     assert best is not None
-    assert course["best"] == {"trial": best.number, "value": best.value}
+    assert converged["best"] == {"trial": best.number, "value": best.value}

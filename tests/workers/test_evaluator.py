@@ -263,8 +263,8 @@ def test_a_worker_without_room_for_temporary_files_hands_its_attempts_back(
     job = run_job(trace)
     job.open(1)
     first = job.open(2, collectives={"alltoall": "bruck"})
-    with monkeypatch.context() as straits:
-        straits.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
+    with monkeypatch.context() as host_error:
+        host_error.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
         evaluator.evaluate(first)
     assert {job.trial(number).state for number in (1, 2)} == {"pending"}
 

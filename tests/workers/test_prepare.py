@@ -19,11 +19,12 @@ from searchspace.job import load_job
 from storage.records import Job
 from storage.storage import Storage
 from tests.workers.conftest import RANKS, job_document
-from workers import preparation_claim, prepare
+from workers import applications, preparation_claim, prepare
+from workers.applications import add_trace
 from workers.capture_build import WRAPPERS
 from workers.capture_limits import CapturePolicy, Limits
 from workers.capture_sandbox import Interrupted
-from workers.prepare import Preparer, add_trace, prepare_job
+from workers.prepare import Preparer, prepare_job
 
 
 def create(storage: Storage, document: dict[str, Any]) -> Job:
@@ -339,12 +340,12 @@ def test_a_job_waits_for_a_worker_that_is_able(
     if builtin:
         document["application"] = {"builtin": "is", "class": "S", "ranks": 4}
     else:  # its source is there, and only its capture fails
-        prepare.stored_application(storage, load_job(document).application)
+        applications.stored_application(storage, load_job(document).application)
     job = create(storage, document)
-    in_straits, able = Preparer(storage), Preparer(storage)
+    unable, able = Preparer(storage), Preparer(storage)
     with monkeypatch.context() as swept:
         swept.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
-        in_straits.prepare(job.id)
+        unable.prepare(job.id)
     assert storage.get_job(job.id).state == "preparing"
 
     able.prepare(job.id)
@@ -387,7 +388,7 @@ def test_another_source_build_or_number_of_ranks_is_another_application(
 ) -> None:
     def identity(**changes: Any) -> str:
         spec = load_job(source_job(source, **changes))
-        return prepare.stored_application(storage, spec.application).id
+        return applications.stored_application(storage, spec.application).id
 
     same = identity()
     (source / "main.c").touch()
@@ -562,7 +563,7 @@ def test_the_capture_of_a_dead_worker_is_taken_over(
     storage: Storage, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = create(storage, source_job(source))
-    application = prepare.stored_application(storage, load_job(source_job(source)).application)
+    application = applications.stored_application(storage, load_job(source_job(source)).application)
     assert storage.claim_capture(application.id, "dead", silence_seconds=30)
     monkeypatch.setattr(prepare, "_SILENCE_SECONDS", 0.5)
     prepare_job(storage, job.id)
@@ -578,7 +579,7 @@ def test_another_source_of_a_built_in_program_is_another_application(
     document["application"] = {"builtin": "is", "class": "S", "ranks": 2}
     document["search"]["collectives"] = {"allreduce": "all"}
     spec = load_job(document)
-    first = prepare.stored_application(storage, spec.application)
-    assert prepare.stored_application(storage, spec.application) == first
-    monkeypatch.setattr(prepare, "builtin_sources_sha256", lambda _: "another")
-    assert prepare.stored_application(storage, spec.application).id != first.id
+    first = applications.stored_application(storage, spec.application)
+    assert applications.stored_application(storage, spec.application) == first
+    monkeypatch.setattr(applications, "builtin_sources_sha256", lambda _: "another")
+    assert applications.stored_application(storage, spec.application).id != first.id

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 #include "workers/simulator/payload.hpp"
 
 namespace hamtune {

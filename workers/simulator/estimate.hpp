@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 
 namespace hamtune {
 

@@ -10,8 +10,8 @@
 
 #include <unistd.h>
 
-#include "searchspace/kernels/shallow_json.hpp"
-#include "searchspace/kernels/trace_reader.hpp"
+#include "searchspace/kernels/trace/shallow_json.hpp"
+#include "searchspace/kernels/trace/trace_reader.hpp"
 #include "workers/simulator/null_device.hpp"
 #include "workers/simulator/payload.hpp"
 #include "workers/simulator/progress.hpp"

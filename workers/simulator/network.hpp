@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "searchspace/kernels/routes.hpp"
+#include "searchspace/kernels/graph/routes.hpp"
 #include "workers/simulator/request.hpp"
 
 namespace hamtune {

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "searchspace/kernels/shallow_json.hpp"
+#include "searchspace/kernels/trace/shallow_json.hpp"
 #include "workers/simulator/child.hpp"
 #include "workers/simulator/express/express.hpp"
 #include "workers/simulator/null_device.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 #include "workers/simulator/express/trace_player.hpp"
 #include "workers/simulator/payload.hpp"
 

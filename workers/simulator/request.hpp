@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "searchspace/kernels/graph.hpp"
-#include "searchspace/kernels/routes.hpp"
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/graph/graph.hpp"
+#include "searchspace/kernels/graph/routes.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 #include "workers/simulator/protocol.hpp"
 
 namespace hamtune {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "searchspace/kernels/shallow_json.hpp"
+#include "searchspace/kernels/trace/shallow_json.hpp"
 #include "workers/simulator/nursery.hpp"
 #include "workers/simulator/own_code.hpp"
 #include "workers/simulator/supervisor.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 
 namespace hamtune {
 

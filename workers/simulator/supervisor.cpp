@@ -22,7 +22,7 @@
 #include <string_view>
 #include <utility>
 
-#include "searchspace/kernels/shallow_json.hpp"
+#include "searchspace/kernels/trace/shallow_json.hpp"
 #include "workers/simulator/child.hpp"
 #include "workers/simulator/null_device.hpp"
 #include "workers/simulator/request.hpp"

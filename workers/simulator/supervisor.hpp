@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 #include "workers/simulator/request.hpp"
 #include "workers/simulator/simulation.hpp"
 

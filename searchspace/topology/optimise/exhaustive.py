@@ -1,9 +1,9 @@
 """Exhaustive search of the cubic networks of a girth: the best one there is, proved by listing all.
 
 Deng et al. (2019, section 2) found their optimal networks of 16 and 32 nodes and degree 3 so, in
-lists made by snarkhunter and genreg. Here `searchspace/kernels/cubic_search.hpp` lists them, each
-once. Among networks of the least ASPL and diameter the one of the widest bisection is kept;
-with `objective="bisection"` the width counts first.
+lists made by snarkhunter and genreg. Here `searchspace/kernels/network/cubic_search.hpp` lists
+them, each once. Among networks of the least ASPL and diameter the one of the widest bisection is
+kept; with `objective="bisection"` the width counts first.
 """
 
 from __future__ import annotations

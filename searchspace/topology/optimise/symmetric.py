@@ -2,10 +2,10 @@
 
 Two sources of networks take turns. Regular covers of small multigraphs, Cayley networks among them,
 are drawn from random solvable groups, and their base edges changed one or two at a time
-(`searchspace/kernels/covers.hpp`): some have bisections that are very hard to beat. And networks
-with a rotation are widened (`widening.hpp`): orbits of cables are exchanged such that no cut of a
-growing pool of narrow ones becomes narrower, beginning with a network annealed for a low ASPL (Deng
-et al. 2019, section 3.1), with a cover or with the best one so far.
+(`searchspace/kernels/network/covers.hpp`): some have bisections that are very hard to beat. And
+networks with a rotation are widened (`widening.hpp`): orbits of cables are exchanged such that no
+cut of a growing pool of narrow ones becomes narrower, beginning with a network annealed for a low
+ASPL (Deng et al. 2019, section 3.1), with a cover or with the best one so far.
 Each such run has a symmetry: at first each one in turn, then by turns the one that has gone
 farthest and one of the better half. The lengths of those of a symmetry follow the sequence of Luby,
 Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993).

@@ -11,7 +11,7 @@ function row(number: number, value: number | null, parameters: Record<string, st
   };
 }
 
-const course = {
+const convergence = {
   names: ["mpi", "seed", "same"],
   rows: [
     row(1, 4, { mpi: "ompi", seed: 10, same: 1 }), row(2, 1, { mpi: "mpich", seed: 9, same: 1 }),
@@ -20,11 +20,11 @@ const course = {
 };
 
 test("a parameter with one value has no axis; numbers are in order, what does not count is last", () => {
-  assert.deepEqual(bundleOf(course).axes.map((axis) => [axis.name, axis.values]), [["mpi", ["mpich", "ompi", "other"]], ["seed", [9, 10, null]]]);
+  assert.deepEqual(bundleOf(convergence).axes.map((axis) => [axis.name, axis.values]), [["mpi", ["mpich", "ompi", "other"]], ["seed", [9, 10, null]]]);
 });
 
 test("equal trials are one line, the slowest line is first, and places reach from 0 to 1", () => {
-  const bundle = bundleOf(course);
+  const bundle = bundleOf(convergence);
   assert.equal(bundle.trials, 4);
   assert.deepEqual(bundle.rows.map((rows) => rows.map((one) => one.number)), [[1], [4], [2, 3]]);
   assert.deepEqual([...bundle.ys], [0.5, 0.5, 0, 0, 1, 0.5, 0, 0, 1]);

@@ -44,7 +44,7 @@ def test_points_that_are_known_to_be_the_same_run_take_the_same_time(table: Tabl
 def test_ours_finds_the_best_and_nothing_that_is_known_twice(table: Table) -> None:
     board = Board(CASE, table, 80)
     PLAYERS["hamtune"](board, 1)
-    assert board.course[-1] == table.best
+    assert board.incumbents[-1] == table.best
     assert (board.infeasible, board.repeats) == (0, 0)
 
 

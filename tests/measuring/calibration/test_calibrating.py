@@ -81,9 +81,9 @@ def on_this_host(*options: str, hosts: int) -> Cluster:
         (1, line(2), "one host has no network to calibrate; name two or more"),
         (3, line(4), "the machine has 4 hosts and the cluster 3"),
         (
-            2,
+            3,
             parse_machine(
-                {"nodes": 2, "degree": 1, "host_speed": "1Gf", "link_bandwidth": "1Gbps"}
+                {"nodes": 3, "degree": 2, "host_speed": "1Gf", "link_bandwidth": "1Gbps"}
             ),
             "leaves its network open",
         ),

@@ -15,8 +15,8 @@ from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape,
 from searchspace.kernels._native import map_auto
 from searchspace.mapping import map_ranks
 from searchspace.mapping.auto import improve
-from searchspace.mapping.judge import judge
 from searchspace.mapping.mapper import Places
+from searchspace.mapping.metrics import metrics_of
 from searchspace.topology import generate
 from searchspace.traffic import Traffic
 
@@ -80,7 +80,7 @@ def grouped_traffic(extents: tuple[int, ...], sides: dict[int, int], seed: int) 
 
 
 def hop_bytes(traffic: Traffic, machine: HopMachine, places: Places) -> int:
-    return judge(traffic, machine, places).hop_bytes
+    return metrics_of(traffic, machine, places).hop_bytes
 
 
 def mapped(traffic: Traffic, shape: Shape, **options: int) -> int:
@@ -125,7 +125,7 @@ def test_stencils_are_folded_into_grids_of_hosts_with_several_cores(
     extents: tuple[int, ...], grid: Grid, cores: int, crossing: int, busiest: int
 ) -> None:
     traffic, machine = stencil(*extents), HopMachine.uniform(grid, cores)
-    found = judge(traffic, machine, map_ranks("auto", traffic, machine))
+    found = metrics_of(traffic, machine, map_ranks("auto", traffic, machine))
     assert found.hop_bytes <= 1000 * crossing
     assert found.congestion <= 1000 * busiest
 

@@ -11,7 +11,7 @@ from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape, Tree
 from searchspace.mapping.cables import swap_board
-from searchspace.mapping.judge import cable_loads, judge
+from searchspace.mapping.metrics import cable_loads, metrics_of
 from searchspace.traffic import Traffic
 
 MACHINES: list[tuple[Shape, int]] = [
@@ -43,7 +43,7 @@ def test_a_swap_changes_the_measures_as_judging_anew_does(
         assert foreseen[:3] == board.measures()[:3]
 
     places = board.places()
-    found = judge(traffic, machine, places)
+    found = metrics_of(traffic, machine, places)
     assert len(set(places.tolist())) == 9
     assert board.measures()[:3] == (found.hop_bytes, found.dilation, found.congestion)
     assert board.loads() == cable_loads(traffic, machine, places)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape, Tree
 from searchspace.mapping import map_ranks
 from searchspace.mapping.hierarchy import hierarchy_of
-from searchspace.mapping.judge import judge
+from searchspace.mapping.metrics import metrics_of
 from searchspace.topology import generate
 from searchspace.traffic import Traffic
 
@@ -68,7 +68,7 @@ def test_treematch_keeps_groups_together_on_networks_without_levels() -> None:
     for shape in shapes:
         machine = HopMachine.uniform(shape)
         found, chance = (
-            judge(traffic, machine, map_ranks(name, traffic, machine, seed=1)).hop_bytes
+            metrics_of(traffic, machine, map_ranks(name, traffic, machine, seed=1)).hop_bytes
             for name in ("treematch", "random")
         )
         assert found < 0.85 * chance

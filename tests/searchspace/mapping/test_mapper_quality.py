@@ -12,7 +12,7 @@ from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Tree
 from searchspace.mapping import MAPPERS, map_ranks
 from searchspace.mapping.curves import CURVES, along
 from searchspace.mapping.geometric import grid_of
-from searchspace.mapping.judge import judge
+from searchspace.mapping.metrics import metrics_of
 from searchspace.traffic import Traffic
 
 TREE = HopMachine.uniform(Tree((2, 3, 2)))
@@ -66,7 +66,7 @@ def planted(arity: tuple[int, ...], seed: int) -> tuple[Traffic, int]:
 def test_treematch_finds_the_optimum_of_its_paper(heuristic: str) -> None:
     places = map_ranks("treematch", figure_1(), TREE, heuristic=heuristic)
 
-    assert judge(figure_1(), TREE, places).hop_bytes == 18568
+    assert metrics_of(figure_1(), TREE, places).hop_bytes == 18568
 
 
 @settings(max_examples=30)
@@ -77,17 +77,19 @@ def test_treematch_finds_planted_hierarchies(arity: list[int], seed: int) -> Non
 
     places = map_ranks("treematch", traffic, machine)
 
-    assert judge(traffic, machine, places).hop_bytes == optimum
+    assert metrics_of(traffic, machine, places).hop_bytes == optimum
 
 
 def test_treematch_groups_large_arities_by_their_factors() -> None:
     machine = HopMachine.uniform(Tree((4, 36)))
     traffic = stencil(12, 12, shuffled=5)
 
-    split = judge(traffic, machine, map_ranks("treematch", traffic, machine)).hop_bytes
-    grown = judge(traffic, machine, map_ranks("treematch", traffic, machine, split="no")).hop_bytes
+    split = metrics_of(traffic, machine, map_ranks("treematch", traffic, machine)).hop_bytes
+    grown = metrics_of(
+        traffic, machine, map_ranks("treematch", traffic, machine, split="no")
+    ).hop_bytes
 
-    random = judge(traffic, machine, map_ranks("random", traffic, machine)).hop_bytes
+    random = metrics_of(traffic, machine, map_ranks("random", traffic, machine)).hop_bytes
     assert max(split, grown) < 0.8 * random
 
 
@@ -95,20 +97,22 @@ def test_no_exchange_improves_what_mpipp_returns() -> None:
     traffic = stencil(3, 4, shuffled=1)
     machine = HopMachine.uniform(Grid((3, 5), wrapped=False))
     places = map_ranks("mpipp", traffic, machine, seed=3)
-    best = judge(traffic, machine, places).hop_bytes
+    best = metrics_of(traffic, machine, places).hop_bytes
 
     for rank in range(traffic.ranks):
         for place in range(machine.places):
             other = places.copy()
             other[places == place] = places[rank]
             other[rank] = place
-            assert judge(traffic, machine, other).hop_bytes >= best
+            assert metrics_of(traffic, machine, other).hop_bytes >= best
 
 
 def test_more_starts_never_harm_mpipp() -> None:
     traffic = stencil(4, 4, 4, shuffled=2)
     one, five = (
-        judge(traffic, TORUS, map_ranks("mpipp", traffic, TORUS, seed=1, starts=starts)).hop_bytes
+        metrics_of(
+            traffic, TORUS, map_ranks("mpipp", traffic, TORUS, seed=1, starts=starts)
+        ).hop_bytes
         for starts in (1, 5)
     )
     assert five <= one
@@ -119,10 +123,11 @@ def test_more_starts_never_harm_mpipp() -> None:
 )
 def test_mappers_that_know_a_torus_beat_chance_on_a_stencil(mapper: str) -> None:
     traffic = stencil(4, 4, 4, shuffled=4)
-    chance = judge(traffic, TORUS, map_ranks("random", traffic, TORUS, seed=1)).hop_bytes
+    chance = metrics_of(traffic, TORUS, map_ranks("random", traffic, TORUS, seed=1)).hop_bytes
 
     assert (
-        judge(traffic, TORUS, map_ranks(mapper, traffic, TORUS, seed=1)).hop_bytes < 0.75 * chance
+        metrics_of(traffic, TORUS, map_ranks(mapper, traffic, TORUS, seed=1)).hop_bytes
+        < 0.75 * chance
     )
 
 
@@ -131,7 +136,9 @@ def test_mapping_within_hosts_shortens_the_ways_inside(mapper: str) -> None:
     machine = HopMachine.uniform(Grid((2, 2, 2), wrapped=True), 8, (2, 4))
     traffic = stencil(4, 4, 4, shuffled=6)
     between, both = (
-        judge(traffic, machine, map_ranks(mapper, traffic, machine, seed=1, scope=scope)).hop_bytes
+        metrics_of(
+            traffic, machine, map_ranks(mapper, traffic, machine, seed=1, scope=scope)
+        ).hop_bytes
         for scope in ("inter", "inter+intra")
     )
     assert both < between
@@ -166,7 +173,7 @@ def test_the_grid_of_a_stencil_is_told_from_its_traffic(dims: list[int]) -> None
 def test_a_grid_lies_on_its_own_torus_whatever_the_curve(curve: str) -> None:
     traffic = stencil(4, 4, 4)
 
-    found = judge(traffic, TORUS, map_ranks("geometric", traffic, TORUS, curve=curve))
+    found = metrics_of(traffic, TORUS, map_ranks("geometric", traffic, TORUS, curve=curve))
 
     assert (found.hop_bytes, found.dilation) == (traffic.total, 1)
 

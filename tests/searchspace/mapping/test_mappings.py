@@ -13,7 +13,7 @@ from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.graph import Graph
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping import MAPPERS, map_ranks
-from searchspace.mapping.judge import judge
+from searchspace.mapping.metrics import metrics_of
 from searchspace.traffic import Traffic
 
 RING = Graph.from_edges(6, [(i, (i + 1) % 6) for i in range(6)])
@@ -80,7 +80,7 @@ def test_a_mapper_places_every_rank_on_a_core_of_its_own(mapper: str, name: str)
             assert placed.max() < where.places
             hosts = Counter(where.place_hosts[placed].tolist())
             assert all(count <= where.cores_per_host[host] for host, count in hosts.items())
-            judge(traffic, where, placed)
+            metrics_of(traffic, where, placed)
 
 
 @pytest.mark.parametrize("mapper", MAPPERS)

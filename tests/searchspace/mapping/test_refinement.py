@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import Grid, HopMachine, Tree
 from searchspace.mapping import Places
-from searchspace.mapping.judge import cable_loads, judge
+from searchspace.mapping.metrics import cable_loads, metrics_of
 from searchspace.mapping.refinement import Refinement, Timed, refine
 from searchspace.traffic import Traffic
 
@@ -22,7 +22,7 @@ IN_ORDER = np.arange(16, dtype=np.uint32)
 
 def simulated(places: Places, cutoff: float | None = None, *, drift: float = 1.0) -> Timed | None:
     """A program that takes as long as its busiest cable, and a little for all hops."""
-    found = judge(RING, TORUS, places)
+    found = metrics_of(RING, TORUS, places)
     seconds = drift * (found.congestion + 1e-3 * found.hop_bytes)
     if cutoff is not None and seconds > cutoff:
         return None
@@ -50,7 +50,7 @@ def test_what_takes_many_swaps_at_once_is_leapt_to() -> None:
     refined = refine(RING, TORUS, [IN_ORDER], simulated, evaluations=4)
 
     assert refined.evaluations == 4
-    assert judge(RING, TORUS, refined.places).congestion < 1.3 * bound
+    assert metrics_of(RING, TORUS, refined.places).congestion < 1.3 * bound
     assert refined.seconds < 0.5 * start.seconds
 
 

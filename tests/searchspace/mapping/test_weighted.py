@@ -6,7 +6,7 @@ import pytest
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import Grid, HopMachine
 from searchspace.mapping import map_ranks
-from searchspace.mapping.judge import Judgement, judge
+from searchspace.mapping.metrics import MappingMetrics, metrics_of
 from searchspace.mapping.weighted import Weights
 from searchspace.traffic import Traffic
 
@@ -20,16 +20,16 @@ def drawn_flows() -> Traffic:
     return Traffic.from_pairs(16, *ends, drawn.integers(1, 1000, 30))
 
 
-def judged(**options: float) -> Judgement:
+def judged(**options: float) -> MappingMetrics:
     traffic = drawn_flows()
-    return judge(
+    return metrics_of(
         traffic, MESH, map_ranks("weighted", traffic, MESH, seed=4, steps=20_000, **options)
     )
 
 
 def test_what_has_weight_becomes_least() -> None:
     traffic = drawn_flows()
-    by_hop_bytes = judge(traffic, MESH, map_ranks("auto", traffic, MESH, steps=100_000))
+    by_hop_bytes = metrics_of(traffic, MESH, map_ranks("auto", traffic, MESH, steps=100_000))
 
     congested = judged(hop_bytes=0, dilation=0)
     far = judged(hop_bytes=0, congestion=0)
@@ -41,7 +41,7 @@ def test_what_has_weight_becomes_least() -> None:
 
 def test_the_sum_is_a_multiple_of_what_it_is_with_ranks_in_order() -> None:
     traffic = drawn_flows()
-    in_order = judge(traffic, MESH, np.arange(16, dtype=np.uint32))
+    in_order = metrics_of(traffic, MESH, np.arange(16, dtype=np.uint32))
     weights = Weights(2, 0.5, 1)
 
     assert weights.of(in_order, traffic, MESH) == pytest.approx(3.5)

@@ -129,7 +129,8 @@ def test_a_fat_tree_is_routed_from_its_roots(
     tuned: Callable[..., Exported], tmp_path: Path
 ) -> None:
     with simulated_fabric(FAT_TREE, tmp_path) as tool:
-        export = tuned(tool("ibnetdiscover"), {})
+        discovered = tool("ibnetdiscover")
+        export = tuned(discovered, {})
         right = manage(tool, export, tmp_path)
         # The leaves in the place of the spines: no fat tree, which opensm finds out.
         leaves = [f"0x{guid:016x}\n" for guid in range(0x200000, 0x200004)]
@@ -138,6 +139,7 @@ def test_a_fat_tree_is_routed_from_its_roots(
 
     roots = [line.split(" # ") for line in export.settings("root-guids.conf")]
     assert sorted(guid for guid, _ in roots) == ["0x0000000000200004", "0x0000000000200005"]
+    assert {name.strip() for _, name in roots} <= set(read_ib_discover(discovered).names)
     assert "ftree tables configured" in right
     assert "ftree tables configured" not in wrong
 

@@ -16,7 +16,7 @@ from service.operations.metrics import serve_metrics
 from service.operations.tracing import traced
 from service.runtime import Runtime
 from storage.errors import Unavailable
-from storage.measures import MEASURES, Measures
+from storage.metrics import METRICS, Metrics
 from storage.records import Outcome
 from storage.spans import span
 from tests.service.auth.conftest import Guarded
@@ -90,7 +90,7 @@ def test_administrators_of_projects_do_not_see_the_metrics_of_all(guarded: Guard
 
 
 def test_a_process_without_an_interface_serves_its_metrics() -> None:
-    MEASURES.count("hamtune_lease_losses")
+    METRICS.count("hamtune_lease_losses")
     server = serve_metrics(0)
     try:
         with urlopen(f"http://127.0.0.1:{server.server_port}/metrics") as answer:
@@ -103,10 +103,10 @@ def test_a_process_without_an_interface_serves_its_metrics() -> None:
 
 
 def test_histograms_hold_all_that_was_observed() -> None:
-    measures = Measures()
+    metrics = Metrics()
     for seconds in (0.005, 0.01, 5000.0):
-        measures.observe("x", seconds, kind="a")
-    ((name, labels, histogram),) = measures.histograms()
+        metrics.observe("x", seconds, kind="a")
+    ((name, labels, histogram),) = metrics.histograms()
     assert (name, labels) == ("x", (("kind", "a"),))
     assert (histogram.counts[0], histogram.counts[-1], histogram.sum) == (2, 1, 5000.015)
 

@@ -53,7 +53,7 @@ def test_a_job_is_created_from_the_form_and_watched_to_its_end(
     service: Service, open_page: Callable[..., Window]
 ) -> None:
     page = open_page(f"{service.url}/#/new").page
-    page.get_by_label("Name of the job").fill("from the form")
+    page.get_by_label("Job name").fill("from the form")
     page.get_by_label("Program", exact=True).select_option("is")
     page.get_by_role("textbox", name="Trials").fill("20")
     expect(page.get_by_text("random, 16 nodes, 32 cables")).to_be_visible()
@@ -105,18 +105,18 @@ def test_the_page_goes_on_after_the_service_was_killed(
     watching = open_page(f"{service.url}/#/jobs/{job['id']}")
     form = open_page(f"{service.url}/#/new")
     expect(watching.page.locator(".live")).to_be_visible()
-    form.page.get_by_label("Name of the job").fill("half typed")
+    form.page.get_by_label("Job name").fill("half typed")
     watching.away = form.away = True
     service.kill()
     expect(watching.page.get_by_text("The service does not answer")).to_be_visible()
-    form.page.get_by_label("Cables a host").fill("6")
+    form.page.get_by_label("Degree (links per host)").fill("6")
     expect(form.page.get_by_text("What you typed is kept")).to_be_visible()
     service.valve.open()
     service.start()
     expect(watching.page.get_by_text("The service does not answer")).to_have_count(0)
     expect(form.page.get_by_text("What you typed is kept")).to_have_count(0)
-    expect(form.page.get_by_label("Name of the job")).to_have_value("half typed")
-    expect(form.page.get_by_label("Cables a host")).to_have_value("6")
+    expect(form.page.get_by_label("Job name")).to_have_value("half typed")
+    expect(form.page.get_by_label("Degree (links per host)")).to_have_value("6")
     # The job went on with the service, and the page saw its end.
     expect(watching.page.locator(".job-title .state-completed")).to_be_visible()
     shown = service.get(f"/jobs/{job['id']}")["progress"]["kinds"]["search"]
@@ -142,6 +142,9 @@ def test_a_running_job_is_paused_and_resumed(
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".job-title .badge")).to_have_text("cancelled")
     service.valve.open()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    assert job["id"] not in [one["id"] for one in service.get("/jobs")["items"]]
 
 
 def test_a_job_file_fills_the_form(
@@ -159,8 +162,8 @@ budget: {trials: 7, cpu_seconds: 100}
     path = tmp_path / "job.yaml"
     path.write_text(text)
     page.get_by_label("Open a job file").set_input_files(path)
-    expect(page.get_by_label("Name of the job")).to_have_value("from a file")
-    for label, value in {"Cables a host": "6", "Trials": "7", "Ranks": "17"}.items():
+    expect(page.get_by_label("Job name")).to_have_value("from a file")
+    for label, value in {"Degree (links per host)": "6", "Trials": "7", "Ranks": "17"}.items():
         expect(page.get_by_label(label, exact=True)).to_have_value(value)
     expect(page.get_by_label("hamorder")).to_be_checked()
     expect(page.get_by_text("search.collectives.bcast")).to_be_visible()
@@ -172,7 +175,7 @@ budget: {trials: 7, cpu_seconds: 100}
     area = page.get_by_label("Job file as YAML")
     expect(area).to_have_value(text)
     area.fill(text.replace("ranks: 17", "ranks: 16"))
-    page.get_by_role("button", name="Fill the form with it").click()
+    page.get_by_role("button", name="Edit as a form").click()
     expect(page.get_by_label("Ranks", exact=True)).to_have_value("16")
     expect(page.get_by_text("48 cables")).to_be_visible()
     page.get_by_label("Trials", exact=True).fill("8")
@@ -227,13 +230,13 @@ def test_the_best_is_shown_by_both_network_models(
 
     page = open_page(f"{service.url}/#/jobs/{job['id']}/best").page
     expect(page.get_by_text("simulated (packets, tcp-openmpi)")).to_be_visible()
-    rows = page.get_by_role("region", name="By both network models").locator("tbody tr")
+    rows = page.get_by_role("region", name="Both network models").locator("tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.first.get_by_role("rowheader")).to_have_text(str(best["trial"]))
     expect(page.get_by_text("packets decided.")).to_be_visible()
     assert violations(page) == []
     number = best["comparisons"][0]["comparison"]
-    page.goto(f"{service.url}/#/jobs/{job['id']}/course?trial={number}")
+    page.goto(f"{service.url}/#/jobs/{job['id']}/convergence?trial={number}")
     drawer = page.get_by_role("complementary", name=f"Trial {number}")
     expect(drawer.get_by_text("by the fluid model")).to_be_visible()
 
@@ -277,7 +280,7 @@ def test_a_library_limits_the_search_to_what_it_can_run(
 ) -> None:
     page = open_page(f"{service.url}/#/new").page
     expect(page.get_by_text("32 cables")).to_be_visible()
-    page.get_by_label("MPI library that has to run").select_option("openmpi-4.1")
+    page.get_by_label("Target MPI library").select_option("openmpi-4.1")
     expect(page.get_by_text("MPI implementations")).to_have_count(0)
     expect(page.get_by_text("(all that the application calls)")).to_be_visible()
     page.get_by_label("Priority").select_option("high")
@@ -320,13 +323,13 @@ def test_a_trial_is_exported_and_simulated_again(
     number = next(
         one["number"] for one in trials if one["state"] == "completed" and one["number"] != best
     )
-    page = open_page(f"{service.url}/#/jobs/{ended['id']}/course?trial={number}").page
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}/convergence?trial={number}").page
     drawer = page.get_by_role("complementary", name=f"Trial {number}")
     drawer.get_by_label("Format").select_option("json")
     with page.expect_download() as archive:
         drawer.get_by_role("button", name="Export this trial").click()
     assert archive.value.suggested_filename == f"{ended['id']}-trial-{number}-json.zip"
-    drawer.get_by_role("button", name="Simulate it again").click()
+    drawer.get_by_role("button", name="Simulate again").click()
     expect(drawer.get_by_text("The same again")).to_be_visible()
     expect(drawer.get_by_text("(all as before)")).to_have_count(2)
     expect(drawer.get_by_label("Log of the trial")).to_contain_text("attempt 1: finished on")
@@ -401,7 +404,7 @@ def test_an_export_is_made_for_named_hosts_and_a_library(
 ) -> None:
     window = open_page(f"{service.url}/#/jobs/{ended['id']}/best")
     page = window.page
-    page.get_by_label("MPI library").select_option("openmpi-4.1")
+    page.get_by_label("Target MPI library").select_option("openmpi-4.1")
     page.get_by_label("the nearest that it can express").check()
     expect(page.get_by_role("button", name="mpich", exact=True)).to_be_disabled()
     export = page.get_by_role("button", name="openmpi", exact=True)
@@ -427,7 +430,7 @@ def test_every_view_of_a_completed_job_can_be_read_by_everybody(
     job = ended["id"]
     page = open_page(f"{service.url}/#/jobs/{job}", color_scheme=scheme).page
     for view, sign in {
-        f"jobs/{job}/course": "csv",
+        f"jobs/{job}/convergence": "csv",
         f"jobs/{job}/best": "Distances and rank times",
         f"jobs/{job}/space": "R² on trials left out",
         f"jobs/{job}/workers": "Longest",
@@ -449,7 +452,7 @@ def test_the_page_fits_a_phone(
     ).page
     for view, sign in {
         "jobs": "first",
-        f"jobs/{ended['id']}/course": "csv",
+        f"jobs/{ended['id']}/convergence": "csv",
         f"jobs/{ended['id']}/best": "Distances and rank times",
         f"jobs/{ended['id']}/space": "Parallel",
         "new": "32 cables",

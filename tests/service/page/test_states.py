@@ -109,6 +109,7 @@ def test_each_state_has_its_page(
         "Pause": state in ("queued", "preparing", "running"),
         "Resume": state in ("paused", "pausing"),
         "Cancel": not ended and state != "cancelling",
+        "Delete": ended or state == "paused",
     }
     for name, there in wanted.items():
         expect(page.get_by_role("button", name=name)).to_have_count(int(there))
@@ -185,7 +186,7 @@ def test_a_revoked_key_ends_the_watching_and_keeps_what_was_typed(
         give(watching, token)
         give(typing, token)
         expect(watching.page.locator(".live")).to_be_visible()
-        typing.page.get_by_label("Name of the job").fill("half typed")
+        typing.page.get_by_label("Job name").fill("half typed")
         expect(typing.page.get_by_text("32 cables")).to_be_visible()
         storage.revoke_key(watcher.id)
         alert = watching.page.get_by_role("alert")
@@ -194,11 +195,11 @@ def test_a_revoked_key_ends_the_watching_and_keeps_what_was_typed(
         # What was known stays to be read.
         expect(watching.page.locator("table.trials tbody tr")).to_have_count(6)
         assert violations(watching.page) == []
-        typing.page.get_by_label("Cables a host").fill("6")
+        typing.page.get_by_label("Degree (links per host)").fill("6")
         expect(typing.page.locator("#job-problems")).to_contain_text("What you typed is kept")
         give(typing, other)
         expect(typing.page.get_by_text("48 cables")).to_be_visible()
-        expect(typing.page.get_by_label("Name of the job")).to_have_value("half typed")
+        expect(typing.page.get_by_label("Job name")).to_have_value("half typed")
         # The other project has no job yet.
         typing.page.goto(f"{server.url}/#/jobs")
         expect(typing.page.get_by_text("There is no job yet.")).to_be_visible()

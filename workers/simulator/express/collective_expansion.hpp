@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 #include "workers/simulator/express/packet_messages.hpp"
 #include "workers/simulator/request.hpp"
 

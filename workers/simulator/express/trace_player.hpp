@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "searchspace/kernels/trace.hpp"
+#include "searchspace/kernels/trace/trace.hpp"
 #include "workers/simulator/simgrid/compat.hpp"
 
 namespace hamtune::express {

@@ -24,7 +24,7 @@ export function Exports({ job }: { job: Job }) {
           <textarea id="export-hosts" rows={2} spellcheck={false} value={hosts} placeholder="placeholders, if left empty" onInput={(event) => setHosts(event.currentTarget.value)} />
         </div>
         <div class="field">
-          <label for="export-target">MPI library that has to express it</label>
+          <label for="export-target">Target MPI library</label>
           <select id="export-target" value={target} onChange={(event) => setTarget(event.currentTarget.value)}>
             <option value="">any: choices without an equivalent are named in the files</option>
             {data?.targets.map((one) => <option key={one.name} value={one.name}>{one.description}</option>)}

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { duration, gain, speedup } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
-import type { Course } from "../lib/table.ts";
+import type { Convergence } from "../lib/table.ts";
 import type { Best, Job, Placement } from "../lib/types.ts";
 import { Empty, Failure, Loading, Section } from "../ui/parts.tsx";
 import { HopHistogram, RankMatrix, RankTimes } from "./charts.tsx";
@@ -15,8 +15,8 @@ import { Words } from "./words.tsx";
 /** The best few by both network models, and which of them decided. */
 function Comparisons({ best }: { best: Best }) {
   return (
-    <Section title="By both network models">
-      <div class="scroll" tabIndex={0} role="region" aria-label="By both network models"><table>
+    <Section title="Both network models">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Both network models"><table>
         <thead><tr><th scope="col">Trial</th><th scope="col">By packets</th><th scope="col">By fluid</th></tr></thead>
         <tbody>{best.comparisons.map((one) => (
           <tr key={one.comparison}><th scope="row">{one.trial}</th><td>{duration(one.value)}</td><td>{one.fluid === null ? one.state : duration(one.fluid)}</td></tr>
@@ -27,12 +27,12 @@ function Comparisons({ best }: { best: Best }) {
   );
 }
 
-export function BestTab({ job, course }: { job: Job; course: Course }) {
-  const number = course.best?.trial ?? null;
+export function BestTab({ job, convergence }: { job: Job; convergence: Convergence }) {
+  const number = convergence.best?.trial ?? null;
   const rivals = useMemo(
-    () => course.rows.filter((row) => row.kind === "baseline" && row.state === "completed" && row.value !== null)
+    () => convergence.rows.filter((row) => row.kind === "baseline" && row.state === "completed" && row.value !== null)
       .sort((a, b) => (a.value ?? 0) - (b.value ?? 0)),
-    [course],
+    [convergence],
   );
   const [chosen, setChosen] = useState<number | null>(null);
   const rival = rivals.find((row) => row.number === chosen) ?? rivals[0] ?? null;
@@ -50,7 +50,7 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
   const most = Math.max(1, ...[mine.data, ...(other ? [other] : [])].flatMap((one) => one.loads?.map(([a, b]) => a + b) ?? []));
   return (
     <>
-      <Section title="In words">
+      <Section title="Summary">
         <Words best={best.data} placement={mine.data} />
         {rival?.value && <p>It takes <b>{duration(best.data.value)}</b> simulated ({best.data.model}), {speedup(rival.value / best.data.value)} as fast as {label} with {duration(rival.value)} ({gain(rival.value / best.data.value)}).</p>}
         {best.data.within_error && <p>The difference to the best baseline is within the error of the model ({(100 * best.data.error).toPrecision(2)}%): it is not to be called a gain or a loss.</p>}
@@ -58,7 +58,7 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
         {best.data.measured && <p>Measured on {best.data.measured.cluster}: <b>{duration(best.data.measured.seconds)}</b>, the median of {best.data.measured.runs.length} runs{best.data.measured.default !== null && <>; the library’s defaults took {duration(best.data.measured.default)}{best.data.measured.separated === false && ", which chance may make so"}</>}.</p>}
         {best.data.undecided && <p>Nothing was measured: {best.data.undecided}. The simulation decided.</p>}
         {rivals.length > 1 && (
-          <p><label>Beside <select value={String(rival?.number ?? "")} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+          <p><label>Compare with <select value={String(rival?.number ?? "")} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
             {rivals.map((row) => <option key={row.number} value={String(row.number)}>{row.label} ({duration(row.value)})</option>)}
           </select></label></p>
         )}
@@ -66,7 +66,7 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
       {best.data.comparisons.length > 0 && <Comparisons best={best.data} />}
       <MeasuredTimes job={job} />
       <Exports job={job} />
-      <Section title="Network and load of its cables">
+      <Section title="Network and link loads">
         <div class="grid-2">
           <Network title={`Best: trial ${number}`} placement={mine.data} most={most} />
           {other ? <Network title={label} placement={other} most={most} /> : theirs.error ? <Failure problem={theirs.error} /> : null}
@@ -75,13 +75,13 @@ export function BestTab({ job, course }: { job: Job; course: Course }) {
       <Section title="Traffic between hosts, before and after">
         <TrafficMaps mine={mine.data} other={other} label={label} mapping={String(best.data.configuration["mapping"] ?? "by-order")} />
       </Section>
-      <Section title="Where the ranks are">
+      <Section title="Rank placement">
         <div class="grid-2">
           <RankMatrix title="Host of each rank, best" placement={mine.data} />
           {other && <RankMatrix title={`Host of each rank, ${label}`} placement={other} />}
         </div>
       </Section>
-      <Section title="Distances and rank times">
+      <Section title="Hops and finish times">
         <div class="grid-2">
           <HopHistogram mine={mine.data} other={other} label={label} />
           <RankTimes mine={mine.data} other={other} label={label} />

@@ -34,7 +34,7 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
     <>
       <Section title="Application">
         <div class="form-grid">
-          {text("name", "Name of the job", "name")}
+          {text("name", "Job name", "name")}
           {select("source", "Application", "application.kind", [["builtin", "a built-in program"], ["stored", "one that was uploaded"], ...said("application")])}
           {form.source === "file" ? null : form.source === "stored"
             ? select("application", "Uploaded", "application", [["", uploaded.length ? "choose …" : "none was uploaded yet"], ...uploaded.map((one): [string, string] => [one.id, `${one.name} (${one.ranks ?? "?"} ranks${one.summary?.truncated ? ", truncated" : ""})`])])
@@ -70,25 +70,25 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
             : (
               <>
                 {text("nodes", "Hosts", "machine.nodes")}
-                {text("degree", "Cables a host", "machine.degree", "of random networks")}
-                {text("cores", "Cores a host", "machine.cores_per_host")}
-                {text("hostSpeed", "Speed of a core", "machine.host_speed", "flop/s: 100Gf")}
-                {text("bandwidth", "Bandwidth of a cable", "machine.link_bandwidth", "40Gbps, 5GBps")}
-                {text("linkLatency", "Latency of a cable", "machine.link_latency", "0s, 100ns")}
-                {text("switchLatency", "Latency of a switch", "machine.switch_latency", "60ns")}
-                {select("model", "Factors of the fluid model", "machine.model", [["", "as usual"], ["smpi-default", "SMPI's calibration"], ["plain", "plain"]])}
-                {select("network", "Network model", "machine.network", [["", "as usual (auto)"], ["auto", "auto: packets, the best also by fluid"], ["packets", "packets"], ["fluid", "fluid"]])}
+                {text("degree", "Degree (links per host)", "machine.degree", "of random networks")}
+                {text("cores", "Cores per host", "machine.cores_per_host")}
+                {text("hostSpeed", "Host speed", "machine.host_speed", "flop/s of a core: 100Gf")}
+                {text("bandwidth", "Link bandwidth", "machine.link_bandwidth", "40Gbps, 5GBps")}
+                {text("linkLatency", "Link latency", "machine.link_latency", "0s, 100ns")}
+                {text("switchLatency", "Switch latency", "machine.switch_latency", "60ns")}
+                {select("model", "Calibration factors of the fluid model", "machine.model", [["", "default"], ["smpi-default", "SMPI's calibration"], ["plain", "plain"]])}
+                {select("network", "Network model", "machine.network", [["", "default (auto)"], ["auto", "auto: packets, the best also by fluid"], ["packets", "packets"], ["fluid", "fluid"]])}
               </>
             )}
         </div>
       </Section>
       <Section title="Search space">
-        <Picks label="Networks" names={catalogue.topologies} chosen={form.topology} errors={at("search.topology")} change={(topology) => change({ topology })} />
-        <div class="form-grid">{text("instances", "Instances of each random network", "search.topology.instances")}</div>
-        <Picks label="Orderings of hosts" names={catalogue.orderings} chosen={form.ordering} errors={at("search.ordering")} change={(ordering) => change({ ordering })} />
-        <Picks label="Mappings of ranks" names={catalogue.mappings} chosen={form.mapping} errors={at("search.mapping")} change={(mapping) => change({ mapping })} />
+        <Picks label="Network topologies" names={catalogue.topologies} chosen={form.topology} errors={at("search.topology")} change={(topology) => change({ topology })} />
+        <div class="form-grid">{text("instances", "Instances per random network", "search.topology.instances")}</div>
+        <Picks label="Host orderings" names={catalogue.orderings} chosen={form.ordering} errors={at("search.ordering")} change={(ordering) => change({ ordering })} />
+        <Picks label="Rank mappings" names={catalogue.mappings} chosen={form.mapping} errors={at("search.mapping")} change={(mapping) => change({ mapping })} />
         <div class="form-grid">
-          <Field label="MPI library that has to run what is found" errors={at("search.target")}
+          <Field label="Target MPI library" errors={at("search.target")}
             hint={form.target ? "every choice can be exported to it; its own tables are imitated where it is left to choose" : "limits the search to what can be installed"}>
             <select value={form.target} onChange={(event) => {
               const target = (event.currentTarget as HTMLSelectElement).value;
@@ -102,16 +102,16 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
           </Field>
         </div>
         {(!form.target || form.mpi.length > 0) && <Picks label="MPI implementations" names={catalogue.mpi} chosen={form.mpi} errors={at("search.mpi")} change={(mpi) => change({ mpi })} />}
-        <Picks label="Collectives whose every algorithm is tried" otherwise={form.target ? "all that the application calls" : "left to the service"}
+        <Picks label="Collectives to tune" otherwise={form.target ? "all that the application calls" : "default"}
           names={catalogue.collectives} chosen={form.collectives} errors={at("search.collectives")} change={(collectives) => change({ collectives })} />
       </Section>
-      <Section title="Budget and turn">
+      <Section title="Budget">
         <div class="form-grid">
           {text("trials", "Trials", "budget.trials")}
-          {text("wall", "Time of the clock", "budget.wall_seconds", "10min; empty for no limit")}
+          {text("wall", "Wall-clock limit", "budget.wall_seconds", "10min; empty for no limit")}
           {text("patience", "Patience", "budget.patience", "trials without a new best")}
           {text("seed", "Seed", "seed")}
-          {select("fidelity", "Search on", "fidelity", [["", "what suits the size of the trace"], ["full", "the whole trace"], ["auto", "a truncated trace, then verify"]])}
+          {select("fidelity", "Search on", "fidelity", [["", "default: by the size of the trace"], ["full", "the whole trace"], ["auto", "a truncated trace, then verify"]])}
           {select("priority", "Priority", "priority", PRIORITIES.map((one): [string, string] => [one, one]))}
         </div>
         {at("budget").filter((one) => one.field === "budget").map((one) => <p key={one.message} class="problem">{one.message}</p>)}
@@ -136,7 +136,7 @@ function Field({ label, errors, hint, children }: {
   );
 }
 
-function Picks({ label, names, chosen, errors, change, otherwise = "left to the service" }: {
+function Picks({ label, names, chosen, errors, change, otherwise = "default" }: {
   label: string; otherwise?: string; names: { name: string; description: string }[]; chosen: string[]; errors: FieldProblem[]; change: (chosen: string[]) => void;
 }) {
   return (

@@ -105,8 +105,8 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
                 <textarea id="job-text" class="code" spellcheck={false} value={draft.text} aria-invalid={errors.length > 0}
                   aria-describedby="job-problems" onInput={(event) => change({ text: event.currentTarget.value })} />
                 <p class="actions">
-                  <button type="button" class="small" disabled={!draft.text.trim()} onClick={() => void fill(draft.text)}>Fill the form with it</button>
-                  {catalogue && <button type="button" class="small" onClick={() => change({ text: yaml(catalogue.example) })}>Take an example</button>}
+                  <button type="button" class="small" disabled={!draft.text.trim()} onClick={() => void fill(draft.text)}>Edit as a form</button>
+                  {catalogue && <button type="button" class="small" onClick={() => change({ text: yaml(catalogue.example) })}>Insert an example</button>}
                 </p>
               </Section>
             )}
@@ -125,7 +125,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
             <button type="button" onClick={() => change(initial)}>Start over</button>
           </p>
         </form>
-        <aside class="side" aria-label="What the job would be"><Preview checked={check.data} waiting={check.waiting} stale={shown !== null} /></aside>
+        <aside class="side" aria-label="Preview of the job"><Preview checked={check.data} waiting={check.waiting} stale={shown !== null} /></aside>
       </div>
     </>
   );
@@ -171,10 +171,10 @@ function useCheck(body: unknown, ready: boolean): Check {
 }
 
 function Preview({ checked, waiting, stale }: { checked: Checked | null; waiting: boolean; stale: boolean }) {
-  if (!checked) return <Section title="What it would be">{waiting ? <Loading what="the check" /> : <p class="quiet">Shown once the job file is right.</p>}</Section>;
+  if (!checked) return <Section title="Preview">{waiting ? <Loading what="the check" /> : <p class="quiet">Shown once the job file is valid.</p>}</Section>;
   const { space, estimate } = checked;
   return (
-    <Section title="What it would be" aside={stale ? <span class="quiet">as of the last right job file</span> : undefined}>
+    <Section title="Preview" aside={stale ? <span class="quiet">of the last valid job file</span> : undefined}>
       <dl class="pairs">
         <dt>Search space</dt><dd>{space ? plural(space.size, "configuration") : "–"}</dd>
         {space?.baselines && <><dt>Baselines</dt><dd>{space.baselines.length}</dd></>}

@@ -1,242 +1,106 @@
-// The course of a job: best so far as a line, every trial as a mark, baselines across.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import uPlot from "uplot";
-import { axis, timeAxis, xAxis, type XAxis } from "../charts/axes.ts";
-import { Plot } from "../charts/plot.tsx";
-import { colourOf, css } from "../lib/colours.ts";
-import { clock, duration, gain, plural } from "../lib/format.ts";
-import { useScheme, useStored } from "../lib/hooks.ts";
-import { judged } from "../lib/table.ts";
-import type { Course, Row } from "../lib/table.ts";
-import { Choice } from "../ui/choice.tsx";
-import { paintBaselines, paintMark, paintTrials, placesOf, techniquesOf, type Baseline } from "./paint.ts";
+// The first tab: the curve, and the trials as a list that can be read, sorted and filtered.
+import { useMemo, useState } from "preact/hooks";
+import { ConvergenceChart } from "./chart.tsx";
+import { Action, Section } from "../ui/parts.tsx";
+import { download } from "../lib/api.ts";
+import { duration, gain } from "../lib/format.ts";
+import { href } from "../lib/router.ts";
+import type { Convergence, Row } from "../lib/table.ts";
+import type { Catalogue, Job } from "../lib/types.ts";
+import { useIdle, useResource } from "../lib/hooks.ts";
 
-const AXES = [["trial", "trial"], ["wall", "wall clock"], ["cpu", "simulator CPU"]] as const;
-const SCALES = [["linear", "linear"], ["log", "log"]] as const;
+const PAGE = 50;
+const FIRST = 12; // rows that are seen at first; the rest follow when there is time
 
-function along(kind: XAxis): (row: Row) => number {
-  if (kind === "wall") return (row) => row.wall;
-  if (kind === "cpu") return (row) => row.cpu;
-  return (row) => row.number;
-}
-
-export function Convergence({ course, pick, picked }: {
-  course: Course; pick: (number: number) => void; picked: number | null;
+export function ConvergenceTab({ job, convergence, pick, picked }: {
+  job: Job; convergence: Convergence; pick: (number: number) => void; picked: number | null;
 }) {
-  const [kind, setKind] = useStored<XAxis>("hamtune-axis", "trial");
-  const [scale, setScale] = useStored<"linear" | "log">("hamtune-scale", "linear");
-  const [open, setOpen] = useState(false);
-  const [marked, setMarked] = useState<number | null>(null);
-  const plot = useRef<uPlot | null>(null);
-  const zoomed = useRef(false);
-  const scheme = useScheme();
-  const x = along(kind);
-  const rows = useMemo(() => judged(course.rows), [course]);
-  const baselines = useMemo<Baseline[]>(
-    () => Object.entries(course.baselines).map(([label, value]) => ({ label, value, gain: course.gains[label] ?? null })),
-    [course],
-  );
-  const techniques = useMemo(() => techniquesOf(rows), [rows]);
-  // What the hooks of the chart paint: they are made once, and look here each time.
-  const shown = useRef({ rows, x, baselines, techniques, mark: null as Row | null, places: new Float32Array() as Float32Array });
-  const overlay = useRef<(at: Hovered | null) => void>(() => undefined);
-  const mark = rows.find((row) => row.number === (marked ?? picked)) ?? null;
-  shown.current = { ...shown.current, rows, x, baselines, techniques, mark };
-  const data = useMemo<uPlot.AlignedData>(
-    () => [rows.map(x), rows.map((row) => row.best ?? null)],
-    [rows, kind],
-  );
-
-  function options(colours: string): Omit<uPlot.Options, "width" | "height"> {
-    return {
-      scales: {
-        x: { time: false },
-        y: { distr: scale === "log" ? 3 : 1, range: (u) => bounds(u, shown.current.rows, shown.current.baselines, x, scale === "log") },
-      },
-      legend: { show: false },
-      cursor: { points: { show: false }, drag: { x: true, y: false }, y: false },
-      axes: [xAxis(kind), timeAxis("simulated time", scale === "log")],
-      series: [
-        {},
-        {
-          stroke: () => css("accent"),
-          width: 2.2,
-          points: { show: false },
-          spanGaps: true,
-          paths: uPlot.paths.stepped?.({ align: 1 }) ?? uPlot.paths.linear!(),
-        },
-      ],
-      hooks: {
-        drawAxes: [(u) => paintBaselines(u, shown.current.baselines)],
-        draw: [(u) => {
-          shown.current.places = placesOf(u, shown.current.rows, shown.current.x);
-          paintTrials(u, shown.current.rows, shown.current.places, shown.current.techniques, colours);
-          paintMark(u, shown.current.mark, shown.current.x);
-        }],
-        setSelect: [(u) => { zoomed.current = u.select.width > 4; }],
-        ready: [(u) => {
-          // One look in a frame is enough, however often the mouse tells where it is.
-          let frame = 0;
-          u.over.addEventListener("mousemove", (event) => {
-            cancelAnimationFrame(frame);
-            frame = requestAnimationFrame(() => overlay.current(nearest(u, shown.current, event)));
-          });
-          u.over.addEventListener("mouseleave", () => { cancelAnimationFrame(frame); overlay.current(null); });
-          u.over.addEventListener("dblclick", () => { zoomed.current = false; });
-          u.over.addEventListener("click", (event) => {
-            const found = nearest(u, shown.current, event);
-            if (found && !u.select.width) pick(found.row.number);
-          });
-        }],
-      },
-    };
-  }
-
-  // A new mark is painted over what is there, without scaling anew.
-  const painted = useRef<Row | null>(null);
-  if (painted.current !== mark) {
-    painted.current = mark;
-    requestAnimationFrame(() => plot.current?.redraw(false, false));
-  }
-
-  function key(event: KeyboardEvent) {
-    const at = rows.findIndex((row) => row.number === (marked ?? picked));
-    const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, PageDown: 25, PageUp: -25 };
-    const step = steps[event.key];
-    let next: number | null = null;
-    if (step !== undefined) next = Math.max(0, Math.min(rows.length - 1, at < 0 ? rows.length - 1 : at + step));
-    else if (event.key === "Home") next = 0;
-    else if (event.key === "End") next = rows.length - 1;
-    else if (event.key === "Enter" && at >= 0) { pick(rows[at]!.number); event.preventDefault(); }
-    if (next !== null) { setMarked(rows[next]?.number ?? null); event.preventDefault(); }
-  }
-
-  const legend = useMemo(() => <Legend techniques={techniques} rows={rows} scheme={scheme} />, [techniques, rows, scheme]);
-  const spoken = rows.find((row) => row.number === marked);
-  const best = course.best;
-  return (
-    <div>
-      <div class="controls">
-        <Choice label="Along" options={AXES} value={kind} change={setKind} />
-        <Choice label="Time" options={SCALES} value={scale} change={setScale} />
-      </div>
-      {/* The arrows walk along the trials; Enter opens one. */}
-      <div class="chart" tabIndex={0} role="application" onKeyDown={key}
-        aria-label={`Course over ${plural(course.total, "trial")}${best ? `, best ${duration(best.value)} at trial ${best.trial}` : ""}. Arrow keys walk along the trials, Enter opens one.`}>
-        <Plot data={data} height={360} options={options} when={`${kind} ${scale}`}
-          label="Best simulated time so far" onPlot={(made) => { plot.current = made; zoomed.current = false; }} />
-        <Overlay best={best?.value ?? null} tell={overlay} />
-      </div>
-      <p class="visually-hidden" role="status">{spoken ? said(spoken) : ""}</p>
-      {legend}
-      <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}><summary>Proximity C(n){course.trials_to_reach ? `: within 10 % of the best after ${plural(course.trials_to_reach, "trial")} of the search` : ""}</summary>
-        {open && <Proximity course={course} />}
-      </details>
-    </div>
-  );
-}
-
-function said(row: Row): string {
-  const technique = row.technique ? `, ${row.technique}` : "";
-  return `Trial ${row.number}: ${row.state}${row.cached ? ", cached" : ""}, ${duration(row.value)}${technique}`;
-}
-
-interface Hovered { row: Row; left: number; top: number }
-
-/** What is under the mouse: painting thousands of points anew for each of its moves would be felt. */
-function Overlay({ best, tell }: { best: number | null; tell: { current: (at: Hovered | null) => void } }) {
-  const [at, setAt] = useState<Hovered | null>(null);
-  useEffect(() => {
-    tell.current = (next) => setAt((old) => (old?.row === next?.row ? old : next));
-    return () => { tell.current = () => undefined; };
-  }, []);
-  if (!at) return null;
   return (
     <>
-      <span class="ring-mark" aria-hidden="true" style={{ left: `${at.left}px`, top: `${at.top}px` }} />
-      <Tip row={at.row} best={best} left={at.left} top={at.top} />
+      <Section title="Convergence" aside={<a href={href(["compare"], { jobs: job.id })}>Compare with other jobs</a>}>
+        <ConvergenceChart convergence={convergence} pick={pick} picked={picked} />
+      </Section>
+      <Section title="Trials" aside={<Downloads job={job} />}>
+        <Trials convergence={convergence} pick={pick} picked={picked} />
+      </Section>
     </>
   );
 }
 
-function Tip({ row, best, left, top }: { row: Row; best: number | null; left: number; top: number }) {
+function Downloads({ job }: { job: Job }) {
+  const idle = useIdle();
+  const { data } = useResource<Catalogue>(idle ? "/catalogue" : null);
+  return <>{data?.tables.map(({ name }) => <Action key={name} label={name} kind="small" work={() => download(`/jobs/${job.id}/table/${name}`, `${job.id}-trials`)} />)}</>;
+}
+
+type Order = "number" | "value";
+
+export function Trials({ convergence, pick, picked }: { convergence: Convergence; pick: (number: number) => void; picked: number | null }) {
+  const [order, setOrder] = useState<Order>("number");
+  const [state, setState] = useState("");
+  const [from, setFrom] = useState(0);
+  const shown = useMemo(() => {
+    const rows = convergence.rows.filter((row) => !state || (state === "cached" ? row.cached : row.state === state));
+    if (order === "number") return rows.slice().reverse();
+    return rows.slice().sort((a, b) => rank(a) - rank(b) || a.number - b.number);
+  }, [convergence, order, state]);
+  const states = [...new Set(convergence.rows.map((row) => row.state))].sort();
+  const start = Math.min(from, Math.max(0, shown.length - 1));
+  const visible = shown.slice(start, start + (useIdle() ? PAGE : FIRST));
   return (
-    <div class="tip" style={{ left: `${left}px`, top: `${top}px` }} aria-hidden="true">
-      <b>Trial {row.number}</b> {row.state}{row.cached ? ", cached" : ""}
-      <div>{row.state === "censored" ? "more than " : ""}{duration(row.value)}{row.value && best ? ` (${gain(row.value / best)} over the best)` : ""}</div>
-      <div class="quiet">{row.label ?? row.technique ?? row.kind} · after {clock(row.wall)}</div>
-    </div>
+    <>
+      <div class="controls">
+        <label>Order <select value={order} onChange={(e) => { setOrder(e.currentTarget.value as Order); setFrom(0); }}>
+          <option value="number">newest first</option><option value="value">fastest first</option>
+        </select></label>
+        <label>Show <select value={state} onChange={(e) => { setState(e.currentTarget.value); setFrom(0); }}>
+          <option value="">all</option>
+          {states.map((name) => <option key={name} value={name}>{name}</option>)}
+          {convergence.rows.some((row) => row.cached) && <option value="cached">cached</option>}
+        </select></label>
+        <span class="quiet">{convergence.rows.length < convergence.total ? `${convergence.rows.length} of ${convergence.total} trials, an even sample` : `${shown.length} trials`}</span>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Trials">
+        <table class="trials">
+          <thead><tr><th scope="col" class="num">Trial</th><th scope="col">State</th><th scope="col" class="num">Time</th><th scope="col" class="num">vs best</th><th scope="col">Proposed by</th>
+            {convergence.names.map((name) => <th key={name} scope="col">{short(name)}</th>)}</tr></thead>
+          <tbody>
+            {visible.map((row) => (
+              <tr key={row.number} class={row.number === picked ? "picked" : row.number === convergence.best?.trial ? "best" : ""}>
+                <td class="num"><button type="button" class="link" onClick={() => pick(row.number)} aria-label={`Show trial ${row.number}`}>{row.number}</button></td>
+                <td><span class={`trial-state ${row.state}`}>{row.state}</span>{row.cached && <span class="sub"> cached</span>}</td>
+                <td class="num">{row.state === "censored" && "≥ "}{duration(row.value)}</td>
+                <td class="num">{row.kind === "comparison" ? "by fluid" : row.value && convergence.best ? gain(row.value / convergence.best.value) : ""}</td>
+                <td>{row.label ?? row.technique ?? row.kind}</td>
+                {convergence.names.map((name) => <td key={name}>{cut(row.parameters.get(name))}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown.length > PAGE && (
+        <nav class="pager" aria-label="Pages of trials">
+          <button type="button" disabled={start === 0} onClick={() => setFrom(Math.max(0, start - PAGE))}>Before</button>
+          <span>{start + 1}–{Math.min(start + PAGE, shown.length)} of {shown.length}</span>
+          <button type="button" disabled={start + PAGE >= shown.length} onClick={() => setFrom(start + PAGE)}>Next</button>
+        </nav>
+      )}
+    </>
   );
 }
 
-function nearest(u: uPlot, { rows, places }: { rows: Row[]; places: Float32Array }, event: MouseEvent): Hovered | null {
-  const left = event.offsetX * devicePixelRatio + u.bbox.left;
-  const top = event.offsetY * devicePixelRatio + u.bbox.top;
-  let found = -1;
-  let least = (24 * devicePixelRatio) ** 2;
-  for (let i = 0; i < places.length; i += 2) {
-    const distance = ((places[i] ?? 0) - left) ** 2 + ((places[i + 1] ?? 0) - top) ** 2;
-    if (distance < least) { least = distance; found = i; }
-  }
-  const row = rows[found / 2];
-  return row ? { row, left: (places[found] ?? 0) / devicePixelRatio, top: (places[found + 1] ?? 0) / devicePixelRatio } : null;
+function rank(row: Row): number {
+  return row.state === "completed" && row.value !== null ? row.value : row.value !== null ? 1e30 + row.value : Infinity;
 }
 
-/** The times to show: of the trials in view and of the baselines, with a little room. */
-function bounds(u: uPlot, rows: Row[], baselines: Baseline[], x: (row: Row) => number, log: boolean): [number, number] {
-  const { min = null, max = null } = u.scales["x"] ?? {};
-  let low = Infinity;
-  let high = -Infinity;
-  const take = (value: number | null) => {
-    if (value !== null && value > 0) { low = Math.min(low, value); high = Math.max(high, value); }
-  };
-  for (const row of rows) {
-    const at = x(row);
-    if ((min === null || at >= min) && (max === null || at <= max)) { take(row.value); take(row.best); }
-  }
-  baselines.forEach((one) => take(one.value));
-  if (low === Infinity) return [0.001, 1];
-  if (log) return [low / 1.08, high * 1.08];
-  const room = (high - low || high * 0.1) * 0.08;
-  return [Math.max(0, low - 1.6 * room), high + room];
+/** Names of parameters without their group, which is plain from the others. */
+export function short(name: string): string {
+  return name.replace(/^collectives\./, "").replace(/^mapping-options\./, "");
 }
 
-function Legend({ techniques, rows, scheme }: { techniques: string[]; rows: Row[]; scheme: string }) {
-  const cached = rows.filter((row) => row.cached).length;
-  const of = (state: string) => rows.filter((row) => row.state === state).length;
-  const shapes: [string, string, number][] = [
-    ["ring", "cached", cached],
-    ["tri", "censored: at least", of("censored")],
-    ["cross", "infeasible", of("infeasible")],
-    ["cross", "failed", of("failed")],
-  ];
-  return (
-    <ul class="legend" aria-label="Legend">
-      {techniques.map((name, i) => <li key={name}><span class="dot" style={{ background: colourOf(i, scheme) }} />{name}</li>)}
-      {rows.some((row) => row.technique === null) && <li><span class="dot dot-ink" />baseline</li>}
-      {shapes.filter(([, , n]) => n).map(([shape, name, n]) => <li key={name}><span class={`mark ${shape}`} />{name} ({n})</li>)}
-    </ul>
-  );
+function cut(value: unknown): string {
+  if (value === undefined) return "";
+  const text = String(value);
+  return text.length > 28 ? `${text.slice(0, 26)}…` : text;
 }
 
-function Proximity({ course }: { course: Course }) {
-  const rows = course.rows.filter((row) => row.kind === "search");
-  const data = useMemo<uPlot.AlignedData>(
-    () => [rows.map((_, i) => i + 1), rows.map((row) => row.proximity), rows.map(() => course.close)],
-    [course],
-  );
-  return (
-    <Plot data={data} height={180} when="proximity" label="Proximity of the best so far to the best of all"
-      options={() => ({
-        scales: { x: { time: false }, y: { range: (_u, low) => [Math.min(0, low ?? 0), 1.02] } },
-        legend: { show: false },
-        cursor: { show: false },
-        axes: [xAxis("trial"), axis("C(n)", (_u, splits) => splits.map((n) => n.toFixed(1)), 72)],
-        series: [
-          {},
-          { stroke: () => css("accent"), width: 2, points: { show: false }, paths: uPlot.paths.stepped!({ align: 1 }) },
-          { stroke: () => css("baseline"), width: 1, dash: [6, 4], points: { show: false } },
-        ],
-      })} />
-  );
-}

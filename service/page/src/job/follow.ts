@@ -4,7 +4,7 @@ import { get, Problem, request } from "../lib/api.ts";
 import { asProblem } from "../lib/hooks.ts";
 import { jobPath, POINTS, tablePath } from "../lib/paths.ts";
 import { follow, type Connection } from "../lib/sse.ts";
-import { merge, settledUpTo, thin, type Course } from "../lib/table.ts";
+import { merge, settledUpTo, thin, type Convergence } from "../lib/table.ts";
 import { ENDED, type Job, type LogEvent, type Table } from "../lib/types.ts";
 
 const MOST_ROWS = 4000;
@@ -17,7 +17,7 @@ function isRefusal(problem: Problem): boolean {
 
 export interface Followed {
   job: Job | null;
-  course: Course | null;
+  convergence: Convergence | null;
   connection: Connection;
   problem: Problem | null;
   refresh(): void;
@@ -25,7 +25,7 @@ export interface Followed {
 
 export function useJob(id: string): Followed {
   const [job, setJob] = useState<Job | null>(null);
-  const [course, setCourse] = useState<Course | null>(null);
+  const [convergence, setConvergence] = useState<Convergence | null>(null);
   const [connection, setConnection] = useState<Connection>("connecting");
   const [problem, setProblem] = useState<Problem | null>(null);
   const ask = useRef<() => void>(() => undefined);
@@ -33,14 +33,14 @@ export function useJob(id: string): Followed {
   useEffect(() => {
     const control = new AbortController();
     const { signal } = control;
-    let known: Course | null = null;
+    let known: Convergence | null = null;
     let current: Job | null = null;
     let busy = false;
     let again = false;
     let timer = 0;
     let refusal: Problem | null = null;
     setJob(null);
-    setCourse(null);
+    setConvergence(null);
     setProblem(null);
 
     async function refresh(): Promise<void> {
@@ -55,7 +55,7 @@ export function useJob(id: string): Followed {
         known = merge(known, table, after);
         if (known.rows.length > MOST_ROWS) known = { ...known, rows: thin(known.rows, POINTS) };
         current = found;
-        setCourse(known);
+        setConvergence(known);
         setJob(found);
         setProblem(null);
       } catch (error) {
@@ -94,7 +94,7 @@ export function useJob(id: string): Followed {
       let gone = false;
       let lost = false;
       // Only what happens from now on: the table holds what was before, and says from where on.
-      await follow(known === null ? "" : String((known as Course).cursor), {
+      await follow(known === null ? "" : String((known as Convergence).cursor), {
         open: async (cursor, abort) => {
           const after = cursor ? `?after=${cursor}` : "";
           const response = await request(`/jobs/${id}/events${after}`, { signal: abort });
@@ -127,5 +127,5 @@ export function useJob(id: string): Followed {
   }, [id]);
 
   const refresh = useCallback(() => ask.current(), []);
-  return { job, course, connection, problem, refresh };
+  return { job, convergence, connection, problem, refresh };
 }

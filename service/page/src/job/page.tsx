@@ -2,15 +2,15 @@
 import type { ComponentChildren } from "preact";
 import { tabOf, TABS, type Tab } from "./tabs.ts";
 import { useState } from "preact/hooks";
-import { post, put, type Problem } from "../lib/api.ts";
+import { post, put, remove, type Problem } from "../lib/api.ts";
 import { asProblem } from "../lib/hooks.ts";
 import { clock, count, duration, hour, moment, plural, speedup } from "../lib/format.ts";
-import { href, replace, type Route } from "../lib/router.ts";
+import { go, href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { Action, AnotherKey, Empty, Failure, Gain, Loading, Meter, State, Waiting } from "../ui/parts.tsx";
-import { CourseTab } from "./course.tsx";
+import { ConvergenceTab } from "./convergence.tsx";
 import { useJob, type Followed } from "./follow.ts";
 
 const BestTab = lazy("BestTab", "the best configuration");
@@ -21,7 +21,7 @@ const TrialPanel = lazy("TrialPanel", "the trial");
 
 export function JobPage({ id, route }: { id: string; route: Route }) {
   const followed = useJob(id);
-  const { job, course, problem } = followed;
+  const { job, convergence, problem } = followed;
   if (!job) {
     return problem ? <Failure problem={problem} retry={followed.refresh} /> : <Loading what="the job" />;
   }
@@ -39,14 +39,14 @@ export function JobPage({ id, route }: { id: string; route: Route }) {
         ))}
       </nav>
       <Body tab={tab}>
-        {!course ? <Loading what="the trials" />
-          : tab === "course" ? (course.total ? <CourseTab job={job} course={course} pick={pick} picked={picked} /> : <NoTrials job={job} />)
-          : tab === "space" ? (course.total ? <SpaceTab job={job} course={course} pick={pick} /> : <NoTrials job={job} />)
-          : tab === "best" ? <BestTab job={job} course={course} />
-          : tab === "workers" ? (course.total || course.open.length ? <WorkersTab job={job} course={course} pick={pick} /> : <NoTrials job={job} />)
+        {!convergence ? <Loading what="the trials" />
+          : tab === "convergence" ? (convergence.total ? <ConvergenceTab job={job} convergence={convergence} pick={pick} picked={picked} /> : <NoTrials job={job} />)
+          : tab === "space" ? (convergence.total ? <SpaceTab job={job} convergence={convergence} pick={pick} /> : <NoTrials job={job} />)
+          : tab === "best" ? <BestTab job={job} convergence={convergence} />
+          : tab === "workers" ? (convergence.total || convergence.open.length ? <WorkersTab job={job} convergence={convergence} pick={pick} /> : <NoTrials job={job} />)
           : <About job={job} />}
       </Body>
-      {picked !== null && <TrialPanel job={job} number={picked} best={course?.best ?? null} close={() => pick(null)} pick={pick} />}
+      {picked !== null && <TrialPanel job={job} number={picked} best={convergence?.best ?? null} close={() => pick(null)} pick={pick} />}
     </article>
   );
 }
@@ -56,9 +56,9 @@ function Body({ tab, children }: { tab: Tab; children: ComponentChildren }) {
 }
 
 function Header({ job, followed }: { job: Job; followed: Followed }) {
-  const { course } = followed;
+  const { convergence } = followed;
   const best = job.progress.best;
-  const baseline = course ? Object.entries(course.baselines).sort((a, b) => a[1] - b[1])[0] : undefined;
+  const baseline = convergence ? Object.entries(convergence.baselines).sort((a, b) => a[1] - b[1])[0] : undefined;
   const ratio = best?.value && baseline ? baseline[1] / best.value : null;
   const act = (verb: string) => async () => {
     await post<Job>(`/jobs/${job.id}/${verb}`);
@@ -79,15 +79,20 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
           if (confirm(`Cancel ${job.name} for good? Its finished trials stay.`)) await act("cancel")();
         }} />}
         <a class="button" href={href(["new"], { clone: job.id })}>Clone</a>
+        {(job.state === "paused" || ENDED.includes(job.state)) && <Action label="Delete" kind="danger" work={async () => {
+          if (!confirm(`Delete ${job.name} and its trials? This cannot be undone.`)) return;
+          await remove(`/jobs/${job.id}`);
+          go(["jobs"]);
+        }} />}
         {!ENDED.includes(job.state) && <Turn job={job} onChange={followed.refresh} />}
       </div>
       {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre></div>}
       <dl class="figures">
-        <Figure name="Best">{best ? <>{duration(best.value)} <a class="sub" href={href(["jobs", job.id, "course"], { trial: String(best.trial) })}>trial {best.trial}</a></> : "–"}</Figure>
-        <Figure name="Gain over best baseline"><Gain ratio={ratio} error={course?.error} />{baseline && <span class="sub">{baseline[0]}{ratio !== null && `, ${speedup(ratio)}`}</span>}</Figure>
+        <Figure name="Best">{best ? <>{duration(best.value)} <a class="sub" href={href(["jobs", job.id, "convergence"], { trial: String(best.trial) })}>trial {best.trial}</a></> : "–"}</Figure>
+        <Figure name="Gain over best baseline"><Gain ratio={ratio} error={convergence?.error} />{baseline && <span class="sub">{baseline[0]}{ratio !== null && `, ${speedup(ratio)}`}</span>}</Figure>
         <Figure name="Trials"><Trials job={job} /></Figure>
         <Figure name="Simulated">{plural(job.progress.evaluations, "evaluation")}<span class="sub">{clock(job.progress.cpu_seconds)} CPU</span></Figure>
-        <Figure name="At work">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</Figure>
+        <Figure name="Elapsed">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</Figure>
         {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations</span></Figure>}
       </dl>
     </header>

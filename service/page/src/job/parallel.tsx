@@ -6,8 +6,8 @@ import { css, ramp } from "../lib/colours.ts";
 import { duration, plural } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
 import { bundleOf, type Axis, type Bundle } from "../lib/lines.ts";
-import type { Course } from "../lib/table.ts";
-import { short } from "./course.tsx";
+import type { Convergence } from "../lib/table.ts";
+import { short } from "./convergence.tsx";
 
 const HEIGHT = 340;
 const TOP = 34;
@@ -23,7 +23,7 @@ const MOST_LISTED = 40; // values of an axis that a list to choose from shows
 type Brush = readonly [number, number];
 type Brushes = ReadonlyMap<string, Brush>;
 
-export function Parallel({ course, pick }: { course: Course; pick: (number: number) => void }) {
+export function Parallel({ convergence, pick }: { convergence: Convergence; pick: (number: number) => void }) {
   const [attach, width] = useWidth<HTMLDivElement>();
   const under = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
@@ -31,7 +31,7 @@ export function Parallel({ course, pick }: { course: Course; pick: (number: numb
   const [brushes, setBrushes] = useState<Brushes>(new Map());
   const [dragging, setDragging] = useState(false);
   const scheme = useScheme();
-  const bundle = useMemo(() => bundleOf(course), [course]);
+  const bundle = useMemo(() => bundleOf(convergence), [convergence]);
   const { axes, trials } = bundle;
   const names = useMemo(() => [...axes.map((axis) => axis.name), TIME], [axes]);
   const chosen = useMemo(() => within(bundle, names, brushes), [bundle, names, brushes]);

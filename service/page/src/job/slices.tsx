@@ -4,7 +4,7 @@ import { css } from "../lib/colours.ts";
 import { duration } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
 import { judged } from "../lib/table.ts";
-import type { Course, Row } from "../lib/table.ts";
+import type { Convergence, Row } from "../lib/table.ts";
 import type { Scalar } from "../lib/types.ts";
 import { InView } from "../ui/inview.tsx";
 
@@ -15,9 +15,9 @@ const MOST_LISTED = 50; // values of a parameter, the fastest first
 
 interface Slice { name: string; values: Scalar[]; groups: Row[][]; least: Row[]; low: number; high: number }
 
-export function Slices({ course, pick }: { course: Course; pick: (number: number) => void }) {
-  const rows = useMemo(() => judged(course.rows).filter((row) => row.state === "completed" && row.value !== null), [course]);
-  const slices = useMemo<Slice[]>(() => course.names.flatMap((name) => {
+export function Slices({ convergence, pick }: { convergence: Convergence; pick: (number: number) => void }) {
+  const rows = useMemo(() => judged(convergence.rows).filter((row) => row.state === "completed" && row.value !== null), [convergence]);
+  const slices = useMemo<Slice[]>(() => convergence.names.flatMap((name) => {
     const groups = new Map<Scalar, Row[]>();
     for (const row of rows) {
       const value = row.parameters.get(name);
@@ -35,7 +35,7 @@ export function Slices({ course, pick }: { course: Course; pick: (number: number
       low: sorted.reduce((a, one) => Math.min(a, time(one.least)), Infinity),
       high: rows.reduce((a, row) => (row.parameters.has(name) ? Math.max(a, time(row)) : a), -Infinity),
     }];
-  }), [rows, course.names]);
+  }), [rows, convergence.names]);
   if (!slices.length) return <p class="quiet">No parameter has taken two values in completed trials yet.</p>;
   return (
     <>

@@ -1,23 +1,23 @@
 // What the trials say about the parameters: which matter, how they go together, one by one.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useResource } from "../lib/hooks.ts";
-import type { Course } from "../lib/table.ts";
+import type { Convergence } from "../lib/table.ts";
 import type { Importance, Job } from "../lib/types.ts";
 import { Failure, Loading, Section } from "../ui/parts.tsx";
 import { Parallel } from "./parallel.tsx";
 import { Slices } from "./slices.tsx";
 
-export function SpaceTab({ job, course, pick }: { job: Job; course: Course; pick: (number: number) => void }) {
+export function SpaceTab({ job, convergence, pick }: { job: Job; convergence: Convergence; pick: (number: number) => void }) {
   return (
     <>
       <Section title="Parallel coordinates">
-        <Parallel course={course} pick={pick} />
+        <Parallel convergence={convergence} pick={pick} />
       </Section>
       <Section title="Importance of each parameter">
-        <Shares job={job} finished={course.total} />
+        <Shares job={job} finished={convergence.total} />
       </Section>
       <Section title="One parameter at a time">
-        <Slices course={course} pick={pick} />
+        <Slices convergence={convergence} pick={pick} />
       </Section>
     </>
   );

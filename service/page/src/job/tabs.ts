@@ -1,5 +1,5 @@
 export const TABS = [
-  ["course", "Course"],
+  ["convergence", "Convergence"],
   ["best", "Best configuration"],
   ["space", "Parameters"],
   ["workers", "Workers"],
@@ -9,5 +9,5 @@ export const TABS = [
 export type Tab = (typeof TABS)[number][0];
 
 export function tabOf(name: string | undefined): Tab {
-  return TABS.find(([key]) => key === name)?.[0] ?? "course";
+  return TABS.find(([key]) => key === name)?.[0] ?? "convergence";
 }

@@ -117,7 +117,7 @@ function Again({ job, trial }: { job: Job; trial: Trial }) {
   if (trial.state === "cancelled") return null;
   return (
     <>
-      <p><Action label="Simulate it again" kind="small" work={run} />{busy && <Loading what="what the simulator says" />}</p>
+      <p><Action label="Simulate again" kind="small" work={run} />{busy && <Loading what="what the simulator says" />}</p>
       <div role="status">{found && <Outcome found={found} />}</div>
     </>
   );

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../lib/colours.ts";
 import { clock, duration, plural } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
-import type { Course } from "../lib/table.ts";
+import type { Convergence } from "../lib/table.ts";
 import { inTurn } from "../lib/turns.ts";
 import { ENDED, type Job } from "../lib/types.ts";
 import { Section } from "../ui/parts.tsx";
@@ -14,12 +14,12 @@ const AXIS = 26;
 
 interface Bar { number: number; lane: number; from: number; to: number; state: string; cached: boolean; value: number | null }
 
-export function WorkersTab({ job, course, pick }: { job: Job; course: Course; pick: (number: number) => void }) {
+export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: Convergence; pick: (number: number) => void }) {
   const [attach, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [hover, setHover] = useState<{ bar: Bar; left: number; top: number } | null>(null);
   const scheme = useScheme();
-  const { bars, workers, from, to } = useMemo(() => lanes(course, job), [course, job]);
+  const { bars, workers, from, to } = useMemo(() => lanes(convergence, job), [convergence, job]);
   const height = workers.length * (LANE + 14) + AXIS;
   const x = (at: number) => LEFT + ((at - from) / Math.max(to - from, 1e-3)) * (width - 2 * LEFT);
 
@@ -97,14 +97,14 @@ export function WorkersTab({ job, course, pick }: { job: Job; course: Course; pi
 interface Found extends Omit<Bar, "lane"> { worker: string; took: number | null }
 
 /** One worker process evaluates several trials at once, so it gets as many lanes as it needs. */
-export function lanes(course: Course, job: Pick<Job, "state">): { bars: Bar[]; workers: string[]; from: number; to: number } {
-  const found: Found[] = inTurn(course.rows.filter((row) => row.finished !== null).map((row) => ({
+export function lanes(convergence: Convergence, job: Pick<Job, "state">): { bars: Bar[]; workers: string[]; from: number; to: number } {
+  const found: Found[] = inTurn(convergence.rows.filter((row) => row.finished !== null).map((row) => ({
     number: row.number, worker: row.worker ?? "answered by the coordinator", from: row.started, to: row.finished ?? row.started,
     state: row.state, cached: row.cached, value: row.value, took: row.took,
   })));
-  const last = Math.max(0, ...found.map((bar) => bar.to), ...course.open.map((trial) => trial.started_at ?? 0));
+  const last = Math.max(0, ...found.map((bar) => bar.to), ...convergence.open.map((trial) => trial.started_at ?? 0));
   const now = ENDED.includes(job.state) || job.state === "paused" ? last : Math.max(last, Date.now() / 1000);
-  for (const trial of course.open) {
+  for (const trial of convergence.open) {
     if (trial.started_at !== null && trial.state === "running") {
       found.push({ number: trial.number, worker: trial.worker ?? "?", from: trial.started_at, to: now, state: "running", cached: false, value: null, took: null });
     }

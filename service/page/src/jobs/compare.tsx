@@ -36,9 +36,9 @@ export function ComparePage({ route }: { route: Route }) {
       {curves.error && <Failure problem={curves.error} retry={curves.reload} />}
       <Section title="Best so far">
         <div class="controls">
-          <Choice label="Along" options={AXES} value={kind} change={setKind} />
+          <Choice label="X axis" options={AXES} value={kind} change={setKind} />
           <Choice label="Show" options={MEASURES} value={measure} change={setMeasure} />
-          {measure === "time" && <Choice label="Time" options={[["linear", "linear"], ["log", "log"]] as const} value={scale} change={setScale} />}
+          {measure === "time" && <Choice label="Y scale" options={[["linear", "linear"], ["log", "log"]] as const} value={scale} change={setScale} />}
         </div>
         {ids.length === 0 ? <Empty title="No job is chosen."><p>Choose jobs below.</p></Empty>
           : curves.loading ? <Loading what="the curves" />

@@ -75,7 +75,7 @@ export function JobsPage({ route }: { route: Route }) {
               <thead><tr>
                 <th scope="col"><span class="visually-hidden">Choose</span></th>
                 <th scope="col">Job</th><th scope="col">State</th><th scope="col">Trials</th><th scope="col" class="num">Best</th>
-                <th scope="col" class="num">Gain</th><th scope="col">Course</th><th scope="col">Created</th>
+                <th scope="col" class="num">Gain</th><th scope="col">Convergence</th><th scope="col">Created</th>
               </tr></thead>
               <tbody>{jobs.map((job) => (
                 <Row key={job.id} job={job} curve={curves.get(job.id)} chosen={chosen.includes(job.id)} toggle={() => toggle(job.id)} />
@@ -98,8 +98,8 @@ function Row({ job, curve, chosen, toggle }: { job: Job; curve: Curve | undefine
       <td data-label="Trials"><Trials job={job} /></td>
       <td data-label="Best" class="num">{duration(job.progress.best?.value)}</td>
       <td data-label="Gain" class="num"><Gain ratio={curve?.gain} error={curve?.error} /></td>
-      <td data-label="Course"><Sparkline curve={curve} /></td>
-      <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} at work</span>}{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</td>
+      <td data-label="Convergence"><Sparkline curve={curve} /></td>
+      <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} elapsed</span>}{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</td>
     </tr>
   );
 }

@@ -1,4 +1,4 @@
-// The course of a job in the size of a word.
+// The convergence of a job in the size of a word.
 import type { Curve } from "../lib/types.ts";
 import { duration } from "../lib/format.ts";
 

@@ -1,6 +1,6 @@
 // The completed trials of a job as lines over axes, in arrays that are quick to go through.
 import { judged } from "./table.ts";
-import type { Course, Row } from "./table.ts";
+import type { Convergence, Row } from "./table.ts";
 import type { Scalar } from "./types.ts";
 
 /** A parameter that took several values; null where it does not count. */
@@ -25,9 +25,9 @@ export interface Bundle {
   high: number;
 }
 
-export function axesOf(course: Pick<Course, "rows" | "names">): Axis[] {
-  return course.names.flatMap((name) => {
-    const values = new Set<Scalar | null>(course.rows.map((row) => row.parameters.get(name) ?? null));
+export function axesOf(convergence: Pick<Convergence, "rows" | "names">): Axis[] {
+  return convergence.names.flatMap((name) => {
+    const values = new Set<Scalar | null>(convergence.rows.map((row) => row.parameters.get(name) ?? null));
     if (values.size < 2) return [];
     const numeric = [...values].every((value) => value === null || typeof value === "number");
     const sorted = [...values].sort((a, b) => (a === null ? 1 : b === null ? -1 : numeric ? Number(a) - Number(b) : compare(String(a), String(b))));
@@ -42,9 +42,9 @@ function compare(a: string, b: string): number {
 
 const STEPS = 1000; // of the axis of the time that a line can tell apart
 
-export function bundleOf(course: Pick<Course, "rows" | "names">): Bundle {
-  const axes = axesOf(course);
-  const completed = judged(course.rows).filter((row) => row.state === "completed" && row.value !== null);
+export function bundleOf(convergence: Pick<Convergence, "rows" | "names">): Bundle {
+  const axes = axesOf(convergence);
+  const completed = judged(convergence.rows).filter((row) => row.state === "completed" && row.value !== null);
   let low = Infinity;
   let high = -Infinity;
   for (const row of completed) {

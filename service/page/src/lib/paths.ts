@@ -7,7 +7,7 @@ export const LIMIT = 50;
 
 export function jobPath(id: string): string { return `/jobs/${encodeURIComponent(id)}`; }
 
-/** The trials after a number; from the start a long course is thinned. */
+/** The trials after a number; from the start a long convergence is thinned. */
 export function tablePath(id: string, after = 0): string {
   return `${jobPath(id)}/table?after=${after}${after ? "" : `&points=${POINTS}`}`;
 }

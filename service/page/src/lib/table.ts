@@ -22,7 +22,7 @@ export interface Row {
   parameters: Map<string, Scalar>;
 }
 
-export interface Course extends Omit<Table, "columns" | "parameters"> {
+export interface Convergence extends Omit<Table, "columns" | "parameters"> {
   rows: Row[];
   names: string[]; // of the parameters
 }
@@ -68,10 +68,10 @@ export function rowsOf(table: Pick<Table, "columns" | "parameters">): Row[] {
 }
 
 /** Take in what the service answered to a question `after` a number: newer rows replace older. */
-export function merge(course: Course | null, table: Table, after: number): Course {
-  const kept = course ? course.rows.filter((row) => row.number <= after) : [];
+export function merge(convergence: Convergence | null, table: Table, after: number): Convergence {
+  const kept = convergence ? convergence.rows.filter((row) => row.number <= after) : [];
   const rows = [...kept, ...rowsOf(table)];
-  const names = [...new Set([...(course?.names ?? []), ...table.parameters.map((p) => p.name)])];
+  const names = [...new Set([...(convergence?.names ?? []), ...table.parameters.map((p) => p.name)])];
   const { columns: _columns, parameters: _parameters, ...rest } = table;
   // C(n) compares with the best of all, so it changes for every row when there is a new best.
   let lowest: number | null = null;
@@ -97,14 +97,14 @@ export function judged(rows: Row[]): Row[] {
 }
 
 /** The last number up to which nothing can change any more. */
-export function settledUpTo(course: Course | null): number {
-  if (!course) return 0;
-  const firstOpen = Math.min(...course.open.map((trial) => trial.number), Infinity);
-  const last = course.rows.at(-1)?.number ?? 0;
+export function settledUpTo(convergence: Convergence | null): number {
+  if (!convergence) return 0;
+  const firstOpen = Math.min(...convergence.open.map((trial) => trial.number), Infinity);
+  const last = convergence.rows.at(-1)?.number ?? 0;
   return Math.min(last, firstOpen - 1);
 }
 
-/** Fewer rows of a long course, as the service thins: steps of the best stay, others evenly. */
+/** Fewer rows of a long convergence, as the service thins: steps of the best stay, others evenly. */
 export function thin(rows: Row[], most: number): Row[] {
   if (rows.length <= most) return rows;
   const needed = new Set([0, rows.length - 1]);

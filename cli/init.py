@@ -1,0 +1,235 @@
+"""`hamtune init`: a first job file, with comments that say what else it may hold."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from cli.options import example, say
+from searchspace.builtins import BUILTINS
+from searchspace.collectives.equivalents import TARGETS
+from searchspace.errors import HamtuneError, InvalidInput
+
+__all__ = ["COMMANDS"]
+
+_ANY = "any"
+
+
+@click.command(
+    epilog=example(
+        "hamtune init                                   asks",
+        "hamtune init --application cg.A.64 --cluster 64 --degree 6 \\",
+        "  --target any --trials 100 -o job.yaml        does not",
+        "hamtune check job.yaml",
+        "hamtune run job.yaml",
+    )
+)
+@click.option(
+    "--application",
+    metavar="A",
+    prompt="What runs: a built-in program (NAME.CLASS.RANKS), a trace (.ht), or a source directory",
+    default="is.S.32",
+    show_default=True,
+    help="A built-in program as NAME.CLASS.RANKS, a trace file, or a directory of sources.",
+)
+@click.option(
+    "--cluster",
+    metavar="N|FILE",
+    prompt="On which hosts: their number, or a file with the network there is",
+    default="32",
+    show_default=True,
+    help="How many hosts a network is to be designed for; or a file with the network there is, "
+    "such as the output of ibnetdiscover.",
+)
+@click.option(
+    "--degree",
+    type=click.IntRange(1),
+    prompt="Links per host, where the network is to be designed",
+    default=4,
+    show_default=True,
+    help="Links per host, where the network is to be designed.",
+)
+@click.option(
+    "--target",
+    type=click.Choice([_ANY, *TARGETS]),
+    prompt="Which MPI library has to run what is found",
+    default=_ANY,
+    show_default=True,
+    help="The MPI library that has to run what is found; any: all algorithms known.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    prompt="How many trials",
+    default=100,
+    show_default=True,
+    help="The budget of the search.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    default=Path("job.yaml"),
+    show_default=True,
+    help="The file; '-' for stdout. A file that is there is left alone.",
+)
+def init(
+    application: str, cluster: str, degree: int, target: str, trials: int, output: Path
+) -> int:
+    """Write a commented job file, by the answers to five questions.
+
+    Each is an option, too. The file is a valid job; its comments tell what else may be said.
+    """
+    from cli.jobfile import read_job
+
+    to_stdout = str(output) == "-"
+    if not to_stdout and output.exists():
+        raise HamtuneError(f"{output} is there already; name another file with -o")
+    name, runs = _application(application)
+    existing = None if cluster.isdigit() else cluster
+    text = _JOB.format(
+        name=name,
+        application=runs,
+        machine=_existing(cluster) if existing else _designed(int(cluster), degree),
+        search=_SEARCH_EXISTING
+        if existing
+        else _SEARCH_DESIGNED.format(networks=_networks(int(cluster))),
+        mpi=_MPI_ANY if target == _ANY else _MPI_TARGET.format(target=target),
+        trials=trials,
+    )
+    if to_stdout:
+        sys.stdout.write(text)
+        return 0
+    try:
+        with output.open("x") as file:
+            file.write(text)
+    except OSError as error:
+        raise HamtuneError(f"{output} cannot be written: {error.strerror}") from None
+    try:
+        read_job(output)
+    except InvalidInput as error:
+        output.unlink()
+        raise HamtuneError(f"these answers make no job: {error}") from None
+    say(
+        f"{output} is written; 'hamtune check {output}' explains it, 'hamtune run {output}' runs it"
+    )
+    return 0
+
+
+def _application(text: str) -> tuple[str, str]:
+    """The name of the job, and the lines of its application."""
+    words = text.split(".")
+    if words[0] in BUILTINS and not Path(text).exists():
+        if len(words) not in (2, 3) or not words[-1].isdigit():
+            raise InvalidInput(f"write a built-in program as {words[0]}.CLASS.RANKS")
+        size = ""
+        if len(words) == 3:
+            size = f"n: {words[1]}, " if words[1].isdigit() else f"class: {words[1]}, "
+        return words[0], f"application: {{builtin: {words[0]}, {size}ranks: {words[-1]}}}"
+    path = Path(text)
+    if path.is_dir():
+        return path.resolve().name, _SOURCE.format(path=_quoted(text))
+    if path.is_file():
+        return path.stem, f"application: {{trace: {_quoted(text)}}}"
+    known = ", ".join(BUILTINS)
+    raise InvalidInput(f"{text} is neither a file, nor a directory, nor one of: {known}")
+
+
+def _networks(hosts: int) -> str:
+    """Families of networks that there are of so many hosts."""
+    from searchspace.topology import generate
+
+    found = ["{family: random, instances: 8}"]
+    for family in ("torus-2d", "torus-3d", "hypercube"):
+        try:
+            generate(family, hosts)
+        except InvalidInput:
+            continue
+        found.append(family)
+    return ", ".join(found)
+
+
+def _designed(hosts: int, degree: int) -> str:
+    return _MACHINE.format(network=_DESIGNED_NETWORK.format(hosts=hosts, degree=degree))
+
+
+def _existing(path: str) -> str:
+    if not Path(path).is_file():
+        raise InvalidInput(f"{path} is neither a number of hosts nor a file")
+    return _MACHINE.format(network=_EXISTING_NETWORK.format(path=_quoted(path)))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+_JOB = """\
+# A job of Hamtune. 'hamtune check' explains it, 'hamtune run' runs it.
+# For completion in an editor: hamtune schema job > job.schema.json
+# yaml-language-server: $schema=job.schema.json
+name: {name}
+
+# What runs. Also: a trace of your own cluster ({{trace: run.ht}}, see 'hamtune recorder'), or
+# {{source: DIR, build: make, run: bin/solver 100, ranks: 64}}.
+{application}
+
+# Where it runs. Quantities have units; a bare number is in SI base units.
+{machine}
+# What is searched. What is not listed stays at its default.
+search:
+{search}{mpi}
+# When to stop, whichever comes first; also wall_seconds: 10min, patience: 30 (trials without a
+# new best).
+budget: {{trials: {trials}}}
+
+# Decides every random choice: the same seed finds the same.
+seed: 1
+"""
+_SOURCE = """\
+application:
+  source: {path}
+  build: make          # runs in that directory; CC is a wrapper for MPI
+  run: ./program       # and its arguments
+  ranks: 16"""
+_MACHINE = """\
+machine:
+{network}  host_speed: 100Gf       # flop/s of one core
+  link_bandwidth: 40Gbps
+  link_latency: 0s
+  switch_latency: 60ns
+  # cores_per_host: 1     # how many ranks a host can run
+  # protocol: verbs       # what MPI runs over; tcp-openmpi if left out
+  # Better than a data sheet: 'hamtune calibrate' measures the machine that you have.
+"""
+_DESIGNED_NETWORK = """\
+  nodes: {hosts}               # hosts
+  degree: {degree}               # links per host of random networks
+"""
+_EXISTING_NETWORK = """\
+  topology: {{file: {path}}}   # the network there is
+"""
+_SEARCH_DESIGNED = """\
+  # Networks to choose from; 'hamtune topology generate --help' lists all families.
+  topology: [{networks}]
+  # How hosts are numbered, and where ranks are placed.
+  ordering: [original, hamorder]
+  mapping: [by-order, auto]
+"""
+_SEARCH_EXISTING = """\
+  # Where ranks are placed; the network is the machine's own.
+  mapping: [by-order, auto, treematch, recursive-bipartition]
+"""
+_MPI_ANY = """\
+  # Whose choices of algorithms are imitated, and algorithms of single collectives.
+  mpi: [default, ompi, mpich, mvapich2, impi]
+  collectives: {allreduce: all, alltoall: all, bcast: all}
+"""
+_MPI_TARGET = """\
+  # Only what this library can be told; its own choices are among them.
+  target: {target}
+"""
+
+COMMANDS = [init]

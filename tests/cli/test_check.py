@@ -1,0 +1,90 @@
+"""`hamtune check`: a job file explained before it is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Hamtune
+
+JOB: dict[str, Any] = {
+    "name": "small",
+    "application": {"builtin": "is", "class": "S", "ranks": 16},
+    "machine": {"nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"},
+    "search": {
+        "topology": ["random", "torus-2d"],
+        "ordering": ["original", "hamorder"],
+        "collectives": {"alltoall": ["default", "bruck"], "gather": "all"},
+    },
+    "budget": {"trials": 20},
+}
+
+
+@pytest.fixture(scope="module")
+def hamtune(tmp_path_factory: pytest.TempPathFactory) -> Hamtune:
+    """One data directory for all, so that the program is captured once."""
+    return Hamtune(tmp_path_factory.mktemp("check"))
+
+
+def test_it_tells_the_space_and_what_the_job_may_take(hamtune: Hamtune) -> None:
+    found = hamtune.json("check", hamtune.job_file(JOB))
+
+    assert found["ranks"] == 16
+    assert found["space"]["size"] == 8
+    assert {key: found["space"]["excluded"][0][key] for key in ("parameter", "value")} == {
+        "parameter": "collectives.gather",
+        "value": None,
+    }
+    assert found["evaluation"]["status"] == "completed"
+    trials = found["space"]["size"] + len(found["space"]["baselines"])
+    assert found["estimate"]["trials"] == trials
+    seconds = trials * found["evaluation"]["cpu_seconds"] / found["estimate"]["at_once"]
+    assert found["estimate"]["seconds"] == pytest.approx(seconds)
+
+
+def test_it_says_so_in_words(hamtune: Hamtune) -> None:
+    said = hamtune("check", hamtune.job_file(JOB)).stdout
+
+    assert "builtin is (class S), 16 ranks" in said
+    assert "search space  8 configurations" in said
+    assert "  ordering: original, hamorder" in said
+    assert "left out: collectives.gather: the application never calls it" in said
+    assert "estimate      " in said
+
+
+def test_without_an_evaluation_nothing_is_captured(hamtune: Hamtune) -> None:
+    found = hamtune.json("check", "--no-evaluation", hamtune.job_file(JOB))
+
+    assert found["evaluation"] is None
+    assert found["estimate"] is None
+    assert found["space"]["size"] > 8  # what is never called is not known yet
+
+
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_one_host_and_two_need_no_network(hamtune: Hamtune, hosts: int) -> None:
+    machine = {**JOB["machine"], "nodes": hosts, "cores_per_host": 16}
+    del machine["degree"]
+    search = {"mpi": ["ompi", "mpich"], "mapping": ["by-order", "cyclic"]}
+    found = hamtune.json("check", hamtune.job_file({**JOB, "machine": machine, "search": search}))
+
+    assert found["evaluation"]["status"] == "completed"
+    assert found["space"]["baselines"] == ["given original ompi", "given original mpich"]
+
+
+def test_a_program_that_is_yet_to_be_captured_is_no_mistake(hamtune: Hamtune) -> None:
+    (hamtune.directory / "solver").mkdir(exist_ok=True)
+    source = {"source": "solver", "build": "make", "run": "./solve", "ranks": 16}
+    said = hamtune("check", hamtune.job_file({**JOB, "application": source})).stdout
+
+    assert "search space" in said
+    assert "not evaluated: capture it first" in said
+
+
+def test_a_mistake_is_told_with_its_field_and_what_was_meant(hamtune: Hamtune) -> None:
+    search = {**JOB["search"], "ordering": "hamordr"}
+    path = hamtune.job_file({**JOB, "search": search})
+
+    line = hamtune.refused("check", path)
+    assert "search.ordering: unknown ordering 'hamordr'" in line
+    assert line.endswith("did you mean 'hamorder'?")
