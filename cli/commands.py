@@ -40,7 +40,10 @@ TABLE = {
         "Check a job file, and explain what it would search and how long that may take.",
     ),
     "clone": ("jobs", "Create a new job like an existing one and print its id."),
-    "completion": ("completion", "Print what a shell needs to complete commands and options."),
+    "completion": (
+        "completion",
+        "Print what a shell needs to complete commands, options and their values.",
+    ),
     "coordinator": (
         "serve",
         "Drive jobs over a shared database and broker; any number of coordinators may run.",

@@ -56,7 +56,7 @@ def test_a_program_runs_with_the_files_of_an_export(hamtune: Hamtune, tmp_path: 
         subprocess.run(["mpicc.openmpi", "-O1", PROGRAM, "-o", program], check=True)
         ran = hamtune(
             *("testbed", "run", "four", "--configuration", RING, "--json", "--"),
-            *(str(program), "alltoall", "0", "1", f"{BYTES}x1"),
+            *(str(program), "alltoall", "0", f"{BYTES}x1x1"),
         )
         details = json.loads(ran.stdout)["details"]
         # The ring algorithm sends every pair its bytes, over as many cables as they are apart.
