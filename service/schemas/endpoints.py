@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 
-from searchspace.schema import DocumentKind, schema
+from searchspace.schema import schema
 from service.openapi import answers
 
 __all__ = ["router"]
@@ -14,16 +14,26 @@ __all__ = ["router"]
 router = APIRouter(prefix="/schema", tags=["service"])
 
 _EXAMPLE = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "JobSpec"}
+_ANSWERS: dict[int | str, dict[str, Any]] = answers(_EXAMPLE, description="The schema.")
 
 
 @router.get(
-    "/{document}.json",
-    operation_id="get_schema",
-    summary="Show the JSON schema of a document",
-    responses=answers(_EXAMPLE, 422, description="The schema."),
+    "/job.json",
+    operation_id="get_job_schema",
+    summary="Show the JSON schema of job files",
+    responses=_ANSWERS,
 )
-def get_schema(
-    document: Annotated[DocumentKind, Path(description="Which document it is of.")],
-) -> dict[str, Any]:
-    """The JSON schema of job or machine files, for editors and for programs that write them."""
-    return schema(document)
+def get_job_schema() -> dict[str, Any]:
+    """What a job file may say, for editors and for programs that write one."""
+    return schema("job")
+
+
+@router.get(
+    "/machine.json",
+    operation_id="get_machine_schema",
+    summary="Show the JSON schema of machine files",
+    responses=_ANSWERS,
+)
+def get_machine_schema() -> dict[str, Any]:
+    """What a machine file may say, for editors and for programs that write one."""
+    return schema("machine")
