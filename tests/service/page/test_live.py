@@ -431,7 +431,7 @@ def test_every_view_of_a_completed_job_can_be_read_by_everybody(
     page = open_page(f"{service.url}/#/jobs/{job}", color_scheme=scheme).page
     for view, sign in {
         f"jobs/{job}/convergence": "csv",
-        f"jobs/{job}/best": "Distances and rank times",
+        f"jobs/{job}/best": "Hops and finish times",
         f"jobs/{job}/space": "R² on trials left out",
         f"jobs/{job}/workers": "Longest",
         f"jobs/{job}/about": "Job file",
@@ -453,7 +453,7 @@ def test_the_page_fits_a_phone(
     for view, sign in {
         "jobs": "first",
         f"jobs/{ended['id']}/convergence": "csv",
-        f"jobs/{ended['id']}/best": "Distances and rank times",
+        f"jobs/{ended['id']}/best": "Hops and finish times",
         f"jobs/{ended['id']}/space": "Parallel",
         "new": "32 cables",
     }.items():
