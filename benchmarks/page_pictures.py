@@ -94,7 +94,7 @@ PICTURES = {
     "running": Picture(
         "jobs/{running}/convergence", "until about", act=_busy, whole=False, others=1
     ),
-    "trial": Picture("jobs/{first}/convergence?trial=9", "Simulate", act=_replayed, whole=False),
+    "trial": Picture("jobs/{first}/convergence?trial=19", "Simulate", act=_replayed, whole=False),
     "best": Picture("jobs/{first}/best", "Hops and"),
     "parameters": Picture("jobs/{first}/space", "R² on", act=_brushed),
     "workers": Picture("jobs/{first}/workers", "Longest", whole=False),
