@@ -18,7 +18,8 @@ test:
 test-fast:
 	$(PY) -m pytest -q -n 2 $(FAST)
 
-FAST := tests/searchspace tests/tuner tests/measuring
+FAST := $(wildcard tests/searchspace/test_*.py) tests/searchspace/ordering tests/searchspace/formats \
+  tests/measuring/trust tests/docs
 
 lint:
 	$(PY) -m ruff check .
