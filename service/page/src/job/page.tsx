@@ -2,10 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { tabOf, TABS, type Tab } from "./tabs.ts";
 import { useState } from "preact/hooks";
-import { post, put, remove, type Problem } from "../lib/api.ts";
+import { post, put, type Problem } from "../lib/api.ts";
 import { asProblem } from "../lib/hooks.ts";
 import { clock, count, duration, hour, moment, plural, speedup } from "../lib/format.ts";
-import { go, href, replace, type Route } from "../lib/router.ts";
+import { href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { lazy } from "../ui/lazy.tsx";
@@ -79,11 +79,6 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
           if (confirm(`Cancel ${job.name} for good? Its finished trials stay.`)) await act("cancel")();
         }} />}
         <a class="button" href={href(["new"], { clone: job.id })}>Clone</a>
-        {(job.state === "paused" || ENDED.includes(job.state)) && <Action label="Delete" kind="danger" work={async () => {
-          if (!confirm(`Delete ${job.name} and its trials? This cannot be undone.`)) return;
-          await remove(`/jobs/${job.id}`);
-          go(["jobs"]);
-        }} />}
         {!ENDED.includes(job.state) && <Turn job={job} onChange={followed.refresh} />}
       </div>
       {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre></div>}

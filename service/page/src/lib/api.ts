@@ -68,10 +68,6 @@ export async function post<T>(path: string, body?: unknown, headers: Record<stri
   return (await (await request(path, posting(body, headers))).json()) as T;
 }
 
-export async function remove(path: string): Promise<void> {
-  await request(path, { method: "DELETE" });
-}
-
 export async function put<T>(path: string, body: unknown): Promise<T> {
   return (await (await request(path, { ...posting(body), method: "PUT" })).json()) as T;
 }
