@@ -10,6 +10,8 @@ from importlib import import_module
 
 import click
 
+from cli.interrupts import default_signals
+
 __all__ = ["TABLE", "LazyGroup"]
 
 TABLE = {
@@ -134,7 +136,8 @@ class LazyGroup(click.Group):
         """A command, imported now; None where there is none of this name."""
         if cmd_name not in TABLE:
             return None
-        module = import_module(f"cli.{TABLE[cmd_name][0]}")
+        with default_signals():
+            module = import_module(f"cli.{TABLE[cmd_name][0]}")
         commands: list[click.Command] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 

@@ -191,10 +191,10 @@ def _place(
             if seconds - shown >= _BETWEEN_LINES:
                 shown = seconds
                 say(f"{seconds:6.1f} s  hop-bytes {hop_bytes}")
-            return not interrupted
+            return not interrupted.is_set()
 
         places = mapper.place(traffic, machine, proceed, seed=seed, **options)
-        if interrupted:
+        if interrupted.is_set():
             say("interrupted; this is the best mapping so far")
         return places
 

@@ -205,13 +205,13 @@ def _drive(search: Search, problem: Problem, budget: float) -> tuple[float, bool
     shown, told = 0.0, ""
     seconds = 0.0
     with interruptible() as interrupted:
-        while not search.finished and seconds < budget and not interrupted:
+        while not search.finished and seconds < budget and not interrupted.is_set():
             search.step()
             seconds = (time.process_time() - begin) / problem.threads
             if seconds - shown >= 1.0 and told != (told := _progress(search, problem)):
                 shown = seconds
                 say(f"{seconds:6.1f} s  {told}")
-        return seconds, bool(interrupted)
+        return seconds, interrupted.is_set()
 
 
 def _progress(search: Search, problem: Problem) -> str:

@@ -170,7 +170,7 @@ def _drive(search: ParetoSearch, seconds: float, moves: float) -> bool:
     begin = time.process_time()
     shown = 0.0
     with interruptible() as interrupted:
-        while search.moves < moves and not interrupted:
+        while search.moves < moves and not interrupted.is_set():
             spent = time.process_time() - begin
             if spent >= seconds:
                 break
@@ -184,7 +184,7 @@ def _drive(search: ParetoSearch, seconds: float, moves: float) -> bool:
                     f"{min(found.cable_length for found in archive):.1f}"
                 )
             search.step()
-        return bool(interrupted)
+        return interrupted.is_set()
 
 
 def _write_files(output: Path, archive: Sequence[Compromise]) -> list[str]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 import click
 
 from cli.client import SERVER_FILE
+from cli.interrupts import EndRequest, interruptible
 from cli.logs import log_level_option, log_to_stderr
 from cli.options import data_option, example, say
 from service.settings import Settings
@@ -48,27 +47,22 @@ def up(host: str, port: int, log_level: str, settings: Settings) -> int:
 
     Jobs that an earlier process left unfinished go on. Stop it with Ctrl-C; nothing is lost.
     """
-    from service.processes import serve
-    from service.runtime import Runtime
-    from workers.scratch import scratch
+    with interruptible() as stop:
+        from service.processes import serve
+        from service.runtime import Runtime
+        from workers.scratch import scratch
 
-    log_to_stderr(log_level)
-    if not settings.embedded:
-        say("hamtune: HAMTUNE_BROKER_URL is set; 'hamtune up' runs its own workers without it")
-    runtime = Runtime(settings, run=True)
-    with _graceful_termination() as serving:
-        try:
-            with runtime, scratch(), _announced(settings.data) as announce:
-
-                def ready(url: str) -> None:
-                    serving.set()
-                    announce(url)
-
-                serve(runtime, host, port, on_ready=ready)
-        except KeyboardInterrupt:
-            say(f"hamtune: stopped; unfinished jobs go on with 'hamtune up --data {settings.data}'")
-            return 130
-    return 0
+        log_to_stderr(log_level)
+        if not settings.embedded:
+            say("hamtune: HAMTUNE_BROKER_URL is set; 'hamtune up' runs its own workers without it")
+        with (
+            Runtime(settings, run=True) as runtime,
+            scratch(),
+            _announced(settings.data) as announce,
+        ):
+            serve(runtime, host, port, on_ready=announce, stop=stop)
+    say(f"hamtune: stopped; unfinished jobs go on with 'hamtune up --data {settings.data}'")
+    return _status(stop)
 
 
 @click.command(
@@ -88,21 +82,17 @@ def api(host: str, port: int, log_level: str, settings: Settings) -> int:
     Database, broker and artifacts are named by HAMTUNE_DATABASE_URL, HAMTUNE_BROKER_URL and
     HAMTUNE_ARTIFACTS_URL.
     """
-    from service.processes import run_api
+    with interruptible() as stop:
+        from service.processes import run_api
+        from service.retry import Stopped
 
-    log_to_stderr(log_level)
-    with _graceful_termination() as serving:
-
-        def ready(url: str) -> None:
-            serving.set()
-            say(f"hamtune: serving {url}")
-
-        try:
-            run_api(settings, host, port, on_ready=ready)
-        except KeyboardInterrupt:
-            say("hamtune: stopped; coordinators and workers go on without the API")
-            return 130
-    return 0
+        log_to_stderr(log_level)
+        with suppress(Stopped):
+            run_api(
+                settings, host, port, stop=stop, on_ready=lambda url: say(f"hamtune: serving {url}")
+            )
+    say("hamtune: stopped; coordinators and workers go on without the API")
+    return _status(stop)
 
 
 @click.command(epilog=example("hamtune coordinator"))
@@ -114,10 +104,13 @@ def coordinator(log_level: str, settings: Settings) -> int:
     Another coordinator takes over the jobs of one that dies. Set the same URLs as for
     'hamtune api'.
     """
-    from service.processes import run_coordinator
+    with interruptible() as stop:
+        from service.processes import run_coordinator
+        from service.retry import Stopped
 
-    log_to_stderr(log_level)
-    run_coordinator(settings)
+        log_to_stderr(log_level)
+        with suppress(Stopped):
+            run_coordinator(settings, stop)
     say("hamtune: coordinator stopped; its jobs go on with another one")
     return 0
 
@@ -155,10 +148,13 @@ def worker(
 
     Set the same URLs as for 'hamtune api'.
     """
-    from service.processes import run_worker
+    with interruptible() as stop:
+        from service.processes import run_worker
+        from service.retry import Stopped
 
-    log_to_stderr(log_level)
-    run_worker(settings, concurrency=concurrency, queues=queues)
+        log_to_stderr(log_level)
+        with suppress(Stopped):
+            run_worker(settings, stop, concurrency=concurrency, queues=queues)
     say("hamtune: worker stopped; trials it had not finished go to another one")
     return 0
 
@@ -188,21 +184,6 @@ def _announced(data: Path) -> Iterator[_Announcer]:
         path.unlink(missing_ok=True)
 
 
-@contextmanager
-def _graceful_termination() -> Iterator[threading.Event]:
-    """Let SIGTERM, which uvicorn raises again once it has stopped, end the command in order.
-
-    Yields:
-        What to set once uvicorn hears the signal; before, it interrupts as Ctrl-C does.
-    """
-    serving = threading.Event()
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        if not serving.is_set():
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield serving
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _status(stop: EndRequest) -> int:
+    """Zero for whoever looks after processes and ends them by SIGTERM."""
+    return 130 if stop.number == signal.SIGINT else 0

@@ -6,11 +6,9 @@ import asyncio
 import gc
 import logging
 import os
-import signal
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -36,15 +34,21 @@ log = logging.getLogger("hamtune.service")
 
 
 def serve(
-    runtime: Runtime, host: str, port: int, *, on_ready: Callable[[str], None] | None = None
+    runtime: Runtime,
+    host: str,
+    port: int,
+    *,
+    on_ready: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
 ) -> None:
-    """Serve a started runtime over HTTP until SIGINT or SIGTERM.
+    """Serve a started runtime over HTTP until SIGINT or SIGTERM, which it handles meanwhile.
 
     Args:
         runtime: Started; the caller stops it.
         host: Address to listen on; only loopback, unless the settings ask for keys.
         port: Port to listen on; 0 takes a free one.
         on_ready: Called with the URL once requests are answered.
+        stop: If it is set already, nothing is served: a signal came before.
 
     Raises:
         InvalidInput: The address is not loopback or the port is out of range.
@@ -69,19 +73,31 @@ def serve(
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS") or [],
     )
     with listener:
-        _Server(configuration, app, lambda: on_ready and on_ready(url)).run(sockets=[listener])
+        ready = (lambda: on_ready(url)) if on_ready else (lambda: None)
+        _Server(configuration, app, ready, stop).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
     """Uvicorn that tells when it is ready, drops slow clients, and ends streams as it ends."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: FastAPI,
+        ready: Callable[[], None],
+        stop: threading.Event | None,
+    ) -> None:
         super().__init__(config)
         self._app = app
         self._ready = ready
+        self._stop = stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        # From here on it hears signals itself.
+        if self._stop is not None and self._stop.is_set():
+            self.should_exit = True
+            return
         # What is loaded stays; to look through it for garbage would hold up requests every now and
         # then by a quarter of a second.
         gc.freeze()
@@ -111,29 +127,45 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def run_api(
-    settings: Settings, host: str, port: int, *, on_ready: Callable[[str], None] | None = None
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    stop: threading.Event,
+    on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the REST interface alone; coordinators and workers run elsewhere.
 
+    Args:
+        settings: Where things are.
+        host: See `serve`.
+        port: See `serve`.
+        stop: Set by a signal that comes before it serves.
+        on_ready: See `serve`.
+
     Raises:
+        Stopped: A signal came before the database was there.
         InvalidInput: There is no broker URL, or the address cannot be used.
     """
     _need_broker(settings)
-    with Runtime(settings, patient=True) as runtime, registered(runtime.storage, "api"):
-        serve(runtime, host, port, on_ready=on_ready)
+    with (
+        Runtime(settings, until=stop) as runtime,
+        registered(runtime.storage, "api", until=stop),
+    ):
+        serve(runtime, host, port, on_ready=on_ready, stop=stop)
 
 
-def run_coordinator(settings: Settings) -> None:
-    """Drive jobs until SIGINT or SIGTERM; any number of coordinators may run.
+def run_coordinator(settings: Settings, stop: threading.Event) -> None:
+    """Drive jobs until told to stop; any number of coordinators may run.
 
     Raises:
+        Stopped: It was told so before the database was there.
         InvalidInput: There is no broker URL.
     """
     broker = _need_broker(settings)
-    storage = open_storage(settings, patient=True)
+    storage = open_storage(settings, until=stop)
     try:
-        with registered(storage, "coordinator", metrics_port=settings.metrics_port):
-            stop = _stop_on_signals()  # before, there is nothing to be left in order
+        with registered(storage, "coordinator", until=stop, metrics_port=settings.metrics_port):
             app = make_app(broker)
             await_broker(app, stop)
             log.info("waiting for jobs")
@@ -144,30 +176,34 @@ def run_coordinator(settings: Settings) -> None:
 
 def run_worker(
     settings: Settings,
+    stop: threading.Event,
     *,
     concurrency: int | None = None,
     queues: Sequence[str] = tuple(QUEUES),
 ) -> None:
-    """Evaluate trials until SIGINT or SIGTERM; any number of workers may run.
+    """Evaluate trials until told to stop; any number of workers may run.
 
     Args:
         settings: Where things are.
+        stop: Tells it.
         concurrency: Evaluations at once; by default of the settings, or one a core.
         queues: Of `storage.messages.QUEUES`, those that it listens to.
 
     Raises:
+        Stopped: It was told so before the database was there.
         InvalidInput: There is no broker URL.
         SimulatorError: There is no simulator of this version.
         Conflict: It does not fit the workers that are there.
     """
     broker = _need_broker(settings)
     version = simulator_version()
-    storage = open_storage(settings, patient=True)
+    storage = open_storage(settings, until=stop)
     at_once = concurrency or settings.concurrency or os.cpu_count() or 1
     try:
         with registered(
             storage,
             "worker",
+            until=stop,
             simulator=version,
             concurrency=at_once,
             metrics_port=settings.metrics_port,
@@ -175,23 +211,13 @@ def run_worker(
             process.run_worker(
                 storage,
                 broker,
+                stop,
                 concurrency=at_once,
                 policy=settings.captures,
                 queues=[QUEUES[queue] for queue in queues],
             )
     finally:
         storage.close()
-
-
-def _stop_on_signals() -> threading.Event:
-    stop = threading.Event()
-
-    def set_stop(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, set_stop)
-    return stop
 
 
 def _need_broker(settings: Settings) -> str:

@@ -32,6 +32,7 @@ def registered(
     storage: Storage,
     kind: ProcessKind,
     *,
+    until: threading.Event,
     simulator: str | None = None,
     concurrency: int | None = None,
     metrics_port: int | None = None,
@@ -41,11 +42,13 @@ def registered(
     Args:
         storage: The database.
         kind: What it is.
+        until: Wait for a database that is away until this is set.
         simulator: The version with which a worker simulates.
         concurrency: How many evaluations a worker makes at once.
         metrics_port: Where a process without an HTTP interface serves its metrics, on loopback.
 
     Raises:
+        Stopped: It was set before.
         Conflict: It does not fit a process that serves already.
     """
     name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
@@ -59,7 +62,7 @@ def registered(
             simulator=simulator,
             concurrency=concurrency,
         ),
-        forever=True,
+        until=until,
     )
     ended = threading.Event()
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
 from storage.errors import Unavailable
 
-__all__ = ["retrying"]
+__all__ = ["Stopped", "retrying"]
 
 T = TypeVar("T")
 
@@ -19,26 +19,34 @@ _PAUSE_SECONDS = 0.5
 log = logging.getLogger("hamtune.service")
 
 
-def retrying(act: Callable[[], T], *, forever: bool = False) -> T:
+class Stopped(Exception):
+    """The process is asked to end before it serves."""
+
+
+def retrying(act: Callable[[], T], *, until: threading.Event | None = None) -> T:
     """Do something that may be done again, several times while the database is away.
 
     A server that is just started again is back in a moment; one that stays away is told of.
 
     Args:
         act: What to do.
-        forever: Go on until the database is there, and say once that it is not, as processes do
-            that are started together with their servers.
+        until: Go on until the database is there or this is set, and say once that it is not, as
+            processes do that are started together with their servers.
 
     Raises:
         Unavailable: The database is away.
+        Stopped: `until` was set before the database was there.
     """
-    left = _TRIES - 1
-    while left > 0 or forever:
+    stop = until or threading.Event()
+    failures = 0
+    while not stop.is_set():
         try:
             return act()
         except Unavailable as error:
-            left -= 1
-            if left == 0 and forever:
+            failures += 1
+            if failures == _TRIES:
+                if until is None:
+                    raise
                 log.warning("%s; waiting for it", error)
-            time.sleep(_PAUSE_SECONDS)
-    return act()
+        stop.wait(_PAUSE_SECONDS)
+    raise Stopped

@@ -36,7 +36,7 @@ class Runtime:
         run: Whether to run jobs; by default if the settings are embedded. False leaves that to
             another process and only opens the storage.
         only_asked: Run no other jobs than those that `drive` is called for.
-        patient: Wait for a database that is away at the start.
+        until: Wait for a database that is away at the start until this is set.
 
     Example:
         >>> with Runtime(Settings.under(Path("data"))) as runtime:
@@ -49,12 +49,12 @@ class Runtime:
         *,
         run: bool | None = None,
         only_asked: bool = False,
-        patient: bool = False,
+        until: threading.Event | None = None,
     ) -> None:
         self.settings = settings
         self._run = settings.embedded if run is None else run
         self._only_asked = only_asked
-        self._patient = patient
+        self._until = until
         self._storage: Storage | None = None
         self._coordinator: Coordinator | None = None
         self._coordinating: list[threading.Thread] = []
@@ -77,11 +77,12 @@ class Runtime:
 
         Raises:
             DataDirectoryInUse: Another embedded runtime works on the data directory.
+            Stopped: `until` was set before the database was there.
         """
         with ExitStack() as started:
             if self._run:
                 started.enter_context(DataLock(self.settings.data))
-            storage = open_storage(self.settings, patient=self._patient)
+            storage = open_storage(self.settings, until=self._until)
             started.callback(storage.close)
             if self._run:
                 self._start_workers(storage, started)
@@ -151,15 +152,16 @@ class Runtime:
         self.stop()
 
 
-def open_storage(settings: Settings, *, patient: bool = False) -> Storage:
+def open_storage(settings: Settings, *, until: threading.Event | None = None) -> Storage:
     """Open the storage that the settings name, its tables brought up to date.
 
     Args:
         settings: Where it is.
-        patient: Wait for a database that is away, instead of a moment.
+        until: Wait for a database that is away until this is set, instead of a moment.
 
     Raises:
         Unavailable: The database is away.
+        Stopped: `until` was set before the database was there.
     """
     storage = Storage.open(
         settings.database_url,
@@ -168,7 +170,7 @@ def open_storage(settings: Settings, *, patient: bool = False) -> Storage:
         cache_bytes=settings.cache_size,
     )
     try:
-        retrying(storage.upgrade, forever=patient)
+        retrying(storage.upgrade, until=until)
     except BaseException:
         storage.close()
         raise

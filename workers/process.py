@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 from collections.abc import Sequence
-from types import FrameType
 
 from searchspace.errors import HamtuneError
 from storage.storage import Storage
@@ -28,20 +26,22 @@ log = logging.getLogger("hamtune.workers")
 def run_worker(
     storage: Storage,
     broker_url: str,
+    stop: threading.Event,
     *,
     concurrency: int | None = None,
     grace_seconds: float = GRACE_SECONDS,
     policy: CapturePolicy | None = None,
     queues: Sequence[str] | None = None,
 ) -> None:
-    """Evaluate trials until SIGTERM or SIGINT; call it in the main thread.
+    """Evaluate trials until told to stop.
 
-    At the signal the worker takes no more, lets what is under way end for a while, and hands the
+    Then the worker takes no more, lets what is under way end for a while, and hands the
     rest back.
 
     Args:
         storage: Where attempts and jobs are read and outcomes are written.
         broker_url: Where messages come from; while it cannot be reached, the worker waits.
+        stop: Tells it to stop.
         concurrency: Evaluations at once; None for the number of cores.
         grace_seconds: Time to end evaluations under way.
         policy: What captures may do.
@@ -51,22 +51,15 @@ def run_worker(
         HamtuneError: The worker cannot take messages any more.
     """
     log.info("engine: %s", engine_in_use())
-    ending = threading.Event()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        ending.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
     app = make_app(broker_url)
-    await_broker(app, ending)
+    await_broker(app, stop)
     pool = EmbeddedPool(app, concurrency, storage=storage, policy=policy, queues=queues)
     with scratch():
         pool.start()
         log.info("waiting for work")
-        while pool.listens and not ending.wait(_LOOK_SECONDS):
+        while pool.listens and not stop.wait(_LOOK_SECONDS):
             pass
-        failed = not ending.is_set()
+        failed = not stop.is_set()
         log.info("stopping")
         pool.stop(grace_seconds=grace_seconds)
     if failed:  # whoever looks after the process starts it again

@@ -56,7 +56,11 @@ class Process:
         with self.log.open("ab") as output:
             self.logged = output.tell()
             self.process = subprocess.Popen(
-                [*self.prefix, str(ROOT / ".venv/bin/python"), "-m", "cli", *self.arguments],
+                [
+                    *self.prefix,
+                    *(str(ROOT / ".venv/bin/python"), "-X", "faulthandler", "-m", "cli"),
+                    *self.arguments,
+                ],
                 cwd=self.directory,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
@@ -84,13 +88,18 @@ class Process:
             self.process.wait()
 
     def stop(self, seconds: float = 300.0) -> int:
-        """Ask it to end; its exit status."""
+        """Ask it to end; its exit status. One that does not end shows where it is."""
         assert self.process is not None
         if self.may_end and self.has_ended():
             return 0
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
-        return self.process.wait(seconds)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.signal(signal.SIGABRT)
+            self.process.wait()
+            raise AssertionError(self.log.read_text()[-20_000:]) from None
 
 
 @dataclass

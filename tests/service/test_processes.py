@@ -6,6 +6,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import httpx
 import pytest
@@ -48,11 +49,11 @@ def test_a_port_in_use_or_out_of_range_is_named(tmp_path: Path) -> None:
 def test_separate_processes_need_a_broker(tmp_path: Path) -> None:
     settings = Settings.under(tmp_path)
     with pytest.raises(InvalidInput, match="set HAMTUNE_BROKER_URL"):
-        run_api(settings, "127.0.0.1", 0)
+        run_api(settings, "127.0.0.1", 0, stop=Event())
     with pytest.raises(InvalidInput, match="set HAMTUNE_BROKER_URL"):
-        run_coordinator(settings)
+        run_coordinator(settings, Event())
     with pytest.raises(InvalidInput, match="set HAMTUNE_BROKER_URL"):
-        run_worker(settings)
+        run_worker(settings, Event())
 
 
 def test_two_embedded_runtimes_do_not_run_over_the_same_data(tmp_path: Path) -> None:
@@ -64,6 +65,13 @@ def test_two_embedded_runtimes_do_not_run_over_the_same_data(tmp_path: Path) -> 
         Runtime(settings).start()
     with Runtime(settings):
         pass
+
+
+def test_a_signal_before_it_serves_is_not_lost(tmp_path: Path) -> None:
+    stop = Event()
+    stop.set()
+    with Runtime(Settings.under(tmp_path), run=False) as runtime:
+        serve(runtime, "127.0.0.1", 0, stop=stop, on_ready=lambda _: pytest.fail("it serves"))
 
 
 def test_it_answers_only_to_loopback_names(server: Server) -> None:

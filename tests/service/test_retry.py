@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from threading import Event
 
 import pytest
 
-from service.retry import retrying
+from service.retry import Stopped, retrying
 from storage.errors import Unavailable
 
 
@@ -44,6 +45,17 @@ def test_a_server_waits_for_a_database_that_stays_away_and_says_so_once(
         return "done"
 
     with caplog.at_level(logging.WARNING, "hamtune.service"):
-        assert retrying(act, forever=True) == "done"
+        assert retrying(act, until=Event()) == "done"
     told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert told == ["the database cannot be used now: it is away; waiting for it"]
+
+
+def test_a_server_that_is_told_to_stop_waits_no_longer() -> None:
+    stop = Event()
+
+    def act() -> None:
+        stop.set()
+        raise Unavailable("the database cannot be used now: it is away")
+
+    with pytest.raises(Stopped):
+        retrying(act, until=stop)

@@ -31,12 +31,14 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 WORKER = """
 import logging
 import sys
+from cli.interrupts import interruptible
 from storage.storage import Storage
 from workers.process import run_worker
 
 logging.basicConfig()
 database, artifacts, broker = sys.argv[1:]
-run_worker(Storage.open(database, artifacts), broker, concurrency=2)
+with interruptible() as stop:
+    run_worker(Storage.open(database, artifacts), broker, stop, concurrency=2)
 """
 WITHOUT_END = f"""
 import threading
