@@ -24,7 +24,16 @@ from typing import Any
 from searchspace.errors import HamtuneError
 from searchspace.formats.patterns import pattern_trace
 
-__all__ = ["BUILT", "PLAIN", "Engine", "SimulatorError", "engine", "examine", "versions_of"]
+__all__ = [
+    "BUILT",
+    "PLAIN",
+    "RELEASE",
+    "Engine",
+    "SimulatorError",
+    "engine",
+    "examine",
+    "versions_of",
+]
 
 _ROOT = Path(__file__).resolve().parent.parent
 BUILT = _ROOT / "build/workers/simulator/hamtune-simulator"
