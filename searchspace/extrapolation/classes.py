@@ -77,7 +77,8 @@ def patterns(captures: Sequence[Capture], target: int, rules: Sequence[GridRule]
     if not found:
         raise NoPattern(
             "the ranks that do alike do not stand alike in any grid that is known (lines, 2-D and "
-            "3-D grids, rows of a fixed length)"
+            "3-D grids, rows of a fixed length); captures do best on numbers of ranks among which "
+            "the problem divides evenly, and from 64 on, where every place of a grid occurs"
         )
     return sorted(found, key=lambda pattern: not pattern.even)
 

@@ -9,6 +9,7 @@ trials that it has not seen tells how far it can be believed.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,7 +48,7 @@ class Importance(BaseModel):
     """How much each parameter of a job matters."""
 
     method: str
-    trials: int = Field(description="Completed trials that were learnt from.")
+    trials: int = Field(description="Completed trials of the search space that were learnt from.")
     score: float | None = Field(
         description="R^2 on trials left out of learning (cross-validation): 1 is perfect, 0 says "
         "that the shares mean little."
@@ -67,7 +68,7 @@ def importance(rows: Sequence[tuple[Mapping[str, Any], float]], *, seed: int = 0
         seed: Decides trees and shuffling.
     """
     step = max(1, math.ceil(len(rows) / MOST))
-    rows = rows[::step]
+    rows = _imputed(rows[::step])
     names = [name for name, values in _domains(rows).items() if len(values) > 1]
     if len(rows) < FEWEST:
         return _none(len(rows), f"at least {FEWEST} completed trials are needed")
@@ -110,10 +111,26 @@ def _none(trials: int, note: str) -> Importance:
     return Importance(method=METHOD, trials=trials, score=None, parameters=[], note=note)
 
 
+def _imputed(
+    rows: Sequence[tuple[Mapping[str, Any], float]],
+) -> list[tuple[dict[str, Any], float]]:
+    """Rows in which a parameter that does not count has its most frequent value.
+
+    That a torus has no seed would tell the forest as much as that it is a torus, and the seed would
+    seem to matter.
+    """
+    counts: dict[str, Counter[Any]] = {}
+    for configuration, _ in rows:
+        for name, value in configuration.items():
+            counts.setdefault(name, Counter())[value] += 1
+    usual = {name: values.most_common(1)[0][0] for name, values in counts.items()}
+    return [({**usual, **configuration}, value) for configuration, value in rows]
+
+
 def _domains(rows: Sequence[tuple[Mapping[str, Any], float]]) -> dict[str, dict[Any, None]]:
-    """The values that each parameter takes; not to count is one of them."""
+    """The values that each parameter takes."""
     names = dict.fromkeys(name for configuration, _ in rows for name in configuration)
-    return {name: dict.fromkeys(c.get(name) for c, _ in rows) for name in names}
+    return {name: dict.fromkeys(c[name] for c, _ in rows) for name in names}
 
 
 def _encoded(
@@ -130,7 +147,7 @@ def _encoded(
             owners.append(name)
             continue
         for value in values:
-            columns.append([float(configuration.get(name) == value) for configuration, _ in rows])
+            columns.append([float(configuration[name] == value) for configuration, _ in rows])
             owners.append(name)
     return columns, owners
 

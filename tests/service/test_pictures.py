@@ -10,6 +10,7 @@ from searchspace.collectives.equivalents import TARGETS
 from searchspace.topology import FAMILIES
 from service.exports.registry import EXPORTERS
 from service.importance.model import importance
+from storage.records import Outcome
 
 
 def test_checking_a_job_file_says_what_it_would_be(
@@ -95,6 +96,28 @@ def test_importance_finds_the_parameter_that_decides() -> None:
     assert found.score is not None
     assert found.score > 0.9
     assert importance(rows) == found
+
+
+def test_a_parameter_that_often_does_not_count_is_not_what_matters() -> None:
+    """Only random networks have a seed; that a trial has none says that it is a torus."""
+    rows = [
+        ({"topology": "torus-2d", "mpi": str(n % 3)}, 1.0)
+        if n % 2
+        else ({"topology": "random", "topology_seed": n % 7, "mpi": str(n % 3)}, 2.0)
+        for n in range(84)
+    ]
+    shares = {one.name: one.importance for one in importance(rows).parameters}
+    assert shares["topology"] > 0.95
+
+
+def test_importance_is_learnt_from_the_search_space_alone(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    outcomes = [Outcome(status="completed", value=1.0 + n) for n in range(15)]
+    job = create_job()
+    add_trials(job, *outcomes, baselines=("mesh-2d", "torus-2d"))  # the mesh is not in the space
+    found = client.get(f"/api/v1/jobs/{job}/importance").json()
+    assert found["trials"] == 14
 
 
 def test_importance_says_when_it_cannot_be_known(

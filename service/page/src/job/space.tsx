@@ -47,7 +47,7 @@ function Shares({ job, finished }: { job: Job; finished: number }) {
           </div>
         ))}
       </div>
-      {data.parameters.length > 0 && <p class="small-text quiet">{data.method}, of {data.trials} completed trials (censored ones say too little); R² on trials left out {data.score?.toFixed(2) ?? "–"}.</p>}
+      {data.parameters.length > 0 && <p class="small-text quiet">{data.method}, of {data.trials} completed trials of the search space (censored ones say too little); R² on trials left out {data.score?.toFixed(2) ?? "–"}.</p>}
     </>
   );
 }
