@@ -52,6 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
         with terminable():
             status = cli.main(args=arguments, prog_name="hamtune", standalone_mode=False)
         return DONE if status is None else int(status)
+    except SystemExit as ended:  # click's, when it has completed words for a shell
+        return int(ended.code or DONE)
     except BrokenPipeError:
         # The reader of our output went away; what Python still buffers must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

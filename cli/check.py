@@ -14,6 +14,7 @@ from cli.options import data_option, example, json_option, print_json, say, targ
 from searchspace.errors import InvalidInput
 from searchspace.units import format_bandwidth, format_duration, format_size
 from service.settings import Settings
+from storage.errors import NotFound
 
 if TYPE_CHECKING:
     from cli.subjects import Subject
@@ -50,17 +51,22 @@ def check(
 
     Nothing is created. Mistakes are named with their fields, all at once, as 'hamtune run' does.
     """
-    from cli.subjects import located_application
+    from cli.subjects import NotCaptured, located, located_application
     from searchspace.jobspace import build_space
 
     spec = read_job(job_file, target=target)
     folder = Path() if str(job_file) == "-" else job_file.parent
     subject, unknown = None, None
-    if evaluation:
-        try:
-            subject = located_application(spec.application, folder, settings)
-        except InvalidInput as error:
-            unknown = error.message
+    try:
+        named = located(spec.application, folder)
+        if evaluation:
+            subject = located_application(named, Path(), settings)
+    except NotCaptured:
+        unknown = "the program is captured when the job is run"
+    except NotFound:
+        unknown = "the application is not stored in this data directory"
+    except InvalidInput as error:
+        raise InvalidInput(f"{job_file}: application.{error}") from None
     ranks = spec.known_ranks if subject is None else subject.ranks
     built = None
     if ranks is not None:
@@ -71,7 +77,9 @@ def check(
         "ranks": ranks,
         "space": None if built is None else built.describe(),
         "evaluation": cost and cost.document,
-        "estimate": None if built is None or cost is None else _estimate(spec, built, cost),
+        "estimate": None
+        if built is None or cost is None or cost.document["status"] != "completed"
+        else _estimate(spec, built, cost, settings),
         "note": unknown,
     }
     if as_json:
@@ -117,20 +125,22 @@ def _evaluate(spec: JobSpec, built: BuiltSpace, subject: Subject) -> _Cost | Non
                 memory_bytes=spec.limits.memory,
                 wall_seconds=spec.limits.wall_seconds,
             )
-            names = ("status", "simulated_time", "cpu_seconds", "peak_rss_bytes")
-            return _Cost({"configuration": label, **{name: found[name] for name in names}})
+            names = ("status", "reason", "simulated_time", "cpu_seconds", "peak_rss_bytes")
+            return _Cost({"configuration": label, **{name: found.get(name) for name in names}})
     return None
 
 
-def _estimate(spec: JobSpec, built: BuiltSpace, cost: _Cost) -> dict[str, Any]:
+def _estimate(spec: JobSpec, built: BuiltSpace, cost: _Cost, settings: Settings) -> dict[str, Any]:
     """How long the job may take, if every evaluation takes what this one took."""
-    cores = min(os.cpu_count() or 1, spec.batch)
+    at_once = min(settings.concurrency or os.cpu_count() or 1, spec.batch)
     limits = [limit for limit in (spec.budget.trials, built.space.size) if limit is not None]
     trials = min(limits) + len(built.baselines) + spec.refinement
-    seconds = trials * cost.document["cpu_seconds"] / cores
+    seconds = trials * cost.document["cpu_seconds"] / at_once
+    if spec.budget.cpu_seconds is not None:
+        seconds = min(seconds, spec.budget.cpu_seconds / at_once)
     if spec.budget.wall_seconds is not None:
         seconds = min(seconds, spec.budget.wall_seconds)
-    return {"trials": trials, "at_once": cores, "seconds": seconds}
+    return {"trials": trials, "at_once": at_once, "seconds": seconds}
 
 
 def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
@@ -158,12 +168,15 @@ def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
         lines.append(f"not evaluated: {answer['note']}")
     cost, estimate = answer["evaluation"], answer["estimate"]
     if cost is not None:
-        time = cost["simulated_time"]
-        told = format_duration(time) if cost["status"] == "completed" else cost["status"]
-        lines.append(
-            f"evaluation    {cost['configuration']}: {told} simulated in "
+        took = (
             f"{format_duration(cost['cpu_seconds'])} of CPU, {format_size(cost['peak_rss_bytes'])}"
         )
+        told = (
+            f"{format_duration(cost['simulated_time'])} simulated in {took}"
+            if cost["status"] == "completed"
+            else f"{cost['status']} after {took}: {_why(cost['reason'])}"
+        )
+        lines.append(f"evaluation    {cost['configuration']}: {told}")
     if estimate is not None:
         lines.append(
             f"estimate      {estimate['trials']:,} trials and baselines at most, "
@@ -171,6 +184,10 @@ def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
             "and what the search itself takes"
         )
     return lines
+
+
+def _why(reason: Any) -> str:
+    return str(reason["message"]) if isinstance(reason, dict) else str(reason)
 
 
 def _application(document: dict[str, Any]) -> str:

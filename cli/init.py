@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,6 +17,21 @@ from searchspace.errors import HamtuneError, InvalidInput
 __all__ = ["COMMANDS"]
 
 _ANY = "any"
+
+
+class _Question(click.Option):
+    """An option that is asked for, on stderr: stdout may be the file."""
+
+    def prompt_for_value(self, ctx: click.Context) -> Any:
+        """The answer."""
+        assert self.prompt is not None
+        return click.prompt(
+            self.prompt,
+            default=self.get_default(ctx),
+            type=self.type,
+            value_proc=lambda answer: self.process_value(ctx, answer),
+            err=True,
+        )
 
 
 @click.command(
@@ -29,6 +46,7 @@ _ANY = "any"
 @click.option(
     "--application",
     metavar="A",
+    cls=_Question,
     prompt="What runs: a built-in program (NAME.CLASS.RANKS), a trace (.ht), or a source directory",
     default="is.S.32",
     show_default=True,
@@ -37,6 +55,7 @@ _ANY = "any"
 @click.option(
     "--cluster",
     metavar="N|FILE",
+    cls=_Question,
     prompt="On which hosts: their number, or a file with the network there is",
     default="32",
     show_default=True,
@@ -46,6 +65,7 @@ _ANY = "any"
 @click.option(
     "--degree",
     type=click.IntRange(1),
+    cls=_Question,
     prompt="Links per host, where the network is to be designed",
     default=4,
     show_default=True,
@@ -54,6 +74,7 @@ _ANY = "any"
 @click.option(
     "--target",
     type=click.Choice([_ANY, *TARGETS]),
+    cls=_Question,
     prompt="Which MPI library has to run what is found",
     default=_ANY,
     show_default=True,
@@ -62,6 +83,7 @@ _ANY = "any"
 @click.option(
     "--trials",
     type=click.IntRange(1),
+    cls=_Question,
     prompt="How many trials",
     default=100,
     show_default=True,
@@ -83,23 +105,28 @@ def init(
 
     Each is an option, too. The file is a valid job; its comments tell what else may be said.
     """
-    from cli.jobfile import read_job
+    from cli.jobfile import parse_job
 
     to_stdout = str(output) == "-"
     if not to_stdout and output.exists():
         raise HamtuneError(f"{output} is there already; name another file with -o")
-    name, runs = _application(application)
-    existing = None if cluster.isdigit() else cluster
+    folder = Path() if to_stdout else output.parent
+    name, runs = _application(application, folder)
+    designed = int(cluster) if cluster.isdigit() else None
     text = _JOB.format(
-        name=name,
+        name=_quoted(name),
         application=runs,
-        machine=_existing(cluster) if existing else _designed(int(cluster), degree),
+        machine=_existing(cluster, folder) if designed is None else _designed(designed, degree),
         search=_SEARCH_EXISTING
-        if existing
-        else _SEARCH_DESIGNED.format(networks=_networks(int(cluster))),
+        if designed is None or designed <= _FEWEST
+        else _SEARCH_DESIGNED.format(networks=_networks(designed)),
         mpi=_MPI_ANY if target == _ANY else _MPI_TARGET.format(target=target),
         trials=trials,
     )
+    try:
+        parse_job(text, folder)
+    except InvalidInput as error:
+        raise HamtuneError(f"these answers make no job: {error}") from None
     if to_stdout:
         sys.stdout.write(text)
         return 0
@@ -108,19 +135,18 @@ def init(
             file.write(text)
     except OSError as error:
         raise HamtuneError(f"{output} cannot be written: {error.strerror}") from None
-    try:
-        read_job(output)
-    except InvalidInput as error:
-        output.unlink()
-        raise HamtuneError(f"these answers make no job: {error}") from None
     say(
         f"{output} is written; 'hamtune check {output}' explains it, 'hamtune run {output}' runs it"
     )
     return 0
 
 
-def _application(text: str) -> tuple[str, str]:
-    """The name of the job, and the lines of its application."""
+_FEWEST = 2
+"""Of so many hosts and fewer there is one network, which need not be named."""
+
+
+def _application(text: str, folder: Path) -> tuple[str, str]:
+    """The name of the job, and the lines of its application, for a file in that folder."""
     words = text.split(".")
     if words[0] in BUILTINS and not Path(text).exists():
         if len(words) not in (2, 3) or not words[-1].isdigit():
@@ -131,9 +157,9 @@ def _application(text: str) -> tuple[str, str]:
         return words[0], f"application: {{builtin: {words[0]}, {size}ranks: {words[-1]}}}"
     path = Path(text)
     if path.is_dir():
-        return path.resolve().name, _SOURCE.format(path=_quoted(text))
+        return path.resolve().name, _SOURCE.format(path=_quoted(_from(folder, text)))
     if path.is_file():
-        return path.stem, f"application: {{trace: {_quoted(text)}}}"
+        return path.stem, f"application: {{trace: {_quoted(_from(folder, text))}}}"
     known = ", ".join(BUILTINS)
     raise InvalidInput(f"{text} is neither a file, nor a directory, nor one of: {known}")
 
@@ -153,13 +179,19 @@ def _networks(hosts: int) -> str:
 
 
 def _designed(hosts: int, degree: int) -> str:
-    return _MACHINE.format(network=_DESIGNED_NETWORK.format(hosts=hosts, degree=degree))
+    text = _ONLY_NETWORK if hosts <= _FEWEST else _DESIGNED_NETWORK
+    return _MACHINE.format(network=text.format(hosts=hosts, degree=degree))
 
 
-def _existing(path: str) -> str:
+def _existing(path: str, folder: Path) -> str:
     if not Path(path).is_file():
         raise InvalidInput(f"{path} is neither a number of hosts nor a file")
-    return _MACHINE.format(network=_EXISTING_NETWORK.format(path=_quoted(path)))
+    return _MACHINE.format(network=_EXISTING_NETWORK.format(path=_quoted(_from(folder, path))))
+
+
+def _from(folder: Path, path: str) -> str:
+    """A path as a file in that folder has to name it."""
+    return path if Path(path).is_absolute() else os.path.relpath(path, folder)
 
 
 def _quoted(text: str) -> str:
@@ -208,6 +240,9 @@ _DESIGNED_NETWORK = """\
   nodes: {hosts}               # hosts
   degree: {degree}               # links per host of random networks
 """
+_ONLY_NETWORK = """\
+  nodes: {hosts}               # hosts
+"""
 _EXISTING_NETWORK = """\
   topology: {{file: {path}}}   # the network there is
 """
@@ -220,7 +255,7 @@ _SEARCH_DESIGNED = """\
 """
 _SEARCH_EXISTING = """\
   # Where ranks are placed; the network is the machine's own.
-  mapping: [by-order, auto, treematch, recursive-bipartition]
+  mapping: [by-order, auto, treematch]
 """
 _MPI_ANY = """\
   # Whose choices of algorithms are imitated, and algorithms of single collectives.

@@ -16,7 +16,7 @@ from searchspace.formats.plain_file import check_file
 if TYPE_CHECKING:
     from searchspace.job import JobSpec
 
-__all__ = ["JOB_FILE", "create_job", "job_of_source", "read_job"]
+__all__ = ["JOB_FILE", "create_job", "job_of_source", "parse_job", "read_job"]
 
 SMALLEST_MACHINE = 16
 DEFAULT_TRIALS = 100
@@ -36,36 +36,50 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
     Raises:
         InvalidInput: It is not a valid job; the message names file and field.
     """
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text()
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path}: not a text file") from None
+    folder = Path() if str(path) == "-" else path.parent
+    try:
+        return parse_job(text, folder, target=target)
+    except InvalidDocument as error:
+        raise InvalidDocument([InvalidInput(f"{path}: {one}") for one in error.errors]) from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error
+
+
+def parse_job(text: str, folder: Path, *, target: str | None = None) -> JobSpec:
+    """Read the text of a job file.
+
+    Args:
+        text: YAML or JSON.
+        folder: Where the files are that it names.
+        target: See `read_job`.
+
+    Raises:
+        InvalidInput: It is not a valid job.
+    """
     # The domain takes longer to load than most commands to run.
     from cli.application_files import with_files
     from cli.machine_files import with_network
     from searchspace.documents import read_document
     from searchspace.job import load_new_job
 
-    try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text()
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path}: not a text file") from None
-    try:
-        document = read_document(text)
-        folder = Path() if str(path) == "-" else path.parent
-        if target is not None and isinstance(document, dict):
+    document = read_document(text)
+    if isinstance(document, dict):
+        if target is not None:
             search = document.get("search")
             document["search"] = (
                 {**search, "target": target} if isinstance(search, dict) else search
             )
-        if isinstance(document, dict) and "machine" in document:
+        if "machine" in document:
             document["machine"] = _in_machine(with_network, document["machine"], folder)
-        if isinstance(document, dict):
-            # Several applications may stand in the job file itself.
-            document = with_files(document, folder)
-            if "application" in document:
-                document["application"] = with_files(document["application"], folder)
-        return load_new_job(document)
-    except InvalidDocument as error:
-        raise InvalidDocument([InvalidInput(f"{path}: {one}") for one in error.errors]) from error
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
+        # Several applications may stand in the job file itself.
+        document = with_files(document, folder)
+        if "application" in document:
+            document["application"] = with_files(document["application"], folder)
+    return load_new_job(document)
 
 
 def _in_machine(function: Callable[[Any, Path], Any], machine: Any, folder: Path) -> Any:

@@ -361,11 +361,16 @@ def delete(job: str, yes: bool, as_json: bool, server: str | None, settings: Set
         found = client.find_job(job)
         if not yes:
             trials = search_trials(found)[0]
-            click.confirm(
-                f"Delete {found['name']} ({found['id']}, {trials} trials) for good?",
-                abort=True,
-                err=True,
-            )
+            question = f"Delete {found['name']} ({found['id']}, {trials} trials) for good?"
+            try:
+                meant = click.confirm(question, err=True)
+            except click.Abort as error:
+                if not isinstance(error.__context__, EOFError):
+                    raise  # Ctrl-C
+                raise HamtuneError("nobody answers; --yes deletes without a question") from None
+            if not meant:
+                say(f"{found['name']} ({found['id']}) stays")
+                return
         client.delete(f"/jobs/{found['id']}")
         if as_json:
             print_json({"id": found["id"], "name": found["name"], "state": "deleted"})

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from workers.subject import Workload
 
 __all__ = [
+    "NotCaptured",
     "Subject",
     "application_option",
+    "located",
     "located_application",
     "machine_option",
     "read_application",
@@ -116,23 +118,30 @@ def _existing(folder: Path, named: TraceApplication) -> Path:
     return trace
 
 
-def _located(named: Application, folder: Path) -> Application:
+class NotCaptured(InvalidInput):
+    """The application is a program of one's own that has no trace yet."""
+
+
+def located(named: Application, folder: Path) -> Application:
     """The same with the paths of its traces seen from here.
 
     Raises:
-        InvalidInput: A trace is not there, or a program is yet to be captured.
+        NotCaptured: A program is yet to be captured.
+        InvalidInput: A trace or a source tree is not there.
     """
     if isinstance(named, SourceApplication):
-        raise InvalidInput("capture it first ('hamtune capture --source')", field="source")
+        if not (folder / named.source).exists():
+            raise InvalidInput(f"there is no directory {named.source}", field="source")
+        raise NotCaptured("capture it first ('hamtune capture --source')", field="source")
     if isinstance(named, TraceApplication):
         return named.model_copy(update={"trace": str(_existing(folder, named))})
     if isinstance(named, ExtrapolatedApplication):
-        captures = [_located(capture, folder) for capture in named.extrapolate.captures]
+        captures = [located(capture, folder) for capture in named.extrapolate.captures]
         smaller = named.extrapolate.model_copy(update={"captures": captures})
         return named.model_copy(update={"extrapolate": smaller})
     if isinstance(named, JobWorkload):
         parts = [
-            part.model_copy(update={"application": _located(part.application, folder)})
+            part.model_copy(update={"application": located(part.application, folder)})
             for part in named.applications
         ]
         return named.model_copy(update={"applications": parts})
@@ -146,11 +155,11 @@ def _stored(named: Application, folder: Path, settings: Settings) -> Subject:
     from workers.applications import check_captured, stored_application
     from workers.subject import workload_of
 
-    located = _located(named, folder)
+    found = located(named, folder)
     storage = Storage.open(settings.database_url, settings.artifacts_url)
     try:
         storage.upgrade()
-        stored = stored_application(storage, located)
+        stored = stored_application(storage, found)
         check_captured(stored)
         return Subject(
             traces_of(storage, stored),

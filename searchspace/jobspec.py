@@ -700,7 +700,7 @@ class JobSpec(Description):
             message = "several applications at once cannot be measured; leave it out"
             raise field_error(message, "finalists")
         given = self.search.topology in (None, [GIVEN])
-        if not given or (isinstance(self.machine, Machine) and self.machine.topology is None):
+        if not given or (isinstance(self.machine, Machine) and self.machine.given_network is None):
             message = "a cluster has one network: give it as machine.topology, and search no others"
             raise field_error(message, "finalists")
         return self

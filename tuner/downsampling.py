@@ -22,8 +22,8 @@ def downsampled(
 ) -> dict[str, Any]:
     """What `tuner.convergence.convergence` answers, of some of the points.
 
-    X. `proximity_at` tells after how many trials of the
-    search each value of the proximity holds.
+    The figures are those of all points. `proximity_at` tells after how many trials of the search
+    each value of the proximity holds.
 
     Args:
         points: At least one; all improvements and all baselines are among them

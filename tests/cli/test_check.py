@@ -78,7 +78,30 @@ def test_a_program_that_is_yet_to_be_captured_is_no_mistake(hamtune: Hamtune) ->
     said = hamtune("check", hamtune.job_file({**JOB, "application": source})).stdout
 
     assert "search space" in said
-    assert "not evaluated: capture it first" in said
+    assert "not evaluated: the program is captured when the job is run" in said
+
+
+@pytest.mark.parametrize("more", [(), ("--no-evaluation",)])
+@pytest.mark.parametrize(
+    ("application", "said"),
+    [
+        ({"trace": "missing.ht"}, "application.trace: "),
+        ({"source": "missing", "build": "make", "run": "x", "ranks": 4}, "application.source: "),
+    ],
+)
+def test_a_file_that_is_not_there_is_a_mistake(
+    hamtune: Hamtune, application: dict[str, Any], said: str, more: tuple[str, ...]
+) -> None:
+    path = hamtune.job_file({**JOB, "application": application})
+    assert said in hamtune.refused("check", path, *more)
+
+
+def test_an_evaluation_that_fails_says_why_and_tells_no_time(hamtune: Hamtune) -> None:
+    path = hamtune.job_file({**JOB, "limits": {"wall_seconds": "1us"}})
+    found = hamtune.json("check", path)
+    assert found["evaluation"]["status"] == "failed"
+    assert found["estimate"] is None
+    assert "failed after " in hamtune("check", path).stdout
 
 
 def test_a_mistake_is_told_with_its_field_and_what_was_meant(hamtune: Hamtune) -> None:

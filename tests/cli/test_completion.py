@@ -41,3 +41,15 @@ def test_bash_completes(hamtune: Hamtune, tmp_path: Path, words: str, found: set
         check=True,
     )
     assert set(done.stdout.split()) == found
+
+
+def test_a_request_for_completion_succeeds(hamtune: Hamtune) -> None:
+    asked = {"_HAMTUNE_COMPLETE": "bash_complete", "COMP_WORDS": "hamtune eval", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [ROOT / "hamtune"],
+        env=hamtune.whole_environment() | asked,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "plain,evaluate\n")

@@ -79,6 +79,15 @@ def test_a_job_that_searches_networks_cannot_be_measured_on_one() -> None:
         load_new_job({**JOB, "search": {"topology": ["random"]}, "finalists": {"measure": 2}})
 
 
+def test_two_hosts_have_one_network_and_need_not_name_it() -> None:
+    machine = {name: JOB["machine"][name] for name in ("host_speed", "link_bandwidth")}
+    document = {**JOB, "machine": {**machine, "nodes": 2, "cores_per_host": 8}}
+    job = load_new_job(
+        {**document, "search": {"mapping": ["by-order", "cyclic"]}, "finalists": {"measure": 2}}
+    )
+    assert job.finalists is not None
+
+
 def test_several_applications_at_once_cannot_be_measured() -> None:
     one = {"name": "a", "application": JOB["application"]}
     with pytest.raises(InvalidInput, match="several applications at once"):
