@@ -301,7 +301,11 @@ def _data(found: _Found, bench: TrustLaboratory) -> str:
             }
             for case, pair in sorted(pairs.items())
         ],
-        "without": [dataclasses.asdict(case) for case in found.plan.cases if case not in pairs],
+        "without": [
+            {**dataclasses.asdict(case), "calls": case.calls}
+            for case in found.plan.cases
+            if case not in pairs
+        ],
     }
     return json.dumps(document, indent=1) + "\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -63,13 +63,19 @@ def read_known(path: Path) -> Known:
         document = json.loads(path.read_text())
         times = {
             case: Time(float(row["measured"]), str(row.get("date", document["date"])))
-            for row in document["cases"]
-            # The time is that of all calls: another number of them is another measurement.
-            if row.get("calls") == (case := case_of(row)).calls
+            for row, case in _alike(document["cases"])
         }
-        without = frozenset(map(case_of, document.get("without", ())))
+        without = frozenset(case for _, case in _alike(document.get("without", ())))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(
             f"{path} is no file of measured cases, as 'hamtune study trust -o' writes it: {error}"
         ) from error
     return Known(times, without)
+
+
+def _alike(rows: Iterable[Any]) -> Iterator[tuple[Any, Case]]:
+    """Rows whose case is called as often today: another number of calls is another measurement."""
+    for row in rows:
+        case = case_of(row)
+        if row.get("calls") == case.calls:
+            yield row, case

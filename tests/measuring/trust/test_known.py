@@ -17,16 +17,21 @@ SHORT = Case("torus", "openmpi", "allreduce", 1024, "rab")
 LONG = Case("torus", "openmpi", "allreduce", 262144, "rab")
 
 
+FAILED = Case("torus64", "openmpi", "allreduce", 1024, "rab")
+
+
 def written(path: Path, **changes: Any) -> Path:
     rows = [{**asdict(case), "calls": case.calls, "measured": 0.5} for case in (SHORT, LONG)]
     rows[0] |= changes
-    path.write_text(json.dumps({"date": "2026-01-31", "cases": rows, "without": []}))
+    without = [{**asdict(FAILED), "calls": changes.get("calls", FAILED.calls)}]
+    path.write_text(json.dumps({"date": "2026-01-31", "cases": rows, "without": without}))
     return path
 
 
 def test_a_case_has_its_time_and_the_day_it_was_measured(tmp_path: Path) -> None:
     known = read_known(written(tmp_path / "cases.json", date="2026-01-01"))
 
+    assert known.without == {FAILED}
     assert known.times == {SHORT: Time(0.5, "2026-01-01"), LONG: Time(0.5, "2026-01-31")}
 
 
@@ -37,6 +42,7 @@ def test_the_time_of_another_number_of_calls_is_not_known(
     known = read_known(written(tmp_path / "cases.json", calls=calls))
 
     assert set(known.times) == {LONG}
+    assert not known.without
 
 
 def test_what_is_no_such_file_is_named(tmp_path: Path) -> None:
