@@ -66,7 +66,7 @@ def check(
     except NotFound:
         unknown = "the application is not stored in this data directory"
     except InvalidInput as error:
-        raise InvalidInput(f"{job_file}: application.{error}") from None
+        raise InvalidInput(f"{job_file}: {_field(error)}: {error.message}") from None
     ranks = spec.known_ranks if subject is None else subject.ranks
     built = None
     if ranks is not None:
@@ -88,6 +88,12 @@ def check(
     for line in _words(spec, answer):
         click.echo(line)
     return 0
+
+
+def _field(error: InvalidInput) -> str:
+    """Where in the job a mistake of its application is."""
+    field = error.field or "application"
+    return field if field.split(".")[0] == "application" else f"application.{field}"
 
 
 @dataclass(frozen=True)

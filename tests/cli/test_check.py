@@ -96,6 +96,12 @@ def test_a_file_that_is_not_there_is_a_mistake(
     assert said in hamtune.refused("check", path, *more)
 
 
+def test_a_file_that_is_no_trace_is_a_mistake_of_the_application(hamtune: Hamtune) -> None:
+    (hamtune.directory / "no.ht").write_text("hello")
+    path = hamtune.job_file({**JOB, "application": {"trace": "no.ht"}})
+    assert hamtune.refused("check", path).endswith("application: this is not a Hamtune trace")
+
+
 def test_an_evaluation_that_fails_says_why_and_tells_no_time(hamtune: Hamtune) -> None:
     path = hamtune.job_file({**JOB, "limits": {"wall_seconds": "1us"}})
     found = hamtune.json("check", path)
