@@ -141,7 +141,7 @@ class Evaluator:
                     span("evaluate", job=trial.job_id, **{"hamtune.trial": trial.id}),
                 ):
                     now = time.monotonic()
-                    if now - began > _TURN_SECONDS:
+                    if run is not runs[0] and now - began > _TURN_SECONDS:
                         run.abandon()  # others may be free for what was thought to be quick
                     if isinstance(answer, _Question) and answer.key in simulated:
                         held.store()

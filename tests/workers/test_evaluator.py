@@ -253,6 +253,17 @@ def test_a_trace_that_was_altered_fails_the_trial_with_that_reason(
     assert "was altered" in trial.reason["message"]
 
 
+def test_a_worker_that_is_slow_to_begin_still_evaluates_what_it_took_first(
+    evaluator: Evaluator, run_job: RunJob, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.evaluator._TURN_SECONDS", -1.0)  # it is always late
+    job = run_job(trace)
+
+    for number in (1, 2):
+        evaluator.evaluate(job.open(number))
+        assert job.trial(number).state == "completed"
+
+
 def test_a_worker_without_room_for_temporary_files_hands_its_attempts_back(
     evaluator: Evaluator,
     run_job: RunJob,
