@@ -16,7 +16,14 @@ from storage.records import FINAL_JOB_STATES, Job, JobState, Trial
 from storage.storage import Storage
 from tuner.evaluations import Backlog, Dispatch, Evaluations, Silence
 from tuner.finalists import candidates_of
-from tuner.job_space import insight_of, is_truncated, mapped_points, read_job, space_of
+from tuner.job_space import (
+    insight_of,
+    is_compared,
+    is_truncated,
+    mapped_points,
+    read_job,
+    space_of,
+)
 from tuner.lease import LOOK_SECONDS, Lease
 from tuner.refining import MappingRefiner, refiner_of
 from tuner.search import Search
@@ -135,6 +142,7 @@ class JobRun:
                 built,
                 search,
                 truncated=is_truncated(job),
+                compares=is_compared(self._storage, job, spec),
                 refiner=self._refiner(job, spec) if spec.refinement else None,
                 look=self._look_running,
                 pause=self._pause,

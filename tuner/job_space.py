@@ -14,9 +14,17 @@ from searchspace.space import SearchSpace
 from storage.records import Job
 from storage.storage import Storage
 from storage.traces import traces_of
+from tuner.comparing import MOST_RANKS
 from tuner.search import Point
 
-__all__ = ["insight_of", "is_truncated", "mapped_points", "read_job", "space_of"]
+__all__ = [
+    "insight_of",
+    "is_compared",
+    "is_truncated",
+    "mapped_points",
+    "read_job",
+    "space_of",
+]
 
 log = logging.getLogger("hamtune.tuner")
 
@@ -85,6 +93,14 @@ def insight_of(storage: Storage, job: Job, spec: JobSpec) -> Insight | None:
     except HamtuneError as error:
         log.warning("the search knows nothing of the application: %s", error)
         return None
+
+
+def is_compared(storage: Storage, job: Job, spec: JobSpec) -> bool:
+    """Whether the best of a prepared job are evaluated by the fluid model too."""
+    assert job.application_id is not None, f"job {job.id} is not prepared"
+    if spec.described_machine.network != "auto":
+        return False
+    return storage.get_application(job.application_id).ranks <= MOST_RANKS
 
 
 def is_truncated(job: Job) -> bool:

@@ -109,6 +109,7 @@ class TrialLoop:
         search: The search over that space, fresh.
         truncated: Whether its trials are estimates from a truncated trace, the best of which are
             to be verified in the end.
+        compares: Whether the best are evaluated by the fluid model too, in the very end.
         refiner: Makes what refines a trial's mapping; None where the job wants no refinement.
         look: Returns the job as it was at most so many seconds ago; raises where the loop is to
             stop at once.
@@ -125,6 +126,7 @@ class TrialLoop:
         search: Search,
         *,
         truncated: bool = False,
+        compares: bool = False,
         refiner: Callable[[Trial], MappingRefiner] | None = None,
         look: Callable[[float], Job],
         pause: Callable[[], object],
@@ -148,6 +150,7 @@ class TrialLoop:
         self._exhausted = False
         self._begun = False  # the stage at hand
         self._truncated = truncated
+        self._compares = compares
         self._drift = Drift()
         self._race = Race(self._drift, ())
         self._estimates: list[Entrant] = []  # of points of the space
@@ -177,7 +180,7 @@ class TrialLoop:
                 _Stage(self._begin_refinement, self._refinement_end, self._ask_refinement, several)
             )
         comparison: list[_Stage] = []
-        if self._spec.described_machine.network == "auto":
+        if self._compares:
             comparison.append(
                 _Stage(self._begin_comparison, self._comparison_end, self._ask_comparison, 1)
             )

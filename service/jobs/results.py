@@ -7,7 +7,7 @@ import statistics
 from searchspace.significance import separated, within_error
 from service.jobs.advice import advice
 from service.jobs.schemas import BestView, ComparisonView, ConvergenceView, MeasuredBestView
-from service.jobs.yardsticks import error_for, machine_of, two_yardsticks
+from service.jobs.yardsticks import error_for, machine_of, two_yardsticks, why_not_compared
 from storage.errors import Conflict
 from storage.records import Fidelity, MeasuredConfiguration, Measuring
 from storage.storage import Storage
@@ -63,7 +63,7 @@ def best(storage: Storage, job_id: str) -> BestView:
         error_from=error.known_from,
         within_error=None if baseline is None else within_error(trial.value, baseline, error.value),
         comparisons=compared,
-        note=two_yardsticks(machine) if compared else None,
+        note=two_yardsticks(machine) if compared else why_not_compared(storage, job, machine),
         baseline=baseline,
         speedup=None if baseline is None or trial.value == 0.0 else baseline / trial.value,
         baselines=baselines,

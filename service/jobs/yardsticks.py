@@ -9,8 +9,9 @@ from searchspace.machine import Machine, parse_machine
 from searchspace.significance import ModelError, error_of
 from storage.records import Job, MeasuredConfiguration
 from storage.storage import Storage
+from tuner.comparing import MOST_RANKS
 
-__all__ = ["error_for", "machine_of", "two_yardsticks"]
+__all__ = ["error_for", "machine_of", "two_yardsticks", "why_not_compared"]
 
 
 def machine_of(storage: Storage, job: Job) -> Machine:
@@ -38,6 +39,19 @@ def error_for(machine: Machine, known: Sequence[MeasuredConfiguration]) -> Model
         if one.seconds and one.simulated is not None
     ]
     return error_of(machine, pairs)
+
+
+def why_not_compared(storage: Storage, job: Job, machine: Machine) -> str | None:
+    """Why a job whose best would be evaluated by both models evaluates them by packets alone."""
+    if machine.network != "auto" or job.application_id is None:
+        return None
+    ranks = storage.get_application(job.application_id).ranks
+    if ranks <= MOST_RANKS:
+        return None
+    return (
+        f"packets decided, and the best are not evaluated by fluid as well: it rarely ends where "
+        f"there are more than {MOST_RANKS} ranks, and here are {ranks}."
+    )
 
 
 def two_yardsticks(machine: Machine) -> str:

@@ -133,6 +133,23 @@ def test_the_best_by_packets_stands_beside_what_fluid_says(
     assert "smpi-default" in best["note"]
 
 
+def test_a_large_application_is_said_to_have_no_time_by_fluid(
+    client: TestClient,
+    prepared: Callable[..., str],
+    add_trials: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("service.jobs.yardsticks.MOST_RANKS", 1)
+    both, alone = (prepared(machine={**MACHINE, "network": n}) for n in ("auto", "packets"))
+    for job_id in (both, alone):
+        add_trials(job_id, completed(4.0))
+
+    best = client.get(f"{URL}/{both}/best").json()
+    assert best["comparisons"] == []
+    assert "more than 1 ranks, and here are 2" in best["note"]
+    assert client.get(f"{URL}/{alone}/best").json()["note"] is None
+
+
 def test_a_baseline_is_the_best_only_if_the_space_offers_it(
     client: TestClient, prepared: Callable[..., str], add_trials: Callable[..., None]
 ) -> None:

@@ -119,6 +119,15 @@ def test_one_model_alone_is_not_compared(storage: Storage, network: str) -> None
     assert not compared(storage, job)
 
 
+def test_a_large_application_is_not_compared(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tuner.job_space.MOST_RANKS", 15)
+    job = run(storage)
+    assert job.state == "completed"
+    assert not compared(storage, job)
+
+
 def test_what_was_verified_on_the_whole_trace_is_compared(storage: Storage) -> None:
     job = run(storage, fidelity="auto")
     trials = storage.list_trials(job.id)

@@ -63,7 +63,7 @@ export function BestTab({ job, convergence }: { job: Job; convergence: Convergen
           </select></label></p>
         )}
       </Section>
-      {best.data.comparisons.length > 0 && <Comparisons best={best.data} />}
+      {best.data.comparisons.length > 0 ? <Comparisons best={best.data} /> : best.data.note && <p class="quiet">{best.data.note}</p>}
       <MeasuredTimes job={job} />
       <Exports job={job} />
       <Section title="Network and link loads">
