@@ -51,6 +51,7 @@ TABLE = {
         "Drive jobs over a shared database and broker; any number of coordinators may run.",
     ),
     "delete": ("jobs", "Delete a paused or ended job with its trials and events, for good."),
+    "describe": ("jobs", "Rename a job, write a note on it, or tag it; in any state."),
     "doctor": ("doctor", "Look for what is missing on this machine, and say how to get it."),
     "evaluate": ("evaluate", "Simulate an application once, on a machine, in a configuration."),
     "expire": (

@@ -14,10 +14,11 @@ from cli.subjects import read_machine
 from cli.trace_report import output_option
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
-from searchspace.extrapolation import Check, Extrapolated
+from searchspace.extrapolation import Extrapolated
 from searchspace.extrapolation import extrapolate as extrapolate_traces
 from searchspace.formats.trace import read_header
 from searchspace.platform import Infeasible, resolve
+from service.applications.notes import notes_on
 
 __all__ = ["extrapolate", "simulated_on"]
 
@@ -106,31 +107,8 @@ def simulated_on(machine: str | None) -> Callable[[Path], float | None]:
 
 
 def _told(output: Path, made: Extrapolated) -> list[str]:
-    lines = [
+    notes = notes_on({"extrapolated": asdict(made)})
+    return [
         f"{output}: {made.ranks} ranks, {made.operations} operations",
-        f"  from captures of {_listed(made.from_ranks)} ranks; {made.grid}",
-        f"  {made.classes}: {made.class_count} class{'' if made.class_count == 1 else 'es'}",
+        *(f"  {note}" for note in notes),
     ]
-    if made.left_aside:
-        lines.append(f"  left aside, of another pattern: {_listed(made.left_aside)} ranks")
-    if made.rounding:
-        lines.append(
-            f"  the problem does not divide evenly: sizes are off by {made.rounding:.2%} at most"
-        )
-    if made.check is not None:
-        lines.append(_checked(made.check))
-    elif made.check_obstacle is not None:
-        lines.append(f"  not checked: {made.check_obstacle}")
-    return lines
-
-
-def _checked(check: Check) -> str:
-    errors = {"calls": check.calls, "bytes": check.bytes, "flops": check.flops}
-    if check.time is not None:
-        errors["simulated time"] = check.time
-    told = ", ".join(f"{name} {error:+.2%}" for name, error in errors.items())
-    return f"  check: {check.ranks} ranks predicted from {_listed(check.from_ranks)}: {told}"
-
-
-def _listed(ranks: tuple[int, ...]) -> str:
-    return ", ".join(map(str, ranks))

@@ -23,7 +23,7 @@ from cli.options import (
     target_option,
 )
 from cli.output_files import show_files
-from cli.terminal import describe, expectation, notes_on_trace, search_trials, status_line
+from cli.terminal import describe, expectation, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.datalock import DataLock
@@ -106,6 +106,7 @@ def submit(
 @click.command("jobs", epilog=example("hamtune jobs --state running"))
 @click.option("--state", type=click.Choice(get_args(JobState)), help="Only jobs in this state.")
 @click.option("--name", help="Only jobs with this name.")
+@click.option("--tag", help="Only jobs with this tag.")
 @click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
@@ -118,6 +119,7 @@ def submit(
 def list_jobs(
     state: str | None,
     name: str | None,
+    tag: str | None,
     limit: int,
     as_json: bool,
     server: str | None,
@@ -126,7 +128,7 @@ def list_jobs(
     """List jobs, newest first."""
     with connect(server, settings) as client:
         found: list[dict[str, Any]] = []
-        for job in client.pages("/jobs", state=state, name=name, limit=min(limit, 200)):
+        for job in client.pages("/jobs", state=state, name=name, tag=tag, limit=min(limit, 200)):
             found.append(job)
             if len(found) == limit:
                 break
@@ -165,10 +167,15 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
             print_json(found)
             return
         click.echo(status_line(found))
-        if found["error"]:
-            click.echo(f"error: {found['error']}")
-        if found["paused_because"]:
-            click.echo(f"paused: {found['paused_because']}")
+        said = {
+            "tags": ", ".join(found["tags"]),
+            "note": found["note"],
+            "error": found["error"],
+            "paused": found["paused_because"],
+        }
+        for title, text in said.items():
+            if text:
+                click.echo(f"{title}: {text}")
         for line in _application(client, found):
             click.echo(line)
         counts = found["progress"]["trials"]
@@ -209,7 +216,7 @@ def _application(client: Client, job: dict[str, Any]) -> list[str]:
     if application["recipe"]:
         lines.append(f"  build: {application['recipe']['build']}")
         lines.append(f"  run: {application['recipe']['run']}")
-    return lines + notes_on_trace(application["summary"])
+    return lines + [f"  {note}" for note in application["notes"]]
 
 
 @click.command(
@@ -346,6 +353,58 @@ def priority(
         click.echo(f"{answer['name']} ({answer['id']}): priority {answer['priority']}")
 
 
+@click.command(
+    "describe",
+    epilog=example(
+        "hamtune describe cg-64 --note 'With the new cables.' --tag cables",
+        "hamtune describe cg-64 --name cg-64-new-cables --untag spring",
+        "hamtune jobs --tag cables",
+    ),
+)
+@click.argument("job", metavar="J")
+@click.option("--name", help="What to call it from now on.")
+@click.option("--note", help="Text for people, in the place of what was there.")
+@click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
+@click.option("--untag", "untags", multiple=True, help="A tag to take off; may be repeated.")
+@json_option
+@server_option
+def describe_job(
+    job: str,
+    name: str | None,
+    note: str | None,
+    tags: tuple[str, ...],
+    untags: tuple[str, ...],
+    as_json: bool,
+    server: str | None,
+    settings: Settings,
+) -> None:
+    """Rename a job, write a note on it, or tag it; in any state.
+
+    J is a job's id, or its name if no other job has it.
+    """
+    changes: dict[str, Any] = {
+        key: value for key, value in (("name", name), ("note", note)) if value is not None
+    }
+    if not changes and not tags and not untags:
+        raise click.UsageError("say what to change: --name, --note, --tag or --untag")
+    with connect(server, settings) as client:
+        found = client.find_job(job)
+        if tags or untags:
+            if unknown := [tag for tag in untags if tag not in found["tags"]]:
+                raise HamtuneError(
+                    f"{found['name']} has no tag {unknown[0]!r}; it has "
+                    f"{', '.join(found['tags']) or 'none'}"
+                )
+            changes["tags"] = [tag for tag in (*found["tags"], *tags) if tag not in untags]
+        answer = client.patch(f"/jobs/{found['id']}", changes)
+    if as_json:
+        print_json(answer)
+        return
+    said = [f"tags {', '.join(answer['tags'])}"] if answer["tags"] else []
+    said += [f"note {answer['note']!r}"] if answer["note"] else []
+    click.echo(f"{answer['name']} ({answer['id']}): {'; '.join(said) or 'no note, no tags'}")
+
+
 @click.command(epilog=example("hamtune delete old-job", "hamtune delete 0k3v9m2x7q1zt8ak --yes"))
 @click.argument("job", metavar="J")
 @click.option("--yes", is_flag=True, help="Do not ask whether it is meant.")
@@ -389,6 +448,7 @@ COMMANDS = [
     _steering("resume", "resumed", "Let a paused job go on where it stopped."),
     priority,
     _steering("cancel", "asked to cancel", "End a job for good; its finished trials stay."),
+    describe_job,
     delete,
     _steering("clone", "cloned", "Create a new job like an existing one and print its id."),
 ]

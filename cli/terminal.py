@@ -18,7 +18,6 @@ __all__ = [
     "expectation",
     "headway",
     "measuring_line",
-    "notes_on_trace",
     "search_trials",
     "status_line",
 ]
@@ -91,35 +90,6 @@ def headway(running: Mapping[str, Any]) -> str:
     if running["share"] is None:
         return ""
     return f"{running['share']:.0%} of the calls, {format_duration(running['simulated_time'])}"
-
-
-def notes_on_trace(summary: Mapping[str, Any]) -> list[str]:
-    """Lines on a trace: truncated, how its computation was measured, how its captures differ."""
-    truncated = "  truncated: calls, bytes and traffic are those of the iterations that were kept"
-    notes = [truncated] if summary.get("truncated") else []
-    if measured := summary.get("measured"):
-        mean = measured["seconds"] / measured["stretches"]
-        notes.append(
-            f"  computation: measured {measured['stretches']:,} times between calls, "
-            f"{format_duration(mean)} on average: known to {measured['uncertainty']:.1%}"
-        )
-    repeats = summary.get("repeats")
-    if not repeats:
-        return notes
-    of_ranks = repeats["rank_spreads"]
-    worst = max(range(len(of_ranks)), key=of_ranks.__getitem__)
-    notes.append(
-        f"  computation: median of {repeats['captures']} captures, which differ by "
-        f"{repeats['spread']:.1%} in all and by {of_ranks[worst]:.1%} in rank {worst}"
-    )
-    differing = repeats["differing_ranks"]
-    if differing:
-        named = ", ".join(map(str, differing[:8])) + (", ..." if len(differing) > 8 else "")
-        notes.append(
-            f"  the calls of {len(differing)} ranks differ between captures ({named}): they have "
-            "the computation of the first one"
-        )
-    return notes
 
 
 def status_line(job: Mapping[str, Any]) -> str:
@@ -225,14 +195,14 @@ def describe(configuration: Mapping[str, Any]) -> str:
 
 
 def by_both_models(best: Mapping[str, Any]) -> list[str]:
-    """What the fluid model says of the best few where packets decided, a line each."""
+    """What the fluid model says of the best few where packets decided, or why it says nothing."""
     lines = []
     for one in best["comparisons"]:
         fluid = one["state"] if one["fluid"] is None else format_duration(one["fluid"])
         lines.append(
             f"trial {one['trial']}: packets {format_duration(one['value'])}, fluid {fluid}"
         )
-    return [*lines, str(best["note"])] if lines else []
+    return lines if best["note"] is None else [*lines, str(best["note"])]
 
 
 def decided(best: Mapping[str, Any]) -> list[str]:

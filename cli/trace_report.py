@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from cli.options import print_json
-from cli.terminal import notes_on_trace
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace import describe_trace
 from searchspace.units import format_size, machine_speed
+from service.applications.notes import notes_on
 
 __all__ = ["flops_of", "one_line", "output_option", "report"]
 
@@ -41,8 +41,8 @@ def report(output: Path, as_json: bool) -> None:
         print_json({"output": str(output), **summary})
         return
     click.echo(f"{output}: {one_line(summary)}")
-    for line in notes_on_trace(summary):
-        click.echo(line)
+    for line in notes_on(summary):
+        click.echo(f"  {line}")
 
 
 def one_line(summary: Mapping[str, Any]) -> str:

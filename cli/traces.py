@@ -14,7 +14,6 @@ import click
 from cli.extrapolation import extrapolate
 from cli.input_path import InputPath
 from cli.options import command_argument, example, json_option, print_json, say
-from cli.terminal import notes_on_trace
 from cli.trace_imports import import_trace
 from cli.trace_report import flops_of, one_line, output_option, report
 from searchspace.errors import InvalidInput
@@ -25,6 +24,7 @@ from searchspace.formats.trace_traffic import selected_traffic
 from searchspace.kernels import CannotCut, TraceLoop, trace_loops
 from searchspace.truncation import ITERATIONS
 from searchspace.truncation import truncate as truncate_trace
+from service.applications.notes import notes_on
 
 __all__ = ["COMMANDS"]
 
@@ -230,8 +230,8 @@ def info(
         print_json({**summary, "loops": loops, "loops_obstacle": obstacle})
         return
     click.echo(one_line(summary))
-    for line in notes_on_trace(summary):
-        click.echo(line)
+    for line in notes_on(summary):
+        click.echo(f"  {line}")
     for name, count in sorted(summary["calls"].items(), key=lambda item: (-item[1], item[0])):
         click.echo(f"  {name:22} {count:>12}")
     for loop in loops:

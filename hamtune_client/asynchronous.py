@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
@@ -182,6 +182,18 @@ class AsyncJob(KnownJob):
     async def prioritise(self, priority: Literal["low", "normal", "high"]) -> AsyncJob:
         """Let it compete in another class from now on."""
         self.record = await self._client.call(calls.prioritise(self.id, priority))
+        return self
+
+    async def describe(
+        self,
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        tags: Sequence[str] | None = None,
+    ) -> AsyncJob:
+        """Rename it, write on it or tag it; what is left out stays. `tags` are all of them."""
+        changes = {"name": name, "note": note, "tags": None if tags is None else list(tags)}
+        self.record = await self._client.call(calls.describe(self.id, changes))
         return self
 
     async def clone(self, changes: Mapping[str, Any] | None = None) -> AsyncJob:

@@ -28,6 +28,7 @@ __all__ = [
     "best",
     "create",
     "delete",
+    "describe",
     "events_path",
     "export",
     "file",
@@ -174,6 +175,13 @@ def prioritise(job_id: str, priority: str) -> Call[JobRecord]:
     headers = {"Content-Type": "application/json"}
     content = json.dumps({"priority": priority}).encode()
     return Call("PUT", f"/jobs/{job_id}/priority", _job, headers=headers, content=content)
+
+
+def describe(job_id: str, changes: Mapping[str, Any]) -> Call[JobRecord]:
+    """Change what people call a job and say of it; None leaves a field as it is."""
+    headers = {"Content-Type": "application/json"}
+    content = json.dumps({name: value for name, value in changes.items() if value is not None})
+    return Call("PATCH", f"/jobs/{job_id}", _job, headers=headers, content=content.encode())
 
 
 def delete(job_id: str) -> Call[None]:

@@ -58,6 +58,8 @@ class JobRecord(_Answer):
     ended_because: str | None
     priority: str
     paused_because: str | None
+    note: str
+    tags: list[str]
     queue_position: int | None
     estimated_end: float | None
     created_at: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
@@ -178,6 +178,18 @@ class Job(KnownJob):
     def prioritise(self, priority: Literal["low", "normal", "high"]) -> Job:
         """Let it compete in another class from now on."""
         self.record = self._client.call(calls.prioritise(self.id, priority))
+        return self
+
+    def describe(
+        self,
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        tags: Sequence[str] | None = None,
+    ) -> Job:
+        """Rename it, write on it or tag it; what is left out stays. `tags` are all of them."""
+        changes = {"name": name, "note": note, "tags": None if tags is None else list(tags)}
+        self.record = self._client.call(calls.describe(self.id, changes))
         return self
 
     def clone(self, changes: Mapping[str, Any] | None = None) -> Job:

@@ -190,6 +190,8 @@ def job_record(row: JobRow) -> Job:
         priority=priority_of(row.priority),
         concurrency=row.concurrency,
         paused_because=row.paused_because,
+        note=row.note,
+        tags=tuple(tag for tag in row.tags.split(",") if tag),
     )
 
 

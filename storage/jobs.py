@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import bindparam, delete, select
@@ -118,7 +119,8 @@ class Jobs(Repository):
                     JobRow.project == self.home, JobRow.idempotency_key == idempotency_key
                 )
             ).one()
-            if (row.name, row.spec, row.seed) != (name, spec, seed):
+            # A job that was renamed meanwhile still has its first name in its file.
+            if (row.spec, row.seed) != (spec, seed):
                 raise Conflict(
                     f"the idempotency key was used for job {row.id}, which differs;"
                     " send another key for another job"
@@ -162,16 +164,19 @@ class Jobs(Repository):
         *,
         state: JobState | tuple[JobState, ...] | None = None,
         name: str | None = None,
+        tag: str | None = None,
         search: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Job]:
-        """Jobs, newest first, of a state (or one of several) and of a name, where given.
+        """Jobs, newest first, of a state (or one of several), a name and a tag, where given.
 
         Args:
             state: One or several.
             name: The whole name.
-            search: Part of the name, in small or capital letters, or the beginning of the id.
+            tag: One that they have.
+            search: Part of the name or of a tag, in small or capital letters, or the beginning of
+                the id.
             limit: Most jobs of the page.
             cursor: Of the page before.
 
@@ -185,9 +190,12 @@ class Jobs(Repository):
             )
         if name is not None:
             statement = statement.where(JobRow.name == name)
+        if tag is not None:
+            statement = statement.where(JobRow.tags.contains(f",{tag},", autoescape=True))
         if search is not None:
             statement = statement.where(
                 JobRow.name.icontains(search, autoescape=True)
+                | JobRow.tags.icontains(search, autoescape=True)
                 | JobRow.id.startswith(search, autoescape=True)
             )
         with self._database.reading() as session:
@@ -286,6 +294,36 @@ class Jobs(Repository):
             row.priority = PRIORITIES[priority]
             event = {**job_event(row, None), "priority": priority}
             self._database.note(session, job_id, "job", event)
+            return job_record(row)
+
+    def describe_job(
+        self,
+        job_id: str,
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        tags: Collection[str] | None = None,
+    ) -> Job:
+        """Change what people call a job and say of it, in any state; its job file stays.
+
+        Args:
+            job_id: The job.
+            name: Its name for people; need not be unique.
+            note: Text of any length.
+            tags: All that it has from now on; none with a comma.
+
+        Raises:
+            NotFound: There is no such job.
+        """
+        with self._database.writing() as session:
+            row = lock_job(session, job_id)
+            if name is not None:
+                row.name = name
+            if note is not None:
+                row.note = note
+            if tags is not None:
+                row.tags = "".join(f",{tag}" for tag in sorted(set(tags))) + ("," if tags else "")
+            self._database.note(session, job_id, "job", job_event(row, None))
             return job_record(row)
 
     def delete_job(self, job_id: str) -> None:

@@ -261,6 +261,9 @@ class JobRow(Base):
     priority: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     concurrency: Mapped[int | None] = mapped_column(Integer)
     paused_because: Mapped[str | None]
+    note: Mapped[str] = mapped_column(default="", server_default="")
+    tags: Mapped[str] = mapped_column(default="", server_default="")
+    """With a comma before, between and behind them."""
     spec: Mapped[dict[str, Any]]
     space: Mapped[dict[str, Any] | None]
 

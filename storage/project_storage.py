@@ -32,7 +32,7 @@ NARROWED = (
 BY_JOB = (
     "add_measured", "add_measurement", "append_event", "baseline_points", "beat_run", "best_trial",
     "claim_run", "comparisons", "convergence_points", "count_asked", "cpu_seconds_spent",
-    "delete_job",
+    "delete_job", "describe_job",
     "end_measuring", "evaluations_spent", "finish_run", "get_trial", "initial_point",
     "is_being_prepared", "list_measurements", "list_trials", "measured", "measuring",
     "open_attempts", "open_trials", "search_seconds", "set_job_priority", "settle_entered",

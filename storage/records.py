@@ -337,6 +337,8 @@ class Job:
     priority: Priority = "normal"
     concurrency: int | None = None  # evaluations at once, at most
     paused_because: str | None = None  # where the service paused it, not a user
+    note: str = ""  # what people wrote on it
+    tags: tuple[str, ...] = ()  # the same in words to look for, sorted
 
 
 @dataclass(frozen=True, kw_only=True)

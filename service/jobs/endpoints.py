@@ -24,8 +24,10 @@ from service.jobs.schemas import (
     CONVERGENCE_EXAMPLE,
     EXAMPLE,
     SPEC_EXAMPLE,
+    TAG_PATTERN,
     BestView,
     ConvergenceView,
+    JobDescription,
     JobPage,
     JobView,
     PriorityChange,
@@ -191,8 +193,11 @@ def list_jobs(
         Query(
             max_length=200,
             pattern=r"^[^\x00]*$",
-            description="Only with this in the name, or at the beginning of the id.",
+            description="Only with this in the name or a tag, or at the beginning of the id.",
         ),
+    ] = None,
+    tag: Annotated[
+        str | None, Query(max_length=50, pattern=TAG_PATTERN, description="Only with this tag.")
     ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -201,6 +206,7 @@ def list_jobs(
     page = storage.list_jobs(
         state=None if state is None else tuple(state),
         name=name,
+        tag=tag,
         search=search,
         limit=limit,
         cursor=cursor,
@@ -218,6 +224,32 @@ def list_jobs(
 def get_job(job_id: JobId, storage: StorageDependency, settings: SettingsDependency) -> JobView:
     """One job with its job file, its space and its progress."""
     return JobView.of(storage.get_job(job_id), storage, settings)
+
+
+@router.patch(
+    "/{job_id}",
+    operation_id="describe_job",
+    summary="Rename a job, write on it, tag it",
+    response_model=JobView,
+    responses=answers(EXAMPLE, 400, 404, 413, 415, 422, description="The job."),
+    openapi_extra=body(
+        JobDescription,
+        {
+            "A note and tags": {"note": "With the new cables.", "tags": ["cables", "spring"]},
+            "Another name": {"name": "cg-64-new-cables"},
+        },
+    ),
+)
+async def describe_job(
+    job_id: JobId, request: Request, storage: StorageDependency, settings: SettingsDependency
+) -> JobView:
+    """Change what people call a job and say of it, whatever its state.
+
+    What is left out stays. The job file keeps the name that it was submitted with.
+    """
+    await run_in_threadpool(storage.check_job, job_id)
+    document = await read_document(request, settings.body_limit)
+    return await run_in_threadpool(_describe, storage, settings, job_id, document)
 
 
 @router.delete(
@@ -500,6 +532,12 @@ def _create(
     storage: Storage, settings: Settings, document: Any, key: str | None, owner: str
 ) -> JobView:
     return JobView.of(service.create(storage, document, key, owner=owner), storage, settings)
+
+
+def _describe(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:
+    new = check(JobDescription, document)
+    job = storage.describe_job(job_id, name=new.name, note=new.note, tags=new.tags)
+    return JobView.of(job, storage, settings)
 
 
 def _prioritise(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 
 from searchspace.machine import NetworkModel
 from searchspace.validation import Description
@@ -30,16 +30,20 @@ __all__ = [
     "CONVERGENCE_EXAMPLE",
     "EXAMPLE",
     "SPEC_EXAMPLE",
+    "TAG_PATTERN",
     "BestSoFar",
     "BestView",
     "ComparisonView",
     "ConvergencePoint",
     "ConvergenceView",
+    "JobDescription",
     "JobPage",
     "JobView",
     "PriorityChange",
     "Progress",
 ]
+
+TAG_PATTERN = r"^[^,\x00-\x1f]+$"
 
 SPEC_EXAMPLE: dict[str, Any] = {
     "name": "cg-64",
@@ -83,6 +87,8 @@ EXAMPLE: dict[str, Any] = {
     "active_seconds": 41.5,
     "priority": "normal",
     "paused_because": None,
+    "note": "With the new cables.",
+    "tags": ["cables", "spring"],
     "queue_position": None,
     "estimated_end": 1790000126.0,
     "progress": {
@@ -230,6 +236,8 @@ class JobView(BaseModel):
     paused_because: str | None = Field(
         description="Why the service has paused the job; null where a user did."
     )
+    note: str = Field(description="What people wrote on it.")
+    tags: list[str] = Field(description="Words to find it by, sorted.")
     queue_position: int | None = Field(
         description="How many jobs are taken up before it; null unless it waits for that."
     )
@@ -289,6 +297,8 @@ class JobView(BaseModel):
             active_seconds=job.active_seconds,
             priority=job.priority,
             paused_because=job.paused_because,
+            note=job.note,
+            tags=list(job.tags),
             queue_position=forecast.queue_position,
             estimated_end=forecast.estimated_end,
             progress=Progress(
@@ -322,6 +332,23 @@ class PriorityChange(Description):
 
     priority: Priority
     """`high` goes first where its project may, `low` takes what nobody else wants."""
+
+
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, pattern=TAG_PATTERN, max_length=50)]
+
+
+class JobDescription(Description):
+    """What people call a job and say of it; what is left out stays."""
+
+    name: (
+        Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$")]
+        | None
+    ) = None
+    """Need not be unique. The job file keeps the name that it was submitted with."""
+    note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
+    """Text for people."""
+    tags: Annotated[list[Tag], Field(max_length=20)] | None = None
+    """All that it has from now on: words to find it by, without commas."""
 
 
 class JobPage(BaseModel):
@@ -388,7 +415,9 @@ class BestView(BaseModel):
         description="The best trials with both models, best first, where the machine's network is "
         "`auto` and the search has ended."
     )
-    note: str | None = Field(description="What to keep in mind where there are comparisons.")
+    note: str | None = Field(
+        description="What to keep in mind where there are comparisons, or why there are none."
+    )
     baseline: float | None = Field(description="Simulated seconds of the best baseline.")
     speedup: float | None = Field(description="`baseline / value`.")
     baselines: dict[str, float] = Field(

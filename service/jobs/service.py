@@ -128,7 +128,8 @@ def clone(
         InvalidInput: The changed job file cannot be used.
         Conflict: The key was used for another job.
     """
-    spec = storage.get_job(job_id).spec
+    job = storage.get_job(job_id)
+    spec = {**job.spec, "name": job.name}
     if changes is None:
         changes = {}
     if not isinstance(changes, dict):

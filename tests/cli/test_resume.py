@@ -126,6 +126,14 @@ def test_pause_resume_cancel_and_clone(
         assert hamtune.json("priority", clone, "low")["priority"] == "low"
         assert hamtune.json("cancel", clone)["state"] in ("cancelling", "cancelled")
         assert hamtune.json("watch", clone)["state"] == "cancelled"
+        described = hamtune.json("describe", clone, "--note", "idle", "--tag", "b", "--tag", "a")
+        assert (described["note"], described["tags"]) == ("idle", ["a", "b"])
+        assert hamtune.json("describe", clone, "--untag", "b", "--tag", "c")["tags"] == ["a", "c"]
+        assert [job["id"] for job in hamtune.json("jobs", "--tag", "c")] == [clone]
+        assert "tags: a, c\nnote: idle\n" in hamtune("show", clone).stdout
+        assert "it has a, c" in hamtune.refused("describe", clone, "--untag", "d", status=1)
+        assert "--note" in hamtune.refused("describe", clone)
+        assert hamtune("describe", clone, "--name", "idler").stdout.startswith(f"idler ({clone})")
         assert "--yes" in hamtune.refused("delete", clone, status=1)
         assert hamtune.json("delete", clone, "--yes")["state"] == "deleted"
         assert "no job" in hamtune.refused("show", clone, status=1)

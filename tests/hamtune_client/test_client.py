@@ -96,6 +96,10 @@ def test_a_job_is_submitted_steered_and_listed(hamtune: Client, tmp_path: Path) 
     assert job.wait(timeout=300).state == "paused"
     assert job.resume().state == "queued"
     assert job.prioritise("high").record.model_dump()["priority"] == "high"
+    assert job.describe(note="new cables", tags=["spring"]).record.tags == ["spring"]
+    assert job.describe(tags=[]).record.model_dump(include={"note", "tags"}) == {
+        "note": "new cables", "tags": [],
+    }  # fmt: skip
     copy = job.clone({"name": "copy", "seed": 7})
     assert (copy.name, copy.record.seed) == ("copy", 7)
     assert [one.name for one in hamtune.jobs()] == ["copy", "cg-16"]

@@ -321,6 +321,52 @@ def test_a_priority_is_changed_until_the_job_has_ended(
     assert "cancelled" in late.json()["detail"]
 
 
+def test_a_job_is_renamed_written_on_and_tagged(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    job_id = create_job()
+    url = f"{URL}/{job_id}"
+    before = client.get(url).json()
+
+    noted = client.patch(url, json={"note": "new cables,\nsee the plan", "tags": [" b ", "a", "a"]})
+    assert noted.json() == {**before, "note": "new cables,\nsee the plan", "tags": ["a", "b"]}
+    renamed = client.patch(url, json={"name": "another name"}).json()
+    assert (renamed["name"], renamed["tags"], renamed["spec"]) == (
+        "another name", ["a", "b"], before["spec"],
+    )  # fmt: skip
+    assert [job["id"] for job in client.get(URL, params={"tag": "a"}).json()["items"]] == [job_id]
+    assert client.get(URL, params={"tag": "c"}).json()["items"] == []
+    copy = client.post(f"{url}/clone", json={"seed": 9}).json()
+    assert (copy["name"], copy["note"], copy["tags"]) == ("another name", "", [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "a\nb"}, "name"),
+        ({"note": "\x00"}, "note"),
+        ({"note": "a" * 10_001}, "note"),
+        ({"tags": ["a,b"]}, "tags.0"),
+        ({"tags": ["a", "  "]}, "tags.1"),
+        ({"tags": [f"tag {number}" for number in range(21)]}, "tags"),
+        ({"notes": "x"}, "notes"),
+    ],
+)
+def test_a_wrong_description_of_a_job_changes_nothing(
+    client: TestClient, create_job: Callable[..., str], changes: dict[str, Any], field: str
+) -> None:
+    url = f"{URL}/{create_job()}"
+    before = client.get(url).json()
+
+    refused = client.patch(url, json={"note": "fine", **changes})
+
+    assert refused.status_code == 422
+    assert [error["field"] for error in refused.json()["errors"]] == [field]
+    assert client.get(url).json() == before
+    assert client.patch(f"{URL}/nothing", json={"note": "x"}).status_code == 404
+
+
 def put_in_state(storage: Storage, job_id: str, state: JobState) -> None:
     paths: dict[JobState, tuple[JobState, ...]] = {
         "queued": (),
@@ -456,7 +502,7 @@ def test_unknown_query_parameters_are_refused_with_those_that_there_are(
     assert problem["errors"] == [
         {
             "field": "query.stat",
-            "message": "unknown parameter; allowed: cursor, limit, name, search, state",
+            "message": "unknown parameter; allowed: cursor, limit, name, search, state, tag",
         }
     ]
     response = client.get("/api/v1/jobs/nosuchjob?verbose=1")

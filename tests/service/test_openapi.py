@@ -32,6 +32,7 @@ EXPECTED = {
     "POST /api/v1/jobs",
     "GET /api/v1/jobs",
     "GET /api/v1/jobs/{job_id}",
+    "PATCH /api/v1/jobs/{job_id}",
     "DELETE /api/v1/jobs/{job_id}",
     "POST /api/v1/jobs/{job_id}/pause",
     "POST /api/v1/jobs/{job_id}/resume",

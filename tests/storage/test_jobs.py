@@ -72,6 +72,43 @@ def test_jobs_are_filtered_by_state_and_name(storage: Storage) -> None:
     assert [job.id for job in storage.list_jobs(name="one").items] == [one.id]
 
 
+def test_a_job_is_renamed_written_on_and_tagged_in_any_state(storage: Storage) -> None:
+    job = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    assert (job.note, job.tags) == ("", ())
+    storage.transition(job.id, "cancelled")
+
+    storage.describe_job(job.id, note="with 50% more cables", tags=["spring", "50%_more", "spring"])
+    changed = storage.describe_job(job.id, name="cg-64-cables")
+
+    assert (changed.name, changed.note) == ("cg-64-cables", "with 50% more cables")
+    assert changed.tags == ("50%_more", "spring")
+    assert changed.spec == SPEC
+    assert storage.get_job(job.id) == changed
+    assert [event.kind for event in storage.events_after(0)] == ["job"] * 4
+    # Whoever repeats the request that made it gets it, whatever it is called by now.
+    repeated = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    assert repeated == changed
+    assert storage.describe_job(job.id, tags=[]).tags == ()
+    with pytest.raises(NotFound):
+        storage.describe_job("nosuchjob", name="x")
+
+
+def test_jobs_are_found_by_their_tags(storage: Storage) -> None:
+    tags = {"one": ["spring", "50%"], "two": ["spring_2"], "three": []}
+    for name, given in tags.items():
+        job = storage.create_job(name=name, spec={"name": name}, seed=1)
+        storage.describe_job(job.id, tags=given)
+
+    def named(**sought: str) -> list[str]:
+        return [job.name for job in storage.list_jobs(**sought).items]  # type: ignore[arg-type]
+
+    assert named(tag="spring") == ["one"]
+    assert named(tag="50%") == ["one"]
+    assert named(tag="50_") == []
+    assert named(search="SPRING") == ["two", "one"]
+    assert named(tag="autumn") == []
+
+
 @pytest.mark.parametrize("limit", [0, 1001])
 def test_a_page_has_a_size_within_limits(storage: Storage, limit: int) -> None:
     with pytest.raises(InvalidInput, match=r"limit: .* use 1 to 1000"):

@@ -15,6 +15,7 @@ from service.auth.principal import LOCAL
 from service.auth.service import create
 from service.runtime import Runtime
 from service.settings import Settings
+from storage.errors import NotFound
 from storage.records import JobState, Outcome
 from storage.storage import Storage
 from tests.service.conftest import SPEC
@@ -109,6 +110,7 @@ def test_each_state_has_its_page(
         "Pause": state in ("queued", "preparing", "running"),
         "Resume": state in ("paused", "pausing"),
         "Cancel": not ended and state != "cancelling",
+        "Delete": ended or state == "paused",
     }
     for name, there in wanted.items():
         expect(page.get_by_role("button", name=name)).to_have_count(int(there))
@@ -135,10 +137,48 @@ def test_the_list_is_filtered_and_searched(
     page.get_by_label("State").select_option("active")
     expect(rows).to_have_count(5)
     page.get_by_label("State").select_option("")
-    page.get_by_placeholder("Search by name or id").fill("CANCELL")
+    page.get_by_placeholder("Search by name, tag or id").fill("CANCELL")
     expect(rows).to_have_count(2)
-    page.get_by_placeholder("Search by name or id").fill("nothing at all")
+    page.get_by_placeholder("Search by name, tag or id").fill("nothing at all")
     expect(page.get_by_text("No job fits.")).to_be_visible()
+
+
+def test_a_job_is_renamed_written_on_found_by_its_tag_and_deleted(
+    stored: tuple[Storage, dict[str, str]],
+    jobs: tuple[str, dict[str, str]],
+    open_page: Callable[..., Window],
+) -> None:
+    storage, _ = stored
+    url, _ = jobs
+    job_id = make_job(storage, "completed")
+    window = open_page(f"{url}/#/jobs/{job_id}")
+    page = window.page
+    page.get_by_role("button", name="Add a note or tags").click()
+    form = page.get_by_role("form", name="Name, note and tags")
+    form.get_by_label("Name").fill("the one with new cables")
+    form.get_by_label("Tags").fill("spring, cables ,")
+    form.get_by_label("Note").fill("Twice as many\ncables.")
+    assert violations(page) == []
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
+    expect(page.locator(".note")).to_have_text("Twice as many\ncables.")
+    assert storage.get_job(job_id).tags == ("cables", "spring")
+    assert violations(page) == []
+
+    page.get_by_role("link", name="spring").click()
+    rows = page.locator("table.jobs tbody tr")
+    expect(rows).to_have_count(1)
+    rows.get_by_role("link", name="the one with new cables").click()
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    with pytest.raises(NotFound):
+        storage.get_job(job_id)
+    # The page may have asked for the job once more before it left: the browser notes that.
+    window.errors = [error for error in window.errors if "404" not in error]
 
 
 def test_jobs_are_laid_over_one_another(

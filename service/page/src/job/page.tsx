@@ -2,15 +2,16 @@
 import type { ComponentChildren } from "preact";
 import { tabOf, TABS, type Tab } from "./tabs.ts";
 import { useState } from "preact/hooks";
-import { post, put, type Problem } from "../lib/api.ts";
+import { post, put, remove, type Problem } from "../lib/api.ts";
 import { asProblem } from "../lib/hooks.ts";
 import { clock, count, duration, hour, moment, plural, speedup } from "../lib/format.ts";
-import { href, replace, type Route } from "../lib/router.ts";
+import { go, href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { Action, AnotherKey, Empty, Failure, Gain, Loading, Meter, State, Waiting } from "../ui/parts.tsx";
 import { ConvergenceTab } from "./convergence.tsx";
+import { Description } from "./description.tsx";
 import { useJob, type Followed } from "./follow.ts";
 
 const BestTab = lazy("BestTab", "the best configuration");
@@ -79,8 +80,14 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
           if (confirm(`Cancel ${job.name} for good? Its finished trials stay.`)) await act("cancel")();
         }} />}
         <a class="button" href={href(["new"], { clone: job.id })}>Clone</a>
+        {(ENDED.includes(job.state) || job.state === "paused") && <Action label="Delete" kind="danger" work={async () => {
+          if (!confirm(`Delete ${job.name} with its ${plural(job.progress.finished, "trial")} for good?`)) return;
+          await remove(`/jobs/${job.id}`);
+          go(["jobs"]);
+        }} />}
         {!ENDED.includes(job.state) && <Turn job={job} onChange={followed.refresh} />}
       </div>
+      <Description key={job.id} job={job} onChange={followed.refresh} />
       {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre></div>}
       <dl class="figures">
         <Figure name="Best">{best ? <>{duration(best.value)} <a class="sub" href={href(["jobs", job.id, "convergence"], { trial: String(best.trial) })}>trial {best.trial}</a></> : "–"}</Figure>

@@ -6,6 +6,7 @@ import { asProblem, useInterval, useResource } from "../lib/hooks.ts";
 import { jobsPath, LIMIT } from "../lib/paths.ts";
 import { go, href, replace, type Route } from "../lib/router.ts";
 import { ACTIVE, ENDED, type Curve, type Job, type Page } from "../lib/types.ts";
+import { Tag } from "../job/description.tsx";
 import { Trials } from "../job/page.tsx";
 import { Empty, Failure, Gain, Loading, State, Waiting } from "../ui/parts.tsx";
 import { Sparkline } from "./sparkline.tsx";
@@ -57,8 +58,8 @@ export function JobsPage({ route }: { route: Route }) {
         <a class="button primary" href={href(["new"])}>New job</a>
       </div>
       <div class="controls">
-        <label class="search"><span class="visually-hidden">Search jobs by name or id</span>
-          <input type="search" placeholder="Search by name or id" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>
+        <label class="search"><span class="visually-hidden">Search jobs by name, tag or id</span>
+          <input type="search" placeholder="Search by name, tag or id" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>
         <label>State <select value={filter} onChange={(event) => replace(["jobs"], { state: event.currentTarget.value, search })}>
           {FILTERS.map(([key, text]) => <option key={key} value={key}>{text}</option>)}
         </select></label>
@@ -93,7 +94,7 @@ function Row({ job, curve, chosen, toggle }: { job: Job; curve: Curve | undefine
   return (
     <tr>
       <td><input type="checkbox" checked={chosen} onChange={toggle} aria-label={`Compare ${job.name}`} /></td>
-      <td data-label="Job"><a class="job-name" href={href(["jobs", job.id])}>{job.name}</a><span class="sub">{application(job)}</span></td>
+      <td data-label="Job"><a class="job-name" href={href(["jobs", job.id])}>{job.name}</a><span class="sub">{application(job)}</span>{job.tags.length > 0 && <span class="sub tags">{job.tags.map((tag) => <Tag key={tag} tag={tag} />)}</span>}</td>
       <td data-label="State"><State state={job.state} /><Waiting job={job} /></td>
       <td data-label="Trials"><Trials job={job} /></td>
       <td data-label="Best" class="num">{duration(job.progress.best?.value)}</td>

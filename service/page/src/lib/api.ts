@@ -72,6 +72,14 @@ export async function put<T>(path: string, body: unknown): Promise<T> {
   return (await (await request(path, { ...posting(body), method: "PUT" })).json()) as T;
 }
 
+export async function patch<T>(path: string, body: unknown): Promise<T> {
+  return (await (await request(path, { ...posting(body), method: "PATCH" })).json()) as T;
+}
+
+export async function remove(path: string): Promise<void> {
+  await request(path, { method: "DELETE" });
+}
+
 function posting(body: unknown, headers: Record<string, string> = {}): RequestInit {
   const init: RequestInit = { method: "POST", headers: { ...headers } };
   if (body instanceof FormData) {

@@ -53,6 +53,8 @@ export interface Job {
   ended_because: string | null;
   priority: string;
   paused_because: string | null;
+  note: string;
+  tags: string[];
   queue_position: number | null;
   estimated_end: number | null;
   created_at: number;
@@ -60,6 +62,14 @@ export interface Job {
   finished_at: number | null;
   active_seconds: number;
   progress: Progress;
+}
+
+export interface Application {
+  id: string;
+  name: string;
+  ranks: number;
+  summary: { calls?: { [name: string]: number } };
+  notes: string[];
 }
 
 export interface Page<T> { items: T[]; cursor: string | null }
