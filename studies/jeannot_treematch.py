@@ -300,7 +300,7 @@ def _ecdf(name: str, title: str, costs: Costs) -> Plot:
             continue
         values = sorted(_ratios(costs, label).values)
         shares = [(index + 1) / len(values) for index in range(len(values))]
-        points.append(Points(label, (values[0], *values), (0.0, *shares), joined=True))
+        points.append(Points(label, (values[0], *values), (0.0, *shares), joined=True, held=True))
     return Plot(name, f"Figure {title}", "ratio to TreeMatch", "share of the cases", tuple(points))
 
 

@@ -202,7 +202,8 @@ def _ecdf(found: Sequence[Standing]) -> Plot:
         ratios = sorted(s.ratios[name] for s in found if name in s.ratios)
         shares = tuple((index + 1) / len(ratios) for index in range(len(ratios)))
         if ratios:
-            points.append(Points(name, (ratios[0], *ratios), (0.0, *shares), joined=True))
+            x = (ratios[0], *ratios)
+            points.append(Points(name, x, (0.0, *shares), joined=True, held=True))
     title = "Simulated time relative to the best mapper"
     return Plot(
         "ratios", title, "ratio to the best mapper", "share of the cases", tuple(points), "x"

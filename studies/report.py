@@ -83,9 +83,16 @@ def figure(plot: Plot) -> Figure:
     return drawn
 
 
+class _PlainNumbers(LogFormatter):
+    """Labels 0.1 and not 1e-01."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
+
+
 def _plain_numbers(axis: Axis) -> None:
-    axis.set_major_formatter(LogFormatter(labelOnlyBase=False))
-    axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.4)))
+    axis.set_major_formatter(_PlainNumbers(labelOnlyBase=False))
+    axis.set_minor_formatter(_PlainNumbers(labelOnlyBase=False, minor_thresholds=(2, 0.4)))
 
 
 def _draw(axes: Axes, points: Points, index: int, shift: float) -> None:
@@ -93,7 +100,8 @@ def _draw(axes: Axes, points: Points, index: int, shift: float) -> None:
     marker = None if points.joined else _MARKERS[index % len(_MARKERS)]
     x = [value + shift for value in points.x]
     if points.joined:
-        axes.plot(x, points.y, label=points.label, color=colour, drawstyle="steps-post", alpha=0.8)
+        style = "steps-post" if points.held else "default"
+        axes.plot(x, points.y, label=points.label, color=colour, drawstyle=style, alpha=0.8)
         return
     axes.errorbar(
         x,

@@ -36,6 +36,8 @@ class Points:
         x: Abscissas.
         y: Ordinates.
         joined: Whether a line joins them.
+        held: Of a line: each ordinate is kept up to the next abscissa (a convergence curve, a
+            cumulative share), so that it climbs in steps.
         errors: Half the 95% confidence interval of each ordinate; empty where there is none.
     """
 
@@ -43,6 +45,7 @@ class Points:
     x: tuple[float, ...]
     y: tuple[float, ...]
     joined: bool = False
+    held: bool = False
     errors: tuple[float, ...] = ()
 
 

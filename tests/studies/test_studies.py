@@ -17,7 +17,7 @@ from studies import STUDIES
 from studies.deng_networks import TABLES, Row, network
 from studies.known_times import KnownTimes
 from studies.laboratory import DENG, HU, Laboratory
-from studies.report import files, table_csv
+from studies.report import figure, files, table_csv
 from studies.statistics import geometric_mean, half_interval, line_fit
 from studies.study import Claim, Findings, Plot, Points, Study, Table
 
@@ -145,6 +145,16 @@ def test_tables_become_csv_and_plots_become_the_same_picture_each_time() -> None
     assert "![t](s-q.svg)" in page
     assert page.endswith("A remark.\n")
     assert dict(files(study, FINDINGS, quick=True)) == written
+
+
+def test_lines_are_straight_unless_each_value_is_held_up_to_the_next() -> None:
+    ends = (1.0, 2.0)
+    lines = (
+        Points("equal", ends, ends, joined=True),
+        Points("best so far", ends, (4.0, 3.0), joined=True, held=True),
+    )
+    drawn = figure(Plot("p", "t", "x", "y", lines)).axes[0].lines
+    assert [line.get_drawstyle() for line in drawn] == ["default", "steps-post"]
 
 
 def test_statistics() -> None:

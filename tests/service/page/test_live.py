@@ -242,15 +242,19 @@ def test_what_was_measured_is_shown_over_what_was_simulated(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
     best = service.get(f"/jobs/{ended['id']}/best")
-    trials = [(best["trial"], best["value"], 0.9), (None, None, 1.7)]
-    for trial, simulated, times in trials:
+    measured = [
+        (f"trial {best['trial']}", best["trial"], best["value"], 0.9),
+        ("torus-2d (1)", 1, 1.3 * best["value"], 1.5),
+        ("the library's defaults", None, None, 1.7),
+    ]
+    for label, trial, simulated, times in measured:
         seconds = [best["value"] * times * (1 + shift) for shift in (-0.02, 0.0, 0.02)]
         runs = [{"seconds": each, "doubts": []} for each in seconds]
         failed = {"seconds": best["value"], "doubts": ["segments were sent again"]}
         service.post(
             f"/jobs/{ended['id']}/measured",
             {
-                "label": "the library's defaults" if trial is None else f"trial {trial}",
+                "label": label,
                 "trial": trial,
                 "simulated": simulated,
                 "cluster": "bluebird",
@@ -260,7 +264,8 @@ def test_what_was_measured_is_shown_over_what_was_simulated(
 
     page = open_page(f"{service.url}/#/jobs/{ended['id']}/best").page
     rows = page.get_by_role("region", name="Measured times").locator("tbody tr")
-    expect(rows).to_have_count(2)
+    expect(rows).to_have_count(3)
+    expect(rows.nth(1).get_by_role("rowheader")).to_have_text("torus-2d (1)")
     expect(rows.first.get_by_role("rowheader")).to_have_text(f"trial {best['trial']}")
     expect(rows.first).to_contain_text("± 5.0%")
     expect(rows.first).to_contain_text("1.11")

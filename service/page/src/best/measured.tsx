@@ -1,7 +1,7 @@
 // What clusters measured of a job's configurations, over what was simulated of them.
 import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
-import { axis, timeAxis } from "../charts/axes.ts";
+import { timeAcross, timeAxis } from "../charts/axes.ts";
 import { Plot } from "../charts/plot.tsx";
 import { css } from "../lib/colours.ts";
 import { duration } from "../lib/format.ts";
@@ -40,8 +40,9 @@ export function MeasuredTimes({ job }: { job: Job }) {
   );
 }
 
+/** A label with the trial's number, which it may have already: "trial 5", "baseline torus-2d (1)". */
 function nameOf(trial: number | null, label: string): string {
-  return trial === null || label === `trial ${trial}` ? label : `${label} (${trial})`;
+  return trial === null || label.split(/[ ()]+/).includes(String(trial)) ? label : `${label} (${trial})`;
 }
 
 function pointsOf(list: MeasuredList): Point[] {
@@ -74,7 +75,7 @@ function Picture({ points }: { points: Point[] }) {
     scales: { x: { time: false, distr: 3 as const }, y: { distr: 3 as const } },
     legend: { show: false },
     cursor: { show: false },
-    axes: [axis("simulated", (_u: uPlot, splits: number[]) => splits.map((n) => (n === null ? "" : duration(n))), 44), timeAxis("measured", true)],
+    axes: [timeAcross("simulated"), timeAxis("measured", true)],
     series: [
       {},
       { stroke: () => css("accent"), paths: () => null, points: { show: true, size: 8, fill: () => css("accent") } },
@@ -83,12 +84,18 @@ function Picture({ points }: { points: Point[] }) {
     hooks: { draw: [(u: uPlot) => intervals(u, sorted)] },
   });
   const label = `Measured over simulated times: ${sorted.map((one) => `${one.name} ${duration(one.mean)} measured, ${duration(one.simulated)} simulated`).join("; ")}`;
-  return <Plot data={data} height={HEIGHT} options={options} when={JSON.stringify(sorted)} label={label} />;
+  return (
+    <>
+      <Plot data={data} height={HEIGHT} options={options} when={JSON.stringify(sorted)} label={label} />
+      <p class="quiet">Points: means with their 95% intervals. Dashed line: measured as simulated.</p>
+    </>
+  );
 }
 
 function intervals(u: uPlot, points: Point[]): void {
   u.ctx.save();
   u.ctx.strokeStyle = css("accent");
+  u.ctx.setLineDash([]);
   u.ctx.lineWidth = 1.5 * devicePixelRatio;
   for (const one of points) {
     if (one.half === null) continue;

@@ -29,16 +29,22 @@ export function xAxis(kind: XAxis): uPlot.Axis {
 export function timeAxis(label: string, log: boolean): uPlot.Axis {
   const plain = axis(label, (_u, splits) => splits.map((n) => (n > 0 ? duration(n) : n === 0 ? "0" : "")), 72);
   if (!log) return plain;
-  return { ...plain, values: (u, splits) => thinned(u, splits).map((n) => (n === null ? "" : duration(n))) };
+  return { ...plain, values: (u, splits) => thinned(u, splits, "y", 22) };
 }
 
-function thinned(u: uPlot, splits: number[]): (number | null)[] {
+/** Simulated time from left to right, logarithmic; uPlot's own filter leaves the powers of ten alone there. */
+export function timeAcross(label: string): uPlot.Axis {
+  return { ...axis(label, (u, splits) => thinned(u, splits, "x", 64), 44), filter: (_u, splits) => splits };
+}
+
+/** Labels of the splits that lie `gap` pixels apart. */
+function thinned(u: uPlot, splits: (number | null)[], scale: "x" | "y", gap: number): string[] {
   let last = Infinity;
   return splits.map((n) => {
-    if (n === null) return null;
-    const place = u.valToPos(n, "y");
-    if (Math.abs(last - place) < 22) return null;
+    if (n === null) return "";
+    const place = u.valToPos(n, scale);
+    if (Math.abs(last - place) < gap) return "";
     last = place;
-    return n;
+    return duration(n);
   });
 }
