@@ -147,8 +147,8 @@ def _claims(
 
 def _points(label: str, x: Sequence[float], y: Sequence[float | None]) -> Points:
     known = [(a, b) for a, b in zip(x, y, strict=True) if b is not None]
-    x, y = tuple(a for a, _ in known), tuple(b for _, b in known)
-    return Points(label, x, y, joined=True, held=True)
+    trials, bests = tuple(a for a, _ in known), tuple(b for _, b in known)
+    return Points(label, trials, bests, joined=True, held=True)
 
 
 def _tune(
