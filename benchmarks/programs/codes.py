@@ -29,7 +29,7 @@ class Run:
         program: What it leaves, from the root.
         arguments: Of the run.
         ranks: On how many.
-        files: What it reads, by name.
+        inputs: Files of the source that it reads, from the root, by the names it knows them by.
     """
 
     package: str
@@ -37,12 +37,22 @@ class Run:
     program: str
     ranks: int
     arguments: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Package, program and arguments."""
         return " ".join([f"{self.package}/{Path(self.program).name}", *self.arguments])
+
+
+def _hpcc() -> Run:
+    """All of HPC Challenge; it wants a library of BLAS (Debian's libblas-dev)."""
+    places = 'TOPdir="$PWD/hpl" MPdir= MPinc= MPlib= LAdir= LAinc= LAlib=-lblas'
+    build = (
+        "cp hpl/setup/Make.Linux_PII_FBLAS hpl/Make.debian && "
+        f'make arch=debian {places} CC="$CC" LINKER="$CC -Wl,-u,main"'
+    )
+    return Run("hpcc", build, "hpcc", 4, inputs={"hpccinf.txt": "_hpccinf.txt"})
 
 
 def _hypre(program: str, *arguments: str) -> Run:
@@ -52,6 +62,7 @@ def _hypre(program: str, *arguments: str) -> Run:
 
 
 CODES: dict[str, list[Run]] = {
+    "hpcc": [_hpcc()],
     "netpipe": [
         Run("netpipe", 'make mpi MPICC="$CC"', "NPmpi", 2, ("-u", "65536", "-n", "5")),
     ],
@@ -71,8 +82,8 @@ def outcome_of(run: Run, place: Path) -> Outcome:
         if isinstance(root, str):
             return Outcome("failed", root)
         programs.append([str(root / run.program), *run.arguments])
-    for name, text in run.files.items():
-        (place / name).write_text(text)
+    for name, source in run.inputs.items():
+        shutil.copy(place / "plain" / source, place / name)
     return compare(programs[0], programs[1], run.ranks, place, limits=_LIMITS)
 
 
