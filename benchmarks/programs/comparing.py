@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 from collections.abc import Sequence
@@ -87,20 +88,40 @@ def compare(
         return Outcome("failed" if trace.exists() else "refused", error.message)
     except CaptureFailed as error:
         return Outcome("failed", error.message)
+    return _held_against(plain, resolutions, replayed(trace, ranks), directory, limits)
+
+
+def _held_against(
+    plain: Sequence[str],
+    resolutions: Sequence[Resolved],
+    times: Sequence[tuple[float | None, str]],
+    directory: Path,
+    limits: Limits,
+) -> Outcome:
+    """What comes of simulated times beside those of plain smpirun."""
     worst: float | None = None
-    for resolved, (seconds, reason) in zip(resolutions, replayed(trace, ranks), strict=True):
+    shorter = 0.0
+    for resolved, (seconds, reason) in zip(resolutions, times, strict=True):
+        expected = _plain_seconds(plain, resolved, directory, limits.wall_seconds)
+        if seconds is None and expected is None:
+            continue  # some of SMPI's collectives crash, in both alike
         if seconds is None:
             return Outcome("failed", reason)
-        expected = _plain_seconds(plain, resolved, directory, limits.wall_seconds)
         if expected is None:
             return Outcome("works", "plain smpirun does not run it")
-        worst = max(worst or 0.0, _off(seconds, expected))
-    assert worst is not None
-    if worst > EXACT:
-        expected = _plain_seconds(plain, resolved, directory, limits.wall_seconds, _SHORT_POLLS)
-        off = "" if expected is None else f", {_off(seconds, expected):.1e} with polls of 10 ns"
-        return Outcome("works", f"{worst:.1e} from plain smpirun{off}", worst)
-    return Outcome("exact", difference=worst)
+        off = _off(seconds, expected)
+        worst = max(worst or 0.0, off)
+        if off > EXACT:
+            expected = _plain_seconds(plain, resolved, directory, limits.wall_seconds, _SHORT_POLLS)
+            shorter = max(shorter, math.inf if expected is None else _off(seconds, expected))
+    if worst is None:
+        return Outcome("works", "plain smpirun does not run it")
+    if worst <= EXACT:
+        return Outcome("exact", difference=worst)
+    told = f"{worst:.1e} from plain smpirun"
+    if math.isfinite(shorter):
+        told += f", {shorter:.1e} with polls of 10 ns"
+    return Outcome("works", told, worst)
 
 
 def _off(seconds: float, expected: float) -> float:

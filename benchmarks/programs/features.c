@@ -308,6 +308,21 @@ static void resized_type(void)
   typed_exchange(type, 10);
 }
 
+static void empty_type(void)
+{
+  MPI_Datatype type;
+  int one[MANY], none[MANY] = {0}, got[MANY];
+  MPI_Type_contiguous(0, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  for (int i = 0; i < size; i++)
+    one[i] = 1;
+  MPI_Sendrecv(data, 5, type, right, 1, got, 0, MPI_INT, left, 1, WORLD, &status);
+  MPI_Bcast(data, 3, type, 0, WORLD);
+  MPI_Alltoallv(data, one, none, type, got, none, none, MPI_INT, WORLD);
+  MPI_Alltoallv(data, none, none, MPI_INT, got, one, none, type, WORLD);
+  MPI_Type_free(&type);
+}
+
 static void pack(void)
 {
   char packed[100];
@@ -672,7 +687,7 @@ static const struct {
     FEATURE(wait_some), FEATURE(test), FEATURE(test_all), FEATURE(test_any), FEATURE(test_some),
     FEATURE(persistent), FEATURE(request_free), FEATURE(cancel), FEATURE(contiguous_type),
     FEATURE(vector_type), FEATURE(indexed_type), FEATURE(struct_type), FEATURE(subarray_type),
-    FEATURE(resized_type), FEATURE(pack), FEATURE(vector_broadcast), FEATURE(barrier),
+    FEATURE(resized_type), FEATURE(empty_type), FEATURE(pack), FEATURE(vector_broadcast), FEATURE(barrier),
     FEATURE(broadcast), FEATURE(gather), FEATURE(scatter), FEATURE(allgather), FEATURE(alltoall),
     FEATURE(reduce), FEATURE(allreduce), FEATURE(scan), FEATURE(exscan),
     FEATURE(reduce_scatter_block), FEATURE(gatherv), FEATURE(scatterv), FEATURE(allgatherv),

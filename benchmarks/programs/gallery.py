@@ -43,7 +43,7 @@ CHAPTERS: dict[str, dict[str, tuple[str, ...]]] = {
     "4 Datatypes": {
         "exact": (
             *("contiguous_type", "vector_type", "indexed_type", "struct_type", "subarray_type"),
-            *("resized_type", "pack", "vector_broadcast"),
+            *("resized_type", "empty_type", "pack", "vector_broadcast"),
         ),
     },
     "5 Collectives": {

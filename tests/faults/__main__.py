@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _disturbed(running: Installation, most: int, seconds: float, seed: int) -> dict[int, str]:
-    """Create jobs one after the other while things break; their ids by number."""
+    """Create jobs, evenly over the time in which things break; their ids by number."""
     ended = threading.Event()
     problems: list[BaseException] = []
     idle = threading.Semaphore(0)
@@ -93,7 +93,8 @@ def _disturbed(running: Installation, most: int, seconds: float, seed: int) -> d
             running.start_again()
             shown = running.get("/jobs", limit=100)["items"]
             active = [one for one in shown if one["state"] not in FINAL_JOB_STATES]
-            if len(jobs) < most and len(active) < AT_ONCE:
+            is_due = time.monotonic() >= deadline - seconds * (1 - len(jobs) / most)
+            if len(jobs) < most and len(active) < AT_ONCE and is_due:
                 jobs[len(jobs) + 1] = running.submit(job(len(jobs) + 1))
                 _say(f"job {len(jobs)} of {most}, after {len(running.events)} faults")
             ended.wait(1.0)

@@ -6,6 +6,7 @@ import os
 import signal
 import struct
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -41,6 +42,8 @@ class Process:
     """What runs the command elsewhere."""
     may_end: bool = False
     """Whether a fault that it met before it had begun may end it, late as well."""
+    in_hands: threading.Lock = field(default_factory=threading.Lock)
+    """Of whoever ends it and starts it again: two that start it would leave one behind."""
 
     @property
     def pid(self) -> int:
@@ -127,8 +130,12 @@ class Installation:
     def start_again(self) -> None:
         """Start those that ended as they may, as whoever looks after them does."""
         for one in self.processes:
-            if one.may_end and one.has_ended():
-                one.start()
+            if one.in_hands.acquire(blocking=False):
+                try:
+                    if one.may_end and one.has_ended():
+                        one.start()
+                finally:
+                    one.in_hands.release()
 
     def set_clocks(self, seconds: int) -> None:
         """Put those clocks that may go wrong off by so much."""

@@ -149,15 +149,17 @@ FAULTS: dict[Fault, int] = {
 
 
 def _kill(process: Process, rng: random.Random) -> None:
-    process.kill()
-    time.sleep(rng.uniform(0.0, 0.5))
-    process.start()
+    with process.in_hands:
+        process.kill()
+        time.sleep(rng.uniform(0.0, 0.5))
+        process.start()
 
 
 def _restart(process: Process) -> None:
     # One that has only just been started knows no better than to die of the signal, or to say so.
-    assert process.stop() in (0, 130, -signal.SIGTERM), process.log.read_text()[-2000:]
-    process.start()
+    with process.in_hands:
+        assert process.stop() in (0, 130, -signal.SIGTERM), process.log.read_text()[-2000:]
+        process.start()
 
 
 def _below(pids: list[int], name: bytes) -> list[int]:

@@ -111,7 +111,8 @@ def check(running: Installation, jobs: dict[int, str], folder: Path) -> None:
     fresh = {number: uncached(running, job_id) for number, job_id in jobs.items()}
     for process in running.processes:
         assert process.stop() in (0, 130, -signal.SIGTERM), process.log.read_text()[-2000:]
-    assert running.left_running() == []
+    left = running.left_running()
+    assert not left, left
     assert sorted(path.name for path in (running.directory / "tmp").iterdir()) == []
     for number, trials in found.items():
         told = f"job {number}, faults: {running.events}"

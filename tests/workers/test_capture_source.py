@@ -120,7 +120,9 @@ def test_usual_ways_to_link(capture: Capture, tmp_path: Path, build: str) -> Non
 
 
 @pytest.mark.parametrize("suffix", ["f", "F", "for", "f90", "F90", "f95", "f03"])
-def test_suffixes_of_fortran_and_a_main_that_lies_in_an_archive(capture: Capture, tmp_path: Path, suffix: str) -> None:
+def test_suffixes_of_fortran_and_a_main_that_lies_in_an_archive(
+    capture: Capture, tmp_path: Path, suffix: str
+) -> None:
     text = (
         "      program tiny\n      include 'mpif.h'\n      integer error\n"
         "      call mpi_init(error)\n      call mpi_barrier(MPI_COMM_WORLD, error)\n"

@@ -1,5 +1,6 @@
 #include "workers/simulator/calls.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -19,6 +20,11 @@ std::vector<int> displacements(const std::int32_t* counts, std::int32_t length) 
   return begins;
 }
 
+/// Whether any of so many counts is not zero.
+bool any_of(const std::int32_t* counts, std::int32_t length) {
+  return std::any_of(counts, counts + length, [](std::int32_t count) { return count > 0; });
+}
+
 /// The arguments of a collective that its blocking and non-blocking forms share.
 struct Collective {
   const Operation& operation;
@@ -32,7 +38,7 @@ struct Collective {
   void* to_receive() const { return scratch::receive_buffer(); }
   int root() const { return operation.party; }
   int count() const { return operation.count; }
-  MPI_Datatype type() const { return payload.type(operation.type_size); }
+  MPI_Datatype type() const { return payload.type(operation.type_size, count() > 0); }
   MPI_Op op() const { return payload.reduction((operation.flags & kNotCommutative) == 0); }
 
   int call() const {
@@ -60,11 +66,13 @@ struct Collective {
         return request ? MPI_Iexscan(to_send(), to_receive(), count(), type(), op(), communicator,
                                      request)
                        : MPI_Exscan(to_send(), to_receive(), count(), type(), op(), communicator);
-      case Code::reduce_scatter:
-        return request ? MPI_Ireduce_scatter(to_send(), to_receive(), values + 1, type(), op(),
+      case Code::reduce_scatter: {
+        const MPI_Datatype reduced = payload.type(operation.type_size, any_of(values + 1, values[0]));
+        return request ? MPI_Ireduce_scatter(to_send(), to_receive(), values + 1, reduced, op(),
                                              communicator, request)
-                       : MPI_Reduce_scatter(to_send(), to_receive(), values + 1, type(), op(),
+                       : MPI_Reduce_scatter(to_send(), to_receive(), values + 1, reduced, op(),
                                             communicator);
+      }
       case Code::reduce_scatter_block:
         return request ? MPI_Ireduce_scatter_block(to_send(), to_receive(), count(), type(), op(),
                                                    communicator, request)
@@ -84,7 +92,7 @@ struct Collective {
   /// Blocks of one size: receive count and type follow in `values`.
   int call_with_blocks() const {
     const int received = values[0];
-    const MPI_Datatype received_type = payload.type(values[1]);
+    const MPI_Datatype received_type = payload.type(values[1], received > 0);
     switch (operation.code) {
       case Code::gather: {
         // Off the root the receive side is recorded as nothing, but some of SMPI's algorithms look
@@ -126,7 +134,7 @@ struct Collective {
     switch (operation.code) {
       case Code::gatherv: {
         const auto begins = displacements(values + 2, values[1]);
-        const MPI_Datatype received = payload.type(values[0]);
+        const MPI_Datatype received = payload.type(values[0], any_of(values + 2, values[1]));
         return request ? MPI_Igatherv(to_send(), count(), type(), to_receive(), values + 2,
                                       begins.data(), received, root(), communicator, request)
                        : MPI_Gatherv(to_send(), count(), type(), to_receive(), values + 2,
@@ -134,16 +142,17 @@ struct Collective {
       }
       case Code::scatterv: {
         const auto begins = displacements(values + 3, values[2]);
-        const MPI_Datatype received = payload.type(values[1]);
+        const MPI_Datatype sent = payload.type(operation.type_size, any_of(values + 3, values[2]));
+        const MPI_Datatype received = payload.type(values[1], values[0] > 0);
         void* const into = in_place() ? MPI_IN_PLACE : to_receive();
-        return request ? MPI_Iscatterv(scratch::send_buffer(), values + 3, begins.data(), type(),
-                                       into, values[0], received, root(), communicator, request)
-                       : MPI_Scatterv(scratch::send_buffer(), values + 3, begins.data(), type(),
-                                      into, values[0], received, root(), communicator);
+        return request ? MPI_Iscatterv(scratch::send_buffer(), values + 3, begins.data(), sent, into,
+                                       values[0], received, root(), communicator, request)
+                       : MPI_Scatterv(scratch::send_buffer(), values + 3, begins.data(), sent, into,
+                                      values[0], received, root(), communicator);
       }
       case Code::allgatherv: {
         const auto begins = displacements(values + 2, values[1]);
-        const MPI_Datatype received = payload.type(values[0]);
+        const MPI_Datatype received = payload.type(values[0], any_of(values + 2, values[1]));
         return request ? MPI_Iallgatherv(to_send(), count(), type(), to_receive(), values + 2,
                                          begins.data(), received, communicator, request)
                        : MPI_Allgatherv(to_send(), count(), type(), to_receive(), values + 2,
@@ -154,10 +163,11 @@ struct Collective {
         const std::int32_t* const receives = values + 2 + ranks;
         const auto from = displacements(values + 2, ranks);
         const auto to = displacements(receives, ranks);
-        const MPI_Datatype received = payload.type(values[0]);
-        return request ? MPI_Ialltoallv(to_send(), values + 2, from.data(), type(), to_receive(),
+        const MPI_Datatype sent = payload.type(operation.type_size, any_of(values + 2, ranks));
+        const MPI_Datatype received = payload.type(values[0], any_of(receives, ranks));
+        return request ? MPI_Ialltoallv(to_send(), values + 2, from.data(), sent, to_receive(),
                                         receives, to.data(), received, communicator, request)
-                       : MPI_Alltoallv(to_send(), values + 2, from.data(), type(), to_receive(),
+                       : MPI_Alltoallv(to_send(), values + 2, from.data(), sent, to_receive(),
                                        receives, to.data(), received, communicator);
       }
       default: {

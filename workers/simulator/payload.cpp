@@ -82,7 +82,6 @@ void leave_payload_in_place() {
 
 MPI_Datatype Payload::plain_type(std::int32_t size) {
   switch (size) {
-    case 0:  // its count is 0 as well: an argument that does not matter
     case 1:
       return MPI_BYTE;
     case 2:
@@ -98,7 +97,8 @@ MPI_Datatype Payload::plain_type(std::int32_t size) {
   }
 }
 
-MPI_Datatype Payload::type(std::int32_t size) {
+MPI_Datatype Payload::type(std::int32_t size, bool is_counted) {
+  if (size == 0 && !is_counted) return MPI_BYTE;
   if (const MPI_Datatype plain = plain_type(size); plain != MPI_DATATYPE_NULL) return plain;
   MPI_Datatype& type = unusual_.try_emplace(size, MPI_DATATYPE_NULL).first->second;
   if (type == MPI_DATATYPE_NULL) {

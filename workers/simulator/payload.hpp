@@ -36,8 +36,9 @@ void leave_payload_in_place();
 /// The datatypes and operators with which the ranks of one simulation call MPI.
 class Payload {
  public:
-  /// A datatype of this many bytes (at least 1): predefined where SMPI has one.
-  MPI_Datatype type(std::int32_t size);
+  /// A datatype of this many bytes: predefined where SMPI has one. One of none is made only for what is
+  /// counted in it; elsewhere it stands for an argument that does not matter.
+  MPI_Datatype type(std::int32_t size, bool is_counted);
 
   /// Whether SMPI has a datatype of this many bytes.
   static bool is_plain(std::int32_t size) { return plain_type(size) != MPI_DATATYPE_NULL; }

@@ -125,7 +125,7 @@ void Rank::call_message(const Operation& operation) {
   const void* const from = scratch::send_buffer();
   void* const into = scratch::receive_buffer();
   const int count = operation.count;
-  const MPI_Datatype type = payload_.type(operation.type_size);
+  const MPI_Datatype type = payload_.type(operation.type_size, count > 0);
   MPI_Request* const request =
       operation.slot < requests_.size() ? &requests_[operation.slot] : nullptr;
   const SendInPlace in_place(Payload::is_plain(operation.type_size) ? actor_
@@ -163,10 +163,12 @@ void Rank::call_sendrecv(const Operation& operation) {
   const SendInPlace in_place(Payload::is_plain(operation.type_size) ? actor_
                                                                     : compat::ActorOfRank());
   check_mpi(MPI_Sendrecv(scratch::send_buffer(), operation.count,
-                         payload_.type(operation.type_size), to_peer(trace_.party(operation.party)),
-                         to_tag(operation.tag), scratch::receive_buffer(), receive[2],
-                         payload_.type(receive[3]), to_peer(trace_.party(receive[0])), to_tag(receive[1]),
-                         communicators_[operation.communicator], MPI_STATUS_IGNORE));
+                         payload_.type(operation.type_size, operation.count > 0),
+                         to_peer(trace_.party(operation.party)), to_tag(operation.tag),
+                         scratch::receive_buffer(), receive[2],
+                         payload_.type(receive[3], receive[2] > 0), to_peer(trace_.party(receive[0])),
+                         to_tag(receive[1]), communicators_[operation.communicator],
+                         MPI_STATUS_IGNORE));
 }
 
 void Rank::wait_for_all(const Operation& operation) {
