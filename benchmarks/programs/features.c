@@ -87,14 +87,20 @@ static void null_process(void)
                rank > 0 ? rank - 1 : MPI_PROC_NULL, 1, WORLD, &status);
 }
 
+/* One after the other: on another network they would else come in another order. */
 static void any_source(void)
 {
+  if (rank > 1)
+    MPI_Recv(more, 1, MPI_INT, 0, 0, WORLD, &status);
   if (rank > 0)
     MPI_Send(data, 10, MPI_INT, 0, rank, WORLD);
   for (int i = 1; rank == 0 && i < size; i++) {
     MPI_Recv(more, 10, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &status);
     check(status.MPI_SOURCE == status.MPI_TAG && more[0] == status.MPI_SOURCE);
+    if (i + 1 < size)
+      MPI_Send(data, 1, MPI_INT, i + 1, 0, WORLD);
   }
+  MPI_Barrier(WORLD); /* what is sent after it is not for these receives */
 }
 
 static void probe(void)
@@ -446,6 +452,40 @@ static void own_operator(void)
   MPI_Op_free(&op);
 }
 
+/* The largest value and who has it: SMPI has datatypes of 8, 16 and 32 bytes for it. */
+static void pairs(void)
+{
+  const MPI_Datatype types[] = {MPI_2INT, MPI_SHORT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT};
+  for (int each = 0; each < 4; each++) {
+    MPI_Reduce(data, more, 3, types[each], MPI_MAXLOC, 0, WORLD);
+    MPI_Allreduce(data, more, 3, types[each], MPI_MINLOC, WORLD);
+  }
+}
+
+static void leave(void *in, void *out, int *count, MPI_Datatype *type)
+{
+  (void)in;
+  (void)out;
+  (void)count;
+  (void)type;
+}
+
+/* Of the same sizes, but derived: SMPI takes another algorithm. */
+static void reduction_of_types(void)
+{
+  MPI_Op op;
+  MPI_Op_create(leave, 1, &op);
+  for (int doubles = 1; doubles <= 4; doubles++) {
+    MPI_Datatype type;
+    MPI_Type_contiguous(doubles, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    MPI_Reduce(data, more, 3, type, op, 0, WORLD);
+    MPI_Allreduce(data, more, 3, type, op, WORLD);
+    MPI_Type_free(&type);
+  }
+  MPI_Op_free(&op);
+}
+
 static void nonblocking_collectives(void)
 {
   MPI_Request requests[3];
@@ -687,13 +727,14 @@ static const struct {
     FEATURE(wait_some), FEATURE(test), FEATURE(test_all), FEATURE(test_any), FEATURE(test_some),
     FEATURE(persistent), FEATURE(request_free), FEATURE(cancel), FEATURE(contiguous_type),
     FEATURE(vector_type), FEATURE(indexed_type), FEATURE(struct_type), FEATURE(subarray_type),
-    FEATURE(resized_type), FEATURE(empty_type), FEATURE(pack), FEATURE(vector_broadcast), FEATURE(barrier),
-    FEATURE(broadcast), FEATURE(gather), FEATURE(scatter), FEATURE(allgather), FEATURE(alltoall),
-    FEATURE(reduce), FEATURE(allreduce), FEATURE(scan), FEATURE(exscan),
+    FEATURE(resized_type), FEATURE(empty_type), FEATURE(pack), FEATURE(vector_broadcast),
+    FEATURE(barrier), FEATURE(broadcast), FEATURE(gather), FEATURE(scatter), FEATURE(allgather),
+    FEATURE(alltoall), FEATURE(reduce), FEATURE(allreduce), FEATURE(scan), FEATURE(exscan),
     FEATURE(reduce_scatter_block), FEATURE(gatherv), FEATURE(scatterv), FEATURE(allgatherv),
     FEATURE(reduce_scatter), FEATURE(alltoallv), FEATURE(alltoallw), FEATURE(in_place),
-    FEATURE(own_operator), FEATURE(nonblocking_collectives), FEATURE(duplicate), FEATURE(split),
-    FEATURE(split_type), FEATURE(of_group), FEATURE(of_group_alone), FEATURE(duplicate_later),
+    FEATURE(own_operator), FEATURE(pairs), FEATURE(reduction_of_types),
+    FEATURE(nonblocking_collectives), FEATURE(duplicate), FEATURE(split), FEATURE(split_type),
+    FEATURE(of_group), FEATURE(of_group_alone), FEATURE(duplicate_later),
     FEATURE(intercommunicator), FEATURE(attributes), FEATURE(cartesian), FEATURE(cartesian_part),
     FEATURE(graph), FEATURE(neighbours), FEATURE(neighbours_of_types), FEATURE(clocks),
     FEATURE(error_handler), FEATURE(failing_call), FEATURE(abort_of_all), FEATURE(info),

@@ -32,11 +32,11 @@ CHAPTERS: dict[str, dict[str, tuple[str, ...]]] = {
         "exact": (
             *("standard_send", "buffered_send", "synchronous_send", "ready_send"),
             *("send_and_receive", "send_and_receive_in_place", "null_process", "any_source"),
-            *("probe", "immediate_probe", "immediate", "wait_all", "wait_any", "request_free"),
+            *("immediate", "wait_all", "wait_any", "request_free"),
         ),
         "works": (
-            *("matched_probe", "wait_some", "test", "test_all", "test_any", "test_some"),
-            "persistent",
+            *("probe", "immediate_probe", "matched_probe", "wait_some", "test", "test_all"),
+            *("test_any", "test_some", "persistent"),
         ),
         "refused": ("matched_immediate_receive", "cancel"),
     },
@@ -51,7 +51,7 @@ CHAPTERS: dict[str, dict[str, tuple[str, ...]]] = {
             *("barrier", "broadcast", "gather", "scatter", "allgather", "alltoall", "reduce"),
             *("allreduce", "scan", "exscan", "reduce_scatter_block", "gatherv", "scatterv"),
             *("allgatherv", "reduce_scatter", "alltoallv", "alltoallw", "in_place"),
-            *("own_operator", "nonblocking_collectives"),
+            *("own_operator", "pairs", "reduction_of_types", "nonblocking_collectives"),
         ),
     },
     "6 Groups and communicators": {

@@ -1,7 +1,7 @@
 /* The record functions: one operation, or none, from the arguments of a successful call. */
 #include "recorder.h"
 
-enum { IN_PLACE = 1, DOES_NOT_COMMUTE = 2 };
+enum { IN_PLACE = 1, DOES_NOT_COMMUTE = 2, DERIVED = 4 };
 
 static void put_comm(MPI_Comm comm)
 {
@@ -608,11 +608,20 @@ static int in_place(const void *buffer)
   return buffer == MPI_IN_PLACE ? IN_PLACE : 0;
 }
 
-static void put_reduction(const void *sendbuf, MPI_Op op)
+/* SMPI reduces what is of a derived datatype by another algorithm. */
+static bool is_derived(MPI_Datatype datatype)
+{
+  int integers = 0, addresses = 0, datatypes = 0, combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  return combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_DUP;
+}
+
+static void put_reduction(const void *sendbuf, MPI_Datatype datatype, MPI_Op op)
 {
   int commutes = 1;
   PMPI_Op_commutative(op, &commutes);
-  put_count(in_place(sendbuf) | (commutes ? 0 : DOES_NOT_COMMUTE));
+  put_count(in_place(sendbuf) | (commutes ? 0 : DOES_NOT_COMMUTE) |
+            (is_derived(datatype) ? DERIVED : 0));
 }
 
 /* Arguments that do not matter here may be anything, so they are recorded as 0. */
@@ -660,7 +669,7 @@ void record_reduce(const void *sendbuf, const void *recvbuf, int count, MPI_Data
   collective(REDUCE, comm, request);
   put_count(root);
   put_block(true, count, datatype);
-  put_reduction(sendbuf, op);
+  put_reduction(sendbuf, datatype, op);
 }
 
 static void reduction(int code, const void *sendbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -668,7 +677,7 @@ static void reduction(int code, const void *sendbuf, int count, MPI_Datatype dat
 {
   collective(code, comm, request);
   put_block(true, count, datatype);
-  put_reduction(sendbuf, op);
+  put_reduction(sendbuf, datatype, op);
 }
 
 void record_allreduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype,
@@ -708,7 +717,7 @@ void record_reduce_scatter(const void *sendbuf, const void *recvbuf, const int *
   const int size = size_of(comm);
   collective(REDUCE_SCATTER, comm, request);
   put_size(datatype);
-  put_reduction(sendbuf, op);
+  put_reduction(sendbuf, datatype, op);
   put_count(size);
   put_counts(size, recvcounts);
 }

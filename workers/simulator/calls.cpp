@@ -38,7 +38,11 @@ struct Collective {
   void* to_receive() const { return scratch::receive_buffer(); }
   int root() const { return operation.party; }
   int count() const { return operation.count; }
-  MPI_Datatype type() const { return payload.type(operation.type_size, count() > 0); }
+  MPI_Datatype type() const { return type(count() > 0); }
+  MPI_Datatype type(bool is_counted) const {
+    return (operation.flags & kDerived) != 0 ? payload.derived_type(operation.type_size)
+                                             : payload.type(operation.type_size, is_counted);
+  }
   MPI_Op op() const { return payload.reduction((operation.flags & kNotCommutative) == 0); }
 
   int call() const {
@@ -67,7 +71,7 @@ struct Collective {
                                      request)
                        : MPI_Exscan(to_send(), to_receive(), count(), type(), op(), communicator);
       case Code::reduce_scatter: {
-        const MPI_Datatype reduced = payload.type(operation.type_size, any_of(values + 1, values[0]));
+        const MPI_Datatype reduced = type(any_of(values + 1, values[0]));
         return request ? MPI_Ireduce_scatter(to_send(), to_receive(), values + 1, reduced, op(),
                                              communicator, request)
                        : MPI_Reduce_scatter(to_send(), to_receive(), values + 1, reduced, op(),

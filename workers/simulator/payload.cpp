@@ -92,6 +92,8 @@ MPI_Datatype Payload::plain_type(std::int32_t size) {
       return MPI_DOUBLE;
     case 16:
       return MPI_C_DOUBLE_COMPLEX;
+    case 32:
+      return MPI_C_LONG_DOUBLE_COMPLEX;
     default:
       return MPI_DATATYPE_NULL;
   }
@@ -100,7 +102,11 @@ MPI_Datatype Payload::plain_type(std::int32_t size) {
 MPI_Datatype Payload::type(std::int32_t size, bool is_counted) {
   if (size == 0 && !is_counted) return MPI_BYTE;
   if (const MPI_Datatype plain = plain_type(size); plain != MPI_DATATYPE_NULL) return plain;
-  MPI_Datatype& type = unusual_.try_emplace(size, MPI_DATATYPE_NULL).first->second;
+  return derived_type(size);
+}
+
+MPI_Datatype Payload::derived_type(std::int32_t size) {
+  MPI_Datatype& type = derived_.try_emplace(size, MPI_DATATYPE_NULL).first->second;
   if (type == MPI_DATATYPE_NULL) {
     MPI_Type_contiguous(size, MPI_BYTE, &type);
     MPI_Type_commit(&type);

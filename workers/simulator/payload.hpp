@@ -40,6 +40,9 @@ class Payload {
   /// counted in it; elsewhere it stands for an argument that does not matter.
   MPI_Datatype type(std::int32_t size, bool is_counted);
 
+  /// A derived datatype of this many bytes.
+  MPI_Datatype derived_type(std::int32_t size);
+
   /// Whether SMPI has a datatype of this many bytes.
   static bool is_plain(std::int32_t size) { return plain_type(size) != MPI_DATATYPE_NULL; }
 
@@ -49,7 +52,7 @@ class Payload {
  private:
   static MPI_Datatype plain_type(std::int32_t size);
 
-  std::unordered_map<std::int32_t, MPI_Datatype> unusual_;
+  std::unordered_map<std::int32_t, MPI_Datatype> derived_;
   MPI_Op commutative_ = MPI_OP_NULL;
   MPI_Op ordered_ = MPI_OP_NULL;
 };

@@ -243,7 +243,7 @@ class RankDecoder {
 
   void flags(Operation& operation) {
     const std::int32_t value = in_.number();
-    if (value > (kInPlace | kNotCommutative)) throw TraceError("unknown flags");
+    if (value > (kInPlace | kNotCommutative | kDerived)) throw TraceError("unknown flags");
     operation.flags = static_cast<std::uint8_t>(value);
   }
 

@@ -59,6 +59,7 @@ enum class Code : std::uint8_t {
 constexpr std::uint8_t kNonblocking = 64;  // added to a collective's code
 constexpr std::uint8_t kInPlace = 1;       // flags of collectives
 constexpr std::uint8_t kNotCommutative = 2;
+constexpr std::uint8_t kDerived = 4;
 
 constexpr std::int32_t kNoPeer = -1;     // MPI_PROC_NULL
 constexpr std::int32_t kAnySource = -2;  // MPI_ANY_SOURCE

@@ -238,6 +238,8 @@ def test_derived_datatypes_are_sizes(record: Record) -> None:
         send peer=1 count=1 size=64
         send peer=1 count=2 size=11
         bcast count=2 size=64
+        reduce count=2 size=11 flags=4
+        allreduce count=2 size=16
         finalize""")
     assert receiver[0] == "recv count=8 size=8"
 

@@ -87,10 +87,12 @@ def test_forms_of_messages(
     tmp_path: Path,
     serve: Callable[..., Server],
 ) -> None:
-    trace = write_program(
-        tmp_path / "forms.ht",
-        [[encode(name, **fields) for name, fields in forms(rank)] for rank in range(FEW_RANKS)],
-    )
+    # SMPI's own probe polls; ours is held against it in test_blocking_probes.py.
+    programs = [
+        [encode(name, **fields) for name, fields in forms(rank) if name != "probe"]
+        for rank in range(FEW_RANKS)
+    ]
+    trace = write_program(tmp_path / "forms.ht", programs)
     for rank_hosts in ([0, 1, 2, 3], [0, 0, 1, 1]):
         request = {
             "id": "forms",

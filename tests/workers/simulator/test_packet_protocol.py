@@ -221,14 +221,6 @@ def test_a_receive_from_anyone_takes_what_comes_first(tmp_path: Path) -> None:
     assert received == pytest.approx(60_000 / BANDWIDTH + LATENCY, rel=EXACTLY)
 
 
-def test_a_probe_sees_what_has_arrived(tmp_path: Path) -> None:
-    size = 60_000
-    probe = encode("probe", peer=0, tag=1)
-    request = packets_on(line_of(2), 0, 1)
-    _, received = times_of(tmp_path, [sends((1, size)), [probe, *receives((0, size))]], request)
-    assert received >= size / BANDWIDTH + LATENCY
-
-
 def test_a_rank_that_nobody_sends_to_waits_for_ever(tmp_path: Path) -> None:
     trace = write_program(tmp_path / "lonely.ht", [[], receives((0, 8))])
     answer = answer_of(trace, packets_on(line_of(2), 0, 1))

@@ -71,6 +71,8 @@ Message* Messages::post_send(SmpiRequest& request, Actor& source, Actor& target,
     message->key = envelope.key;
     message->is_wild = false;
     box.sends.push_back(*message);
+    if (box.prober.actor != nullptr && match(request, *box.prober.request, true))
+      kernel_.wake(*std::exchange(box.prober, {}).actor);
   }
   message->source = &source;
   message->send = &request;
@@ -115,13 +117,24 @@ Message* Messages::post_receive(SmpiRequest& request, Actor& target, void* into,
   return message;
 }
 
-std::optional<Probed> Messages::probe(SmpiRequest& request, const Actor& target) {
+std::optional<Probed> Messages::iprobe(SmpiRequest& request, const Actor& target) {
   const Message* const message =
       mailbox(target).sends.find(envelope_of(request).wanted(), [&request](const Message& waiting) {
         return match(*waiting.send, request, true);
       });
   if (message == nullptr) return std::nullopt;
   return probed(*message->send);
+}
+
+Probed Messages::probe(SmpiRequest& request) {
+  Actor& actor = kernel_.running();
+  kernel_.call(0, [this, &request, &actor] {
+    if (iprobe(request, actor))
+      kernel_.wake(actor);
+    else
+      mailbox(actor).prober = {&actor, &request};
+  });
+  return iprobe(request, actor).value();
 }
 
 /// Both ends are there: the message enters the network.

@@ -63,6 +63,7 @@ struct Message final : Activity, Pending {
 struct Mailbox {
   Waiting<Message> sends;
   Waiting<Message> receives;
+  Prober prober;
 };
 
 class Messages final : public Messaging {
@@ -78,7 +79,8 @@ class Messages final : public Messaging {
                      const void* from, std::size_t from_size, bool detached);
   Message* post_receive(SmpiRequest& request, Actor& target, void* into, std::size_t* into_size);
 
-  std::optional<Probed> probe(SmpiRequest& request, const Actor& target) override;
+  std::optional<Probed> iprobe(SmpiRequest& request, const Actor& target) override;
+  Probed probe(SmpiRequest& request) override;
   void wait(Pending& pending) override;
   void expect(Awaited& awaited) override;
   void forget(Awaited& awaited) override;

@@ -19,6 +19,12 @@ using SmpiRequest = simgrid::smpi::Request;
 
 struct Actor;
 
+/// A rank that is blocked in a probe.
+struct Prober {
+  Actor* actor = nullptr;  // null: nobody
+  SmpiRequest* request = nullptr;
+};
+
 /// One end of a message that its rank waits for.
 struct Pending {};
 
@@ -45,7 +51,10 @@ class Messaging {
   virtual ~Messaging() = default;
 
   /// The first message that was sent to the rank, has not been received, and that the request matches.
-  virtual std::optional<Probed> probe(SmpiRequest& request, const Actor& target) = 0;
+  virtual std::optional<Probed> iprobe(SmpiRequest& request, const Actor& target) = 0;
+
+  /// Blocks the running rank until there is one.
+  virtual Probed probe(SmpiRequest& request) = 0;
 
   /// Blocks the running rank until the message has arrived.
   virtual void wait(Pending& pending) = 0;

@@ -413,6 +413,9 @@ void PacketMessages::come(PacketSend& send) {
       });
   if (receive == nullptr) {
     there.arrived.push_back(send);
+    const Prober& prober = there.prober;
+    if (prober.actor != nullptr && takes(match_envelope_of(*prober.request), send.envelope))
+      kernel_.wake(*std::exchange(there.prober, {}).actor);
     return;
   }
   if (receive->unmatched == 1) there.receives.erase(*receive);
@@ -455,7 +458,7 @@ void PacketMessages::complete(PacketPending& pending) {
   kernel_.wake(*pending.waiter);
 }
 
-std::optional<Probed> PacketMessages::probe(SmpiRequest& request, const Actor& target) {
+std::optional<Probed> PacketMessages::iprobe(SmpiRequest& request, const Actor& target) {
   const MatchEnvelope envelope = match_envelope_of(request);
   const PacketSend* const send =
       box(target).arrived.find(wanted(envelope), [&envelope](const PacketSend& other) {
@@ -463,6 +466,15 @@ std::optional<Probed> PacketMessages::probe(SmpiRequest& request, const Actor& t
       });
   if (send == nullptr) return std::nullopt;
   return Probed{send->envelope.source, send->envelope.tag, static_cast<std::size_t>(send->size)};
+}
+
+Probed PacketMessages::probe(SmpiRequest& request) {
+  Actor& actor = kernel_.running();
+  const std::optional<Probed> found = iprobe(request, actor);
+  if (found) return *found;
+  box(actor).prober = {&actor, &request};
+  kernel_.block();
+  return iprobe(request, actor).value();
 }
 
 void PacketMessages::wait(Pending& pending) {

@@ -151,7 +151,8 @@ class PacketMessages final : public Messaging {
   /// Has the network know what has crossed its cables.
   void tell_loads() { network_.tell_loads(); }
 
-  std::optional<Probed> probe(SmpiRequest& request, const Actor& target) override;
+  std::optional<Probed> iprobe(SmpiRequest& request, const Actor& target) override;
+  Probed probe(SmpiRequest& request) override;
   void wait(Pending& pending) override;
   void expect(Awaited& awaited) override;
   void forget(Awaited& awaited) override;
@@ -166,6 +167,7 @@ class PacketMessages final : public Messaging {
   struct Box {
     Waiting<PacketSend> arrived;  // and not received
     Waiting<PacketReceive> receives;
+    Prober prober;
     std::uint64_t taken = 0;      // messages of several packets
   };
 

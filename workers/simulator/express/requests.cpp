@@ -31,6 +31,14 @@ namespace {
 /// What MPI_COMM_WORLD is until it is set: it stands for the world of whoever asks it something.
 const MPI_Comm kUnsetWorld = MPI_COMM_WORLD;
 
+void tell(const express::Probed& found, MPI_Comm communicator, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = communicator->group()->rank(found.source);
+  status->MPI_TAG = found.tag;
+  status->MPI_ERROR = MPI_SUCCESS;
+  status->count = static_cast<int>(found.bytes);
+}
+
 }  // namespace
 
 bool Request::match(Request& send, Request& receive, bool probing) {
@@ -448,6 +456,16 @@ int Request::testany(int count, MPI_Request requests[], int* index, int* flag,
   return MPI_SUCCESS;
 }
 
+Request* Request::for_probe(int source, int tag, MPI_Comm communicator) {
+  Group* const group = communicator->group();
+  auto* request = new Request(nullptr, 0, MPI_CHAR,
+                              source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : group->actor(source),
+                              s4u::this_actor::get_pid(), tag, communicator,
+                              kPersistent | kReceive | kProbe);
+  request->group_ = group;
+  return request;
+}
+
 void Request::iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status) {
   express::Kernel* const kernel = express::kernel();
   if (kernel == nullptr) {
@@ -457,12 +475,7 @@ void Request::iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_
   }
   express::note_uncertainty();
   int& pauses = kernel->pauses().probe;
-  Group* const group = communicator->group();
-  auto* request = new Request(nullptr, 0, MPI_CHAR,
-                              source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : group->actor(source),
-                              s4u::this_actor::get_pid(), tag, communicator,
-                              kPersistent | kReceive | kProbe);
-  request->group_ = group;
+  Request* request = for_probe(source, tag, communicator);
   const double pause = config::get_value<double>("smpi/iprobe");
   if (pause > 0) {
     const double speed = s4u::this_actor::get_host()->get_speed();
@@ -472,21 +485,31 @@ void Request::iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_
   express::Actor& self = kernel->running();
   std::optional<express::Probed> found;
   kernel->call(0, [&] {
-    found = kernel->messages().probe(*request, self);
+    found = kernel->messages().iprobe(*request, self);
     kernel->wake(self);
   });
   *flag = found ? 1 : 0;
   if (found) {
-    if (status != MPI_STATUS_IGNORE) {
-      status->MPI_SOURCE = group->rank(found->source);
-      status->MPI_TAG = found->tag;
-      status->MPI_ERROR = MPI_SUCCESS;
-      status->count = static_cast<int>(found->bytes);
-    }
+    tell(*found, communicator, status);
     pauses = 1;
   } else if (config::get_value<bool>("smpi/grow-injected-times")) {
     ++pauses;
   }
+  unref(&request);
+}
+
+/// Not by polling as SMPI, which lets 0.1 ms and more pass each time: in a trace a probe is blocking, and what
+/// a program's own polls took is not.
+void Request::probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) {
+  express::Kernel* const kernel = express::kernel();
+  if (kernel == nullptr) {
+    static const auto library = library_function<void(int, int, MPI_Comm, MPI_Status*)>(
+        "_ZN7simgrid4smpi7Request5probeEiiPNS0_4CommEP10MPI_Status");
+    return library(source, tag, communicator, status);
+  }
+  express::note_uncertainty();
+  Request* request = for_probe(source, tag, communicator);
+  tell(kernel->messages().probe(*request), communicator, status);
   unref(&request);
 }
 

@@ -51,6 +51,7 @@ class Request : public F2C {
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
   static int testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
   static void iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status);
+  static void probe(int source, int tag, MPI_Comm communicator, MPI_Status* status);
   static MPI_Request isend_init(const void* buffer, int count, MPI_Datatype type, int target, int tag,
                                 MPI_Comm communicator);
   static MPI_Request irecv_init(void* buffer, int count, MPI_Datatype type, int source, int tag,
@@ -68,6 +69,7 @@ class Request : public F2C {
   hamtune::express::Probed probed() const;
 
  private:
+  static Request* for_probe(int source, int tag, MPI_Comm communicator);
   void learn(hamtune::express::Kernel& kernel);
   void start_packets(hamtune::express::Kernel& kernel, hamtune::express::PacketMessages& packets);
   void start_send(hamtune::express::Kernel& kernel);
