@@ -28,7 +28,7 @@ def notes_on(summary: Mapping[str, Any]) -> list[str]:
         mean = measured["seconds"] / measured["stretches"]
         found.append(
             f"computation: measured {measured['stretches']:,} times between calls, "
-            f"{format_duration(mean)} on average: known to {measured['uncertainty']:.1%}"
+            f"{format_duration(mean)} on average: uncertain by {measured['uncertainty']:.1%}"
         )
     if repeats := summary.get("repeats"):
         found += _on_repeats(repeats)

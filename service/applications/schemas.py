@@ -29,7 +29,7 @@ EXAMPLE: dict[str, Any] = {
     "ranks": 64,
     "summary": {"program": "cg", "calls": {"send": 26880, "allreduce": 64}},
     "notes": [
-        "computation: measured 12,128 times between calls, 9.419 us on average: known to 5.6%"
+        "computation: measured 12,128 times between calls, 9.419 us on average: uncertain by 5.6%"
     ],
     "created_at": 1790000000.0,
     "capture_progress": None,

@@ -2,6 +2,7 @@
 export { BestTab } from "./best/page.tsx";
 export { CreatePage } from "./create/page.tsx";
 export { About } from "./job/about.tsx";
+export { ApplicationPart } from "./job/application.tsx";
 export { SpaceTab } from "./job/space.tsx";
 export { TrialPanel } from "./job/trial.tsx";
 export { WorkersTab } from "./job/workers.tsx";

@@ -16,7 +16,7 @@ def test_truncation_and_the_clock_are_told() -> None:
     truncated, computation = notes_on({"truncated": True, "measured": measured})
 
     assert truncated.startswith("truncated: ")
-    assert "1,000 times between calls, 2 us on average: known to 5.6%" in computation
+    assert "1,000 times between calls, 2 us on average: uncertain by 5.6%" in computation
 
 
 def test_repeated_captures_are_told_with_the_rank_that_differs_most() -> None:

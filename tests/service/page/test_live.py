@@ -317,6 +317,51 @@ def test_a_trace_is_uploaded_for_a_job(
     window.errors = [error for error in window.errors if "422" not in error]
 
 
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int round = 0; round < 200; round++)
+    MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    FILE *verdict = fopen("verdict.txt", "w");
+    fputs("residual 1e-9", verdict);
+    fclose(verdict);
+    puts("VERIFIED");
+  }
+  MPI_Finalize();
+}
+"""
+
+
+def test_a_program_of_ones_own_shows_what_it_printed_and_left(
+    service: Service, tmp_path: Path, open_page: Callable[..., Window]
+) -> None:
+    with zipfile.ZipFile(tmp_path / "tree.zip", "w") as archive:
+        archive.writestr("solver.c", PROGRAM)
+    answer = httpx.post(
+        f"{service.url}/api/v1/applications",
+        files={"source": ("tree.zip", (tmp_path / "tree.zip").read_bytes())},
+        data={"build": "echo building; mpicc solver.c -o solver", "run": "solver", "ranks": "4"},
+        timeout=SECONDS,
+    )
+    document = {**SPEC, "name": "own", "application": {"id": answer.json()["id"]}}
+    job = service.post("/jobs", {**document, "budget": {"trials": 2}})
+    page = open_page(f"{service.url}/#/jobs/{job['id']}/about").page
+    # Nobody loads the page again: the log comes while the program is built and runs.
+    expect(page.locator("pre[aria-label='What the build printed']")).to_contain_text("building")
+    expect(page.locator("pre[aria-label='What the program printed']")).to_contain_text("VERIFIED")
+    with page.expect_download() as verdict:
+        page.get_by_role("button", name="Download verdict.txt").click()
+    assert verdict.value.suggested_filename == "verdict.txt"
+    assert verdict.value.path().read_text() == "residual 1e-9"
+    assert violations(page) == []
+
+
 def test_a_trial_is_exported_and_simulated_again(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:

@@ -1,9 +1,9 @@
 // The job itself: its file, its space, what was left out of it and why.
-import { count, moment, plural } from "../lib/format.ts";
-import { useResource } from "../lib/hooks.ts";
-import type { Application, Job } from "../lib/types.ts";
+import { count, moment } from "../lib/format.ts";
+import type { Job } from "../lib/types.ts";
 import { yaml } from "../lib/yaml.ts";
-import { Copy, Failure, Section } from "../ui/parts.tsx";
+import { Copy, Section } from "../ui/parts.tsx";
+import { ApplicationPart } from "./application.tsx";
 
 export function About({ job }: { job: Job }) {
   const text = yaml(job.spec);
@@ -27,7 +27,7 @@ export function About({ job }: { job: Job }) {
           </>
         )}
       </Section>
-      {job.application_id && <ApplicationSection id={job.application_id} />}
+      {job.application_id && <ApplicationPart id={job.application_id} />}
       <Section title="Job file" aside={<Copy text={text} />}>
         <pre class="log" tabIndex={0} aria-label="Job file">{text}</pre>
       </Section>
@@ -41,20 +41,6 @@ export function About({ job }: { job: Job }) {
         </dl>
       </Section>
     </>
-  );
-}
-
-/** What is simulated, and how far its trace can be relied on. */
-function ApplicationSection({ id }: { id: string }) {
-  const { data, error } = useResource<Application>(`/applications/${id}`);
-  if (error) return <Section title="Application"><Failure problem={error} /></Section>;
-  if (!data) return null;
-  const calls = Object.values(data.summary.calls ?? {}).reduce((sum, one) => sum + one, 0);
-  return (
-    <Section title="Application">
-      <p>{data.name} on {plural(data.ranks, "rank")}{calls > 0 && `, ${plural(calls, "call")}`}.</p>
-      {data.notes.length > 0 && <ul>{data.notes.map((note) => <li key={note}>{note}</li>)}</ul>}
-    </Section>
   );
 }
 

@@ -18,6 +18,7 @@ const BestTab = lazy("BestTab", "the best configuration");
 const About = lazy("About", "the job file");
 const SpaceTab = lazy("SpaceTab", "the parameters");
 const WorkersTab = lazy("WorkersTab", "the timeline");
+const ApplicationPart = lazy("ApplicationPart", "the application");
 const TrialPanel = lazy("TrialPanel", "the trial");
 
 export function JobPage({ id, route }: { id: string; route: Route }) {
@@ -170,5 +171,10 @@ function NoTrials({ job }: { job: Job }) {
     cancelled: "The job was cancelled before its first trial had an outcome.",
     paused: "The job was paused before its first trial had an outcome.",
   };
-  return <Empty title="No trial has an outcome yet."><p>{why[job.state] ?? ""}</p></Empty>;
+  return (
+    <>
+      <Empty title="No trial has an outcome yet."><p>{why[job.state] ?? ""}</p></Empty>
+      {job.application_id && ["preparing", "failed"].includes(job.state) && <ApplicationPart id={job.application_id} />}
+    </>
+  );
 }

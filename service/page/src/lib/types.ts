@@ -67,10 +67,26 @@ export interface Job {
 export interface Application {
   id: string;
   name: string;
+  kind: string;
+  state: "new" | "capturing" | "ready" | "failed";
   ranks: number;
   summary: { calls?: { [name: string]: number } };
   notes: string[];
+  capture_progress: CaptureProgress | null;
 }
+
+export interface CaptureProgress {
+  run: number;
+  runs: number;
+  operations: number;
+  ranks_ended: number;
+  ranks: number;
+  simulated_seconds: number;
+}
+
+export interface OutputFile { path: string; bytes: number }
+
+export interface OutputFiles { files: OutputFile[]; left_out: OutputFile[] }
 
 export interface Page<T> { items: T[]; cursor: string | null }
 
