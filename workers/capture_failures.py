@@ -48,6 +48,11 @@ def explain_build_failure(log: str) -> str | None:
     """The reason why a program was not built, where it is that SMPI lacks something."""
     if "mpi_f08.mod" in log:
         return f"the Fortran module mpi_f08 is not supported under SMPI; {WAY_OUT}"
+    if "recompile with -fPIC" in log:
+        return (
+            "SMPI takes a program as a shared object, and a library in it was compiled without "
+            "-fPIC: compile all of it with that"
+        )
     return None
 
 

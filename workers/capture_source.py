@@ -22,6 +22,7 @@ from workers.capture_sandbox import CaptureFailed, Sandbox, Watching, describe_s
 __all__ = ["SourceProgram", "capture_source", "check_run"]
 
 COMPILERS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort")
+_OTHER_COMPILERS = ("cc", "gcc", "c99", "c89", "c++", "g++", "gfortran", "clang", "clang++")
 _LAUNCHERS = ("mpirun", "mpiexec", "srun", "smpirun")
 
 
@@ -130,14 +131,24 @@ def _install_compilers(box: Sandbox) -> dict[str, str]:
     folder = box.control / "bin"
     folder.mkdir()
     shutil.copy(WRAPPERS / "helpers.h", folder)
+    toolchain = shutil.copy(WRAPPERS / "toolchain.cmake", folder)
     script = Path(shutil.copy(WRAPPERS / "compiler", folder))
     script.chmod(0o755)
     for name in COMPILERS:
         (folder / name).symlink_to(script.name)
+    script = Path(shutil.copy(WRAPPERS / "pic-compiler", folder))
+    script.chmod(0o755)
+    for name in _OTHER_COMPILERS:
+        if shutil.which(name):
+            (folder / name).symlink_to(script.name)
     recorder = Path(shutil.copy(RECORDER / "hamtune_recorder.o", box.control))
     recorder.chmod(0o644)
     path = os.environ.get("PATH", os.defpath)
-    return {"PATH": f"{folder}:{path}", "HAMTUNE_RECORDER": str(recorder)}
+    return {
+        "PATH": f"{folder}:{path}",
+        "HAMTUNE_RECORDER": str(recorder),
+        "CMAKE_TOOLCHAIN_FILE": str(toolchain),
+    }
 
 
 def _built(box: Sandbox, name: str) -> Path:

@@ -14,7 +14,18 @@ from benchmarks.programs.packages import source_package
 from workers.capture_build import WRAPPERS
 from workers.capture_limits import Limits
 
-__all__ = ["CODES", "Run", "outcome_of"]
+__all__ = ["CLOCKED", "CODES", "COMPILERS", "Run", "build", "outcome_of"]
+
+COMPILERS: dict[str, dict[str, str]] = {
+    "recorded": {"CC": f"{WRAPPERS}/hamtune-mpicc", "CXX": f"{WRAPPERS}/hamtune-mpicxx"},
+    # SMPI's macros break programs that declare getopt, which plain smpirun would run otherwise.
+    "plain": {
+        "CC": f"smpicc -include {WRAPPERS}/helpers.h",
+        "CXX": f"smpicxx -include {WRAPPERS}/helpers.h",
+    },
+    "openmpi": {"CC": "mpicc.openmpi", "CXX": "mpicxx.openmpi"},
+}
+"""MPI's compilers: with our recorder for captures, for plain smpirun, and for mpirun."""
 
 _LIMITS = Limits(wall_seconds=300, idle_seconds=60, stall_seconds=120)
 
@@ -55,10 +66,42 @@ def _hpcc() -> Run:
     return Run("hpcc", build, "hpcc", 4, inputs={"hpccinf.txt": "_hpccinf.txt"})
 
 
-def _hypre(program: str, *arguments: str) -> Run:
+def _hypre(program: str, *arguments: str, ranks: int = 8) -> Run:
     configure = 'SMPI_PRETEND_CC=1 ./configure CC="$CC" CXX="$CXX" --disable-fortran'
     build = f"cd src && {configure} && make && make -C test ij struct"
-    return Run("hypre", build, f"src/test/{program}", 8, arguments)
+    return Run("hypre", build, f"src/test/{program}", ranks, arguments)
+
+
+def _fftw(*arguments: str, ranks: int) -> Run:
+    """FFTW's own benchmark, which repeats a transform until the clock has told enough."""
+    configure = './configure --enable-mpi --disable-fortran --disable-doc CC="$CC" MPICC="$CC"'
+    build = f"SMPI_PRETEND_CC=1 {configure} && make -j2"
+    return Run("fftw3", build, "mpi/mpi-bench", ranks, arguments)
+
+
+def _lammps(steps: int, ranks: int) -> Run:
+    """A liquid of 32,000 atoms, by LAMMPS's own makefile."""
+    options = 'CC="$CXX" LINK="$CXX" CCFLAGS="-O2 -std=c++11" LINKFLAGS=-O2'
+    build = f"sed -i 's/^run.*/run {steps}/' bench/in.lj && make -j2 -C src mpi {options}"
+    inputs = {"in.lj": "bench/in.lj"}
+    return Run("lammps", build, "src/lmp_mpi", ranks, ("-in", "in.lj"), inputs)
+
+
+def _nas(program: str, ranks: int, size: str) -> Run:
+    """Programs of the NAS Parallel Benchmarks, less what SimGrid's source put into them."""
+    files = f"{program}.c nas_common.c"
+    changes = (
+        r"/instr\.h/d",
+        "/TRACE_smpi/d",
+        r"s,smpi/mpi\.h,mpi.h,",
+        "s/SMPI_SHARED_MALLOC/malloc/; s/SMPI_SHARED_FREE/free/",
+        r"s/SMPI_SAMPLE_GLOBAL(\([^,]*\),\([^,]*\),\([^,]*\),.*{/for(\1;\2;\3){/",
+    )
+    build = (
+        f"cd examples/smpi/NAS && sed -i '{'; '.join(changes)}' {files} && "
+        f"$CC -O2 {files} -lm -o {program}"
+    )
+    return Run("simgrid", build, f"examples/smpi/NAS/{program}", ranks, (str(ranks), size))
 
 
 CODES: dict[str, list[Run]] = {
@@ -70,15 +113,34 @@ CODES: dict[str, list[Run]] = {
         _hypre("ij", "-n", "10", "10", "10", "-P", "2", "2", "2", "-solver", "1"),
         _hypre("struct", "-n", "8", "8", "8", "-P", "2", "2", "2", "-solver", "10"),
     ],
+    "fftw3": [_fftw("-oestimate", "-y", "16x16x16", ranks=4)],
+    "lammps": [_lammps(10, ranks=4)],
+    "simgrid": [_nas("is", 4, "S"), _nas("ep", 4, "S")],
 }
 """Runs by package."""
+
+CLOCKED: list[tuple[Run, str]] = [
+    (
+        _hypre("ij", "-n", "60", "60", "60", "-P", "2", "1", "1", "-solver", "1", ranks=2),
+        r"wall clock time = ([0-9.]+) seconds",
+    ),
+    (
+        _hypre("struct", "-n", "60", "60", "60", "-P", "2", "1", "1", "-solver", "10", ranks=2),
+        r"wall clock time = ([0-9.]+) seconds",
+    ),
+    (_fftw("-oestimate", "--report-time-avg", "64x64x64", ranks=2), r"^([0-9.e+-]+)$"),
+    (_lammps(100, ranks=2), r"Loop time of ([0-9.]+) on 2 procs"),
+    (_nas("is", 2, "A"), r"Time in seconds = +([0-9.]+)"),
+    (_nas("ep", 2, "W"), r"Time in seconds = +([0-9.]+)"),
+]
+"""Runs that tell how long they took, and what of their output does; several times add up."""
 
 
 def outcome_of(run: Run, place: Path) -> Outcome:
     """What becomes of a run of a code."""
     programs = []
     for kind in ("recorded", "plain"):
-        root = _built(run, kind == "recorded", place / kind)
+        root = build(run, kind, place / kind)
         if isinstance(root, str):
             return Outcome("failed", root)
         programs.append([str(root / run.program), *run.arguments])
@@ -87,17 +149,17 @@ def outcome_of(run: Run, place: Path) -> Outcome:
     return compare(programs[0], programs[1], run.ranks, place, limits=_LIMITS)
 
 
-def _built(run: Run, recorded: bool, root: Path) -> Path | str:
-    """The root of a source tree that was built, or the end of what the build printed."""
+def build(run: Run, kind: str, root: Path) -> Path | str:
+    """Build a copy of a source tree with some of `COMPILERS`.
+
+    Returns:
+        Its root, or the end of what the build printed where that failed.
+    """
     shutil.copytree(source_package(run.package), root, symlinks=True)
-    prefix = f"{WRAPPERS}/hamtune-mpi" if recorded else "smpi"
-    # SMPI's macros break programs that declare getopt, which plain smpirun would run otherwise.
-    names = "" if recorded else f" -include {WRAPPERS}/helpers.h"
-    environment = {"CC": f"{prefix}cc{names}", "CXX": f"{prefix}cxx{names}"}
     done = subprocess.run(
         ["sh", "-c", run.build],
         cwd=root,
-        env={**os.environ, **environment},
+        env={**os.environ, **COMPILERS[kind]},
         capture_output=True,
         text=True,
         errors="replace",

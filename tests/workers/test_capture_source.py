@@ -20,6 +20,8 @@ from workers.capture_source import SourceProgram, capture_source
 
 SOURCES = Path(__file__).parent / "sources"
 ONE_FILE = "mpicc -O1 -o program program.c"
+# A variable that an ordinary program reaches in a way that a shared object cannot.
+GLOBAL = {"global.c": "int verbose; int twice(void) { return 2 * verbose; }\n"}
 HEAD = "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
 
 Capture = Callable[..., TraceHeader]
@@ -111,11 +113,15 @@ def test_communicators_of_a_fortran_program_of_free_and_fixed_form(
         "mpicc -c program.c && mpif77 program.o -o program -lmpi_mpifh -lmpi",
         "mpicc -c program.c && mpicxx -o program program.o -lmpi_cxx -lmpi",
         "mpicc -c program.c && ar r lib.a program.o && mpicc -o program lib.a",
+        "gcc -fPIE -c global.c && mpicc -o program program.c global.o",
     ],
-    ids=["flags of other libraries", "a.out", "linked as Fortran", "linked as C++", "archive"],
+    ids=[
+        *("flags of other libraries", "a.out", "linked as Fortran", "linked as C++", "archive"),
+        "a library compiled by gcc",
+    ],
 )
 def test_usual_ways_to_link(capture: Capture, tmp_path: Path, build: str) -> None:
-    capture(program("  MPI_Barrier(MPI_COMM_WORLD);"), build)
+    capture(program("  MPI_Barrier(MPI_COMM_WORLD);") | GLOBAL, build)
     assert summary(tmp_path)["calls"] == {"barrier": 2}
 
 
@@ -136,7 +142,31 @@ def test_suffixes_of_fortran_and_a_main_that_lies_in_an_archive(
 def test_a_configure_script_may_run_what_it_compiles(capture: Capture, tmp_path: Path) -> None:
     files = program("  MPI_Barrier(MPI_COMM_WORLD);")
     files["conftest.c"] = "int main(void) { return 0; }\n"
-    capture(files, f"SMPI_PRETEND_CC=1 mpicc -o conftest conftest.c && ./conftest && {ONE_FILE}")
+    configure = "mpicc conftest.c && ./a.out && mpicc -o conftest conftest.c && ./conftest"
+    pretend = "SMPI_PRETEND_CC=1 mpicc"
+    told = f'[ "$({pretend} -print-prog-name=ld)" = ld ] && ! {pretend} -o broken missing.c'
+    capture(files, f"{configure} && {told} && {ONE_FILE}")
+    assert summary(tmp_path)["calls"] == {"barrier": 2}
+
+
+@pytest.mark.parametrize("target", ["in_c", "in_fortran"])
+def test_cmake_finds_the_compilers_by_itself(capture: Capture, tmp_path: Path, target: str) -> None:
+    files = {
+        "CMakeLists.txt": """
+            cmake_minimum_required(VERSION 3.10)
+            project(programs C Fortran)
+            find_package(MPI REQUIRED)
+            add_library(part STATIC global.c)
+            add_executable(in_c program.c)
+            target_link_libraries(in_c part MPI::MPI_C)
+            add_executable(in_fortran program.f90)
+            target_link_libraries(in_fortran MPI::MPI_Fortran)
+        """,
+        "program.f90": "use mpi; call mpi_init(ierror); call mpi_barrier(mpi_comm_world, ierror)\n"
+        "call mpi_finalize(ierror)\nend\n",
+    }
+    files |= program("  MPI_Barrier(MPI_COMM_WORLD);") | GLOBAL
+    capture(files, "cmake -S . -B made && make -C made", f"made/{target}")
     assert summary(tmp_path)["calls"] == {"barrier": 2}
 
 
@@ -241,11 +271,21 @@ def test_a_call_that_no_trace_can_hold_is_named(capture: Capture) -> None:
         ("ln -s /etc/hostname program", "program", "the build left no program"),
         ("ln -s /usr/bin/true program", "program", "the build left no program"),
         ("mkfifo program", "program", "the build left no program"),
+        (
+            "/usr/bin/gcc -fPIE -c global.c && mpicc -o program program.c global.o",
+            "program",
+            r"compiled without -fPIC(.*\n)*.*mpicc: .* have to be compiled with -fPIC too",
+        ),
     ],
 )
 def test_a_build_that_fails_says_how(capture: Capture, build: str, run: str, message: str) -> None:
     with pytest.raises(CaptureFailed, match=message):
-        capture(program(""), build, run, limits=Limits(wall_seconds=2 if "sleep" in build else 60))
+        capture(
+            program("") | GLOBAL,
+            build,
+            run,
+            limits=Limits(wall_seconds=2 if "sleep" in build else 60),
+        )
 
 
 @pytest.mark.parametrize(
