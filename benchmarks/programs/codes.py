@@ -14,19 +14,10 @@ from benchmarks.programs.packages import source_package
 from workers.capture_build import WRAPPERS
 from workers.capture_limits import Limits
 
-__all__ = ["CLOCKED", "CODES", "COMPILERS", "Run", "build", "outcome_of"]
+__all__ = ["CLOCKED", "CODES", "Run", "build", "outcome_of"]
 
-COMPILERS: dict[str, dict[str, str]] = {
-    "recorded": {"CC": f"{WRAPPERS}/hamtune-mpicc", "CXX": f"{WRAPPERS}/hamtune-mpicxx"},
-    # SMPI's macros break programs that declare getopt, which plain smpirun would run otherwise.
-    "plain": {
-        "CC": f"smpicc -include {WRAPPERS}/helpers.h",
-        "CXX": f"smpicxx -include {WRAPPERS}/helpers.h",
-    },
-    "openmpi": {"CC": "mpicc.openmpi", "CXX": "mpicxx.openmpi"},
-}
-"""MPI's compilers: with our recorder for captures, for plain smpirun, and for mpirun."""
-
+_OURS = {"CC": f"{WRAPPERS}/hamtune-mpicc", "CXX": f"{WRAPPERS}/hamtune-mpicxx"}
+_REAL = {"CC": "mpicc.openmpi", "CXX": "mpicxx.openmpi"}
 _LIMITS = Limits(wall_seconds=300, idle_seconds=60, stall_seconds=120)
 
 
@@ -67,7 +58,7 @@ def _hpcc() -> Run:
 
 
 def _hypre(program: str, *arguments: str, ranks: int = 8) -> Run:
-    configure = 'SMPI_PRETEND_CC=1 ./configure CC="$CC" CXX="$CXX" --disable-fortran'
+    configure = './configure CC="$CC" CXX="$CXX" --disable-fortran'
     build = f"cd src && {configure} && make && make -C test ij struct"
     return Run("hypre", build, f"src/test/{program}", ranks, arguments)
 
@@ -75,7 +66,7 @@ def _hypre(program: str, *arguments: str, ranks: int = 8) -> Run:
 def _fftw(*arguments: str, ranks: int) -> Run:
     """FFTW's own benchmark, which repeats a transform until the clock has told enough."""
     configure = './configure --enable-mpi --disable-fortran --disable-doc CC="$CC" MPICC="$CC"'
-    build = f"SMPI_PRETEND_CC=1 {configure} && make -j2"
+    build = f"{configure} && make -j2"
     return Run("fftw3", build, "mpi/mpi-bench", ranks, arguments)
 
 
@@ -150,16 +141,26 @@ def outcome_of(run: Run, place: Path) -> Outcome:
 
 
 def build(run: Run, kind: str, root: Path) -> Path | str:
-    """Build a copy of a source tree with some of `COMPILERS`.
+    """Build a copy of a source tree.
+
+    Args:
+        run: What for.
+        kind: `recorded`, for captures; `plain`, for smpirun; `openmpi`, for mpirun.
+        root: Of the copy.
 
     Returns:
-        Its root, or the end of what the build printed where that failed.
+        The root, or the end of what the build printed where that failed.
     """
     shutil.copytree(source_package(run.package), root, symlinks=True)
+    environment = {**os.environ, **(_REAL if kind == "openmpi" else _OURS)}
+    if kind == "plain":  # the same compilers, with nothing for a recorder
+        nothing = root.parent / "nothing.o"
+        subprocess.run(["cc", "-xc", "-c", "/dev/null", "-o", str(nothing)], check=True)
+        environment["HAMTUNE_RECORDER"] = str(nothing)
     done = subprocess.run(
         ["sh", "-c", run.build],
         cwd=root,
-        env={**os.environ, **COMPILERS[kind]},
+        env=environment,
         capture_output=True,
         text=True,
         errors="replace",

@@ -3,9 +3,13 @@
 Fields that are 0 are not shown: slot 0, communicator 0 (the world), peer 0, tag 0.
 """
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+from tests.workers.recorder.conftest import PROGRAMS
 
 Record = Callable[..., list[list[str]]]
 
@@ -108,6 +112,16 @@ def test_a_persistent_send_starts_again_before_its_last_message_is_received(
 
 def test_a_program_may_declare_functions_of_the_system(record: Record) -> None:
     assert record("declares.c", "-n", "7")[1] == ["wtime", "barrier", "finalize"]
+
+
+def test_every_rank_draws_the_random_numbers_of_a_process_of_its_own(
+    record: Record, tmp_path: Path
+) -> None:
+    alone = tmp_path / "alone"
+    source = PROGRAMS / "random.c"
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-DALONE", str(source), "-o", str(alone)], check=True)
+    drawn = subprocess.run([alone], check=True, capture_output=True, text=True).stdout.split()
+    assert record("random.c", *drawn, ranks=3)[2] == [*len(drawn) * ["barrier"], "finalize"]
 
 
 COLLECTIVES = lines("""
