@@ -56,6 +56,11 @@ _PLATFORM = """<?xml version='1.0'?>
   </zone>
 </platform>
 """
+# What SimGrid answers by itself, wherever it stands.
+_ANSWERED = (
+    *("--version", "--help", "--help-aliases", "--help-models", "--help-tracing"),
+    *("--help-logs", "--help-log-categories"),
+)
 _HOST = '    <host id="host-{rank}" speed="1Gf" coordinates="0 0 0.001"/>'  # 1 us from the middle
 _SMPI_OPTIONS = (
     "--cfg=smpi/simulate-computation:no",
@@ -157,6 +162,10 @@ def record_trace(
         if argument.split() != [argument] or argument.startswith(("--cfg=", "--log=")):
             raise InvalidInput(
                 f"the argument {argument!r} cannot be handed to a program under SMPI", field=field
+            )
+        if argument in _ANSWERED:
+            raise InvalidInput(
+                f"SimGrid answers the argument {argument!r} in place of the program", field=field
             )
     names = [f"host-{rank}" for rank in range(ranks)]
     hosts = "\n".join(_HOST.format(rank=rank) for rank in range(ranks))

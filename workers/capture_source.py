@@ -136,6 +136,7 @@ def _install_compilers(box: Sandbox) -> dict[str, str]:
     script.chmod(0o755)
     for name in COMPILERS:
         (folder / name).symlink_to(script.name)
+    Path(shutil.copy(WRAPPERS / "shared-library", folder)).chmod(0o755)
     script = Path(shutil.copy(WRAPPERS / "pic-compiler", folder))
     script.chmod(0o755)
     for name in _OTHER_COMPILERS:
@@ -155,7 +156,10 @@ def _built(box: Sandbox, name: str) -> Path:
     root = box.workspace.resolve()
     if Path(name).name.startswith("python"):
         raise CaptureFailed(f"programs in Python cannot run under SMPI; {WAY_OUT}")
-    program = (root / name).resolve()
+    program = root / name
+    # Libtool leaves a script that finds the program's libraries, and the program here.
+    behind = program.with_name(".libs") / program.name
+    program = (behind if behind.is_file() else program).resolve()
     # A link could lead to a program that the build did not make.
     if not program.is_relative_to(root) or not program.is_file():
         raise CaptureFailed(f"the build left no program {name}", box.log("build"))

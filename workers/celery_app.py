@@ -11,7 +11,10 @@ from kombu.entity import Exchange, Queue
 from storage.identifiers import new_id
 from storage.messages import PREPARE, PREPARE_QUEUE, QUEUE
 
-__all__ = ["await_broker", "make_app", "waiting_messages"]
+__all__ = ["SILENCE_SECONDS", "await_broker", "make_app", "waiting_messages"]
+
+SILENCE_SECONDS = 30.0
+"""After so long without an answer a connection to the broker is given up."""
 
 _RETRY_SECONDS = 1.0
 _CONNECT_SECONDS = 3.0
@@ -60,6 +63,9 @@ def make_app(broker_url: str) -> Celery:
         app.conf.update(
             task_queues=[Queue(QUEUE), Queue(PREPARE_QUEUE)],  # type: ignore[no-untyped-call]
             task_routes={PREPARE: {"queue": PREPARE_QUEUE}},
+            # A connection of which nobody says that it is broken: at its end a worker waits for the
+            # answer to what it asked last.
+            broker_transport_options={"socket_timeout": SILENCE_SECONDS, "socket_keepalive": True},
         )
     return app
 

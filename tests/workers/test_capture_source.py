@@ -170,6 +170,58 @@ def test_cmake_finds_the_compilers_by_itself(capture: Capture, tmp_path: Path, t
     assert summary(tmp_path)["calls"] == {"barrier": 2}
 
 
+SHARED = {
+    "kept.c": "#include <mpi.h>\nstatic int kept;\n"
+    "void keep(void) { MPI_Comm_rank(MPI_COMM_WORLD, &kept); }\n"
+    "int is_kept(void) { int rank; MPI_Barrier(MPI_COMM_WORLD);\n"
+    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank); return rank == kept; }\n",
+    "plain.c": "static int count; int counted(void) { return ++count; }\n",
+    "text.cpp": '#include <string>\nextern "C" int is_kept(void);\n'
+    'extern "C" int length(void) { return is_kept() * std::to_string(12).size(); }\n',
+}
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        "mpicc -shared -fPIC kept.c -Wl,-soname,libkept.so.1 -o libkept.so.1.0 && "
+        "ln -s libkept.so.1.0 libkept.so && "
+        "gcc -c plain.c && gcc -shared plain.o -o libplain.so && "
+        "mpicxx -shared -fPIC text.cpp -L. -lkept -o libtext.so && "
+        "mpicc -o program program.c -L. -Wl,-rpath,'$ORIGIN' -ltext -lplain -lkept -lm",
+        "cmake -S . -B made && make -C made && mv made/program .",
+        "cmake -S . -B made && make -C made && mkdir .libs && mv made/program .libs && "
+        "echo '#!/bin/sh' > program",
+    ],
+    ids=["by hand", "cmake", "libtool's script"],
+)
+def test_shared_libraries_of_the_tree_have_the_variables_of_each_rank(
+    capture: Capture, tmp_path: Path, build: str
+) -> None:
+    files = {
+        "CMakeLists.txt": """
+            cmake_minimum_required(VERSION 3.10)
+            project(libraries C CXX)
+            find_package(MPI REQUIRED)
+            add_library(kept SHARED kept.c)
+            set_target_properties(kept PROPERTIES VERSION 1.2 SOVERSION 1)
+            target_link_libraries(kept PRIVATE MPI::MPI_C)
+            add_library(plain SHARED plain.c)
+            add_library(text SHARED text.cpp)
+            target_link_libraries(text PRIVATE kept)
+            add_executable(program program.c)
+            target_link_libraries(program text plain kept MPI::MPI_C)
+        """
+    }
+    body = (
+        "  void keep(void); int is_kept(void), counted(void), length(void);\n"
+        "  keep(); MPI_Barrier(MPI_COMM_WORLD);\n"
+        "  if (!is_kept() || counted() != 1 || length() != 2) MPI_Abort(MPI_COMM_WORLD, 1);"
+    )
+    capture(files | SHARED | program(body), build)
+    assert summary(tmp_path)["calls"] == {"barrier": 6}
+
+
 def test_several_captures_agree_on_the_calls_and_tell_their_spread(
     capture: Capture, tmp_path: Path
 ) -> None:
@@ -294,6 +346,7 @@ def test_a_build_that_fails_says_how(capture: Capture, build: str, run: str, mes
         ("", 2, "run: give the program"),
         ("mpirun -np 2 program", 2, "run: .* without mpirun"),
         ("program 'a b'", 2, "the argument 'a b' cannot be handed"),
+        ("program --help", 2, "SimGrid answers the argument '--help' in place of the program"),
         ("program 'a", 2, "is not a command"),
         ("program", 0, "ranks: must be from 1"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -12,9 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 from celery import Celery
+from redis import Redis
 
 from searchspace.job import load_job
 from storage.messages import EVALUATE, PREPARE, QUEUE
@@ -48,6 +51,13 @@ Simulator.evaluate = lambda *_, **__: threading.Event().wait()
 {WORKER}
 """
 """A worker whose evaluations last until it is killed."""
+IMPATIENT = f"""
+import workers.celery_app
+
+workers.celery_app.SILENCE_SECONDS = 3.0
+{WORKER}
+"""
+"""A worker that soon gives up a broker that says nothing."""
 CHANGES: list[dict[str, Any]] = [
     {"topology": topology, "ordering": ordering, "collectives": {"alltoall": alltoall}}
     for topology in ("mesh-2d", "torus-3d")
@@ -195,6 +205,48 @@ def test_a_worker_process_ends_also_while_its_broker_is_away(tmp_path: Path) -> 
     with worker_process(urls, "redis://127.0.0.1:1/0") as process:
         assert process.stderr is not None
         assert any(b"cannot be reached" in line for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(DEADLINE_SECONDS) == 0
+
+
+class Line:
+    """A line to a server, on which nothing passes any more, with no word of that, once `silent`."""
+
+    def __init__(self, port: int) -> None:
+        self.silent = threading.Event()
+        self._server = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            near, _ = self._listener.accept()
+            far = socket.create_connection(("127.0.0.1", self._server))
+            for ends in ((near, far), (far, near)):
+                threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
+
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        while data := source.recv(65536):
+            if not self.silent.is_set():
+                target.sendall(data)
+        if not self.silent.is_set():
+            target.close()
+
+
+@pytest.mark.xdist_group("servers")
+def test_a_worker_process_ends_also_when_its_broker_has_gone_without_a_word(
+    redis_url: str, tmp_path: Path
+) -> None:
+    server = urlsplit(redis_url)
+    assert server.port is not None
+    line = Line(server.port)
+    urls = (f"sqlite:///{tmp_path}/hamtune.db", str(tmp_path / "artifacts"))
+    silenced = urlunsplit(server._replace(netloc=f"127.0.0.1:{line.port}"))
+    with worker_process(urls, silenced, IMPATIENT) as process:
+        with Redis.from_url(redis_url) as redis:
+            wait_for(lambda: "brpop" in {client["cmd"] for client in redis.client_list()})
+        line.silent.set()
         process.send_signal(signal.SIGTERM)
         assert process.wait(DEADLINE_SECONDS) == 0
 
