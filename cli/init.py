@@ -113,6 +113,10 @@ def init(
     folder = Path() if to_stdout else output.parent
     name, runs = _application(application, folder)
     designed = int(cluster) if cluster.isdigit() else None
+    if designed is not None and _FEWEST < designed <= degree:
+        raise InvalidInput(
+            f"--degree {degree}: a host is joined to others, of which there are {designed - 1}"
+        )
     text = _JOB.format(
         name=_quoted(name),
         application=runs,

@@ -53,6 +53,16 @@ def test_few_hosts_are_a_cluster_too(hamtune: Hamtune, hosts: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("application", ["pair.ht", "cg.S.4"])
+def test_more_links_than_there_are_other_hosts_are_refused(
+    hamtune: Hamtune, application: str
+) -> None:
+    write_pair(hamtune.directory / "pair.ht")
+    wrong = answers(cluster="4", application=application, degree="4")
+    assert "--degree 4" in hamtune.refused("init", *wrong)
+    assert not (hamtune.directory / "job.yaml").exists()
+
+
 def test_files_are_named_as_the_job_file_finds_them(hamtune: Hamtune) -> None:
     """A trace in another folder, whose name would be a number if it were not quoted."""
     for folder in ("jobs", "traces"):
@@ -103,7 +113,7 @@ def test_a_file_that_is_there_is_left_alone(hamtune: Hamtune) -> None:
         ({"application": "iss.S.32"}, "neither a file, nor a directory, nor one of: "),
         ({"application": "is.32x"}, "write a built-in program as is.CLASS.RANKS"),
         ({"application": "is.S.33"}, "33"),
-        ({"cluster": "4", "output": "-"}, "32 ranks"),
+        ({"cluster": "4", "degree": "3", "output": "-"}, "32 ranks"),
         ({"cluster": "no-such-file"}, "neither a number of hosts nor a file"),
     ],
 )
