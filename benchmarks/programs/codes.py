@@ -137,7 +137,8 @@ def outcome_of(run: Run, place: Path) -> Outcome:
         programs.append([str(root / run.program), *run.arguments])
     for name, source in run.inputs.items():
         shutil.copy(place / "plain" / source, place / name)
-    return compare(programs[0], programs[1], run.ranks, place, limits=_LIMITS)
+    inputs = [place / name for name in run.inputs]
+    return compare(programs[0], programs[1], run.ranks, place, inputs=inputs, limits=_LIMITS)
 
 
 def build(run: Run, kind: str, root: Path) -> Path | str:

@@ -66,6 +66,7 @@ def compare(
     ranks: int,
     directory: Path,
     *,
+    inputs: Sequence[Path] = (),
     limits: Limits | None = None,
 ) -> Outcome:
     """Capture a program, replay it on three configurations, and run it plainly on the same.
@@ -75,13 +76,22 @@ def compare(
         plain: The same without the recorder, for smpirun.
         ranks: How many.
         directory: For the files that this takes.
+        inputs: Files of it that the program reads.
         limits: Of the capture, and of each plain run.
     """
     limits = limits or Limits(wall_seconds=60, idle_seconds=10, stall_seconds=30)
     trace = directory / "captured.ht"
     trace.unlink(missing_ok=True)
     try:
-        capture(command, ranks, trace, declared_flops=True, limits=limits, sandbox=False)
+        capture(
+            command,
+            ranks,
+            trace,
+            declared_flops=True,
+            inputs=inputs,
+            limits=limits,
+            sandbox=False,
+        )
         resolutions = three_configurations(trace, ranks)
     except InvalidInput as error:
         # Refused by the recorder; or there is a trace, which the simulator does not take.

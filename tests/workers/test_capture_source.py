@@ -189,7 +189,8 @@ SHARED = {
         "gcc -c plain.c && gcc -shared plain.o -o libplain.so && "
         "mpicxx -shared -fPIC text.cpp -L. -lkept -o libtext.so && "
         "mpicc -o program program.c -L. -Wl,-rpath,'$ORIGIN' -ltext -lplain -lkept -lm",
-        "cmake -S . -B made && make -C made && mv made/program .",
+        "cmake -S . -B made -DCMAKE_INSTALL_PREFIX=$PWD/out && make -C made install && "
+        "mv out/bin/program .",
         "cmake -S . -B made && make -C made && mkdir .libs && mv made/program .libs && "
         "echo '#!/bin/sh' > program",
     ],
@@ -211,6 +212,7 @@ def test_shared_libraries_of_the_tree_have_the_variables_of_each_rank(
             target_link_libraries(text PRIVATE kept)
             add_executable(program program.c)
             target_link_libraries(program text plain kept MPI::MPI_C)
+            install(TARGETS program text plain kept)
         """
     }
     body = (
