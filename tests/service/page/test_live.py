@@ -276,6 +276,15 @@ def test_what_was_measured_is_shown_over_what_was_simulated(
     expect(page.get_by_text("the simulation decides")).to_be_visible()
     assert violations(page) == []
 
+    slow = page.get_by_text("their order can agree and the times cannot")
+    expect(slow).to_have_count(0)
+    for number in range(3):
+        seconds = {"seconds": 20 * best["value"], "doubts": []}
+        place = {"label": f"emulated {number}", "cluster": "bluebird", "outcomes": [seconds]}
+        service.post(f"/jobs/{ended['id']}/measured", place | {"simulated": best["value"]})
+    page.reload()
+    expect(slow).to_have_text(re.compile("Simulated times are 0.050 of measured ones"))
+
 
 def test_a_library_limits_the_search_to_what_it_can_run(
     service: Service, open_page: Callable[..., Window]

@@ -35,9 +35,20 @@ export function MeasuredTimes({ job }: { job: Job }) {
           ))}</tbody>
         </table></div>
       )}
+      <Apart points={drawn} />
       {without.length > 0 && <p class="quiet">Without a time that counts: {without.map((one) => nameOf(one.trial, one.label)).join(", ")}.</p>}
     </Section>
   );
+}
+
+const APART = 2; // a factor that no model's error explains
+
+/** Says so where the cluster that measured cannot be as fast as the job's machine, as an emulated one is. */
+function Apart({ points }: { points: Point[] }) {
+  const ratios = points.map((one) => (one.simulated as number) / one.mean).sort((a, b) => a - b);
+  const middle = ratios[ratios.length >> 1];
+  if (middle === undefined || (middle < APART && middle > 1 / APART)) return null;
+  return <p>Simulated times are {middle.toPrecision(2)} of measured ones: the cluster that measured is not as fast as the machine that the job describes, so their order can agree and the times cannot.</p>;
 }
 
 /** A label with the trial's number, which it may have already: "trial 5", "baseline torus-2d (1)". */
