@@ -142,8 +142,10 @@ def _install_compilers(box: Sandbox) -> dict[str, str]:
     for name in _OTHER_COMPILERS:
         if shutil.which(name):
             (folder / name).symlink_to(script.name)
+    shutil.copy(RECORDER / "libhamtune_random.a", box.control)
     recorder = Path(shutil.copy(RECORDER / "hamtune_recorder.o", box.control))
-    recorder.chmod(0o644)
+    for file in box.control.glob("*hamtune_r*"):
+        file.chmod(0o644)
     path = os.environ.get("PATH", os.defpath)
     return {
         "PATH": f"{folder}:{path}",

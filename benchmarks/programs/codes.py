@@ -157,6 +157,7 @@ def build(run: Run, kind: str, root: Path) -> Path | str:
     if kind == "plain":  # the same compilers, with nothing for a recorder
         nothing = root.parent / "nothing.o"
         subprocess.run(["cc", "-xc", "-c", "/dev/null", "-o", str(nothing)], check=True)
+        subprocess.run(["ar", "rc", str(root.parent / "libhamtune_random.a")], check=True)
         environment["HAMTUNE_RECORDER"] = str(nothing)
     done = subprocess.run(
         ["sh", "-c", run.build],

@@ -170,6 +170,15 @@ def test_cmake_finds_the_compilers_by_itself(capture: Capture, tmp_path: Path, t
     assert summary(tmp_path)["calls"] == {"barrier": 2}
 
 
+def test_generators_of_random_numbers_in_a_library_of_the_tree_are_taken(
+    capture: Capture, tmp_path: Path
+) -> None:
+    files = program("  if (random() != 45) MPI_Abort(MPI_COMM_WORLD, 1);")
+    files["own.c"] = "long random(void) { return 45; }\n"
+    capture(files, "mpicc -c own.c && ar r lib.a own.o && mpicc -o program program.c lib.a")
+    assert summary(tmp_path)["ranks"] == 2
+
+
 SHARED = {
     "kept.c": "#include <mpi.h>\nstatic int kept;\n"
     "void keep(void) { MPI_Comm_rank(MPI_COMM_WORLD, &kept); }\n"

@@ -1,6 +1,7 @@
 /* Random numbers of a program under SMPI, where ranks share a process: each has the generators of the C
  * library to itself, as it would in a process of its own. Programs rely on that where all ranks draw the
- * same numbers from the same seed. They are hidden as the clocks are (smpi_clocks.c). */
+ * same numbers from the same seed. Hidden from all but the program, as the clocks are (smpi_clocks.c), and
+ * weak, so that a program may define some of them itself. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
