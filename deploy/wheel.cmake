@@ -16,7 +16,8 @@ install(PROGRAMS ${built}/workers/simulator/hamtune-simulator-plain DESTINATION 
 install(PROGRAMS ${built}/workers/simulator/hamtune-simulator DESTINATION ${rooms}/build/workers/simulator
   OPTIONAL)  # only where SimGrid is of the release that our engine knows
 install(PROGRAMS ${built}/workers/system_calls/hamtune-program-filter DESTINATION ${rooms}/build/workers/system_calls)
-install(FILES ${built}/workers/recorder/hamtune_recorder.o DESTINATION ${rooms}/build/workers/recorder)
+install(FILES ${built}/workers/recorder/hamtune_recorder.o ${built}/workers/recorder/libhamtune_random.a
+  DESTINATION ${rooms}/build/workers/recorder)
 install(PROGRAMS ${built}/workers/recorder/hamtune-host-speed DESTINATION ${rooms}/build/workers/recorder)
 # The recorder for a cluster is built there, from these.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/service/page/dist DESTINATION ${rooms}/service/page)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from deploy.dist import make_client, make_service
+from searchspace.kernels import trace_summary
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_TOOLS = {"nanobind", "setuptools", "wheel"}
@@ -66,6 +67,9 @@ def test_all_that_runs_is_inside(wheels: dict[str, Path]) -> None:
         "applications/cg/cg.c",
         "workers/recorder/generate.py",
         "workers/recorder/calls.txt",
+        "workers/recorder/wrappers/toolchain.cmake",
+        "build/workers/recorder/hamtune_recorder.o",
+        "build/workers/recorder/libhamtune_random.a",
         "build/workers/simulator/hamtune-simulator-plain",
         "build/workers/system_calls/hamtune-program-filter",
     ):
@@ -94,6 +98,16 @@ def test_a_job_runs_from_the_installed_package(environment: Path, tmp_path: Path
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["best"]["value"] > 0
+
+
+def test_the_installed_package_captures_programs(environment: Path, tmp_path: Path) -> None:
+    (tmp_path / "program.c").write_text(
+        "#include <mpi.h>\nint main(int count, char **words)\n{\n  MPI_Init(&count, &words);\n"
+        "  MPI_Barrier(MPI_COMM_WORLD);\n  return MPI_Finalize();\n}\n"
+    )
+    capture = [environment / "bin/hamtune", "capture", "--ranks", "2", "-o", "t.ht", "--no-sandbox"]
+    subprocess.run([*capture, "--", "program.c"], cwd=tmp_path, check=True)
+    assert trace_summary(tmp_path / "t.ht")["calls"] == {"barrier": 2}
 
 
 def test_the_installed_client_is_itself(environment: Path) -> None:
