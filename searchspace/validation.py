@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -153,6 +154,9 @@ def _path(error: ErrorDetails) -> str | None:
     return ".".join(parts) or None
 
 
+_CHARACTERS = re.compile(r"\^(\[[^][]+\])[+*]\$")
+"""Of patterns that say nothing but which characters there may be."""
+
 _PHRASES = {
     "missing": "is required",
     "literal_error": "unknown value {given}; allowed: {expected}",
@@ -174,7 +178,12 @@ def describe(error: ErrorDetails) -> str:
     context = {"message": error["msg"], **error.get("ctx", {}), "given": given}
     if "expected" in context:
         context["expected"] = str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    if error["type"] == "string_pattern_mismatch":
+        allowed = _CHARACTERS.fullmatch(context["pattern"])
+        wrong = [one for one in error["input"] if allowed and not re.fullmatch(allowed[1], one)]
+        if wrong:
+            return f"must not contain {wrong[0]!r}"
     if error["type"] in _PHRASES:
         return _PHRASES[error["type"]].format_map(context)
-    text = error["msg"].replace("Input should be", "must be").replace("Input should", "must")
+    text = re.sub("^(Input|String) should ", "must ", error["msg"])
     return f"{text.partition(', unable to parse')[0]}, not {given}"
