@@ -185,8 +185,11 @@ SHARED = {
     "int is_kept(void) { int rank; MPI_Barrier(MPI_COMM_WORLD);\n"
     "  MPI_Comm_rank(MPI_COMM_WORLD, &rank); return rank == kept; }\n",
     "plain.c": "static int count; int counted(void) { return ++count; }\n",
-    "text.cpp": '#include <string>\nextern "C" int is_kept(void);\n'
-    'extern "C" int length(void) { return is_kept() * std::to_string(12).size(); }\n',
+    "common.c": "int two(void) { return 2; }\n",
+    "threads.c": "#include <omp.h>\nint two(void);\n"
+    "int threads(void) { return omp_get_num_procs() > 0 ? two() : 0; }\n",
+    "text.cpp": '#include <string>\nextern "C" int is_kept(void), two(void);\n'
+    'extern "C" int length(void) { return is_kept() * std::to_string(two()).size(); }\n',
 }
 
 
@@ -196,8 +199,12 @@ SHARED = {
         "mpicc -shared -fPIC kept.c -Wl,-soname,libkept.so.1 -o libkept.so.1.0 && "
         "ln -s libkept.so.1.0 libkept.so && "
         "gcc -c plain.c && gcc -shared plain.o -o libplain.so && "
-        "mpicxx -shared -fPIC text.cpp -L. -lkept -o libtext.so && "
-        "mpicc -o program program.c -L. -Wl,-rpath,'$ORIGIN' -ltext -lplain -lkept -lm",
+        "gcc -c common.c && ar r common.a common.o && "
+        "gcc -shared -Wl,--whole-archive,common.a,--no-whole-archive -o libcommon.so && "
+        "mpicc -shared -fopenmp threads.c common.a -o libthreads.so && "
+        "mpicxx -shared -fPIC text.cpp common.a -L. -lkept -o libtext.so && "
+        "mpicc -o program program.c -L. -Wl,-rpath,'$ORIGIN' -ltext -lplain -lkept "
+        "-lcommon -lthreads -lm",
         "cmake -S . -B made -DCMAKE_INSTALL_PREFIX=$PWD/out && make -C made install && "
         "mv out/bin/program .",
         "cmake -S . -B made && make -C made && mkdir .libs && mv made/program .libs && "
@@ -217,17 +224,21 @@ def test_shared_libraries_of_the_tree_have_the_variables_of_each_rank(
             set_target_properties(kept PROPERTIES VERSION 1.2 SOVERSION 1)
             target_link_libraries(kept PRIVATE MPI::MPI_C)
             add_library(plain SHARED plain.c)
-            add_library(text SHARED text.cpp)
+            add_library(text SHARED text.cpp common.c)
+            add_library(threads SHARED threads.c common.c)
+            target_compile_options(threads PRIVATE -fopenmp)
+            target_link_options(threads PRIVATE -fopenmp)
             target_link_libraries(text PRIVATE kept)
             add_executable(program program.c)
-            target_link_libraries(program text plain kept MPI::MPI_C)
+            target_link_libraries(program text plain kept threads MPI::MPI_C)
             install(TARGETS program text plain kept)
         """
     }
     body = (
-        "  void keep(void); int is_kept(void), counted(void), length(void);\n"
+        "  void keep(void); int is_kept(void), counted(void), length(void), threads(void);\n"
         "  keep(); MPI_Barrier(MPI_COMM_WORLD);\n"
-        "  if (!is_kept() || counted() != 1 || length() != 2) MPI_Abort(MPI_COMM_WORLD, 1);"
+        "  if (!is_kept() || counted() != 1 || length() * threads() != 2)\n"
+        "    MPI_Abort(MPI_COMM_WORLD, 1);"
     )
     capture(files | SHARED | program(body), build)
     assert summary(tmp_path)["calls"] == {"barrier": 6}
