@@ -162,7 +162,7 @@ def test_groups_may_differ_where_they_are_disjoint(tmp_path: Path) -> None:
         (encode("comm_create_group", ranks=[0, 0]), "comes twice"),
         (encode("finalize"), "operations follow finalize"),
         (b"\x12", "unknown operation code"),
-        (encode("allreduce", flags=4), "unknown flags"),
+        (encode("allreduce", flags=8), "unknown flags"),
         (encode("comm_split", comm=1, color=-1) + encode("barrier", comm=2), "not in the comm"),
     ],
 )
