@@ -1,7 +1,7 @@
 """Runs of a built program under SMPI with the recorder in it, and the trace they leave.
 
-A run uses a network of nothing but latency: a trace holds what the program asked of MPI, not how
-long it took, and this network is cheap to simulate. Programs that take messages in order of arrival
+A run uses a network without contention: a trace holds what the program asked of MPI, not how long
+it took, and this network is cheap to simulate. Programs that take messages in order of arrival
 are recorded in the order of their run.
 """
 
@@ -61,8 +61,28 @@ _ANSWERED = (
     *("--version", "--help", "--help-aliases", "--help-models", "--help-tracing"),
     *("--help-logs", "--help-log-categories"),
 )
-_HOST = '    <host id="host-{rank}" speed="1Gf" coordinates="0 0 0.001"/>'  # 1 us from the middle
+_HOST = (
+    '    <host id="host-{rank}" speed="1Gf" coordinates="0 0 {distance!r}"/>'  # ms, to the middle
+)
+# A program that looks at the clock sees a fast network of today.
+_LATENCY = 1e-6  # s
+_BANDWIDTH = 12.5e9  # byte/s, of each message by itself
+
+
+def _latency_factors() -> str:
+    """SMPI's factors of the latency by size, so that bytes take their time without a link."""
+    sizes = [2 ** (eighth / 8) for eighth in range(8 * 8, 8 * 31, 2)]  # of 32 bits
+    steps = (
+        f"{round(size)}:{1 + 2 ** (1 / 8) * size / (_LATENCY * _BANDWIDTH):.6g}" for size in sizes
+    )
+    return ";".join(["0:1", *steps])
+
+
 _SMPI_OPTIONS = (
+    f"--cfg=smpi/lat-factor:{_latency_factors()}",
+    # Of a poll that finds nothing; the next in a row takes twice that, then three times, and so on.
+    f"--cfg=smpi/test:{_LATENCY}",
+    f"--cfg=smpi/iprobe:{_LATENCY}",
     "--cfg=smpi/simulate-computation:no",
     # Payloads of all ranks share blocks of this size, each mapped anew; the kernel counts mappings.
     "--cfg=smpi/shared-malloc-blocksize:16777216",
@@ -168,7 +188,7 @@ def record_trace(
                 f"SimGrid answers the argument {argument!r} in place of the program", field=field
             )
     names = [f"host-{rank}" for rank in range(ranks)]
-    hosts = "\n".join(_HOST.format(rank=rank) for rank in range(ranks))
+    hosts = "\n".join(_HOST.format(rank=rank, distance=1e3 * _LATENCY / 2) for rank in range(ranks))
     (box.control / "platform.xml").write_text(_PLATFORM.format(hosts=hosts))
     (box.control / "hostfile").write_text("\n".join(names) + "\n")
     speed = measure.speed

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.programs.comparing import Outcome, compare
+from benchmarks.programs.page import write_table
 from workers.capture_build import WRAPPERS
 
 __all__ = ["CHAPTERS", "FEATURES", "RANKS", "Feature", "build_features", "table"]
 
 RANKS = 8
 SOURCE = Path(__file__).with_name("features.c")
-PAGE = Path(__file__).parents[2] / "docs/programs.md"
 
 _MEANING = {
     "exact": "works exactly",
@@ -25,7 +25,6 @@ _MEANING = {
     "refused": "refused by name",
     "failed": "fails",
 }
-_TABLE_BEGIN, _TABLE_END = "<!-- features -->\n", "<!-- end of features -->\n"
 
 CHAPTERS: dict[str, dict[str, tuple[str, ...]]] = {
     "3 Point to point": {
@@ -134,9 +133,7 @@ def main() -> None:
             outcomes[name] = outcome
             changed = "" if outcome.state == feature.state else f"  (listed as {feature.state})"
             print(f"{name}: {_MEANING[outcome.state]} {outcome.reason}{changed}", flush=True)
-    before, rest = PAGE.read_text().split(_TABLE_BEGIN)
-    _, after = rest.split(_TABLE_END)
-    PAGE.write_text(before + _TABLE_BEGIN + table(outcomes) + _TABLE_END + after)
+    write_table("features", table(outcomes))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.programs.comparing import Outcome, compare, runs_plainly
 from benchmarks.programs.packages import source_package
-from workers.capture_build import WRAPPERS
+from workers.capture_build import RECORDER, WRAPPERS
 from workers.capture_limits import Limits
 
 __all__ = ["SUITES", "SuiteTest", "outcome_of", "tests_of"]
@@ -79,8 +79,8 @@ def _built(source: Path, compiler: str) -> Path | str:
     """The program of a source, or why there is none; several tests may share it."""
     root = source.parents[1]
     sources = [source, *(root / "util" / name for name in _HELPERS)]
-    if compiler == _PLAIN:
-        sources.append(_NO_SLEEP)
+    if compiler == _PLAIN:  # what captures know of sleeps and random numbers
+        sources += [_NO_SLEEP, RECORDER / "libhamtune_random.a"]
     program = _programs() / f"{source.parent.name}-{source.stem}-{Path(compiler).name}"
     flags = ["-w", "-O1", f"-I{root / 'include'}", "-DHAVE_CONFIG_H=1", "-o", program]
     built = subprocess.run(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.programs.comparing import EXACT, compare, replayed
-from benchmarks.programs.gallery import FEATURES, PAGE, RANKS, SOURCE, build_features
+from benchmarks.programs.gallery import FEATURES, RANKS, SOURCE, build_features
+from benchmarks.programs.page import PAGE
 from searchspace.errors import InvalidInput
 from workers.capture import CaptureFailed, capture
 

@@ -244,6 +244,20 @@ def test_shared_libraries_of_the_tree_have_the_variables_of_each_rank(
     assert summary(tmp_path)["calls"] == {"barrier": 6}
 
 
+@pytest.mark.parametrize(
+    "libraries", ["", "mpicc -shared -o libb.so b.c && "], ids=["none", "one that has it too"]
+)
+def test_what_the_program_itself_defines_twice_is_an_error(
+    capture: Capture, libraries: str
+) -> None:
+    files = program("  MPI_Barrier(MPI_COMM_WORLD);")
+    files |= dict.fromkeys(("a.c", "b.c", "c.c"), "int twice(void) { return 2; }\n")
+    link = "mpicc -o program program.c a.c c.c" + (" libb.so" if libraries else "")
+    with pytest.raises(CaptureFailed) as caught:
+        capture(files, libraries + link)
+    assert "multiple definition of `twice'" in caught.value.log
+
+
 def test_several_captures_agree_on_the_calls_and_tell_their_spread(
     capture: Capture, tmp_path: Path
 ) -> None:

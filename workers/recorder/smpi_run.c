@@ -43,7 +43,7 @@ static const char kAddress[] = "HAMTUNE_RUN_ADDRESS";
 /* A sleep costs as much as a message. What is declared is exact, and costs of looks are rare. */
 static const double kLeastMeasured = 1e-7, kLeastDeclared = 1e-9;
 static const double kLook = 1e-8; /* smpi/wtime */
-/* Each poll in vain lets 0.1 ms or more pass: after these no message can be on its way any more. */
+/* Each poll in vain lets more time pass than the last: after these no message can be on its way. */
 static const uint64_t kMostPolls = 1000000;
 
 static struct run *run;
