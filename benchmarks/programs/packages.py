@@ -12,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["CACHE", "source_package"]
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "hamtune-programs"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hamtune-programs"
 _TARGET = "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)"
 
 

@@ -23,7 +23,7 @@ from benchmarks.search.tables import Case
 from benchmarks.search.tournament import play_all, read_games, report
 
 GAMES = Path(__file__).with_name("games.jsonl")
-TABLES = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "hamtune-search"
+TABLES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hamtune-search"
 
 
 def _parser() -> argparse.ArgumentParser:
