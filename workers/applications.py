@@ -6,13 +6,13 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import InvalidInput
-from searchspace.extrapolation import EDITION, extrapolate
+from searchspace.extrapolation import EDITION
 from searchspace.formats.patterns import Pattern, pattern_trace
 from searchspace.formats.plain_file import check_file
 from searchspace.formats.source_archive import pack
@@ -31,6 +31,7 @@ from storage.records import Application, ApplicationKind
 from storage.storage import Storage
 from workers.capture import builtin_sources_sha256, capture_builtin
 from workers.capture_source import check_run
+from workers.extrapolating import extrapolate_within
 
 __all__ = [
     "add_source",
@@ -188,7 +189,8 @@ def extrapolated_application(
     """The stored application that follows from smaller captures, whose trace is written once.
 
     Raises:
-        As `stored_application`; InvalidInput also where the captures follow no pattern.
+        As `stored_application`; InvalidInput also where the captures follow no pattern,
+            CaptureFailed where looking for it met a limit.
     """
     captures = [
         _single_application(storage, capture, stop) for capture in named.extrapolate.captures
@@ -201,14 +203,15 @@ def extrapolated_application(
 
     def follow(trace: Path) -> _Made:
         try:
-            made = extrapolate(
-                [storage.artifact_path(digest) for digest in digests], named.ranks, trace
+            made = extrapolate_within(
+                [storage.artifact_path(digest) for digest in digests],
+                named.ranks,
+                trace,
+                stop=stop,
             )
         except InvalidInput as error:
             raise InvalidInput(error.message, field="application.extrapolate") from error
-        return _Made(
-            f"{{program}}, extrapolated to {made.ranks} ranks", {"extrapolated": asdict(made)}
-        )
+        return _Made(f"{{program}}, extrapolated to {named.ranks} ranks", {"extrapolated": made})
 
     key = f"extrapolated:{sha256_of([EDITION, named.ranks, digests])}"
     return _made_once(storage, "extrapolated", key, follow)
