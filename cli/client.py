@@ -132,7 +132,7 @@ class Client:
         Raises:
             HamtuneError: There is none, or several have the name.
         """
-        named = self.get("/jobs", name=reference, limit=20)["items"]
+        named = self.get("/jobs", name=reference, archived="include", limit=20)["items"]
         if len(named) == 1:
             return dict(named[0])
         if named:

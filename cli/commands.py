@@ -23,6 +23,10 @@ TABLE = {
         "serve",
         "Start the REST interface alone; coordinators and workers are processes of their own.",
     ),
+    "archive": (
+        "jobs",
+        "Put paused or ended jobs aside: lists leave them out, nothing of them is lost.",
+    ),
     "backup": (
         "keeping",
         "Write the database and all artifacts to one archive, and try whether it can be restored.",

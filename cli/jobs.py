@@ -29,7 +29,7 @@ from searchspace.units import format_duration
 from service.datalock import DataLock
 from service.settings import Settings
 from storage.fair_share import PRIORITIES
-from storage.records import JobState
+from storage.records import Archived, JobState
 
 __all__ = ["COMMANDS"]
 
@@ -108,6 +108,13 @@ def submit(
 @click.option("--name", help="Only jobs with this name.")
 @click.option("--tag", help="Only jobs with this tag.")
 @click.option(
+    "--archived",
+    type=click.Choice(get_args(Archived)),
+    default="exclude",
+    show_default=True,
+    help="Whether archived jobs are listed, too, or alone.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
     default=50,
@@ -120,6 +127,7 @@ def list_jobs(
     state: str | None,
     name: str | None,
     tag: str | None,
+    archived: str,
     limit: int,
     as_json: bool,
     server: str | None,
@@ -128,7 +136,8 @@ def list_jobs(
     """List jobs, newest first."""
     with connect(server, settings) as client:
         found: list[dict[str, Any]] = []
-        for job in client.pages("/jobs", state=state, name=name, tag=tag, limit=min(limit, 200)):
+        wanted = {"state": state, "name": name, "tag": tag, "archived": archived}
+        for job in client.pages("/jobs", **wanted, limit=min(limit, 200)):
             found.append(job)
             if len(found) == limit:
                 break
@@ -405,6 +414,35 @@ def describe_job(
     click.echo(f"{answer['name']} ({answer['id']}): {'; '.join(said) or 'no note, no tags'}")
 
 
+@click.command(
+    epilog=example(
+        "hamtune archive old-job",
+        "hamtune jobs --archived only",
+        "hamtune archive old-job --undo",
+    )
+)
+@click.argument("jobs", metavar="J...", nargs=-1, required=True)
+@click.option("--undo", is_flag=True, help="Have lists show them again.")
+@json_option
+@server_option
+def archive(
+    jobs: tuple[str, ...], undo: bool, as_json: bool, server: str | None, settings: Settings
+) -> None:
+    """Put paused or ended jobs aside: lists leave them out, nothing of them is lost.
+
+    J is a job's id, or its name if no other job has it. A job that is resumed is listed again.
+    """
+    with connect(server, settings) as client:
+        found = [client.find_job(job) for job in jobs]
+        for job in found:
+            answer = client.patch(f"/jobs/{job['id']}", {"archived": not undo})
+            if as_json:
+                print_json(answer)
+            else:
+                done = "archived" if answer["archived_at"] else "listed again"
+                click.echo(f"{answer['name']} ({answer['id']}): {done}")
+
+
 @click.command(epilog=example("hamtune delete old-job", "hamtune delete 0k3v9m2x7q1zt8ak --yes"))
 @click.argument("job", metavar="J")
 @click.option("--yes", is_flag=True, help="Do not ask whether it is meant.")
@@ -449,6 +487,7 @@ COMMANDS = [
     priority,
     _steering("cancel", "asked to cancel", "End a job for good; its finished trials stay."),
     describe_job,
+    archive,
     delete,
     _steering("clone", "cloned", "Create a new job like an existing one and print its id."),
 ]

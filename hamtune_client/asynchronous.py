@@ -61,12 +61,16 @@ class AsyncClient:
         return AsyncJob(self, await self.call(calls.create(spec)))
 
     async def jobs(
-        self, *, state: str | None = None, search: str | None = None
+        self,
+        *,
+        state: str | None = None,
+        search: str | None = None,
+        archived: calls.Archived = "exclude",
     ) -> AsyncIterator[AsyncJob]:
         """Jobs, newest first, of a state and with a text in their name, where given."""
         cursor = None
         while True:
-            page, cursor = await self.call(calls.list_jobs(state, search, cursor))
+            page, cursor = await self.call(calls.list_jobs(state, search, archived, cursor))
             for record in page:
                 yield AsyncJob(self, record)
             if cursor is None:
@@ -201,6 +205,12 @@ class AsyncJob(KnownJob):
         return AsyncJob(
             self._client, await self._client.call(calls.steer(self.id, "clone", changes))
         )
+
+    async def archive(self, archived: bool = True) -> AsyncJob:
+        """Have lists leave it out, or show it again; it is paused or has ended."""
+        changes = {"archived": archived}
+        self.record = await self._client.call(calls.describe(self.id, changes))
+        return self
 
     async def delete(self) -> None:
         """Delete it with its trials, once it is paused or has ended."""

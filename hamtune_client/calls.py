@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -131,11 +131,20 @@ def refuse(response: httpx.Response) -> Refused:
         return Refused(response.status_code, f"{response.url} answers {response.status_code}")
 
 
+Archived = Literal["exclude", "include", "only"]
+
+
 def list_jobs(
-    state: str | None, search: str | None, cursor: str | None
+    state: str | None, search: str | None, archived: Archived, cursor: str | None
 ) -> Call[tuple[list[JobRecord], str | None]]:
     """A page of jobs, and the cursor of the next."""
-    params = {"state": state, "search": search, "cursor": cursor, "limit": PAGE}
+    params = {
+        "state": state,
+        "search": search,
+        "archived": archived,
+        "cursor": cursor,
+        "limit": PAGE,
+    }
     return Call("GET", "/jobs", _page_of_jobs, params)
 
 

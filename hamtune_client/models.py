@@ -60,6 +60,7 @@ class JobRecord(_Answer):
     paused_because: str | None
     note: str
     tags: list[str]
+    archived_at: float | None
     queue_position: int | None
     estimated_end: float | None
     created_at: float

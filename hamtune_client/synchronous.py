@@ -59,11 +59,17 @@ class Client:
         """
         return Job(self, self.call(calls.create(spec)))
 
-    def jobs(self, *, state: str | None = None, search: str | None = None) -> Iterator[Job]:
+    def jobs(
+        self,
+        *,
+        state: str | None = None,
+        search: str | None = None,
+        archived: calls.Archived = "exclude",
+    ) -> Iterator[Job]:
         """Jobs, newest first, of a state and with a text in their name, where given."""
         cursor = None
         while True:
-            page, cursor = self.call(calls.list_jobs(state, search, cursor))
+            page, cursor = self.call(calls.list_jobs(state, search, archived, cursor))
             yield from (Job(self, record) for record in page)
             if cursor is None:
                 return
@@ -195,6 +201,12 @@ class Job(KnownJob):
     def clone(self, changes: Mapping[str, Any] | None = None) -> Job:
         """A new job like it, with a merge patch of its job file."""
         return Job(self._client, self._client.call(calls.steer(self.id, "clone", changes)))
+
+    def archive(self, archived: bool = True) -> Job:
+        """Have lists leave it out, or show it again; it is paused or has ended."""
+        changes = {"archived": archived}
+        self.record = self._client.call(calls.describe(self.id, changes))
+        return self
 
     def delete(self) -> None:
         """Delete it with its trials, once it is paused or has ended."""

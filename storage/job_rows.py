@@ -192,6 +192,7 @@ def job_record(row: JobRow) -> Job:
         paused_because=row.paused_because,
         note=row.note,
         tags=tuple(tag for tag in row.tags.split(",") if tag),
+        archived_at=row.archived_at,
     )
 
 

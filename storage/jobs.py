@@ -16,7 +16,7 @@ from storage.models import EventRow, JobRow, table
 from storage.pagination import newest_first
 from storage.project_rows import PROJECTS
 from storage.quotas import admit_job, exhausted
-from storage.records import FINAL_JOB_STATES, Job, JobState, Page, Priority
+from storage.records import FINAL_JOB_STATES, Archived, Job, JobState, Page, Priority
 from storage.states import check_transition
 from storage.trial_rows import cancel_open
 
@@ -166,6 +166,7 @@ class Jobs(Repository):
         name: str | None = None,
         tag: str | None = None,
         search: str | None = None,
+        archived: Archived = "include",
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Job]:
@@ -177,6 +178,7 @@ class Jobs(Repository):
             tag: One that they have.
             search: Part of the name or of a tag, in small or capital letters, or the beginning of
                 the id.
+            archived: Whether jobs that are put aside are among them, or they alone.
             limit: Most jobs of the page.
             cursor: Of the page before.
 
@@ -198,6 +200,9 @@ class Jobs(Repository):
                 | JobRow.tags.icontains(search, autoescape=True)
                 | JobRow.id.startswith(search, autoescape=True)
             )
+        if archived != "include":
+            aside = JobRow.archived_at.is_not(None)
+            statement = statement.where(aside if archived == "only" else ~aside)
         with self._database.reading() as session:
             return newest_first(
                 session, statement, JobRow.id, job_record, limit=limit, cursor=cursor
@@ -268,6 +273,8 @@ class Jobs(Repository):
                 row.paused_because = paused_because
             elif to not in ("pausing", "paused"):
                 row.paused_because = None
+            if to not in ("paused", *FINAL_JOB_STATES):
+                row.archived_at = None  # nobody would look for a job at work among those put aside
             if row.started_at is None and to in ("preparing", "running"):
                 row.started_at = now
             if to in FINAL_JOB_STATES:
@@ -303,6 +310,7 @@ class Jobs(Repository):
         name: str | None = None,
         note: str | None = None,
         tags: Collection[str] | None = None,
+        archived: bool | None = None,
     ) -> Job:
         """Change what people call a job and say of it, in any state; its job file stays.
 
@@ -311,12 +319,20 @@ class Jobs(Repository):
             name: Its name for people; need not be unique.
             note: Text of any length.
             tags: All that it has from now on; none with a comma.
+            archived: Whether it is put aside, until it goes on.
 
         Raises:
             NotFound: There is no such job.
+            Conflict: It is to be put aside, and is still at work.
         """
         with self._database.writing() as session:
             row = lock_job(session, job_id)
+            if archived and row.state != "paused" and row.state not in FINAL_JOB_STATES:
+                raise Conflict(
+                    f"job {job_id} is {row.state}; pause or cancel it before archiving it"
+                )
+            if archived is not None and archived != (row.archived_at is not None):
+                row.archived_at = self._database.now(session) if archived else None
             if name is not None:
                 row.name = name
             if note is not None:

@@ -264,6 +264,7 @@ class JobRow(Base):
     note: Mapped[str] = mapped_column(default="", server_default="")
     tags: Mapped[str] = mapped_column(default="", server_default="")
     """With a comma before, between and behind them."""
+    archived_at: Mapped[float | None]
     spec: Mapped[dict[str, Any]]
     space: Mapped[dict[str, Any] | None]
 

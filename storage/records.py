@@ -17,6 +17,7 @@ __all__ = [
     "Application",
     "ApplicationKind",
     "ApplicationState",
+    "Archived",
     "Attempt",
     "AuditEntry",
     "ConvergencePoint",
@@ -67,6 +68,8 @@ Role = Literal["viewer", "submitter", "admin"]
 DEFAULT_PROJECT = "default"
 """Whose things are where nobody has to say who they are."""
 ProcessKind = Literal["api", "coordinator", "worker"]
+Archived = Literal["exclude", "include", "only"]
+"""What a list does with jobs that are put aside."""
 Priority = Literal["low", "normal", "high"]
 ACTIVE_JOB_STATES: tuple[JobState, ...] = (
     "queued",
@@ -339,6 +342,7 @@ class Job:
     paused_because: str | None = None  # where the service paused it, not a user
     note: str = ""  # what people wrote on it
     tags: tuple[str, ...] = ()  # the same in words to look for, sorted
+    archived_at: float | None = None  # since when it has been put aside
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from service.parameters import Cursor, FilePath, JobId, Limit, Log, LogOffset, P
 from service.settings import Settings
 from service.writing import as_json
 from storage.errors import NotFound
-from storage.records import JobState, NewMeasured
+from storage.records import Archived, JobState, NewMeasured
 from storage.storage import Storage
 
 __all__ = ["router"]
@@ -199,6 +199,9 @@ def list_jobs(
     tag: Annotated[
         str | None, Query(max_length=50, pattern=TAG_PATTERN, description="Only with this tag.")
     ] = None,
+    archived: Annotated[
+        Archived, Query(description="Whether archived jobs are among them, or they alone.")
+    ] = "exclude",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> JobPage:
@@ -208,6 +211,7 @@ def list_jobs(
         name=name,
         tag=tag,
         search=search,
+        archived=archived,
         limit=limit,
         cursor=cursor,
     )
@@ -229,7 +233,7 @@ def get_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepende
 @router.patch(
     "/{job_id}",
     operation_id="describe_job",
-    summary="Rename a job, write on it, tag it",
+    summary="Rename a job, write on it, tag it, archive it",
     response_model=JobView,
     responses=answers(EXAMPLE, 400, 404, 413, 415, 422, description="The job."),
     openapi_extra=body(
@@ -237,6 +241,7 @@ def get_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepende
         {
             "A note and tags": {"note": "With the new cables.", "tags": ["cables", "spring"]},
             "Another name": {"name": "cg-64-new-cables"},
+            "Put aside": {"archived": True},
         },
     ),
 )
@@ -245,7 +250,8 @@ async def describe_job(
 ) -> JobView:
     """Change what people call a job and say of it, whatever its state.
 
-    What is left out stays. The job file keeps the name that it was submitted with.
+    What is left out stays. The job file keeps the name that it was submitted with. A paused or
+    ended job can be archived: lists leave it out unless they are asked for it.
     """
     await run_in_threadpool(storage.check_job, job_id)
     document = await read_document(request, settings.body_limit)
@@ -536,7 +542,9 @@ def _create(
 
 def _describe(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:
     new = check(JobDescription, document)
-    job = storage.describe_job(job_id, name=new.name, note=new.note, tags=new.tags)
+    job = storage.describe_job(
+        job_id, name=new.name, note=new.note, tags=new.tags, archived=new.archived
+    )
     return JobView.of(job, storage, settings)
 
 

@@ -89,6 +89,7 @@ EXAMPLE: dict[str, Any] = {
     "paused_because": None,
     "note": "With the new cables.",
     "tags": ["cables", "spring"],
+    "archived_at": None,
     "queue_position": None,
     "estimated_end": 1790000126.0,
     "progress": {
@@ -238,6 +239,9 @@ class JobView(BaseModel):
     )
     note: str = Field(description="What people wrote on it.")
     tags: list[str] = Field(description="Words to find it by, sorted.")
+    archived_at: float | None = Field(
+        description="Since when lists leave it out; null where they do not."
+    )
     queue_position: int | None = Field(
         description="How many jobs are taken up before it; null unless it waits for that."
     )
@@ -299,6 +303,7 @@ class JobView(BaseModel):
             paused_because=job.paused_because,
             note=job.note,
             tags=list(job.tags),
+            archived_at=job.archived_at,
             queue_position=forecast.queue_position,
             estimated_end=forecast.estimated_end,
             progress=Progress(
@@ -349,6 +354,8 @@ class JobDescription(Description):
     """Text for people."""
     tags: Annotated[list[Tag], Field(max_length=20)] | None = None
     """All that it has from now on: words to find it by, without commas."""
+    archived: bool | None = None
+    """Whether lists leave it out; only a paused or ended job can be archived."""
 
 
 class JobPage(BaseModel):

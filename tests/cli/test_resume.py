@@ -134,6 +134,11 @@ def test_pause_resume_cancel_and_clone(
         assert "it has a, c" in hamtune.refused("describe", clone, "--untag", "d", status=1)
         assert "--note" in hamtune.refused("describe", clone)
         assert hamtune("describe", clone, "--name", "idler").stdout.startswith(f"idler ({clone})")
+        assert hamtune("archive", "idler").stdout == f"idler ({clone}): archived\n"
+        assert [job["id"] for job in hamtune.json("jobs")] == [job_id]
+        assert [job["id"] for job in hamtune.json("jobs", "--archived", "only")] == [clone]
+        assert hamtune("archive", clone, "--undo").stdout == f"idler ({clone}): listed again\n"
+        assert "no job" in hamtune.refused("archive", "nosuchjob", status=1)
         assert "--yes" in hamtune.refused("delete", clone, status=1)
         assert hamtune.json("delete", clone, "--yes")["state"] == "deleted"
         assert "no job" in hamtune.refused("show", clone, status=1)

@@ -104,7 +104,11 @@ def test_a_job_is_submitted_steered_and_listed(hamtune: Client, tmp_path: Path) 
     assert (copy.name, copy.record.seed) == ("copy", 7)
     assert [one.name for one in hamtune.jobs()] == ["copy", "cg-16"]
     assert [one.id for one in hamtune.jobs(search="cop")] == [copy.id]
-    copy.cancel().delete()
+    assert copy.cancel().archive().record.archived_at is not None
+    assert [one.name for one in hamtune.jobs()] == ["cg-16"]
+    assert [one.name for one in hamtune.jobs(archived="only")] == ["copy"]
+    assert copy.archive(False).record.archived_at is None
+    copy.delete()
     assert [one.id for one in hamtune.jobs(state="queued")] == [job.id]
     path = tmp_path / "job.yaml"
     path.write_text("name: from a file\n" + _yaml_of_spec())

@@ -340,6 +340,29 @@ def test_a_job_is_renamed_written_on_and_tagged(
     assert (copy["name"], copy["note"], copy["tags"]) == ("another name", "", [])
 
 
+def test_an_archived_job_is_left_out_of_lists_and_comes_back(
+    client: TestClient, create_job: Callable[..., str]
+) -> None:
+    job_id, other = create_job(), create_job()
+    url = f"{URL}/{job_id}"
+
+    def listed(**query: str) -> list[str]:
+        return [job["id"] for job in client.get(URL, params=query).json()["items"]]
+
+    early = client.patch(url, json={"archived": True})
+    assert early.status_code == 409
+    assert "pause or cancel it before archiving it" in early.json()["detail"]
+    client.post(f"{url}/cancel")
+    assert client.patch(url, json={"archived": True}).json()["archived_at"] > 0
+    assert listed() == listed(archived="exclude") == [other]
+    assert listed(archived="only") == [job_id]
+    assert listed(archived="include") == [other, job_id]
+    assert client.get(URL, params={"archived": "perhaps"}).status_code == 422
+    assert client.get(url).json()["archived_at"] > 0
+    assert client.patch(url, json={"archived": False}).json()["archived_at"] is None
+    assert listed() == [other, job_id]
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -502,7 +525,8 @@ def test_unknown_query_parameters_are_refused_with_those_that_there_are(
     assert problem["errors"] == [
         {
             "field": "query.stat",
-            "message": "unknown parameter; allowed: cursor, limit, name, search, state, tag",
+            "message": "unknown parameter; allowed: archived, cursor, limit, name, search, state, "
+            "tag",
         }
     ]
     response = client.get("/api/v1/jobs/nosuchjob?verbose=1")

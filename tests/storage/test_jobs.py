@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from searchspace.errors import InvalidInput
@@ -91,6 +93,29 @@ def test_a_job_is_renamed_written_on_and_tagged_in_any_state(storage: Storage) -
     assert storage.describe_job(job.id, tags=[]).tags == ()
     with pytest.raises(NotFound):
         storage.describe_job("nosuchjob", name="x")
+
+
+def test_paused_and_ended_jobs_are_put_aside_until_they_go_on(storage: Storage) -> None:
+    job = storage.create_job(name="cg-64", spec=SPEC, seed=1)
+    other = storage.create_job(name="cg-128", spec=SPEC, seed=1)
+    with pytest.raises(Conflict, match="is queued; pause or cancel it before archiving it"):
+        storage.describe_job(job.id, archived=True)
+    storage.transition(job.id, "paused")
+    since = storage.describe_job(job.id, archived=True).archived_at
+    assert since is not None
+    assert storage.describe_job(job.id, archived=True, note="old").archived_at == since
+
+    def listed(**sought: Any) -> list[str]:
+        return [found.id for found in storage.list_jobs(**sought).items]
+
+    assert listed() == listed(archived="include") == [other.id, job.id]
+    assert listed(archived="exclude") == [other.id]
+    assert listed(archived="only") == [job.id]
+    assert storage.describe_job(job.id, archived=False).archived_at is None
+    storage.describe_job(job.id, archived=True)
+    assert storage.transition(job.id, "queued").archived_at is None
+    storage.transition(job.id, "cancelled")
+    assert storage.describe_job(job.id, archived=True).archived_at is not None
 
 
 def test_jobs_are_found_by_their_tags(storage: Storage) -> None:

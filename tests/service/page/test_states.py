@@ -110,6 +110,7 @@ def test_each_state_has_its_page(
         "Pause": state in ("queued", "preparing", "running"),
         "Resume": state in ("paused", "pausing"),
         "Cancel": not ended and state != "cancelling",
+        "Archive": ended or state == "paused",
         "Delete": ended or state == "paused",
     }
     for name, there in wanted.items():
@@ -179,6 +180,30 @@ def test_a_job_is_renamed_written_on_found_by_its_tag_and_deleted(
         storage.get_job(job_id)
     # The page may have asked for the job once more before it left: the browser notes that.
     window.errors = [error for error in window.errors if "404" not in error]
+
+
+def test_a_job_is_put_aside_and_comes_back(
+    stored: tuple[Storage, dict[str, str]],
+    jobs: tuple[str, dict[str, str]],
+    open_page: Callable[..., Window],
+) -> None:
+    storage, ids = stored
+    url, _ = jobs
+    job_id = make_job(storage, "cancelled")
+    page = open_page(f"{url}/#/jobs/{job_id}").page
+    page.get_by_role("button", name="Archive").click()
+    expect(page.get_by_text("archived ", exact=False)).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("link", name="Jobs", exact=True).first.click()
+    rows = page.locator("table.jobs tbody tr")
+    expect(rows).to_have_count(len(ids))
+    page.get_by_label("State").select_option("archived")
+    expect(rows).to_have_count(1)
+    rows.get_by_role("link").first.click()
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("button", name="Archive")).to_be_visible()
+    assert storage.get_job(job_id).archived_at is None
+    storage.delete_job(job_id)
 
 
 def test_jobs_are_laid_over_one_another(

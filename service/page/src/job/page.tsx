@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { tabOf, TABS, type Tab } from "./tabs.ts";
 import { useState } from "preact/hooks";
-import { post, put, remove, type Problem } from "../lib/api.ts";
+import { patch, post, put, remove, type Problem } from "../lib/api.ts";
 import { asProblem } from "../lib/hooks.ts";
 import { clock, count, duration, hour, moment, plural, speedup } from "../lib/format.ts";
 import { go, href, replace, type Route } from "../lib/router.ts";
@@ -72,6 +72,7 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
         <h1 id="job-name">{job.name}</h1>
         <State state={job.state} />
         <Waiting job={job} />
+        {job.archived_at !== null && <span class="quiet">archived {moment(job.archived_at)}</span>}
         <Live connection={followed.connection} state={job.state} />
       </div>
       <div class="actions">
@@ -81,6 +82,10 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
           if (confirm(`Cancel ${job.name} for good? Its finished trials stay.`)) await act("cancel")();
         }} />}
         <a class="button" href={href(["new"], { clone: job.id })}>Clone</a>
+        {(ENDED.includes(job.state) || job.state === "paused") && <Action label={job.archived_at === null ? "Archive" : "Restore"} work={async () => {
+          await patch(`/jobs/${job.id}`, { archived: job.archived_at === null });
+          followed.refresh();
+        }} />}
         {(ENDED.includes(job.state) || job.state === "paused") && <Action label="Delete" kind="danger" work={async () => {
           if (!confirm(`Delete ${job.name} with its ${plural(job.progress.finished, "trial")} for good?`)) return;
           await remove(`/jobs/${job.id}`);

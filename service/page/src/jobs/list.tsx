@@ -12,7 +12,7 @@ import { Empty, Failure, Gain, Loading, State, Waiting } from "../ui/parts.tsx";
 import { Sparkline } from "./sparkline.tsx";
 
 const FILTERS = [
-  ["", "all"], ["active", "active"], ["paused", "paused"], ["completed", "completed"], ["failed", "failed"], ["cancelled", "cancelled"],
+  ["", "all"], ["active", "active"], ["paused", "paused"], ["completed", "completed"], ["failed", "failed"], ["cancelled", "cancelled"], ["archived", "archived"],
 ] as const;
 
 export function JobsPage({ route }: { route: Route }) {

@@ -14,8 +14,9 @@ export function tablePath(id: string, after = 0): string {
 
 export function jobsPath(filter: string, search: string, cursor: string | null): string {
   const query = new URLSearchParams({ limit: String(LIMIT) });
-  const states = filter === "active" ? ACTIVE : filter ? [filter] : [];
+  const states = filter === "active" ? ACTIVE : filter && filter !== "archived" ? [filter] : [];
   states.forEach((state) => query.append("state", state));
+  if (filter === "archived") query.set("archived", "only");
   if (search) query.set("search", search);
   if (cursor) query.set("cursor", cursor);
   return `/jobs?${query}`;

@@ -55,6 +55,7 @@ export interface Job {
   paused_because: string | null;
   note: string;
   tags: string[];
+  archived_at: number | null;
   queue_position: number | null;
   estimated_end: number | null;
   created_at: number;
