@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import os
 import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 
 __all__ = ["EndRequest", "default_signals", "interruptible", "terminable"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_TWICE_SECONDS = 1.0  # Ctrl-C may come twice at once, from the terminal and from what started us
 
 
 class EndRequest(threading.Event):
-    """Set once the process is asked to end.
+    """Set once the process is asked to end. Who presses Ctrl-C again will not wait for that.
 
     Attributes:
         number: The signal that asked; None before.
@@ -24,10 +28,23 @@ class EndRequest(threading.Event):
     def __init__(self) -> None:
         super().__init__()
         self.number: int | None = None
+        self._since = 0.0
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         """As a handler of signals."""
+        if number == signal.SIGINT and self.number is not None:
+            if time.monotonic() - self._since > _TWICE_SECONDS:
+                signal.signal(number, signal.SIG_DFL)
+                signal.raise_signal(number)
+            return
         self.number = number
+        self._since = time.monotonic()
+        if (
+            number == signal.SIGINT and sys.stderr.isatty()
+        ):  # writing by way of Python may be under way
+            os.write(
+                sys.stderr.fileno(), b"\nhamtune: ending in order; Ctrl-C again ends at once\n"
+            )
         # The thread that a signal interrupts may hold the lock of this very event, as it waits for
         # it; another one only has to wait for that thread.
         _thread.start_new_thread(self.set, ())

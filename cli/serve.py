@@ -45,7 +45,8 @@ port_option = click.option(
 def up(host: str, port: int, log_level: str, settings: Settings) -> int:
     """Start the service: API and workers in one process, over a data directory.
 
-    Jobs that an earlier process left unfinished go on. Stop it with Ctrl-C; nothing is lost.
+    Jobs that an earlier process left unfinished go on. Stop it with Ctrl-C; nothing is lost. Ctrl-C
+    again ends it at once: trials under way are evaluated anew.
     """
     with interruptible() as stop:
         from service.processes import serve

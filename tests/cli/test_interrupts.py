@@ -50,6 +50,28 @@ with interruptible() as request:
         assert one.wait(SECONDS) == 0
 
 
+def test_a_second_ctrl_c_after_a_while_ends_at_once() -> None:
+    script = """
+import time
+from cli.interrupts import interruptible
+with interruptible() as request:
+    print("waiting", flush=True)
+    request.wait()
+    print("ending", flush=True)
+    time.sleep(3600)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT) as one:
+        assert one.stdout is not None
+        assert one.stdout.readline() == b"waiting\n"
+        one.send_signal(signal.SIGINT)
+        one.send_signal(signal.SIGINT)  # what the terminal sends may be handed on as well
+        assert one.stdout.readline() == b"ending\n"
+        assert one.poll() is None
+        time.sleep(1.5)
+        one.send_signal(signal.SIGINT)
+        assert one.wait(SECONDS) == -signal.SIGINT
+
+
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     directory = tmp_path_factory.mktemp("terminated")
