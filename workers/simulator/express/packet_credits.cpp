@@ -35,15 +35,14 @@ void PacketNetwork::start_next(std::uint32_t number, double now) {
   credit.sender = is_first ? train.flow : nullptr;
   const double starts = std::max(now, links_[number].free);  // behind a burst it is not yet due
   const double leaves = cross(train, starts);
-  due_.emplace_back();
-  rise(due_.size() - 1, {leaves, number});
+  due_.insert({leaves, number});
 }
 
 /// A train has left the queue of the link that is due first, and the buffer where it stood. Returns the
 /// flow if it is the one that sends it, else null.
 Flow* PacketNetwork::leave(double now) {
-  const std::uint32_t number = due_.front().stream;
-  drop_first();
+  const std::uint32_t number = due_.first().stream;
+  due_.drop_first(fetcher());
   Credit& credit = credits_[number];
   credit.is_busy = false;
   Flow* const sender = std::exchange(credit.sender, nullptr);

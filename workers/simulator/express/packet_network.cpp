@@ -9,7 +9,6 @@ namespace hamtune::express {
 
 namespace {
 
-constexpr std::size_t kChildren = 4;  // of a place in the heap
 constexpr std::uint32_t kMostSteps = (1U << 30U) - 1;  // of a path, more than there are hosts
 
 }  // namespace
@@ -129,6 +128,32 @@ double PacketNetwork::held_bytes(double bytes) const {
   return bytes - (std::ceil(bytes / packets_.size) - 1) * packets_.size;
 }
 
+/// Has the processor fetch what is needed of a stream that has come near to being due: all of it is all over the
+/// memory, and each event has to wait for what the one before needs. First the link, a level of the heap
+/// nearer the train, another level nearer what that comes to, and what follows it.
+void PacketNetwork::fetch_ahead(std::size_t place, std::uint32_t number) const {
+  constexpr std::size_t kFirstLevel = DueStreams::kChildren;
+  constexpr std::size_t kSecondLevel = DueStreams::kChildren * (kFirstLevel + 1);
+  constexpr std::size_t kThirdLevel = DueStreams::kChildren * (kSecondLevel + 1);
+  if (place > kThirdLevel || number < links_.size()) return;
+  const std::size_t at = number - links_.size();
+  const Link& link = links_[at / 2];
+  if (place > kSecondLevel) {
+    __builtin_prefetch(&link);
+    return;
+  }
+  const Train* const train = at % 2 == 0 ? link.onward.first : link.home.first;
+  if (place > kFirstLevel) {
+    __builtin_prefetch(train);
+    return;
+  }
+  __builtin_prefetch(train->behind);
+  if (train->steps > 0)
+    __builtin_prefetch(&links_[train->link]);
+  else
+    __builtin_prefetch(train->flow);
+}
+
 void PacketNetwork::push(std::uint32_t number, Train& train) {
   Stream& trains = stream(number);
   train.behind = nullptr;
@@ -137,90 +162,34 @@ void PacketNetwork::push(std::uint32_t number, Train& train) {
     return;
   }
   trains.first = trains.last = &train;
-  if (std::exchange(has_hole_, false)) {
-    sink(0, {train.date, number});
-    return;
-  }
-  due_.emplace_back();
-  rise(due_.size() - 1, {train.date, number});
-}
-
-void PacketNetwork::rise(std::size_t place, const Due& due) {
-  while (place > 0) {
-    const std::size_t parent = (place - 1) / kChildren;
-    if (!due.before(due_[parent])) break;
-    due_[place] = due_[parent];
-    place = parent;
-  }
-  due_[place] = due;
-}
-
-void PacketNetwork::sink(std::size_t place, const Due& due) {
-  for (;;) {
-    const std::size_t first = kChildren * place + 1;
-    if (first >= due_.size()) break;
-    const std::size_t end = std::min(first + kChildren, due_.size());
-    std::size_t least = first;
-    for (std::size_t child = first + 1; child < end; ++child)
-      if (due_[child].before(due_[least])) least = child;
-    if (!due_[least].before(due)) break;
-    due_[place] = due_[least];
-    fetch_ahead(place, due_[place].stream);
-    place = least;
-  }
-  due_[place] = due;
-  fetch_ahead(place, due.stream);
-}
-
-/// Forgets what is due first.
-void PacketNetwork::drop_first() {
-  const Due last = due_.back();
-  due_.pop_back();
-  if (!due_.empty()) sink(0, last);
-}
-
-/// Has the processor fetch what is needed of a stream that has come near to being due: all of it is all over the
-/// memory, and each event has to wait for what the one before needs. First the link, then the train, then
-/// what the train comes to.
-void PacketNetwork::fetch_ahead(std::size_t place, std::uint32_t number) const {
-  if (place > kChildren * (kChildren + 1) || number < links_.size()) return;
-  const std::size_t at = number - links_.size();
-  const Link& link = links_[at / 2];
-  if (place > kChildren) {
-    __builtin_prefetch(&link);
-    return;
-  }
-  const Train* const train = at % 2 == 0 ? link.onward.first : link.home.first;
-  if (place > 0)
-    __builtin_prefetch(train);
-  else if (train->steps > 0)
-    __builtin_prefetch(&links_[train->link]);
+  if (std::exchange(has_hole_, false))
+    due_.replace_first({train.date, number}, fetcher());
   else
-    __builtin_prefetch(train->flow);
+    due_.insert({train.date, number});
 }
 
 /// The train that is due first. Where it was the only one of its stream it leaves a hole, which most often
 /// the stream fills to which it goes.
 PacketNetwork::Train& PacketNetwork::take() {
-  const std::uint32_t number = due_.front().stream;
+  const std::uint32_t number = due_.first().stream;
   Stream& trains = stream(number);
   Train& train = *trains.first;
   trains.first = train.behind;
   if (trains.first != nullptr)
-    sink(0, {trains.first->date, number});
+    due_.replace_first({trains.first->date, number}, fetcher());
   else
     has_hole_ = true;
   return train;
 }
 
 void PacketNetwork::fill_hole() {
-  if (std::exchange(has_hole_, false)) drop_first();
+  if (std::exchange(has_hole_, false)) due_.drop_first(fetcher());
 }
 
 PacketNetwork::Progress PacketNetwork::advance(double until, double& now) {
-  while (!due_.empty() && due_.front().date <= until) {
-    const double date = due_.front().date;
-    if (due_.front().stream < links_.size()) {
+  while (!due_.is_empty() && due_.first().date <= until) {
+    const double date = due_.first().date;
+    if (due_.first().stream < links_.size()) {
       Flow* const sender = leave(date);
       if (sender == nullptr) continue;
       now = date;

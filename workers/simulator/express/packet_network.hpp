@@ -18,10 +18,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory_resource>
 #include <vector>
 
+#include "workers/simulator/express/due_streams.hpp"
 #include "workers/simulator/network.hpp"
 
 namespace hamtune::express {
@@ -48,7 +48,7 @@ struct Flow {
 
 class PacketNetwork {
  public:
-  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  static constexpr double kNever = DueStreams::kNever;
   static constexpr std::size_t kTrainClasses = 24;
 
   /// What becomes of messages.
@@ -78,14 +78,14 @@ class PacketNetwork {
   double send_train(Flow& flow, double now);
 
   /// When the next train comes to a queue or to its target, s.
-  double next_date() const { return due_.empty() ? kNever : due_.front().date; }
+  double next_date() const { return due_.first().date; }
 
   /// Handles the events up to a date, until one is to be told of. Returns that and sets `now` to its date;
   /// no flow when there are no more.
   Progress advance(double until, double& now);
 
   /// Whether trains wait for buffers, and no event is left that could free any.
-  bool is_blocked() const { return due_.empty() && held_ > 0; }
+  bool is_blocked() const { return due_.is_empty() && held_ > 0; }
 
   /// A message between ranks of one host: when all of it is there, s. It has the bandwidth of the
   /// loopback to itself, and shares the memory of the host, where that is limited, in order of arrival.
@@ -139,16 +139,6 @@ class PacketNetwork {
     Flow* sender = nullptr;   // or whose it is, if it came over none
   };
 
-  /// Trains of one stream, of which the first is due.
-  struct Due {
-    double date;
-    std::uint32_t stream;  // see onward(); or the number of a link that a train has crossed
-
-    bool before(const Due& other) const {
-      return date < other.date || (date == other.date && stream < other.stream);
-    }
-  };
-
   /// Of a link that is the first one of flows.
   struct Turns {
     std::array<std::uint32_t, kTrainClasses> flows{};  // that are sending, by class
@@ -172,12 +162,12 @@ class PacketNetwork {
     return place % 2 == 0 ? link.onward : link.home;
   }
   void push(std::uint32_t number, Train& train);
-  void rise(std::size_t place, const Due& due);
-  void sink(std::size_t place, const Due& due);
   Train& take();
-  void drop_first();
   void fill_hole();
   void fetch_ahead(std::size_t place, std::uint32_t number) const;
+  auto fetcher() const {
+    return [this](std::size_t place, std::uint32_t number) { fetch_ahead(place, number); };
+  }
   Train& make_train();
   void discard(Train& train);
 
@@ -188,7 +178,7 @@ class PacketNetwork {
   std::vector<Credit> credits_;            // by link; none where buffers are without limit
   std::vector<Turns> turns_;               // by link; none before the first long flow
   std::size_t held_ = 0;                   // trains that wait in queues with credits
-  std::vector<Due> due_;                   // a heap, the first due first
+  DueStreams due_;                         // also numbers of links that trains have crossed
   bool has_hole_ = false;                  // in place of the first of these
   Train* spare_ = nullptr;
   std::pmr::monotonic_buffer_resource memory_;
