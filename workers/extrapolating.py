@@ -1,7 +1,7 @@
 """Extrapolation within limits: captures are users' files, and a pattern may take long to find.
 
-It runs in a process of its own, `python -m workers.extrapolating RANKS OUTPUT CAPTURE...`, which
-writes what was found, or why there is nothing, to standard output as JSON.
+It runs in a process of its own, `python -m workers.extrapolating ANSWER RANKS OUTPUT CAPTURE...`,
+which writes what was found, or why there is nothing, to the file ANSWER as JSON.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def extrapolate_within(
         Interrupted: It was stopped.
     """
     with Sandbox.temporary(limits=limits, confined=False, stop=stop) as box:
-        made = box.workspace / "large.ht"
-        given = [str(ranks), str(made), *(str(path.absolute()) for path in captures)]
-        command = [sys.executable, "-m", "workers.extrapolating", *given]
+        made, told = box.workspace / "large.ht", box.workspace / "answer.json"
+        given = [told, ranks, made, *(path.absolute() for path in captures)]
+        command = [sys.executable, "-m", "workers.extrapolating", *map(str, given)]
         status = box.run(command, {"PYTHONPATH": str(_ROOT)}, log="extrapolation")
         if status:
             raise CaptureFailed("the extrapolation failed", box.log("extrapolation"))
-        answer: dict[str, Any] = json.loads(box.full_log("extrapolation"))
+        answer: dict[str, Any] = json.loads(told.read_text())
         if "problem" in answer:
             raise InvalidInput(answer["problem"])
         shutil.move(made, output)
@@ -69,14 +69,16 @@ def extrapolate_within(
 
 def main() -> None:
     """Extrapolate what the command line names."""
-    ranks, output, *captures = sys.argv[1:]
+    told, ranks, output, *captures = sys.argv[1:]
     try:
         made = extrapolate([Path(capture) for capture in captures], int(ranks), Path(output))
     except InvalidInput as error:
         answer: dict[str, Any] = {"problem": error.message}
+    except MemoryError:
+        answer = {"problem": "looking for a pattern takes more memory than a worker grants"}
     else:
         answer = asdict(made)
-    print(json.dumps(answer))
+    Path(told).write_text(json.dumps(answer))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -34,6 +35,16 @@ def test_it_is_as_without_limits(captures: list[Path], tmp_path: Path) -> None:
     assert made == json.loads(json.dumps(expected))
     assert made["grid"] == "a 3-D grid, longest axis first: 8 x 8 x 8"
     assert (tmp_path / "within.ht").read_bytes() == (tmp_path / "without.ht").read_bytes()
+
+
+def test_warnings_are_no_part_of_the_answer(
+    captures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noisy = tmp_path / "noisy"
+    noisy.write_text(f'#!/bin/sh\necho warning >&2\nexec {sys.executable} "$@"\n')
+    noisy.chmod(0o755)
+    monkeypatch.setattr("workers.extrapolating.sys.executable", str(noisy))
+    assert extrapolate_within(captures, 512, tmp_path / "within.ht")["ranks"] == 512
 
 
 def test_captures_of_no_pattern_are_refused_in_the_same_words(tmp_path: Path) -> None:
