@@ -117,7 +117,8 @@ def measured(
         process.communicate()
     return {
         "case": " ".join(case),
-        "model": model,  # the first evaluation reads the trace
+        "model": model,
+        # The first evaluation reads the trace.
         "cpu_seconds": [[answer["cpu_seconds"] for answer in of_one[1:]] for of_one in answers],
         "simulated_time": [of_one[0]["simulated_time"] for of_one in answers],
     }

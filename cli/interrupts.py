@@ -16,6 +16,7 @@ __all__ = ["EndRequest", "default_signals", "interruptible", "terminable"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TWICE_SECONDS = 1.0  # Ctrl-C may come twice at once, from the terminal and from what started us
+_HOW_TO_END_AT_ONCE = b"\nhamtune: ending in order; Ctrl-C again ends at once\n"
 
 
 class EndRequest(threading.Event):
@@ -39,12 +40,9 @@ class EndRequest(threading.Event):
             return
         self.number = number
         self._since = time.monotonic()
-        if (
-            number == signal.SIGINT and sys.stderr.isatty()
-        ):  # writing by way of Python may be under way
-            os.write(
-                sys.stderr.fileno(), b"\nhamtune: ending in order; Ctrl-C again ends at once\n"
-            )
+        if number == signal.SIGINT and sys.stderr.isatty():
+            # Not by way of Python's own buffer: the thread that the signal interrupts may write.
+            os.write(sys.stderr.fileno(), _HOW_TO_END_AT_ONCE)
         # The thread that a signal interrupts may hold the lock of this very event, as it waits for
         # it; another one only has to wait for that thread.
         _thread.start_new_thread(self.set, ())

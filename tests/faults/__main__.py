@@ -1,4 +1,4 @@
-"""An hour of faults of all kinds at once: `python -m tests.faults --minutes 60 --seed 1`.
+"""An hour of faults of all kinds at once: `python -m tests.faults --minutes 60 [--output F.json]`.
 
 Twenty jobs run on a real installation. Meanwhile processes die, servers restart, and network,
 clocks and messages go wrong, each kind by itself and so several at a time. In the end no trial is
@@ -8,6 +8,8 @@ lost, none is double, no job stuck, and all trials are those of a run in which n
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import random
 import sys
 import tempfile
@@ -22,6 +24,7 @@ from tests.faults import faults
 from tests.faults.cluster import Installation, installation
 from tests.faults.faults import FAULTS, Fault
 from tests.faults.jobs import check, job, wait_for
+from workers.simulator_client import simulator_version
 
 AT_ONCE = 3
 MOST_PAUSE_SECONDS = 4.0
@@ -54,7 +57,22 @@ def main() -> int:
                 _tell_of(running)
                 raise
     print(f"{len(jobs)} jobs, {len(running.events)} faults: nothing lost, double or different")
+    if arguments.output:
+        _keep(arguments, len(jobs), running.events)
     return 0
+
+
+def _keep(arguments: argparse.Namespace, jobs: int, events: Sequence[str]) -> None:
+    """Write what was survived; a run that lost anything has ended before."""
+    document = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "simulator": simulator_version(),
+        "minutes": arguments.minutes,
+        "seed": arguments.seed,
+        "jobs": jobs,
+        "faults": dict(Counter(events).most_common()),
+    }
+    arguments.output.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def _disturbed(running: Installation, most: int, seconds: float, seed: int) -> dict[int, str]:
@@ -129,6 +147,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=60.0, help="of faults (60)")
     parser.add_argument("--jobs", type=int, default=20, help="at most (20)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, help="a JSON file that tells what was survived")
     return parser.parse_args()
 
 
