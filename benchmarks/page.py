@@ -345,7 +345,7 @@ def paged(page: Page) -> None:
     for _ in range(5):
         page.get_by_role("button", name="Next").click()
         page.wait_for_timeout(60)
-    page.get_by_label("Order").select_option("value")
+    page.get_by_label("Order").select_option("fastest")
     page.wait_for_timeout(100)
 
 

@@ -66,6 +66,10 @@ TABLE = {
         "results",
         "Write the best configuration of a job, or that of a trial, as files to install or rerun.",
     ),
+    "importance": (
+        "results",
+        "Show how much each parameter decided the simulated time, by the trials of a job.",
+    ),
     "init": ("init", "Write a commented job file, by the answers to five questions."),
     "jobs": ("jobs", "List jobs, newest first."),
     "keys": (

@@ -1,4 +1,4 @@
-"""What came out of a job: the best configuration, figures, exports."""
+"""What came out of a job: the best configuration, what mattered, figures, exports."""
 
 from __future__ import annotations
 
@@ -51,6 +51,36 @@ def best(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
     click.echo(describe(answer["configuration"]))
     for line in by_both_models(answer):
         click.echo(line)
+
+
+@click.command(epilog=example("hamtune importance cg-64"))
+@click.argument("job", metavar="J")
+@json_option
+@server_option
+def importance(job: str, as_json: bool, server: str | None, settings: Settings) -> None:
+    """Show how much each parameter decided the simulated time, by the trials of a job.
+
+    A random forest learns the time from the parameters; one matters as much as the forest errs more
+    when its values are shuffled among the trials.
+    """
+    with connect(server, settings) as client:
+        found = client.find_job(job)
+        answer = client.get(f"/jobs/{found['id']}/importance")
+    if as_json:
+        print_json(answer)
+        return
+    wide = max((len(one["name"]) for one in answer["parameters"]), default=0)
+    for one in answer["parameters"]:
+        share, deviation = round(100 * one["importance"]), round(100 * one["deviation"])
+        click.echo(f"{one['name']:{wide}} {share:4}% +- {deviation}%")
+    if answer["note"]:
+        click.echo(answer["note"])
+    if answer["parameters"]:
+        sampled = f" of {answer['available']}" if answer["trials"] < answer["available"] else ""
+        click.echo(
+            f"{answer['method']}, {answer['trials']}{sampled} completed trials of the search "
+            f"space; R^2 on trials left out: {answer['score']:.2f}"
+        )
 
 
 @click.command(
@@ -218,7 +248,7 @@ def export(
         click.echo(path)
 
 
-COMMANDS = [best, plot, export]
+COMMANDS = [best, importance, plot, export]
 
 
 def _curve(client: Client, reference: str, by: str) -> Curve:

@@ -11,7 +11,17 @@ Example:
 
 from hamtune_client.asynchronous import AsyncClient, AsyncJob
 from hamtune_client.calls import HamtuneClientError, Refused, Unreachable
-from hamtune_client.models import Best, BestSoFar, Event, JobRecord, Progress, Replay, Trial
+from hamtune_client.models import (
+    Best,
+    BestSoFar,
+    Event,
+    Importance,
+    JobRecord,
+    Progress,
+    Replay,
+    Statistics,
+    Trial,
+)
 from hamtune_client.synchronous import Client, Job
 
 __all__ = [
@@ -22,11 +32,13 @@ __all__ = [
     "Client",
     "Event",
     "HamtuneClientError",
+    "Importance",
     "Job",
     "JobRecord",
     "Progress",
     "Refused",
     "Replay",
+    "Statistics",
     "Trial",
     "Unreachable",
 ]

@@ -21,7 +21,16 @@ from hamtune_client.calls import (
     refuse,
 )
 from hamtune_client.known import KnownJob
-from hamtune_client.models import ENDED, Best, Event, JobRecord, Replay, Trial
+from hamtune_client.models import (
+    ENDED,
+    Best,
+    Event,
+    Importance,
+    JobRecord,
+    Replay,
+    Statistics,
+    Trial,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -223,6 +232,14 @@ class AsyncJob(KnownJob):
             Refused: No trial has completed yet (409).
         """
         return await self._client.call(calls.best(self.id))
+
+    async def importance(self) -> Importance:
+        """How much each parameter decided the simulated time."""
+        return await self._client.call(calls.importance(self.id))
+
+    async def statistics(self) -> Statistics:
+        """Counts of all trials: outcomes, workers, and the fastest of each value."""
+        return await self._client.call(calls.statistics(self.id))
 
     async def trial(self, number: int) -> Trial:
         """One trial with what was measured."""

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import httpx
 
-from hamtune_client.models import Best, Event, JobRecord, Replay, Trial
+from hamtune_client.models import Best, Event, Importance, JobRecord, Replay, Statistics, Trial
 
 __all__ = [
     "PAUSE_SECONDS",
@@ -34,6 +34,7 @@ __all__ = [
     "file",
     "files",
     "get_job",
+    "importance",
     "list_jobs",
     "list_trials",
     "prioritise",
@@ -41,6 +42,7 @@ __all__ = [
     "refuse",
     "replay",
     "settings",
+    "statistics",
     "steer",
     "table",
     "trial",
@@ -201,6 +203,16 @@ def delete(job_id: str) -> Call[None]:
 def best(job_id: str) -> Call[Best]:
     """The best configuration."""
     return Call("GET", f"/jobs/{job_id}/best", lambda r: Best.model_validate(r.json()))
+
+
+def importance(job_id: str) -> Call[Importance]:
+    """How much each parameter matters."""
+    return Call("GET", f"/jobs/{job_id}/importance", lambda r: Importance.model_validate(r.json()))
+
+
+def statistics(job_id: str) -> Call[Statistics]:
+    """Counts of all trials."""
+    return Call("GET", f"/jobs/{job_id}/statistics", lambda r: Statistics.model_validate(r.json()))
 
 
 def trial(job_id: str, number: int) -> Call[Trial]:

@@ -136,6 +136,68 @@ class Trial(_Answer):
     result: dict[str, Any] | None = None
 
 
+class ParameterImportance(_Answer):
+    """How much one parameter matters."""
+
+    name: str
+    importance: float
+    """Share of all."""
+    deviation: float
+
+
+class Importance(_Answer):
+    """How much each parameter of a job matters, the most important first."""
+
+    method: str
+    trials: int
+    """That were learnt from, of those that are `available`."""
+    available: int
+    score: float | None
+    """R^2 on trials left out of learning."""
+    parameters: list[ParameterImportance]
+    note: str | None
+    """Why there is no answer, or what limits it."""
+
+
+class WorkerStatistics(_Answer):
+    """What one worker did; None stands for trials that no worker took."""
+
+    worker: str | None
+    trials: int
+    evaluated: int
+    busy_seconds: float
+    longest_seconds: float
+
+
+class ValueStatistics(_Answer):
+    """What became of one value of a parameter: its trials, and the fastest of them."""
+
+    value: Any
+    trials: int
+    trial: int
+    seconds: float
+
+
+class ParameterStatistics(_Answer):
+    """The values of a parameter, the fastest first."""
+
+    name: str
+    different: int
+    values: list[ValueStatistics]
+
+
+class Statistics(_Answer):
+    """Counts of all trials of a job that have an outcome."""
+
+    trials: int
+    states: dict[str, int]
+    cached: int
+    compared: int
+    """Of which `parameters` are: completed, of the search space, and of one trace."""
+    workers: list[WorkerStatistics]
+    parameters: list[ParameterStatistics]
+
+
 class Replay(_Answer):
     """What a trial comes to when it is simulated anew; `verdict`: same, consistent, differs."""
 

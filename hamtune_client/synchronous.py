@@ -20,7 +20,16 @@ from hamtune_client.calls import (
     refuse,
 )
 from hamtune_client.known import KnownJob
-from hamtune_client.models import ENDED, Best, Event, JobRecord, Replay, Trial
+from hamtune_client.models import (
+    ENDED,
+    Best,
+    Event,
+    Importance,
+    JobRecord,
+    Replay,
+    Statistics,
+    Trial,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -219,6 +228,14 @@ class Job(KnownJob):
             Refused: No trial has completed yet (409).
         """
         return self._client.call(calls.best(self.id))
+
+    def importance(self) -> Importance:
+        """How much each parameter decided the simulated time."""
+        return self._client.call(calls.importance(self.id))
+
+    def statistics(self) -> Statistics:
+        """Counts of all trials: outcomes, workers, and the fastest of each value."""
+        return self._client.call(calls.statistics(self.id))
 
     def trial(self, number: int) -> Trial:
         """One trial with what was measured."""

@@ -29,8 +29,8 @@ __all__ = ["attach", "create_app"]
 
 PREFIX = "/api/v1"
 PARTS = (
-    "applications", "machines", "jobs", "trials", "tables", "drawings", "importance", "curves",
-    "events", "exports", "measurements", "agents",
+    "applications", "machines", "jobs", "trials", "tables", "drawings", "importance", "statistics",
+    "curves", "events", "exports", "measurements", "agents",
     "catalogue", "schemas", "auth", "projects",
 )  # fmt: skip
 """What is served under the prefix, each by `service.PART.endpoints`, in the order of the document.

@@ -79,7 +79,7 @@ def _shown(point: ConvergencePoint, started_at: float | None) -> dict[str, Any]:
     return convergence_point(point.trial, point.best, wall_seconds, point.cpu_seconds_spent)
 
 
-def kept(values: Sequence[float | None], most: int) -> list[int]:
+def kept(values: Sequence[object], most: int) -> list[int]:
     """Which values of a step function to keep: the first, the last, each step, others evenly.
 
     Args:

@@ -27,6 +27,7 @@ REPEATS = 5
 EXAMPLE: dict[str, Any] = {
     "method": "permutation importance of a random forest on log time",
     "trials": 120,
+    "available": 120,
     "score": 0.87,
     "parameters": [
         {"name": "topology", "importance": 0.71, "deviation": 0.05},
@@ -49,6 +50,9 @@ class Importance(BaseModel):
 
     method: str
     trials: int = Field(description="Completed trials of the search space that were learnt from.")
+    available: int = Field(
+        description=f"How many there are. Of more than {MOST} an even sample is learnt from."
+    )
     score: float | None = Field(
         description="R^2 on trials left out of learning (cross-validation): 1 is perfect, 0 says "
         "that the shares mean little."
@@ -67,15 +71,16 @@ def importance(rows: Sequence[tuple[Mapping[str, Any], float]], *, seed: int = 0
         rows: Configurations by parameter name, and their simulated seconds (above 0).
         seed: Decides trees and shuffling.
     """
-    step = max(1, math.ceil(len(rows) / MOST))
+    available = len(rows)
+    step = max(1, math.ceil(available / MOST))
     rows = _imputed(rows[::step])
     names = [name for name, values in _domains(rows).items() if len(values) > 1]
     if len(rows) < FEWEST:
-        return _none(len(rows), f"at least {FEWEST} completed trials are needed")
+        return _none(available, f"at least {FEWEST} completed trials are needed")
     if not names:
-        return _none(len(rows), "no parameter has taken two values yet")
+        return _none(available, "no parameter has taken two values yet")
     if len({value for _, value in rows}) == 1:
-        return _none(len(rows), "all completed trials took the same time")
+        return _none(available, "all completed trials took the same time")
     # Loading these takes a second or two, which other requests should not pay for.
     import numpy as np
     from sklearn.ensemble import RandomForestRegressor
@@ -104,11 +109,20 @@ def importance(rows: Sequence[tuple[Mapping[str, Any], float]], *, seed: int = 0
         key=lambda one: -one.importance,
     )
     weak = "the forest explains little; take the shares as a hint" if score < 0.3 else None
-    return Importance(method=METHOD, trials=len(rows), score=score, parameters=ranked, note=weak)
+    return Importance(
+        method=METHOD,
+        trials=len(rows),
+        available=available,
+        score=score,
+        parameters=ranked,
+        note=weak,
+    )
 
 
-def _none(trials: int, note: str) -> Importance:
-    return Importance(method=METHOD, trials=trials, score=None, parameters=[], note=note)
+def _none(available: int, note: str) -> Importance:
+    return Importance(
+        method=METHOD, trials=available, available=available, score=None, parameters=[], note=note
+    )
 
 
 def _imputed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from storage.storage import Storage
 from tuner.convergence import convergence
 from tuner.downsampling import kept
 
-__all__ = ["coded", "read_table", "read_trials"]
+__all__ = ["coded", "columns_of", "proximity_of", "read_table", "read_trials"]
 
 PAGE = 1000
 
@@ -44,7 +45,7 @@ def read_table(
     steps = {point["trial"]: point for point in converged["points"]}
     rows = [point for number, point in steps.items() if number > after]
     if points is not None:
-        rows = [rows[index] for index in kept([row["best"] for row in rows], points)]
+        rows = [rows[index] for index in kept(_steps(rows), points)]
     shown = {row["trial"]: row for row in rows}
     ours = [one for one in trials if one.number in shown]
     open_ones = [one for one in trials if one.number > after and one.number not in steps]
@@ -54,7 +55,7 @@ def read_table(
     return {
         "job_id": job_id,
         "total": len(steps),
-        **_columns(ours, shown, found, _proximity_of(converged)),
+        **columns_of(ours, shown, found, proximity_of(converged)),
         "open": [
             {
                 "number": one.number,
@@ -70,6 +71,19 @@ def read_table(
     }
 
 
+def _steps(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float | None, float]]:
+    """What has been reached at each row: by points of the space, and by the search.
+
+    Both, since a search over a truncated trace reaches nothing that may be the best.
+    """
+    searched, steps = math.inf, []
+    for row in rows:
+        if row["kind"] == "search" and row["state"] == "completed" and row["value"] is not None:
+            searched = min(searched, row["value"])
+        steps.append((row["best"], searched))
+    return steps
+
+
 def read_trials(storage: Storage, job_id: str, *, after: int = 0) -> Iterable[Trial]:
     """All trials of a job after a number, in the order of asking, without their results."""
     while True:
@@ -80,13 +94,20 @@ def read_trials(storage: Storage, job_id: str, *, after: int = 0) -> Iterable[Tr
         after = page[-1].number
 
 
-def _columns(
+def columns_of(
     points: Sequence[TrialPoint],
     rows: Mapping[int, Mapping[str, Any]],
     cells: Mapping[int, TrialCells],
     close: Mapping[int, float | None],
 ) -> dict[str, Any]:
-    """`columns` and `parameters` of trials, from their points, their convergence, and the rest."""
+    """`columns` and `parameters` of a table (see `read_table`), in the order of the trials' points.
+
+    Args:
+        points: The trials.
+        rows: Of each its point of the convergence, by number.
+        cells: And the rest.
+        close: C(n) by number.
+    """
     steps = [rows[point.number] for point in points]
     others = [cells[point.number] for point in points]
     columns = {
@@ -103,6 +124,7 @@ def _columns(
             for point, other in zip(points, others, strict=True)
         ],
         "cached": [point.cached for point in points],
+        "inside": [point.inside for point in points],
         "state": coded([point.state for point in points]),
         "kind": coded([point.kind for point in points]),
         "technique": coded([other.technique for other in others]),
@@ -148,7 +170,7 @@ def _flat(configuration: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _proximity_of(converged: Mapping[str, Any]) -> dict[int, float | None]:
+def proximity_of(converged: Mapping[str, Any]) -> dict[int, float | None]:
     """C(n) by the number of the search trial after which it holds."""
     search = [point["trial"] for point in converged["points"] if point["kind"] == "search"]
     return dict(zip(search, converged["proximity"], strict=True))

@@ -14,19 +14,22 @@ from service.parameters import JobId, Points
 from service.tables.answers import Answers
 from service.tables.columns import read_table
 from service.tables.files import FILES, table_file
-from service.tables.schemas import EXAMPLE, TableView
-from storage.records import FINAL_JOB_STATES
+from service.tables.rows import Order, read_rows
+from service.tables.schemas import EXAMPLE, ROWS_EXAMPLE, RowsView, TableView
+from storage.records import FINAL_JOB_STATES, TrialState
 
 __all__ = ["router"]
 
 _ANSWERS = Answers(most_bytes=16 * 2**20)
 """Of jobs that have ended, whose trials do not change any more."""
 
-router = APIRouter(prefix="/jobs/{job_id}/table", tags=["trials"])
+_MOST_ROWS = 200
+
+router = APIRouter(prefix="/jobs/{job_id}", tags=["trials"])
 
 
 @router.get(
-    "",
+    "/table",
     operation_id="get_table",
     summary="Show all trials in columns",
     response_model=TableView,
@@ -58,7 +61,32 @@ def get_table(
 
 
 @router.get(
-    "/{format_name}",
+    "/rows",
+    operation_id="get_rows",
+    summary="Show some trials, sorted and filtered",
+    response_model=RowsView,
+    responses=answers(ROWS_EXAMPLE, 404, 422, description="Rows of the table."),
+)
+def get_rows(
+    job_id: JobId,
+    storage: StorageDependency,
+    order: Annotated[Order, Query(description="What comes first.")] = "newest",
+    state: Annotated[TrialState | None, Query(description="Only trials in this state.")] = None,
+    cached: Annotated[
+        bool | None, Query(description="Only trials that the cache answered, or did not.")
+    ] = None,
+    skip: Annotated[int, Query(ge=0, le=2**31 - 1, description="Rows to leave out.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=_MOST_ROWS, description="Rows at most.")] = 50,
+) -> Response:
+    """Rows of trials that have an outcome, of all of them and not of a sample."""
+    document = read_rows(
+        storage, job_id, order=order, state=state, cached=cached, skip=skip, limit=limit
+    )
+    return Response(json.dumps(document, separators=(",", ":")), media_type="application/json")
+
+
+@router.get(
+    "/table/{format_name}",
     operation_id="download_table",
     summary="Download all trials",
     description="All trials of a job as one file.\n\nFormats:\n\n"

@@ -50,8 +50,8 @@ def table_file(storage: Storage, job: Job, format_name: str) -> tuple[TableFile,
 
 
 _FIELDS = (
-    "number", "kind", "fidelity", "label", "state", "value", "cutoff", "cached", "technique",
-    "cpu_seconds", "wall_seconds", "peak_rss_bytes", "worker",
+    "number", "kind", "fidelity", "inside", "label", "state", "value", "cutoff", "cached",
+    "technique", "cpu_seconds", "wall_seconds", "peak_rss_bytes", "worker",
     "created_at", "started_at", "finished_at", "configuration_sha256",
 )  # fmt: skip
 
@@ -81,7 +81,8 @@ def _csv(job: Job, trials: Sequence[Trial]) -> bytes:
 
 
 _NUMBERS = {
-    "number": "int64", "value": "float64", "cutoff": "float64", "cached": "bool_",
+    "number": "int64", "inside": "bool_", "value": "float64", "cutoff": "float64",
+    "cached": "bool_",
     "cpu_seconds": "float64", "wall_seconds": "float64", "peak_rss_bytes": "int64",
     "created_at": "float64", "started_at": "float64", "finished_at": "float64",
 }  # fmt: skip

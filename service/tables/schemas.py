@@ -9,7 +9,16 @@ from pydantic import BaseModel, Field
 from service.jobs.schemas import BestSoFar
 from storage.records import TrialState
 
-__all__ = ["EXAMPLE", "Coded", "Columns", "OpenTrial", "Parameter", "TableView"]
+__all__ = [
+    "EXAMPLE",
+    "ROWS_EXAMPLE",
+    "Coded",
+    "Columns",
+    "OpenTrial",
+    "Parameter",
+    "RowsView",
+    "TableView",
+]
 
 EXAMPLE: dict[str, Any] = {
     "job_id": "0k3v9m2x7q1zt8ab",
@@ -26,6 +35,7 @@ EXAMPLE: dict[str, Any] = {
         "finished_at": [1790000002.4, 1790000003.7],
         "took_seconds": [1.3, 1.1],
         "cached": [False, False],
+        "inside": [True, True],
         "state": {"values": ["completed"], "codes": [0, 0]},
         "kind": {"values": ["baseline", "search"], "codes": [0, 1]},
         "technique": {"values": ["UniformGreedyMutation"], "codes": [-1, 0]},
@@ -76,6 +86,9 @@ class Columns(BaseModel):
         "them one after another; these start and finish together."
     )
     cached: list[bool]
+    inside: list[bool] = Field(
+        description="Whether it may be the best: a point of the search space, on the whole trace."
+    )
     state: Coded
     kind: Coded
     technique: Coded
@@ -111,3 +124,18 @@ class TableView(BaseModel):
     close: float
     trials_to_reach: int | None
     share: float | None
+
+
+class RowsView(BaseModel):
+    """Some trials of a job in columns."""
+
+    matching: int = Field(description="Trials of what was asked for, shown or not.")
+    columns: Columns
+    parameters: list[Parameter] = Field(description="What the configurations chose.")
+
+
+ROWS_EXAMPLE: dict[str, Any] = {
+    "matching": 2,
+    "columns": EXAMPLE["columns"],
+    "parameters": EXAMPLE["parameters"],
+}

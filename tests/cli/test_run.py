@@ -126,6 +126,14 @@ def test_figures_are_pictures_and_drawings(
     assert f"trial {finished['best']['trial']}" in drawn
 
 
+def test_the_importance_of_parameters_is_told(ran: Hamtune, finished: dict[str, Any]) -> None:
+    told = ran.json("importance", "tiny")
+    said = ran("importance", "tiny").stdout
+    for one in told["parameters"]:
+        assert one["name"] in said
+    assert (told["note"] or told["method"]) in said
+
+
 def test_a_trial_is_simulated_again(ran: Hamtune, finished: dict[str, Any]) -> None:
     number = finished["best"]["trial"]
 

@@ -129,6 +129,10 @@ def test_results_are_read(hamtune: Client, job: Job) -> None:
     assert [trial.number for trial in job.trials(state="censored")] == [4]
     assert job.trial(1).label == "torus-2d"
     assert job.table("csv").startswith(b"number,")
+    assert job.importance().note == "at least 12 completed trials are needed"
+    counted = job.statistics()
+    assert (counted.trials, counted.states["censored"]) == (4, 1)
+    assert [(one.name, one.values[0].trial) for one in counted.parameters] == [("topology_seed", 3)]
     assert repr(job.refresh()).endswith("running, best 1 s>")
 
 

@@ -87,7 +87,12 @@ def create_job(client: TestClient) -> Callable[..., str]:
 def add_trials(storage: Storage) -> Callable[..., None]:
     """Gives a job trials with the outcomes told, as a coordinator would."""
 
-    def add(job_id: str, *outcomes: Outcome | None, baselines: tuple[str, ...] = ()) -> None:
+    def add(
+        job_id: str,
+        *outcomes: Outcome | None,
+        baselines: tuple[str, ...] = (),
+        truncated: bool = False,
+    ) -> None:
         job = storage.acquire_lease("test", 600.0, job_id)
         assert job is not None
         if job.state == "queued":
@@ -102,7 +107,7 @@ def add_trials(storage: Storage) -> Callable[..., None]:
                 number=number,
                 kind="search" if label is None else "baseline",
                 label=label,
-                inside=label != "mesh-2d",
+                inside=label != "mesh-2d" and not truncated,
                 configuration=configuration.to_dict(),
                 configuration_sha256=configuration.sha256,
                 technique=None if label else "PureRandom",

@@ -78,12 +78,17 @@ def test_the_cursor_of_the_table_leads_to_the_events_after_it(
     ]
 
 
+@pytest.mark.parametrize("truncated", [False, True])
 def test_a_long_table_is_thinned_but_keeps_its_steps(
-    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+    client: TestClient,
+    create_job: Callable[..., str],
+    add_trials: Callable[..., None],
+    truncated: bool,
 ) -> None:
     job = create_job()
     values = [100.0 - 5 * (number // 20) for number in range(100)]
-    add_trials(job, *(Outcome(status="completed", value=value) for value in values))
+    outcomes = [Outcome(status="completed", value=value) for value in values]
+    add_trials(job, *outcomes, truncated=truncated)
     found = table(client, job, points=20)
     assert len(found["columns"]["number"]) == 20
     assert {1, 21, 41, 61, 81, 100} <= set(found["columns"]["number"])

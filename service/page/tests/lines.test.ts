@@ -5,7 +5,7 @@ import type { Row } from "../src/lib/table.ts";
 
 function row(number: number, value: number | null, parameters: Record<string, string | number>): Row {
   return {
-    number, value, best: value, wall: 0, cpu: 0, proximity: null, started: 0, finished: 1, cached: false,
+    number, value, best: value, wall: 0, cpu: 0, proximity: null, started: 0, finished: 1, cached: false, inside: true,
     state: value === null ? "failed" : "completed", kind: "search", technique: null, label: null, worker: null, fidelity: "full",
     parameters: new Map(Object.entries(parameters)),
   };

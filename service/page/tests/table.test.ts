@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judged, merge, settledUpTo, thin } from "../src/lib/table.ts";
+import { compared, judged, merge, searched, settledUpTo, thin } from "../src/lib/table.ts";
 import type { Table } from "../src/lib/types.ts";
 
 function table(values: (number | null)[], first = 1, open: number[] = []): Table {
@@ -13,7 +13,7 @@ function table(values: (number | null)[], first = 1, open: number[] = []): Table
       number: values.map((_, i) => first + i), value: values,
       best: values.map((value) => (best = value === null ? best : best === null ? value : Math.min(best, value))),
       wall_seconds: values.map((_, i) => i), cpu_seconds: values.map((_, i) => i), proximity: values.map(() => null),
-      started_at: values.map(() => 0), finished_at: values.map(() => 1), took_seconds: values.map(() => 1), cached: values.map(() => false),
+      started_at: values.map(() => 0), finished_at: values.map(() => 1), took_seconds: values.map(() => 1), cached: values.map(() => false), inside: values.map(() => true),
       state: { values: ["completed", "failed"], codes: values.map((value) => (value === null ? 1 : 0)) },
       kind: { values: ["search"], codes: values.map(() => 0) }, technique: one, label: one, worker: one, fidelity: one,
     },
@@ -59,4 +59,15 @@ test("thinning keeps each improvement and both ends", () => {
   const steps = rows.filter((row, i) => i && row.best !== rows[i - 1]?.best);
   for (const step of steps) assert.ok(thinned.includes(step));
   assert.deepEqual([thinned[0], thinned.at(-1)], [rows[0], rows.at(-1)]);
+});
+
+test("parameters are told by trials of the search space whose times are of one trace", () => {
+  const last = table([4, 3, 2, 1]);
+  last.columns.kind = { values: ["baseline", "search", "verification"], codes: [0, 1, 1, 2] };
+  last.columns.inside = [false, false, true, true];
+  const { rows } = merge(null, last, 0);
+  assert.deepEqual(searched(rows).map((row) => row.number), [2, 3, 4]);
+  assert.deepEqual(compared(rows).map((row) => row.number), [3, 4]);
+  last.columns.fidelity = { values: ["full", "low"], codes: [0, 1, 0, 0] };
+  assert.deepEqual(compared(merge(null, last, 0).rows).map((row) => row.number), [2]); // the search is over a truncated trace
 });

@@ -381,6 +381,11 @@ def test_a_trial_is_exported_and_simulated_again(
     )
     page = open_page(f"{service.url}/#/jobs/{ended['id']}/convergence?trial={number}").page
     drawer = page.get_by_role("complementary", name=f"Trial {number}")
+    drawer.get_by_label("Beside trial").fill(str(best))
+    drawer.get_by_label("Beside trial").press("Tab")
+    expect(drawer.get_by_role("columnheader", name=f"Trial {best}")).to_have_count(2)
+    expect(drawer.get_by_text("Busiest cable, one way")).to_be_visible()
+    drawer.get_by_label("Beside trial").fill("")
     drawer.get_by_label("Format").select_option("json")
     with page.expect_download() as archive:
         drawer.get_by_role("button", name="Export this trial").click()

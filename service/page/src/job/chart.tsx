@@ -3,12 +3,16 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { axis, timeAxis, xAxis, type XAxis } from "../charts/axes.ts";
 import { Plot } from "../charts/plot.tsx";
+import { csvOf, pictureOf, type Cell } from "../charts/saving.ts";
+import { save } from "../lib/api.ts";
 import { colourOf, css } from "../lib/colours.ts";
 import { clock, duration, gain, plural } from "../lib/format.ts";
 import { useScheme, useStored } from "../lib/hooks.ts";
 import { judged } from "../lib/table.ts";
 import type { Convergence, Row } from "../lib/table.ts";
+import type { Statistics, TrialState } from "../lib/types.ts";
 import { Choice } from "../ui/choice.tsx";
+import { Action } from "../ui/parts.tsx";
 import { paintBaselines, paintMark, paintTrials, placesOf, techniquesOf, type Baseline } from "./paint.ts";
 
 const AXES = [["trial", "trial"], ["wall", "wall clock"], ["cpu", "simulator CPU"]] as const;
@@ -20,8 +24,11 @@ function along(kind: XAxis): (row: Row) => number {
   return (row) => row.number;
 }
 
-export function ConvergenceChart({ convergence, pick, picked }: {
-  convergence: Convergence; pick: (number: number) => void; picked: number | null;
+export function ConvergenceChart({ convergence, statistics, pick, picked }: {
+  convergence: Convergence;
+  /** Of all trials, where the convergence has a sample of them. */
+  statistics: Statistics | null;
+  pick: (number: number) => void; picked: number | null;
 }) {
   const [kind, setKind] = useStored<XAxis>("hamtune-axis", "trial");
   const [scale, setScale] = useStored<"linear" | "log">("hamtune-scale", "linear");
@@ -111,7 +118,16 @@ export function ConvergenceChart({ convergence, pick, picked }: {
     if (next !== null) { setMarked(rows[next]?.number ?? null); event.preventDefault(); }
   }
 
-  const legend = useMemo(() => <Legend techniques={techniques} rows={rows} scheme={scheme} />, [techniques, rows, scheme]);
+  async function picture(): Promise<void> {
+    if (plot.current) save(await pictureOf(plot.current, css("panel")), `${convergence.job_id}-convergence.png`);
+  }
+  async function table(): Promise<void> {
+    const { min = null, max = null } = plot.current?.scales["x"] ?? {};
+    const seen = rows.filter((row) => (min === null || x(row) >= min) && (max === null || x(row) <= max));
+    save(new Blob([csvOf([HEADER, ...seen.map(cells)])], { type: "text/csv" }), `${convergence.job_id}-convergence.csv`);
+  }
+
+  const legend = useMemo(() => <Legend techniques={techniques} rows={rows} statistics={statistics} scheme={scheme} />, [techniques, rows, statistics, scheme]);
   const spoken = rows.find((row) => row.number === marked);
   const best = convergence.best;
   return (
@@ -119,6 +135,8 @@ export function ConvergenceChart({ convergence, pick, picked }: {
       <div class="controls">
         <Choice label="X axis" options={AXES} value={kind} change={setKind} />
         <Choice label="Y scale" options={SCALES} value={scale} change={setScale} />
+        <Action label="Save picture" kind="small" work={picture} />
+        <Action label="Save data" kind="small" work={table} />
       </div>
       {/* The arrows walk along the trials; Enter opens one. */}
       <div class="chart" tabIndex={0} role="application" onKeyDown={key}
@@ -134,6 +152,12 @@ export function ConvergenceChart({ convergence, pick, picked }: {
       </details>
     </div>
   );
+}
+
+const HEADER = ["trial", "kind", "state", "cached", "technique", "label", "seconds", "best_seconds", "wall_seconds", "cpu_seconds"];
+
+function cells(row: Row): Cell[] {
+  return [row.number, row.kind, row.state, row.cached, row.technique, row.label, row.value, row.best, row.wall, row.cpu];
 }
 
 function said(row: Row): string {
@@ -201,9 +225,11 @@ function bounds(u: uPlot, rows: Row[], baselines: Baseline[], x: (row: Row) => n
   return [Math.max(0, low - 1.6 * room), high + room];
 }
 
-function Legend({ techniques, rows, scheme }: { techniques: string[]; rows: Row[]; scheme: string }) {
-  const cached = rows.filter((row) => row.cached).length;
-  const of = (state: string) => rows.filter((row) => row.state === state).length;
+function Legend({ techniques, rows, statistics, scheme }: {
+  techniques: string[]; rows: Row[]; statistics: Statistics | null; scheme: string;
+}) {
+  const cached = statistics?.cached ?? rows.filter((row) => row.cached).length;
+  const of = (state: TrialState) => (statistics ? (statistics.states[state] ?? 0) : rows.filter((row) => row.state === state).length);
   const shapes: [string, string, number][] = [
     ["ring", "cached", cached],
     ["tri", "censored: at least", of("censored")],
@@ -222,7 +248,7 @@ function Legend({ techniques, rows, scheme }: { techniques: string[]; rows: Row[
 function Proximity({ convergence }: { convergence: Convergence }) {
   const rows = convergence.rows.filter((row) => row.kind === "search");
   const data = useMemo<uPlot.AlignedData>(
-    () => [rows.map((_, i) => i + 1), rows.map((row) => row.proximity), rows.map(() => convergence.close)],
+    () => [rows.map((row) => row.number), rows.map((row) => row.proximity), rows.map(() => convergence.close)],
     [convergence],
   );
   return (

@@ -1,13 +1,13 @@
 // The first tab: the curve, and the trials as a list that can be read, sorted and filtered.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { ConvergenceChart } from "./chart.tsx";
-import { Action, Section } from "../ui/parts.tsx";
-import { download } from "../lib/api.ts";
-import { duration, gain } from "../lib/format.ts";
+import { Action, Failure, Section } from "../ui/parts.tsx";
+import { download, type Problem } from "../lib/api.ts";
+import { count, duration, gain, plural } from "../lib/format.ts";
 import { href } from "../lib/router.ts";
-import type { Convergence, Row } from "../lib/table.ts";
-import type { Catalogue, Job } from "../lib/types.ts";
-import { useIdle, useResource } from "../lib/hooks.ts";
+import { isSample, rowsOf, type Convergence, type Row } from "../lib/table.ts";
+import type { Catalogue, Job, Rows as RowsAnswer, Statistics } from "../lib/types.ts";
+import { useFollowed, useIdle, useResource } from "../lib/hooks.ts";
 
 const PAGE = 50;
 const FIRST = 12; // rows that are seen at first; the rest follow when there is time
@@ -15,13 +15,17 @@ const FIRST = 12; // rows that are seen at first; the rest follow when there is 
 export function ConvergenceTab({ job, convergence, pick, picked }: {
   job: Job; convergence: Convergence; pick: (number: number) => void; picked: number | null;
 }) {
+  const sampled = isSample(convergence);
+  const { data: statistics, error, reload } = useFollowed<Statistics>(sampled ? `/jobs/${job.id}/statistics` : null, convergence.total);
   return (
     <>
       <Section title="Convergence" aside={<a href={href(["compare"], { jobs: job.id })}>Compare with other jobs</a>}>
-        <ConvergenceChart convergence={convergence} pick={pick} picked={picked} />
+        {sampled && <p class="quiet small-text" role="note">The chart is drawn of {count(convergence.rows.length)} of {plural(convergence.total, "trial")}, an even sample with every improvement. The list below has all.</p>}
+        {error && <Failure problem={error} retry={reload} />}
+        <ConvergenceChart convergence={convergence} statistics={statistics} pick={pick} picked={picked} />
       </Section>
       <Section title="Trials" aside={<Downloads job={job} />}>
-        <Trials convergence={convergence} pick={pick} picked={picked} />
+        <Trials job={job} convergence={convergence} statistics={statistics} pick={pick} picked={picked} />
       </Section>
     </>
   );
@@ -33,34 +37,57 @@ function Downloads({ job }: { job: Job }) {
   return <>{data?.tables.map(({ name }) => <Action key={name} label={name} kind="small" work={() => download(`/jobs/${job.id}/table/${name}`, `${job.id}-trials`)} />)}</>;
 }
 
-type Order = "number" | "value";
+type Order = "newest" | "fastest";
 
-export function Trials({ convergence, pick, picked }: { convergence: Convergence; pick: (number: number) => void; picked: number | null }) {
-  const [order, setOrder] = useState<Order>("number");
-  const [state, setState] = useState("");
-  const [from, setFrom] = useState(0);
-  const shown = useMemo(() => {
+interface Page { matching: number; start: number; rows: Row[]; states: string[]; hasCached: boolean; waits: boolean; error: Problem | null; retry: () => void }
+
+/** A page of trials: of the rows that are here, or by the service where these are a sample. */
+function usePage(job: Job, convergence: Convergence, statistics: Statistics | null, order: Order, state: string, from: number): Page {
+  const sampled = isSample(convergence);
+  const filter = state === "cached" ? "&cached=true" : state && `&state=${state}`;
+  const path = sampled ? `/jobs/${job.id}/rows?order=${order}${filter}&skip=${from}&limit=${PAGE}` : null;
+  const answer = useFollowed<RowsAnswer>(path, convergence.total);
+  const here = useMemo(() => {
     const rows = convergence.rows.filter((row) => !state || (state === "cached" ? row.cached : row.state === state));
-    if (order === "number") return rows.slice().reverse();
+    if (order === "newest") return rows.slice().reverse();
     return rows.slice().sort((a, b) => rank(a) - rank(b) || a.number - b.number);
   }, [convergence, order, state]);
-  const states = [...new Set(convergence.rows.map((row) => row.state))].sort();
-  const start = Math.min(from, Math.max(0, shown.length - 1));
-  const visible = shown.slice(start, start + (useIdle() ? PAGE : FIRST));
+  const last = useRef<{ data: RowsAnswer; from: number } | null>(null); // stays on show while another page is asked for
+  if (answer.data) last.current = { data: answer.data, from };
+  const shown = sampled ? last.current : null;
+  const found = useMemo(() => (shown ? rowsOf(shown.data) : null), [shown?.data]);
+  const start = Math.min(from, Math.max(0, here.length - 1));
+  const seen = new Set<string>([...Object.keys(statistics?.states ?? {}), ...convergence.rows.map((row) => row.state)]);
+  return {
+    matching: shown?.data.matching ?? here.length, start: shown?.from ?? start, rows: found ?? here.slice(start, start + PAGE),
+    states: [...seen].sort(), hasCached: statistics ? statistics.cached > 0 : convergence.rows.some((row) => row.cached),
+    waits: sampled && !answer.data, error: answer.error, retry: answer.reload,
+  };
+}
+
+export function Trials({ job, convergence, statistics, pick, picked }: {
+  job: Job; convergence: Convergence; statistics: Statistics | null; pick: (number: number) => void; picked: number | null;
+}) {
+  const [order, setOrder] = useState<Order>("newest");
+  const [state, setState] = useState("");
+  const [from, setFrom] = useState(0);
+  const { matching, start, rows, states, hasCached, waits, error, retry } = usePage(job, convergence, statistics, order, state, from);
+  const visible = rows.slice(0, useIdle() ? PAGE : FIRST);
   return (
     <>
       <div class="controls">
         <label>Order <select value={order} onChange={(e) => { setOrder(e.currentTarget.value as Order); setFrom(0); }}>
-          <option value="number">newest first</option><option value="value">fastest first</option>
+          <option value="newest">newest first</option><option value="fastest">fastest first</option>
         </select></label>
         <label>Show <select value={state} onChange={(e) => { setState(e.currentTarget.value); setFrom(0); }}>
           <option value="">all</option>
           {states.map((name) => <option key={name} value={name}>{name}</option>)}
-          {convergence.rows.some((row) => row.cached) && <option value="cached">cached</option>}
+          {hasCached && <option value="cached">cached</option>}
         </select></label>
-        <span class="quiet">{convergence.rows.length < convergence.total ? `${convergence.rows.length} of ${convergence.total} trials, an even sample` : `${shown.length} trials`}</span>
+        <span class="quiet">{plural(matching, "trial")}</span>
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Trials">
+      {error && <Failure problem={error} retry={retry} />}
+      <div class="scroll" tabIndex={0} role="region" aria-label="Trials" aria-busy={waits}>
         <table class="trials">
           <thead><tr><th scope="col" class="num">Trial</th><th scope="col">State</th><th scope="col" class="num">Time</th><th scope="col" class="num">vs best</th><th scope="col">Proposed by</th>
             {convergence.names.map((name) => <th key={name} scope="col">{short(name)}</th>)}</tr></thead>
@@ -78,11 +105,11 @@ export function Trials({ convergence, pick, picked }: { convergence: Convergence
           </tbody>
         </table>
       </div>
-      {shown.length > PAGE && (
+      {matching > PAGE && (
         <nav class="pager" aria-label="Pages of trials">
           <button type="button" disabled={start === 0} onClick={() => setFrom(Math.max(0, start - PAGE))}>Before</button>
-          <span>{start + 1}–{Math.min(start + PAGE, shown.length)} of {shown.length}</span>
-          <button type="button" disabled={start + PAGE >= shown.length} onClick={() => setFrom(start + PAGE)}>Next</button>
+          <span>{start + 1}–{Math.min(start + PAGE, matching)} of {count(matching)}</span>
+          <button type="button" disabled={start + PAGE >= matching} onClick={() => setFrom(start + PAGE)}>Next</button>
         </nav>
       )}
     </>

@@ -6,7 +6,7 @@ import { css, ramp } from "../lib/colours.ts";
 import { duration, plural } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
 import { bundleOf, type Axis, type Bundle } from "../lib/lines.ts";
-import type { Convergence } from "../lib/table.ts";
+import { isSample, type Convergence } from "../lib/table.ts";
 import { short } from "./convergence.tsx";
 
 const HEIGHT = 340;
@@ -119,7 +119,7 @@ export function Parallel({ convergence, pick }: { convergence: Convergence; pick
   const layer = { width: `${full}px`, height: `${HEIGHT}px` };
   return (
     <>
-      <p class="quiet small-text">Drag along an axis to choose; click it to choose all again. Completed trials only; the faster, the stronger the colour.{chosen.length > MOST_LINES && ` Of ${chosen.length} different lines ${MOST_LINES} are drawn.`}</p>
+      <p class="quiet small-text">Drag along an axis to choose; click it to choose all again. Completed trials of the search space; the faster, the stronger the colour.{chosen.length > MOST_LINES && ` Of ${chosen.length} different lines ${MOST_LINES} are drawn.`}</p>
       <div class="scroll" ref={attach} tabIndex={0} role="region" aria-label="Parallel coordinates">
         <div class="layers" style={layer}>
           <canvas ref={under} aria-hidden="true" style={layer} />
@@ -134,7 +134,7 @@ export function Parallel({ convergence, pick }: { convergence: Convergence; pick
         </div>
       </div>
       {fields}
-      <p role="status">{plural(count, "trial")} chosen{fastest[0] ? `, the fastest ${duration(fastest[0].value)}` : ""}. {fastest.map((row) => (
+      <p role="status">{plural(count, "trial")} {isSample(convergence) ? "of the sample " : ""}chosen{fastest[0] ? `, the fastest ${duration(fastest[0].value)}` : ""}. {fastest.map((row) => (
         <button key={row.number} type="button" class="link" onClick={() => pick(row.number)}>trial {row.number} ({duration(row.value)})</button>
       ))}</p>
     </>

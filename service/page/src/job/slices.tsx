@@ -1,22 +1,27 @@
 // A picture for each parameter: the times of the trials over its values.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../lib/colours.ts";
-import { duration } from "../lib/format.ts";
+import { duration, plural } from "../lib/format.ts";
 import { useScheme, useWidth } from "../lib/hooks.ts";
-import { judged } from "../lib/table.ts";
+import { compared } from "../lib/table.ts";
 import type { Convergence, Row } from "../lib/table.ts";
-import type { Scalar } from "../lib/types.ts";
+import type { Scalar, Statistics } from "../lib/types.ts";
 import { InView } from "../ui/inview.tsx";
 
 const HEIGHT = 170;
 const FOOT = 34;
 const LEFT = 58;
+
 const MOST_LISTED = 50; // values of a parameter, the fastest first
+
+type Counted = Statistics["parameters"][number];
 
 interface Slice { name: string; values: Scalar[]; groups: Row[][]; least: Row[]; low: number; high: number }
 
-export function Slices({ convergence, pick }: { convergence: Convergence; pick: (number: number) => void }) {
-  const rows = useMemo(() => judged(convergence.rows).filter((row) => row.state === "completed" && row.value !== null), [convergence]);
+export function Slices({ convergence, statistics, pick }: {
+  convergence: Convergence; statistics: Statistics | null; pick: (number: number) => void;
+}) {
+  const rows = useMemo(() => compared(convergence.rows), [convergence]);
   const slices = useMemo<Slice[]>(() => convergence.names.flatMap((name) => {
     const groups = new Map<Scalar, Row[]>();
     for (const row of rows) {
@@ -39,11 +44,11 @@ export function Slices({ convergence, pick }: { convergence: Convergence; pick: 
   if (!slices.length) return <p class="quiet">No parameter has taken two values in completed trials yet.</p>;
   return (
     <>
-      <p class="quiet small-text">Each dot is a completed trial; bars mark the fastest of each value, which come first.</p>
+      <p class="quiet small-text">Each dot is a completed trial of the search space; bars mark the fastest of each value. Numbers are in order, other values by their fastest.</p>
       <div class="grid-3">{slices.map((slice) => (
         <figure key={slice.name}>
           <figcaption>{slice.name}</figcaption>
-          <InView height={HEIGHT + 34}><One slice={slice} pick={pick} /></InView>
+          <InView height={HEIGHT + 34}><One slice={slice} counted={statistics?.parameters.find((one) => one.name === slice.name)} pick={pick} /></InView>
         </figure>
       ))}</div>
     </>
@@ -58,12 +63,13 @@ function fastest(group: Row[]): Row {
   return group.reduce((a, b) => (time(a) <= time(b) ? a : b));
 }
 
-function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) {
+function One({ slice, counted, pick }: { slice: Slice; counted: Counted | undefined; pick: (number: number) => void }) {
   const [attach, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useScheme();
   const [open, setOpen] = useState(false);
-  const { low, high } = slice;
+  const { high } = slice;
+  const low = Math.min(slice.low, ...(counted?.values.map((one) => one.seconds) ?? []));
   const dots = useMemo(() => slice.groups.reduce((sum, group) => sum + group.length, 0), [slice]);
   const y = (value: number) => 8 + (high > low ? (Math.log(high) - Math.log(value)) / (Math.log(high) - Math.log(low)) : 0.5) * (HEIGHT - FOOT - 16);
   const step = (width - LEFT - 6) / slice.values.length;
@@ -85,7 +91,8 @@ function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) 
     ctx.globalAlpha = 1;
     ctx.font = "11px system-ui, sans-serif";
     ctx.fillStyle = css("ink");
-    slice.least.forEach((row, i) => ctx.fillRect(LEFT + step * i + step * 0.15, y(time(row)) - 1, step * 0.7, 2));
+    const ofAll = new Map(counted?.values.map((one) => [one.value, one.seconds]));
+    slice.least.forEach((row, i) => ctx.fillRect(LEFT + step * i + step * 0.15, y(Math.min(time(row), ofAll.get(slice.values[i] ?? "") ?? Infinity)) - 1, step * 0.7, 2));
     ctx.fillStyle = css("ink-2");
     ctx.textAlign = "right";
     ctx.fillText(duration(high), LEFT - 5, 14);
@@ -100,16 +107,15 @@ function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) 
       const most = Math.max(4, Math.floor(free / 6.8));
       ctx.fillText(text.length > most ? `${text.slice(0, most - 1)}…` : text, LEFT + step * (i + 0.5), HEIGHT - FOOT + 15);
     });
-  }, [slice, width, scheme]);
-  const best = useMemo(
-    () => slice.least.map((row, i) => ({ value: slice.values[i], row })).sort((a, b) => time(a.row) - time(b.row)).slice(0, MOST_LISTED),
-    [slice],
-  );
+  }, [slice, counted, width, scheme]);
+  // Permutations are not counted: hardly two trials have one in common.
+  const best = counted?.values ?? slice.least.map((row, i) => ({ value: slice.values[i] ?? "", trials: slice.groups[i]?.length ?? 0, trial: row.number, seconds: time(row) }))
+    .sort((a, b) => a.seconds - b.seconds).slice(0, MOST_LISTED);
   return (
     <>
       <div ref={attach}>
         <canvas ref={canvas} style={{ width: `${width}px`, height: `${HEIGHT}px` }} role="img"
-          aria-label={`${slice.name}: ${best.slice(0, 6).map(({ value, row }) => `${String(value)} at best ${duration(row.value)}`).join(", ")}`}
+          aria-label={`${slice.name}: ${best.slice(0, 6).map(({ value, seconds }) => `${String(value)} at best ${duration(seconds)}`).join(", ")}`}
           onClick={(event) => {
             let found: Row | null = null;
             let least = 10 ** 2;
@@ -122,8 +128,8 @@ function One({ slice, pick }: { slice: Slice; pick: (number: number) => void }) 
       </div>
       <details class="more small-text" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Fastest of each value</summary>
-        {open && <ul>{best.map(({ value, row }) => <li key={String(value)}>{String(value)}: <button type="button" class="link" onClick={() => pick(row.number)}>{duration(row.value)}</button></li>)}</ul>}
-        {open && best.length < slice.values.length && <p class="quiet">The fastest {best.length} of {slice.values.length} values.</p>}
+        {open && <ul>{best.map(({ value, trials, trial, seconds }) => <li key={String(value)}>{String(value)}: <button type="button" class="link" onClick={() => pick(trial)}>{duration(seconds)}</button> <span class="quiet">of {plural(trials, "trial")}</span></li>)}</ul>}
+        {open && best.length < (counted?.different ?? slice.values.length) && <p class="quiet">The fastest {best.length} of {counted?.different ?? slice.values.length} values.</p>}
       </details>
     </>
   );

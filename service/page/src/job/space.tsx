@@ -1,15 +1,17 @@
 // What the trials say about the parameters: which matter, how they go together, one by one.
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import { useResource } from "../lib/hooks.ts";
-import type { Convergence } from "../lib/table.ts";
-import type { Importance, Job } from "../lib/types.ts";
+import { count, plural } from "../lib/format.ts";
+import { useFollowed } from "../lib/hooks.ts";
+import { isSample, type Convergence } from "../lib/table.ts";
+import type { Importance, Job, Statistics } from "../lib/types.ts";
 import { Failure, Loading, Section } from "../ui/parts.tsx";
 import { Parallel } from "./parallel.tsx";
 import { Slices } from "./slices.tsx";
 
 export function SpaceTab({ job, convergence, pick }: { job: Job; convergence: Convergence; pick: (number: number) => void }) {
+  const { data: statistics, error, reload } = useFollowed<Statistics>(`/jobs/${job.id}/statistics`, convergence.total);
   return (
     <>
+      {isSample(convergence) && <p class="quiet small-text" role="note">The pictures are drawn of {count(convergence.rows.length)} of {plural(convergence.total, "trial")}, an even sample with every improvement; the fastest of each value are of all.</p>}
       <Section title="Parallel coordinates">
         <Parallel convergence={convergence} pick={pick} />
       </Section>
@@ -17,21 +19,15 @@ export function SpaceTab({ job, convergence, pick }: { job: Job; convergence: Co
         <Shares job={job} finished={convergence.total} />
       </Section>
       <Section title="One parameter at a time">
-        <Slices convergence={convergence} pick={pick} />
+        {error && <Failure problem={error} retry={reload} />}
+        <Slices convergence={convergence} statistics={statistics} pick={pick} />
       </Section>
     </>
   );
 }
 
 function Shares({ job, finished }: { job: Job; finished: number }) {
-  // Learning takes a moment: while a job runs it is asked for again with each tenth trial more.
-  const step = useMemo(() => Math.floor(Math.log(Math.max(1, finished)) * 10), [finished]);
-  const { data, error, loading, reload } = useResource<Importance>(`/jobs/${job.id}/importance`);
-  const asked = useRef(step);
-  useEffect(() => {
-    if (asked.current !== step) reload();
-    asked.current = step;
-  }, [step]);
+  const { data, error, loading, reload } = useFollowed<Importance>(`/jobs/${job.id}/importance`, finished, 15_000); // learning takes a moment
   if (error) return <Failure problem={error} retry={reload} />;
   if (loading || !data) return <Loading what="the importance (a forest is learning)" />;
   const most = Math.max(0.01, ...data.parameters.map((one) => one.importance));
@@ -47,7 +43,7 @@ function Shares({ job, finished }: { job: Job; finished: number }) {
           </div>
         ))}
       </div>
-      {data.parameters.length > 0 && <p class="small-text quiet">{data.method}, of {data.trials} completed trials of the search space (censored ones say too little); R² on trials left out {data.score?.toFixed(2) ?? "–"}.</p>}
+      {data.parameters.length > 0 && <p class="small-text quiet">{data.method}, of {data.trials < data.available ? `an even sample of ${count(data.trials)} of the ${count(data.available)}` : count(data.trials)} completed trials of the search space (censored ones say too little); R² on trials left out {data.score?.toFixed(2) ?? "–"}.</p>}
     </>
   );
 }

@@ -1,6 +1,8 @@
 // One trial, beside what is looked at: what it was, how it differs from the best, how to have it again.
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { download, post, request, save } from "../lib/api.ts";
+import { figuresOf, reasonsOf } from "../lib/beside.ts";
 import { bytes, clock, duration, gain, moment } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
 import { logOf } from "../lib/log.ts";
@@ -13,7 +15,10 @@ export function TrialPanel({ job, number, best, close, pick }: {
   job: Job; number: number; best: BestSoFar | null; close: () => void; pick: (number: number) => void;
 }) {
   const trial = useResource<Trial>(`/jobs/${job.id}/trials/${number}`);
-  const other = useResource<Trial>(best && best.trial !== number ? `/jobs/${job.id}/trials/${best.trial}` : null);
+  const [typed, setTyped] = useState(""); // kept as it is typed: a job at work paints the page anew meanwhile
+  const [chosen, setChosen] = useState<number | null>(null); // to stand beside it, in the place of the best
+  const beside = chosen ?? best?.trial ?? null;
+  const other = useResource<Trial>(beside !== null && beside !== number ? `/jobs/${job.id}/trials/${beside}` : null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => { heading.current?.focus(); }, [number]);
   useEffect(() => {
@@ -33,12 +38,20 @@ export function TrialPanel({ job, number, best, close, pick }: {
       </div>
       {trial.error ? <Failure problem={trial.error} retry={trial.reload} />
         : !trial.data ? <Loading what="the trial" />
-        : <Details key={number} job={job} trial={trial.data} best={best} other={other.data} />}
+        : <Details key={number} job={job} trial={trial.data} best={best}>
+          <h3>Side by side</h3>
+          <p><label>Beside trial <input class="number" type="number" min={1} value={typed} placeholder={best ? `${best.trial}, the best` : ""}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+            onChange={() => setChosen(Number(typed) >= 1 ? Math.floor(Number(typed)) : null)} /></label></p>
+          {other.error && <Failure problem={other.error} />}
+          {other.data && <Beside mine={trial.data} other={other.data} />}
+          <Difference mine={trial.data} other={other.data} title={chosen === null ? "Best" : `Trial ${chosen}`} />
+        </Details>}
     </aside>
   );
 }
 
-function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: BestSoFar | null; other: Trial | null }) {
+function Details({ job, trial, best, children }: { job: Job; trial: Trial; best: BestSoFar | null; children: ComponentChildren }) {
   const replay = replayOf(job, trial);
   const isBest = best?.trial === trial.number;
   return (
@@ -54,8 +67,7 @@ function Details({ job, trial, best, other }: { job: Job; trial: Trial; best: Be
         <dt>Worker</dt><dd>{trial.worker ?? "–"}</dd>
         <dt>Finished</dt><dd>{moment(trial.finished_at)}</dd>
       </dl>
-      <h3>Configuration{other && ` beside the best (trial ${other.number})`}</h3>
-      <Difference mine={trial} other={other} />
+      {children}
       {trial.state === "completed" && <Export job={job} trial={trial} />}
       <h3>Replay</h3>
       <Again job={job} trial={trial} />
@@ -154,13 +166,31 @@ function exact(seconds: number): string {
   return `${seconds} s`;
 }
 
-function Difference({ mine, other }: { mine: Trial; other: Trial | null }) {
+/** What was measured of both, and what that says of the slower one. */
+function Beside({ mine, other }: { mine: Trial; other: Trial }) {
+  const figures = figuresOf(mine, other);
+  const say = (trial: Trial, one: (typeof figures)[number], value: number | null) =>
+    `${one.name === "Simulated time" && trial.state === "censored" ? "at least " : ""}${value === null ? "–" : one.say(value)}`;
+  return (
+    <>
+      {reasonsOf(mine, other).map((reason) => <p key={reason}>{reason}</p>)}
+      <table class="difference">
+        <thead><tr><th scope="col">Measured</th><th scope="col">This trial</th><th scope="col">Trial {other.number}</th></tr></thead>
+        <tbody>{figures.map((one) => (
+          <tr key={one.name}><th scope="row">{one.name}</th><td>{say(mine, one, one.mine)}</td><td>{say(other, one, one.other)}</td></tr>
+        ))}</tbody>
+      </table>
+    </>
+  );
+}
+
+function Difference({ mine, other, title }: { mine: Trial; other: Trial | null; title: string }) {
   const own = flatten(mine.configuration);
   const theirs = other ? flatten(other.configuration) : null;
   const names = [...new Set([...own.keys(), ...(theirs?.keys() ?? [])])];
   return (
     <table class="difference">
-      <thead><tr><th scope="col">Parameter</th><th scope="col">This trial</th>{theirs && <th scope="col">Best</th>}</tr></thead>
+      <thead><tr><th scope="col">Parameter</th><th scope="col">This trial</th>{theirs && <th scope="col">{title}</th>}</tr></thead>
       <tbody>
         {names.map((name) => {
           const differs = theirs !== null && shown(own.get(name)) !== shown(theirs.get(name));

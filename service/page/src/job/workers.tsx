@@ -1,16 +1,17 @@
 // What each worker did when: a lane for each, a bar for each evaluation.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../lib/colours.ts";
-import { clock, duration, plural } from "../lib/format.ts";
-import { useScheme, useWidth } from "../lib/hooks.ts";
-import type { Convergence } from "../lib/table.ts";
+import { clock, count, duration, plural } from "../lib/format.ts";
+import { useFollowed, useScheme, useWidth } from "../lib/hooks.ts";
+import { isSample, type Convergence } from "../lib/table.ts";
 import { inTurn } from "../lib/turns.ts";
-import { ENDED, type Job } from "../lib/types.ts";
-import { Section } from "../ui/parts.tsx";
+import { ENDED, type Job, type Statistics } from "../lib/types.ts";
+import { Failure, Section } from "../ui/parts.tsx";
 
 const LANE = 26;
 const LEFT = 8;
 const AXIS = 26;
+const NOBODY = "no worker"; // what breaks a constraint, or was cancelled before one took it
 
 interface Bar { number: number; lane: number; from: number; to: number; state: string; cached: boolean; value: number | null }
 
@@ -19,6 +20,7 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
   const canvas = useRef<HTMLCanvasElement>(null);
   const [hover, setHover] = useState<{ bar: Bar; left: number; top: number } | null>(null);
   const scheme = useScheme();
+  const { data: statistics, error, reload } = useFollowed<Statistics>(`/jobs/${job.id}/statistics`, convergence.total);
   const { bars, workers, from, to } = useMemo(() => lanes(convergence, job), [convergence, job]);
   const height = workers.length * (LANE + 14) + AXIS;
   const x = (at: number) => LEFT + ((at - from) / Math.max(to - from, 1e-3)) * (width - 2 * LEFT);
@@ -41,8 +43,7 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
     workers.forEach((worker, lane) => {
       const top = lane * (LANE + 14);
       ctx.fillStyle = css("ink-2");
-      const own = bars.filter((bar) => bar.lane === lane);
-      ctx.fillText(`${worker} · ${plural(own.length, "trial")}`, LEFT, top + 11);
+      ctx.fillText(worker, LEFT, top + 11);
       ctx.fillStyle = css("panel-2");
       ctx.fillRect(LEFT, top + 14, width - 2 * LEFT, LANE - 4);
     });
@@ -64,12 +65,19 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
     const near = bars.filter((bar) => bar.lane === lane && event.offsetX >= x(bar.from) - 1 && event.offsetX <= Math.max(x(bar.to), x(bar.from) + 2));
     return near.at(-1) ?? null;
   }
+  const counted = statistics?.workers ?? [];
   const busy = bars.reduce((sum, bar) => sum + (bar.cached ? 0 : bar.to - bar.from), 0);
+  const lanesAtWork = workers.filter((name) => name !== NOBODY).length;
+  // Of a sample nobody can tell how many evaluations a worker has at a time.
+  const share = !isSample(convergence) && to > from && lanesAtWork ? `, busy ${Math.round((busy / (to - from) / lanesAtWork) * 100)} % of the time` : "";
+  const aside = statistics && `${plural(counted.filter((one) => one.worker !== null).length, "worker")}${share}`;
   return (
-    <Section title="Timeline by worker" aside={<span class="quiet">{plural(workers.length, "worker")}, busy {to > from ? Math.round((busy / (to - from) / workers.length) * 100) : 0} % of the time</span>}>
+    <Section title="Timeline by worker" aside={aside && <span class="quiet">{aside}</span>}>
+      {error && <Failure problem={error} retry={reload} />}
+      {isSample(convergence) && <p class="quiet small-text" role="note">The timeline is drawn of {count(convergence.rows.length)} of {plural(convergence.total, "trial")}, an even sample; the table counts all.</p>}
       <div class="chart" ref={attach}>
         <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} role="img"
-          aria-label={`Evaluations of ${plural(workers.length, "worker")} over ${clock(to - from)}`}
+          aria-label={`Evaluations of ${plural(workers.length, "lane")} over ${clock(to - from)}`}
           onMouseMove={(event) => { const bar = under(event); setHover(bar && { bar, left: event.offsetX, top: bar.lane * (LANE + 14) + 14 }); }}
           onMouseLeave={() => setHover(null)}
           onClick={(event) => { const bar = under(event); if (bar) pick(bar.number); }} />
@@ -83,12 +91,11 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
       </ul>
       <div class="scroll" tabIndex={0} role="region" aria-label="Workers"><table>
         <thead><tr><th scope="col">Worker</th><th scope="col" class="num">Trials</th><th scope="col" class="num">Busy</th><th scope="col" class="num">Longest</th></tr></thead>
-        <tbody>{workers.map((worker, lane) => {
-          const own = bars.filter((bar) => bar.lane === lane);
-          return <tr key={worker}><th scope="row">{worker}</th><td class="num">{own.length}</td>
-            <td class="num">{clock(own.reduce((sum, bar) => sum + bar.to - bar.from, 0))}</td>
-            <td class="num">{clock(Math.max(...own.map((bar) => bar.to - bar.from)))}</td></tr>;
-        })}</tbody>
+        <tbody>{counted.map((one) => (
+          <tr key={one.worker}><th scope="row">{one.worker ?? NOBODY}</th><td class="num">{count(one.trials)}</td>
+            <td class="num">{clock(one.busy_seconds)}</td>
+            <td class="num">{clock(one.longest_seconds)}</td></tr>
+        ))}</tbody>
       </table></div>
     </Section>
   );
@@ -99,7 +106,7 @@ interface Found extends Omit<Bar, "lane"> { worker: string; took: number | null 
 /** One worker process evaluates several trials at once, so it gets as many lanes as it needs. */
 export function lanes(convergence: Convergence, job: Pick<Job, "state">): { bars: Bar[]; workers: string[]; from: number; to: number } {
   const found: Found[] = inTurn(convergence.rows.filter((row) => row.finished !== null).map((row) => ({
-    number: row.number, worker: row.worker ?? "answered by the coordinator", from: row.started, to: row.finished ?? row.started,
+    number: row.number, worker: row.worker ?? NOBODY, from: row.started, to: row.worker === null ? row.started : (row.finished ?? row.started),
     state: row.state, cached: row.cached, value: row.value, took: row.took,
   })));
   const last = Math.max(0, ...found.map((bar) => bar.to), ...convergence.open.map((trial) => trial.started_at ?? 0));

@@ -42,6 +42,25 @@ export function useResource<T>(path: string | null): Resource<T> {
   };
 }
 
+/** A document that rests on all trials of a job: asked for again when more have ended, after a pause. */
+export function useFollowed<T>(path: string | null, trials: number, pause = 1_000 + trials / 2): Resource<T> {
+  const resource = useResource<T>(path);
+  const latest = useRef(trials);
+  latest.current = trials;
+  const asked = useRef(trials);
+  const timer = useRef(0);
+  useEffect(() => {
+    if (asked.current === trials || timer.current) return;
+    timer.current = window.setTimeout(() => {
+      timer.current = 0;
+      asked.current = latest.current;
+      resource.reload();
+    }, pause);
+  }, [trials]);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  return resource;
+}
+
 /** Calls back every so often while the page is looked at; null stops. */
 export function useInterval(call: () => void, milliseconds: number | null): void {
   const latest = useRef(call);

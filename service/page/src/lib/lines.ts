@@ -1,5 +1,5 @@
-// The completed trials of a job as lines over axes, in arrays that are quick to go through.
-import { judged } from "./table.ts";
+// The completed trials of a job's search space as lines over axes, in arrays that are quick to go through.
+import { compared, searched } from "./table.ts";
 import type { Convergence, Row } from "./table.ts";
 import type { Scalar } from "./types.ts";
 
@@ -8,7 +8,7 @@ export interface Axis { name: string; values: (Scalar | null)[] }
 
 export interface Bundle {
   axes: Axis[];
-  /** How many completed trials there are. */
+  /** How many trials the lines are of. */
   trials: number;
   /** How many lines: trials that differ in nothing but their number are one. */
   count: number;
@@ -26,8 +26,9 @@ export interface Bundle {
 }
 
 export function axesOf(convergence: Pick<Convergence, "rows" | "names">): Axis[] {
+  const rows = searched(convergence.rows);
   return convergence.names.flatMap((name) => {
-    const values = new Set<Scalar | null>(convergence.rows.map((row) => row.parameters.get(name) ?? null));
+    const values = new Set<Scalar | null>(rows.map((row) => row.parameters.get(name) ?? null));
     if (values.size < 2) return [];
     const numeric = [...values].every((value) => value === null || typeof value === "number");
     const sorted = [...values].sort((a, b) => (a === null ? 1 : b === null ? -1 : numeric ? Number(a) - Number(b) : compare(String(a), String(b))));
@@ -44,7 +45,7 @@ const STEPS = 1000; // of the axis of the time that a line can tell apart
 
 export function bundleOf(convergence: Pick<Convergence, "rows" | "names">): Bundle {
   const axes = axesOf(convergence);
-  const completed = judged(convergence.rows).filter((row) => row.state === "completed" && row.value !== null);
+  const completed = compared(convergence.rows);
   let low = Infinity;
   let high = -Infinity;
   for (const row of completed) {

@@ -13,6 +13,8 @@ export interface Row {
   /** Seconds of its own evaluation. */
   took: number | null;
   cached: boolean;
+  /** Whether it may be the best: a point of the search space, on the whole trace. */
+  inside: boolean;
   state: TrialState;
   kind: string;
   technique: string | null;
@@ -56,6 +58,7 @@ export function rowsOf(table: Pick<Table, "columns" | "parameters">): Row[] {
       finished: c.finished_at[i] ?? null,
       took: c.took_seconds[i] ?? null,
       cached: c.cached[i] ?? false,
+      inside: c.inside[i] ?? false,
       state: (text(c.state, i) ?? "completed") as TrialState,
       kind: text(c.kind, i) ?? "search",
       technique: text(c.technique, i),
@@ -96,6 +99,23 @@ export function judged(rows: Row[]): Row[] {
   return rows.filter((row) => row.kind !== "comparison");
 }
 
+/** The trials of the search space: no baselines that nobody may choose, no comparisons. */
+export function searched(rows: Row[]): Row[] {
+  return rows.filter((row) => row.inside || row.kind === "search" || row.kind === "refinement");
+}
+
+/** Those whose times are of one trace, as the service compares them: truncated, or else whole. */
+export function compared(rows: Row[]): Row[] {
+  const completed = rows.filter((row) => row.state === "completed" && row.value !== null);
+  const truncated = completed.filter((row) => row.fidelity === "low" && (row.kind === "search" || row.kind === "refinement"));
+  return truncated.length ? truncated : completed.filter((row) => row.inside);
+}
+
+/** Whether the service has more trials than are here. */
+export function isSample(convergence: Pick<Convergence, "rows" | "total">): boolean {
+  return convergence.rows.length < convergence.total;
+}
+
 /** The last number up to which nothing can change any more. */
 export function settledUpTo(convergence: Convergence | null): number {
   if (!convergence) return 0;
@@ -108,7 +128,12 @@ export function settledUpTo(convergence: Convergence | null): number {
 export function thin(rows: Row[], most: number): Row[] {
   if (rows.length <= most) return rows;
   const needed = new Set([0, rows.length - 1]);
-  rows.forEach((row, i) => { if (i && row.best !== rows[i - 1]?.best) needed.add(i); });
+  let searched = Infinity; // a search over a truncated trace reaches nothing that may be the best
+  rows.forEach((row, i) => {
+    const value = row.kind === "search" && row.state === "completed" ? (row.value ?? Infinity) : Infinity;
+    if (i && (row.best !== rows[i - 1]?.best || value < searched)) needed.add(i);
+    searched = Math.min(searched, value);
+  });
   const others = rows.map((_, i) => i).filter((i) => !needed.has(i));
   const wanted = Math.min(others.length, Math.max(0, most - needed.size));
   for (let turn = 0; turn < wanted; turn += 1) {

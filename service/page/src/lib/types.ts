@@ -104,6 +104,7 @@ export interface Columns {
   finished_at: (number | null)[];
   took_seconds: (number | null)[];
   cached: boolean[];
+  inside: boolean[];
   state: Coded;
   kind: Coded;
   technique: Coded;
@@ -175,6 +176,7 @@ export interface Trial {
   started_at: number | null;
   finished_at: number | null;
   attempts: Attempt[];
+  summary: Summary | null;
   result?: { rank_finish_times?: (number | null)[][]; link_loads?: number[][]; [k: string]: unknown } | null;
 }
 
@@ -250,9 +252,27 @@ export interface MeasuredList {
 export interface Importance {
   method: string;
   trials: number;
+  available: number;
   score: number | null;
   parameters: { name: string; importance: number; deviation: number }[];
   note: string | null;
+}
+
+/** Some trials, sorted and filtered by the service. */
+export interface Rows {
+  matching: number;
+  columns: Columns;
+  parameters: (Coded & { name: string })[];
+}
+
+/** Counts of all trials of a job, of which a table may be a sample. */
+export interface Statistics {
+  trials: number;
+  states: Partial<Record<TrialState, number>>;
+  cached: number;
+  compared: number;
+  workers: { worker: string | null; trials: number; evaluated: number; busy_seconds: number; longest_seconds: number }[];
+  parameters: { name: string; different: number; values: { value: Scalar; trials: number; trial: number; seconds: number }[] }[];
 }
 
 export interface Drawing {

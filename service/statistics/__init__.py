@@ -1,0 +1,1 @@
+"""What all trials of a job come to, however many there are."""
