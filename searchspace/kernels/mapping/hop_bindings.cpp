@@ -43,12 +43,11 @@ hamtune::CoreHops network(std::size_t nodes, const hamtune::EdgeArray& edges, st
                           const Cores& host, const Cores& core,
                           const std::vector<std::uint32_t>& inside) {
   const hamtune::Adjacency adjacency(nodes, hamtune::to_edges(edges));
-  std::vector<std::uint16_t> table;
-  {
+  hamtune::HostHops between = [&] {
     const nb::gil_scoped_release released;
-    table = hamtune::host_hops(adjacency, hosts);
-  }
-  return core_hops(hamtune::TableHops(hosts, std::move(table)), host, core, inside);
+    return hamtune::host_hops(adjacency, hosts);
+  }();
+  return core_hops(std::move(between), host, core, inside);
 }
 
 nb::ndarray<nb::numpy, std::uint16_t> table(const hamtune::CoreHops& hops, const Cores& rows,

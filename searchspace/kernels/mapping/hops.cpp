@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "searchspace/kernels/graph/distances.hpp"
@@ -15,6 +16,66 @@ unsigned bits_of(std::uint32_t values) {
   unsigned bits = 0;
   while ((1ULL << bits) < values) ++bits;
   return bits;
+}
+
+/// From all nodes of a network to all others; false where a distance is too large for the table.
+template <typename Count>
+bool search_from_nodes(const Adjacency& network, TableHops<Count>& table) {
+  bool fits = true;
+  with_batches(network, [&](auto& search) {
+    for (std::size_t first = 0; fits && first < network.nodes(); first += search.kSources)
+      search.run(first, [&](unsigned level, Node node, const auto& fresh, unsigned) {
+        fits = fits && level < TableHops<Count>::kUnreachable;
+        if (node < first) return;  // whose row has those before it
+        Count* const row = table.row(node);
+        for (std::size_t w = 0; w < fresh.size(); ++w)
+          for (std::uint64_t rest = fresh[w]; rest != 0; rest &= rest - 1) {
+            const std::size_t source =
+                first + 64 * w + static_cast<std::size_t>(__builtin_ctzll(rest));
+            if (source <= node) row[source] = static_cast<Count>(level);
+          }
+      });
+  });
+  return fits;
+}
+
+/// The same where hosts do not forward.
+template <typename Count>
+bool search_from_hosts(const Adjacency& network, std::size_t hosts, TableHops<Count>& table) {
+  constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> reached(network.nodes());
+  std::vector<Node> queue;
+  for (Node root = 0; root < hosts; ++root) {
+    std::fill(reached.begin(), reached.end(), kNone);
+    reached[root] = 0;
+    queue.assign(1, root);
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      const Node node = queue[at];
+      if (node < hosts && node != root) continue;
+      for (const Neighbor* n = network.begin(node); n != network.end(node); ++n)
+        if (reached[n->node] == kNone) {
+          reached[n->node] = reached[node] + 1;
+          queue.push_back(n->node);
+        }
+    }
+    Count* const row = table.row(root);
+    for (Node host = 0; host < root; ++host) {
+      if (reached[host] == kNone) continue;
+      if (reached[host] >= TableHops<Count>::kUnreachable) return false;
+      row[host] = static_cast<Count>(reached[host]);
+    }
+  }
+  return true;
+}
+
+/// None where a distance is too large for the table, or there is none.
+template <typename Count>
+std::optional<TableHops<Count>> tabulated(const Adjacency& network, std::size_t hosts) {
+  TableHops<Count> table(hosts);
+  const bool fits = hosts == network.nodes() ? search_from_nodes(network, table)
+                                             : search_from_hosts(network, hosts, table);
+  if (!fits || !table.is_whole()) return std::nullopt;
+  return table;
 }
 
 /// All cores of a host without a tree inside are at no distance.
@@ -106,35 +167,10 @@ std::vector<std::uint16_t> dragonfly_hops(std::size_t groups, std::size_t router
   return hops;
 }
 
-std::vector<std::uint16_t> host_hops(const Adjacency& network, std::size_t hosts) {
-  const std::size_t nodes = network.nodes();
-  constexpr std::uint16_t kNone = std::numeric_limits<std::uint16_t>::max();
-  std::vector<std::uint16_t> table;
-  if (hosts == nodes) {
-    table = hop_distances(network);
-  } else {
-    table.assign(hosts * hosts, kNone);
-    std::vector<std::uint16_t> reached(nodes);
-    std::vector<Node> queue;
-    for (Node root = 0; root < hosts; ++root) {
-      std::fill(reached.begin(), reached.end(), kNone);
-      reached[root] = 0;
-      queue.assign(1, root);
-      for (std::size_t at = 0; at < queue.size(); ++at) {
-        const Node node = queue[at];
-        if (node < hosts && node != root) continue;  // hosts do not forward
-        for (const Neighbor* n = network.begin(node); n != network.end(node); ++n)
-          if (reached[n->node] == kNone) {
-            reached[n->node] = static_cast<std::uint16_t>(reached[node] + 1);
-            queue.push_back(n->node);
-          }
-      }
-      std::copy_n(reached.begin(), hosts, table.begin() + static_cast<std::ptrdiff_t>(root * hosts));
-    }
-  }
-  if (std::find(table.begin(), table.end(), kNone) != table.end())
-    throw std::invalid_argument("the network is not connected");
-  return table;
+HostHops host_hops(const Adjacency& network, std::size_t hosts) {
+  if (auto narrow = tabulated<std::uint8_t>(network, hosts)) return *std::move(narrow);
+  if (auto wide = tabulated<std::uint16_t>(network, hosts)) return *std::move(wide);
+  throw std::invalid_argument("the network is not connected");
 }
 
 }  // namespace hamtune

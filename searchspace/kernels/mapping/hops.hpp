@@ -1,9 +1,11 @@
 // Hops between the cores of a machine, as functions where its shape has one. Plain C++17.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -85,20 +87,34 @@ class RouterHops {
   std::vector<std::uint16_t> between_;
 };
 
-/// Hops from a table.
+/// Hops from a table that has each pair once: with 16,384 hosts and a byte for each it takes 134 MB.
+template <typename Count>
 class TableHops {
  public:
-  TableHops(std::size_t hosts, std::vector<std::uint16_t> table)
-      : hosts_(hosts), table_(std::move(table)) {}
+  static constexpr Count kUnreachable = std::numeric_limits<Count>::max();
 
-  std::uint32_t operator()(Node a, Node b) const { return table_[a * hosts_ + b]; }
+  explicit TableHops(std::size_t hosts) : table_(start(hosts), kUnreachable) {
+    for (std::size_t host = 0; host < hosts; ++host) row(host)[host] = 0;
+  }
+
+  std::uint32_t operator()(Node a, Node b) const {
+    return a < b ? table_[start(b) + a] : table_[start(a) + b];
+  }
+
+  /// Of a host: to those before it, and to itself.
+  Count* row(std::size_t host) { return table_.data() + start(host); }
+  bool is_whole() const {
+    return std::find(table_.begin(), table_.end(), kUnreachable) == table_.end();
+  }
 
  private:
-  std::size_t hosts_;
-  std::vector<std::uint16_t> table_;
+  static std::size_t start(std::size_t host) { return host * (host + 1) / 2; }
+
+  std::vector<Count> table_;
 };
 
-using HostHops = std::variant<TreeHops, GridHops, RouterHops, TableHops>;
+using HostHops =
+    std::variant<TreeHops, GridHops, RouterHops, TableHops<std::uint8_t>, TableHops<std::uint16_t>>;
 
 /// Hops between cores, of which a host may have several below a tree of its own. `Hops` is one of
 /// the alternatives of HostHops.
@@ -171,8 +187,8 @@ class CoreHops {
 /// one cable between router (y - 1) mod r of x and router x mod r of y.
 std::vector<std::uint16_t> dragonfly_hops(std::size_t groups, std::size_t routers);
 
-/// Hops between the first `hosts` nodes of a network; where there are other nodes, hosts do not
-/// forward. Throws std::invalid_argument when two of them have no path.
-std::vector<std::uint16_t> host_hops(const Adjacency& network, std::size_t hosts);
+/// Hops between the first `hosts` nodes of a network, in a table; where there are other nodes, hosts do
+/// not forward. Throws std::invalid_argument when two of them have no path.
+HostHops host_hops(const Adjacency& network, std::size_t hosts);
 
 }  // namespace hamtune

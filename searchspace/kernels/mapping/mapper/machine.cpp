@@ -61,6 +61,7 @@ TableMetric by_host(const CoreHops& cores, const Hosts& hosts, std::uint32_t cli
 
   classes = alike(table, count);
   const std::size_t kinds = 1 + *std::max_element(classes.begin(), classes.end());
+  if (kinds == count) return TableMetric(std::move(classes), count, std::move(table), near);
   std::vector<std::uint16_t> between(kinds * kinds, 0);
   for (std::size_t one = 0; one < count; ++one)
     for (std::size_t other = 0; other < count; ++other)
@@ -102,8 +103,13 @@ TableMetric table_metric(const CoreHops& cores, const RouterHops& hosts, std::ui
   return TableMetric(std::move(classes), one.size(), std::move(table), near);
 }
 
-TableMetric table_metric(const CoreHops& cores, const TableHops& hosts, std::uint32_t climb,
-                         std::size_t near) {
+TableMetric table_metric(const CoreHops& cores, const TableHops<std::uint8_t>& hosts,
+                         std::uint32_t climb, std::size_t near) {
+  return by_host(cores, hosts, climb, near);
+}
+
+TableMetric table_metric(const CoreHops& cores, const TableHops<std::uint16_t>& hosts,
+                         std::uint32_t climb, std::size_t near) {
   return by_host(cores, hosts, climb, near);
 }
 

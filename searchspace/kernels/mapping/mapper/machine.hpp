@@ -16,8 +16,10 @@ TreeMetric tree_metric(const CoreHops& cores, const TreeHops& hosts);
 /// Classes are routers where a host has one core, else hosts; `climb` is added between hosts.
 TableMetric table_metric(const CoreHops& cores, const RouterHops& hosts, std::uint32_t climb,
                          std::size_t near);
-TableMetric table_metric(const CoreHops& cores, const TableHops& hosts, std::uint32_t climb,
-                         std::size_t near);
+TableMetric table_metric(const CoreHops& cores, const TableHops<std::uint8_t>& hosts,
+                         std::uint32_t climb, std::size_t near);
+TableMetric table_metric(const CoreHops& cores, const TableHops<std::uint16_t>& hosts,
+                         std::uint32_t climb, std::size_t near);
 
 /// Calls `use` with the metric of the cores. `near`: how many close slots it lists for each.
 template <typename Use>
