@@ -19,6 +19,8 @@ void bind_tradeoff(nanobind::module_& module);
 void bind_widening(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
+  // Machines keep their hops as long as Python keeps the machines, which may be until it ends.
+  nanobind::set_leak_warnings(false);
   bind_annealing(module);
   bind_auto(module);
   bind_bisection(module);
