@@ -29,8 +29,8 @@ from typing import Any
 
 from benchmarks.packets.bars import Bars
 from benchmarks.programs.codes import CLOCKED, Run, build
-from benchmarks.programs.page import write_table
 from benchmarks.recording import versions
+from benchmarks.tables_in_docs import write_table
 
 RESULTS = Path(__file__).with_name("clocks.json")
 
@@ -123,7 +123,7 @@ def main() -> None:
             rows.append({"name": run.name, "ranks": run.ranks, **times})
     if not arguments.names:  # a part of them makes no table
         RESULTS.write_text(json.dumps({**versions(), "programs": rows}, indent=1) + "\n")
-        write_table("clocks", table(rows))
+        write_table("programs.md", "clocks", table(rows))
     sys.exit(1 if bars.missed else 0)
 
 

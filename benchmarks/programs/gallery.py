@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.programs.comparing import Outcome, compare
-from benchmarks.programs.page import write_table
+from benchmarks.tables_in_docs import write_table
 from workers.capture_build import WRAPPERS
 
 __all__ = ["CHAPTERS", "FEATURES", "RANKS", "Feature", "build_features", "table"]
@@ -133,7 +133,7 @@ def main() -> None:
             outcomes[name] = outcome
             changed = "" if outcome.state == feature.state else f"  (listed as {feature.state})"
             print(f"{name}: {_MEANING[outcome.state]} {outcome.reason}{changed}", flush=True)
-    write_table("features", table(outcomes))
+    write_table("programs.md", "features", table(outcomes))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
     .venv/bin/python -m benchmarks.scale networks [--hosts 16384] [--output FILE.json]
     .venv/bin/python -m benchmarks.scale captures [--ranks 1024] [--output FILE.json]
     .venv/bin/python -m benchmarks.scale evaluations [--ranks 4096] [--output FILE.json]
+    .venv/bin/python -m benchmarks.scale table
 
 - job: the 3-D stencil, network x ordering x mapping x collectives, on two workers. Its trace is
   written, not captured. The time is judged by CPU seconds, which other processes do not add to.
@@ -14,6 +15,7 @@
 - captures: the stencil and CG.A, seconds of the clock and memory; nothing else should run
 - evaluations: CG.A and FT.W, extrapolated from captures of at most 256 ranks, on a random network
   of degree 8; file and load of the stencil's trace of 100 iterations
+- table: measures nothing; writes that of docs/scaling.md anew, of the files in `results/`
 
 The exit status tells whether all bars are met.
 """
@@ -33,6 +35,7 @@ from benchmarks.scale.evaluations import show_evaluations
 from benchmarks.scale.job import show_job
 from benchmarks.scale.networks import show_networks
 from benchmarks.scale.page import show_page
+from benchmarks.scale.table import write_scale_table
 from workers.simulator_client import simulator_version
 
 
@@ -54,9 +57,13 @@ def main() -> int:
     captures.add_argument("--ranks", type=int, default=1024, help="a power of four")
     evaluations = parts.add_parser("evaluations", help="extrapolated programs, a long trace")
     evaluations.add_argument("--ranks", type=int, default=4096, help="a power of four")
+    parts.add_parser("table", help="the table of the documentation")
     for each in parts.choices.values():
         each.add_argument("--output", type=Path, help="where the figures go")
     options = parser.parse_args()
+    if options.part == "table":
+        write_scale_table()
+        return 0
     bars = Bars()
     figures: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

@@ -12,13 +12,13 @@ from benchmarks.packets.bars import Bars
 from benchmarks.scale.memory import PeakMemory
 from workers.capture import capture_builtin
 
-__all__ = ["show_captures"]
+__all__ = ["MOST_GIB", "MOST_SECONDS", "show_captures"]
 
 _PROGRAMS: tuple[tuple[str, str | None, dict[str, object]], ...] = (
     ("stencil3d", None, {"points": 128, "iterations": 20}),
     ("cg", "A", {}),
 )
-_MOST_SECONDS, _MOST_GIB = 600.0, 20.0
+MOST_SECONDS, MOST_GIB = 600.0, 20.0
 _GIB = 2**30
 
 
@@ -32,8 +32,8 @@ def show_captures(ranks: int, bars: Bars) -> Iterator[dict[str, Any]]:
                 capture_builtin(program, class_, ranks, parameters, trace)
             seconds = time.monotonic() - began
             name = f"capture of {program}, {ranks} ranks"
-            bars.at_most(f"{name}: seconds of the clock", seconds, _MOST_SECONDS)
-            bars.at_most(f"{name}: GiB", memory.bytes / _GIB, _MOST_GIB)
+            bars.at_most(f"{name}: seconds of the clock", seconds, MOST_SECONDS)
+            bars.at_most(f"{name}: GiB", memory.bytes / _GIB, MOST_GIB)
             yield {
                 "program": program,
                 "class": class_,

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.programs.comparing import EXACT, compare, replayed
 from benchmarks.programs.gallery import FEATURES, RANKS, SOURCE, build_features
-from benchmarks.programs.page import PAGE
+from benchmarks.tables_in_docs import table_of
 from searchspace.errors import InvalidInput
 from workers.capture import CaptureFailed, capture
 
@@ -29,7 +29,7 @@ def test_all_features_are_listed_once_and_documented() -> None:
     assert sorted(listed) == sorted(defined)
     assert len(listed) >= 60
     shown = {"exact": "works exactly", "works": "works", "refused": "refused by name"}
-    rows = PAGE.read_text()
+    rows = table_of("programs.md", "features")
     for feature in FEATURES:
         name = feature.name.replace("_", " ")
         assert f"| {feature.chapter} | {name} | {shown[feature.state]} |" in rows
