@@ -31,6 +31,11 @@ class Numbers {
     return entry.age == age_ ? &entry.number : nullptr;
   }
 
+  /// Has the processor fetch where a key is most likely, ahead of its being looked up.
+  void fetch(const Key& key) const {
+    if (!entries_.empty()) __builtin_prefetch(&entries_[key.hash() & (entries_.size() - 1)]);
+  }
+
   void forget() {
     ++age_;
     used_ = 0;

@@ -137,6 +137,21 @@ Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool 
   return made;
 }
 
+PacketMessages::ChannelKey PacketMessages::way_to(aid_t target) const {
+  return {static_cast<std::uint32_t>(kernel_.running().number), static_cast<std::uint32_t>(target), false};
+}
+
+void PacketMessages::foresee_send(aid_t target) const { channels_.fetch(way_to(target)); }
+
+void PacketMessages::foresee_way(aid_t target) {
+  const Known* const known = channels_.find(way_to(target));
+  if (known == nullptr) return;
+  const auto* const bytes = reinterpret_cast<const char*>(known->channel);
+  constexpr std::size_t kLine = 64;
+  __builtin_prefetch(bytes);
+  __builtin_prefetch(bytes + kLine);
+}
+
 double PacketMessages::wire_bytes(double payload) const {
   const double bytes = payload + protocol_.message_header;
   const double packets = std::max(1.0, std::ceil(bytes / (protocol_.mtu - protocol_.header)));
@@ -273,6 +288,7 @@ void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& t
   const bool is_data = send.stage == PacketSend::Stage::data;
   Channel& way = channel(from, to, goes_apart(send));
   send.way = &way;
+  network_.fetch(way.path);
   if (way.path.count == 0) {
     way.free = std::max(way.free, network_.cross_memory(way.host, payload, now));
     schedule(way.free, nullptr, &send);

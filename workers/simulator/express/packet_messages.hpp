@@ -109,6 +109,11 @@ class PacketMessages final : public Messaging {
   Expense expense_of_receive(std::size_t bytes);
   Expense lateness_after(std::size_t bytes);
 
+  /// Has the processor fetch what a message of the running rank to a target needs: first where that is to be
+  /// found, some time later what is there.
+  void foresee_send(aid_t target) const;
+  void foresee_way(aid_t target);
+
   /// Charges the running rank for a send.
   void charge_send(const Actor& target, std::size_t bytes, bool is_immediate) {
     spend(expense_of_send(target, bytes, is_immediate));
@@ -207,6 +212,7 @@ class PacketMessages final : public Messaging {
   void spend(const Expense& expense);
   bool goes_apart(const PacketSend& send) const;
   Box& box(const Actor& actor);
+  ChannelKey way_to(aid_t target) const;
   Channel& channel(const Actor& source, const Actor& target, bool is_apart);
   double wire_bytes(double payload) const;
   std::uint8_t train_class(double packets) const;

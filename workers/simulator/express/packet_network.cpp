@@ -37,7 +37,14 @@ Path PacketNetwork::path(Node source, Node target, std::uint32_t lane) {
     const bool holds = link.is_cable && !packets_.cut_through;
     return Path::Step{first_lane_[number] + lane % link.lanes, holds ? 1U : 0U};
   });
-  return {steps, static_cast<std::uint32_t>(route.size())};
+  const std::uint32_t first_link = route.empty() ? 0 : steps->link;
+  return {steps, static_cast<std::uint32_t>(route.size()), first_link};
+}
+
+void PacketNetwork::fetch(const Path& path) const {
+  __builtin_prefetch(path.steps);
+  __builtin_prefetch(&links_[path.first_link]);
+  __builtin_prefetch(spare_);
 }
 
 PacketNetwork::Train& PacketNetwork::make_train() {
@@ -57,7 +64,7 @@ void PacketNetwork::discard(Train& train) {
 double PacketNetwork::turn(const Flow& flow) {
   if (flow.train_class == 0) return packets_.size;
   if (turns_.empty()) turns_.resize(links_.size());
-  const Turns& turns = turns_[flow.path.steps->link];
+  const Turns& turns = turns_[flow.path.first_link];
   unsigned shortest = 0;
   while (shortest < flow.train_class && turns.flows[shortest] == 0) ++shortest;
   return std::ldexp(packets_.size, static_cast<int>(shortest));
@@ -65,7 +72,7 @@ double PacketNetwork::turn(const Flow& flow) {
 
 void PacketNetwork::count_turns(const Flow& flow, int change) {
   if (turns_.empty()) turns_.resize(links_.size());
-  turns_[flow.path.steps->link].flows[flow.train_class] += static_cast<std::uint32_t>(change);
+  turns_[flow.path.first_link].flows[flow.train_class] += static_cast<std::uint32_t>(change);
 }
 
 double PacketNetwork::send_train(Flow& flow, double now) {
@@ -80,7 +87,7 @@ double PacketNetwork::send_train(Flow& flow, double now) {
   train.load = train.is_last != 0 ? flow.payload : 0;
   train.flow = &flow;
   train.next = flow.path.steps;
-  train.link = train.next->link;
+  train.link = flow.path.first_link;
   train.steps = flow.path.count & kMostSteps;
   train.was_held = 0;
   if (credits_.empty()) return enter(train);

@@ -35,6 +35,7 @@ struct Path {
 
   const Step* steps = nullptr;
   std::uint32_t count = 0;
+  std::uint32_t first_link = 0;  // of the first step, which need not be looked at for it
 };
 
 /// Bytes on their way from one host to another.
@@ -72,6 +73,9 @@ class PacketNetwork {
   /// The path between two different hosts; it lives as long as the network. Of parallel cables it takes
   /// number `lane`, modulo how many there are.
   Path path(Node source, Node target, std::uint32_t lane);
+
+  /// Has the processor fetch what the next train of a path needs.
+  void fetch(const Path& path) const;
 
   /// The next train of a flow comes to the first queue of its path. Returns when it will have left that,
   /// s; kNever where that is not known: then `advance` tells.

@@ -82,6 +82,8 @@ class StacklessPlayer final : public TracePlayer, public Player {
   bool expand();
   bool pay(const ExpandedStep& step);
   bool send(int peer, const Outgoing& message, bool is_immediate);
+  void foresee_send(std::int32_t party);
+  void foresee_next();
   bool start_send();
   bool post();
   void receive(std::int32_t party, std::int32_t tag, std::size_t room);

@@ -136,10 +136,12 @@ bool StacklessPlayer::begin() {
     case Code::issend:
       return start_send();
     case Code::sendrecv:
+      foresee_send(next.party);
       receive(values()[0], values()[1], bytes_of(values()[2], values()[3]));
       return start_send();
     case Code::recv:
     case Code::irecv:
+      foresee_next();
       receive(next.party, next.tag, bytes_of(next.count, next.type_size));
       return finish();
     default:
@@ -190,6 +192,19 @@ bool StacklessPlayer::spend(const PacketMessages::Expense& expense, Stage next) 
   return compute(expense.seconds * speed, next);
 }
 
+/// Has what a send looks at fetched while something else is done.
+void StacklessPlayer::foresee_send(std::int32_t party) {
+  const std::int32_t peer = trace_.party(party);
+  if (peer >= 0) messages_.foresee_send(circle().group->actor(peer));
+}
+
+void StacklessPlayer::foresee_next() {
+  const std::size_t behind = score_.position.operation + 1;
+  if (behind == trace_.operations.size()) return;
+  const Operation& next = trace_.operations[behind];
+  if (next.code == Code::send || next.code == Code::isend) foresee_send(next.party);
+}
+
 bool StacklessPlayer::start_send() {
   const Operation& next = operation();
   if (next.party == kNoPeer) {
@@ -203,7 +218,9 @@ bool StacklessPlayer::start_send() {
 
 bool StacklessPlayer::send(int peer, const Outgoing& message, bool is_immediate) {
   outgoing_ = message;
-  outgoing_.target = &kernel_.receiver(circle().group->actor(peer));
+  const aid_t target = circle().group->actor(peer);
+  messages_.foresee_way(target);
+  outgoing_.target = &kernel_.receiver(target);
   return spend(messages_.expense_of_send(*outgoing_.target, message.bytes, is_immediate), Stage::post);
 }
 
