@@ -1,10 +1,12 @@
 """What the packets model costs, beside its bars. How true it is tells `hamtune study trust`.
 
     .venv/bin/python -m benchmarks.packets [cost programs forms] [--output FILE.json]
+    .venv/bin/python -m benchmarks.packets table
 
 - cost: CPU seconds and memory of one evaluation, from 64 to 16,384 ranks
 - programs: eight built-in programs of two classes, beside the fluid model
 - forms: the closed forms that the tests hold to twelve digits
+- table: measures nothing; writes those of docs/benchmarks.md anew, of `results.json`
 
 One core is used. The exit status tells whether all bars are met.
 """
@@ -23,6 +25,7 @@ from typing import Any
 from benchmarks.packets.bars import Bars
 from benchmarks.packets.cost import show_costs
 from benchmarks.packets.programs import show_programs
+from benchmarks.packets.table import write_packets_tables
 from workers.simulator_client import simulator_version
 
 PARTS = ("cost", "programs", "forms")
@@ -37,6 +40,9 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--output", type=Path, help="where the figures of cost and programs go")
     arguments = parser.parse_args()
+    if arguments.parts == ["table"]:
+        write_packets_tables()
+        return 0
     unknown = set(arguments.parts) - set(PARTS)
     if unknown:
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")

@@ -18,10 +18,20 @@ from searchspace.platform import resolve
 from searchspace.topology import generate
 from workers.simulator_client import Simulator
 
-__all__ = ["CASES", "Case", "evaluate", "machine_of", "show_costs"]
+__all__ = [
+    "CASES",
+    "GROWING",
+    "MOST_GROWTH",
+    "Case",
+    "evaluate",
+    "growth",
+    "machine_of",
+    "show_costs",
+]
 
 REPEATS = 5  # of which the least counts: whatever else the machine does only adds
 MOST_GROWTH = 2.3  # per doubling of the ranks
+GROWING = ("stencil", "all-reduce 64 KiB")  # of which that is asked
 NETWORK = Configuration.from_json({"topology": "random", "topology_seed": 1})
 _KIB, _MIB = 1 << 10, 1 << 20
 _MEGABYTE = 1e6
@@ -100,10 +110,10 @@ def show_costs(bars: Bars) -> Iterator[dict[str, Any]]:
                 "peak_rss_bytes": memory,
                 "simulated_time": answers[0]["simulated_time"],
             }
-    for name in ("stencil", "all-reduce 64 KiB"):
-        bars.at_most(f"{name}: growth per doubling of ranks", _growth(seconds[name]), MOST_GROWTH)
+    for name in GROWING:
+        bars.at_most(f"{name}: growth per doubling of ranks", growth(seconds[name]), MOST_GROWTH)
         told = f"{name}: the same of messages times cables crossed"
-        print(f"  {told:52} {_growth(crossings[name]):10.4g}")
+        print(f"  {told:52} {growth(crossings[name]):10.4g}")
 
 
 def _mean_path(hosts: int) -> float:
@@ -112,7 +122,7 @@ def _mean_path(hosts: int) -> float:
     return aspl_diameter(graph.nodes, graph.edges)[0]
 
 
-def _growth(points: Sequence[tuple[int, float]]) -> float:
+def growth(points: Sequence[tuple[int, float]]) -> float:
     """The largest growth per doubling, from each number of ranks to the next."""
     return max(
         (after / before) ** (1 / ((more // fewer).bit_length() - 1))

@@ -1,16 +1,19 @@
 """The service on real servers, against its bars.
 
-    .venv/bin/python -m benchmarks.service [--only ROW] [--scale S]
+    .venv/bin/python -m benchmarks.service [--only ROW] [--scale S] [--output FILE.json]
+    .venv/bin/python -m benchmarks.service --table
 
 Starts PostgreSQL (which waits for the disk at every commit), Redis, an API, a coordinator and
 workers on free ports of loopback, and prints a table of bars, MET or MISSED; the exit status tells
 whether all are met. Rows are throughput, speedup, hosts, clients and convergence. `--scale 0.1`
-tries it with fewer trials. It wants two cores to itself.
+tries it with fewer trials. It wants two cores to itself. `--table` measures nothing; it writes the
+table of docs/scaling.md anew, of the files in `results/`.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import sys
@@ -22,6 +25,7 @@ from pathlib import Path
 from benchmarks.service import clients, convergence, hosts, speedup, throughput
 from benchmarks.service.bars import Bar
 from benchmarks.service.installation import Installation, installation
+from benchmarks.service.table import write_bars_table
 
 ROWS: dict[str, Callable[[Installation, float], list[Bar]]] = {
     "throughput": lambda running, scale: throughput.measure(running, scale)[0],
@@ -37,8 +41,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--only", choices=ROWS, action="append")
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--output", type=Path, help="where the figures go")
+    parser.add_argument("--table", action="store_true", help="write that of the documentation")
     options = parser.parse_args()
+    if options.table:
+        write_bars_table()
+        return 0
     bars: list[Bar] = []
     for name in options.only or ROWS:
         print(f"{name}: load {os.getloadavg()[0]:.1f}", file=sys.stderr)
@@ -47,12 +55,13 @@ def main() -> int:
             installation(Path(scratch)) as running,
         ):
             bars += ROWS[name](running, options.scale)
-    if options.json:
-        print(json.dumps([asdict(bar) for bar in bars], indent=2))
-    else:
-        for bar in bars:
-            verdict = "MET" if bar.met else "MISSED"
-            print(f"{bar.name:<44} {bar.bar:<30} {bar.measured}  {verdict}")
+    for bar in bars:
+        verdict = "MET" if bar.met else "MISSED"
+        print(f"{bar.name:<44} {bar.bar:<30} {bar.measured}  {verdict}")
+    if options.output:
+        date = datetime.datetime.now(datetime.UTC).date().isoformat()
+        document = {"date": date, "bars": [asdict(bar) for bar in bars]}
+        options.output.write_text(json.dumps(document, indent=1) + "\n")
     return 0 if all(bar.met for bar in bars) else 1
 
 
