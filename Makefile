@@ -4,7 +4,7 @@ PY := .venv/bin/python
 # SimGrid as set-up built it, where the system has another release.
 export PATH := $(CURDIR)/.simgrid/bin:$(PATH)
 
-.PHONY: demo test test-fast lint page native python bench programs dist portable clean
+.PHONY: demo test test-fast lint page native python bench programs dist portable image clean
 
 demo:
 	./setup.sh
@@ -51,9 +51,15 @@ dist:
 	./setup.sh --test
 	$(PY) -m deploy.dist dist
 
-# The demo in a bare Debian 13, which is made outside of here; as root, not part of the tests.
+# Hamtune in a bare Debian 13, which is made outside of here; as root, not part of the tests.
 portable:
-	deploy/portable.sh
+	./setup.sh
+	$(PY) -m deploy.portable
+
+# The image of the Dockerfile: its size, and the demo's job in it.
+image:
+	./setup.sh
+	$(PY) -m deploy.image
 
 clean:
 	rm -rf build dist .simgrid .venv demo searchspace/kernels/*.so service/page/dist service/page/node_modules

@@ -156,6 +156,9 @@ install_node_packages() {
   local folder=$1 tools
   cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-lock" && return
   tools=$(node_tools)
+  # Node knows no authority that an administrator has added to the system's.
+  [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || [ ! -e /etc/ssl/certs/ca-certificates.crt ] ||
+    export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
   (cd "$folder" && PATH="$tools/bin:$PATH" node "$tools/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts --no-audit --no-fund) &&
     cp "$folder/package-lock.json" "$folder/node_modules/.installed-lock"
 }

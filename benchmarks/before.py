@@ -13,15 +13,13 @@ import argparse
 import datetime
 import itertools
 import json
-import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.packets.bars import Bars
+from benchmarks.turns import in_tree, in_turns
 from workers.simulator_client import simulator_version
 
 MOST_SLOWER = 0.03
@@ -50,9 +48,10 @@ def main() -> int:
     bars, rows = Bars(), []
     with tempfile.TemporaryDirectory(prefix="hamtune-before-") as scratch:
         tree = (arguments.built or Path(scratch) / "tree").resolve()
-        trees = [built(arguments.revision, tree), ROOT]
+        trees = (built(arguments.revision, tree), ROOT)
+        commands = [in_tree(sys.executable, each) for each in trees]
         for case, model in itertools.product(CASES, ("fluid", "packets")):
-            row = measured(case, model, trees, arguments.repeats)
+            row = in_turns(case, model, commands, arguments.repeats)
             before, now = (min(seconds) for seconds in row["cpu_seconds"])
             name = f"{' '.join(case)}, {model}: slower by"
             bars.at_most(name, now / before - 1, MOST_SLOWER)
@@ -81,47 +80,6 @@ def built(revision: str, tree: Path) -> Path:
         for command in (configure, ["cmake", "--build", str(tree / "build"), "-j2"]):
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     return tree
-
-
-def measured(
-    case: Sequence[str], model: str, trees: Sequence[Path], repeats: int
-) -> dict[str, Any]:
-    """CPU seconds of each evaluation in each tree, and what they say of the time.
-
-    Each tree captures the program itself: the form of traces may have changed.
-
-    Raises:
-        RuntimeError: An evaluation failed.
-    """
-    given = [*case[:3], model, *case[3:]]
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-P", str(ROOT / "benchmarks/evaluating.py"), *given],
-            env={**os.environ, "PYTHONPATH": str(tree)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for tree in trees
-    ]
-    answers: list[list[dict[str, Any]]] = [[] for _ in trees]
-    for _ in range(repeats + 1):
-        for process, of_one in zip(started, answers, strict=True):
-            assert process.stdin and process.stdout
-            process.stdin.write("\n")
-            process.stdin.flush()
-            of_one.append(json.loads(process.stdout.readline()))
-            if of_one[-1]["status"] != "completed":
-                raise RuntimeError(f"{' '.join(given)}: {of_one[-1]['status']}")
-    for process in started:
-        process.communicate()
-    return {
-        "case": " ".join(case),
-        "model": model,
-        # The first evaluation reads the trace.
-        "cpu_seconds": [[answer["cpu_seconds"] for answer in of_one[1:]] for of_one in answers],
-        "simulated_time": [of_one[0]["simulated_time"] for of_one in answers],
-    }
 
 
 if __name__ == "__main__":

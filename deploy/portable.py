@@ -1,0 +1,246 @@
+"""Proves Hamtune on another system: Debian 13, in a tree of its own that debootstrap makes.
+
+    .venv/bin/python -m deploy.portable [STEP ...] [--tree DIRECTORY] [--output FILE.json]
+
+Steps, in this order, or those that are named:
+
+- demo: `make demo` there from nothing, then here; all trials must have the same digits
+- wheel: made there, installed into an empty environment, which runs the demo's job: the same digits
+- compilers: the C++ parts by each compiler that either system has, warnings as errors; each
+  simulator must pass the engine's examination
+- tests: `./setup.sh --test` there, and the tests of the simulator, its engine and the search space
+
+As root; needs debootstrap, 8 GB and most of an hour. A tree that is there is used again, without
+what was built in it. The exit status tells whether all of it holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SUITE = "trixie"
+TREE = Path("/var/tmp/hamtune-trixie")  # noqa: S108
+INSIDE = "root/hamtune"  # the sources, in the tree
+CONFIGURATION = ("resolv.conf", "pip.conf", "npmrc", "ssl/certs/ca-certificates.crt")
+"""Of /etc: how this machine reaches its registries."""
+_BUILT = (".venv", ".simgrid", "build", "demo", "dist", "service/page/dist")
+_JOB = "examples/demo.yaml"
+_SAME = ("number", "kind", "label", "state", "value", "configuration_sha256")
+_TESTS = (
+    "tests/workers/simulator",
+    "tests/workers/test_engine.py",
+    "tests/searchspace",
+    "tests/deploy/test_packages.py",
+)
+_COMPILERS = {
+    "here": ("gcc-11", "gcc-12", "clang-14", "clang-15", "clang-16", "clang-19"),
+    "there": ("gcc-12", "gcc-13", "gcc-14", "clang-17", "clang-18", "clang-19"),
+}
+
+
+def main() -> int:
+    """Make the tree, and take the steps."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("steps", nargs="*", metavar="STEP", help=f"of {', '.join(_STEPS)}")
+    parser.add_argument("--tree", type=Path, default=TREE)
+    parser.add_argument("--output", type=Path, help="where what was found goes")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.steps) - set(_STEPS):
+        parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(_STEPS)}")
+    tree = arguments.tree
+    make_tree(tree)
+    found: dict[str, Any] = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "system": said(there(tree, ". /etc/os-release; echo $PRETTY_NAME")),
+    }
+    for step in arguments.steps or _STEPS:
+        print(f"\n# {step}", flush=True)
+        found[step] = _STEPS[step](tree)
+        print(json.dumps(found[step], indent=1), flush=True)
+        if arguments.output:
+            arguments.output.write_text(json.dumps(found, indent=1) + "\n")
+    return 0 if all(found[step].pop("holds") for step in arguments.steps or _STEPS) else 1
+
+
+def make_tree(tree: Path) -> None:
+    """A bare system with these sources, as they are in the work tree."""
+    if not (tree / "etc/debian_version").exists():
+        debootstrap(tree, include="ca-certificates,git,make")
+    configure(tree)
+    sources = tree / INSIDE
+    sources.mkdir(parents=True, exist_ok=True)
+    command = f"git ls-files -z | tar --null --files-from - -cf - | tar -xf - -C '{sources}'"
+    run(["bash", "-c", command])
+
+
+def debootstrap(tree: Path, include: str) -> None:
+    """Make a bare system."""
+    options = ["--variant=minbase", f"--include={include}"]
+    run(["debootstrap", *options, SUITE, str(tree), mirror()])
+
+
+def configure(tree: Path) -> None:
+    """Let what runs in a tree reach what this machine reaches."""
+    for name in CONFIGURATION:
+        if (Path("/etc") / name).exists():
+            (tree / "etc" / name).parent.mkdir(parents=True, exist_ok=True)
+            run(["cp", f"/etc/{name}", f"{tree}/etc/{name}"])
+
+
+def mirror() -> str:
+    """Where this system has its packages from."""
+    listed = [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*.sources")]
+    for path in listed:
+        for line in path.read_text().splitlines() if path.exists() else ():
+            words = line.split()
+            if len(words) > 1 and words[0] in ("URIs:", "deb"):
+                return words[1]
+    raise SystemExit("portable: no mirror in /etc/apt")
+
+
+def there(tree: Path, command: str) -> list[str]:
+    """The command that runs a line of the shell in the tree's sources."""
+    return [str(ROOT / "deploy/enter.sh"), str(tree), "bash", "-euc", f"cd /{INSIDE}; {command}"]
+
+
+def here(command: str) -> list[str]:
+    """The same in these sources."""
+    return ["bash", "-euc", command]
+
+
+def run(command: list[str]) -> None:
+    """Run a step; what it prints is seen."""
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
+def said(command: list[str]) -> str:
+    """What a command prints."""
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
+
+
+def trials(hamtune: str, data: str) -> str:
+    """The command that prints the trials of the demo's job."""
+    return f"{hamtune} trials demo --format csv --data {data}"
+
+
+def digits(printed: str) -> list[tuple[str, ...]]:
+    """Of printed trials what does not differ between runs."""
+    return [tuple(row[name] for name in _SAME) for row in csv.DictReader(io.StringIO(printed))]
+
+
+def demo(tree: Path) -> dict[str, Any]:
+    """`make demo` from nothing there, and here."""
+    run(there(tree, f"rm -rf {' '.join(_BUILT)}"))
+    began = time.monotonic()
+    run(there(tree, "make demo"))
+    seconds = time.monotonic() - began
+    run(here("make demo"))
+    theirs = digits(said(there(tree, trials("./hamtune", "demo/data"))))
+    same = theirs == digits(said(here(trials("./hamtune", "demo/data"))))
+    return {
+        "holds": same,
+        "seconds_from_nothing": round(seconds),
+        "trials": len(theirs),
+        "same_digits": same,
+        "environment_mb": int(said(there(tree, "du -s --block-size=1MB .venv | cut -f1"))),
+        "version": said(there(tree, "./hamtune --version")),
+        "python": said(there(tree, ".venv/bin/python --version")),
+        "compiler": said(there(tree, "c++ --version | head -1")),
+    }
+
+
+def wheel(tree: Path) -> dict[str, Any]:
+    """Made there with all of it compiled, and used from an empty environment.
+
+    The demo must have been run there.
+    """
+    tools = "scikit-build-core nanobind setuptools wheel"
+    run(
+        there(
+            tree,
+            "rm -rf dist /root/tools /root/user /root/data; python3 -m venv /root/tools;"
+            f" /root/tools/bin/pip install -q {tools};"
+            " CMAKE_PREFIX_PATH=$PWD/.simgrid /root/tools/bin/python -m deploy.dist dist;"
+            " python3 -m venv /root/user; /root/user/bin/pip install -q dist/hamtune-*.whl;"
+            f" cp {_JOB} /root/job.yaml; cd /root;"
+            " /root/user/bin/hamtune run job.yaml --data /root/data",
+        )
+    )
+    theirs = digits(said(there(tree, trials("/root/user/bin/hamtune", "/root/data"))))
+    same = theirs == digits(said(there(tree, trials("./hamtune", "demo/data"))))
+    return {
+        "holds": same,
+        "python": said(there(tree, "/root/user/bin/python --version")),
+        "version": said(there(tree, "/root/user/bin/hamtune --version")),
+        "same_digits": same,
+    }
+
+
+def compilers(tree: Path) -> dict[str, Any]:
+    """Each builds all of it and its simulator is examined."""
+    outcomes: dict[str, Any] = {}
+    for place, names in _COMPILERS.items():
+        at: Callable[[str], list[str]] = here if place == "here" else lambda line: there(tree, line)
+        for name in names:
+            outcomes[f"{name}, {place}"] = _compiled(at, name)
+            print(f"{name}, {place}: {outcomes[f'{name}, {place}']}", flush=True)
+    return {"holds": all(found == "builds" for found in outcomes.values()), **outcomes}
+
+
+def _compiled(at: Callable[[str], list[str]], name: str) -> str:
+    family, _, release = name.partition("-")
+    packages = f"g++-{release}" if family == "gcc" else name
+    cxx = f"g++-{release}" if family == "gcc" else f"clang++-{release}"
+    line = (
+        "python=$PWD/.venv/bin/python; export CMAKE_PREFIX_PATH=$PWD/.simgrid;"
+        " copy=$(mktemp -d); trap 'rm -rf $copy' EXIT; log=$copy/log;"
+        " tar --exclude=.venv --exclude=.simgrid --exclude=.git --exclude=build --exclude='*.so'"
+        " --exclude=node_modules --exclude=demo -cf - . | tar -xf - -C $copy; cd $copy;"
+        f" {{ apt-get install -qq -y --no-install-recommends {packages} &&"
+        f" cmake -S . -B build -G Ninja -DCMAKE_C_COMPILER={name} -DCMAKE_CXX_COMPILER={cxx}"
+        " -DPython_EXECUTABLE=$python -DHAMTUNE_WARNINGS_ARE_ERRORS=ON &&"
+        " cmake --build build; } >$log 2>&1 ||"
+        " { grep -A20 FAILED $log || tail -40 $log; exit 1; } >&2;"
+        " XDG_CACHE_HOME=$copy/cache $python -c"
+        " 'from workers.engine import engine; print(engine())'"
+    )
+    done = subprocess.run(at(line), cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        return "does not build"
+    return "builds" if done.stdout.startswith("express ") else done.stdout.strip()
+
+
+def tests(tree: Path) -> dict[str, Any]:
+    """The chosen part of the tests."""
+    run(there(tree, "./setup.sh --test"))
+    command = f"PATH=$PWD/.simgrid/bin:$PATH .venv/bin/python -m pytest -n 2 {' '.join(_TESTS)}"
+    done = subprocess.run(
+        there(tree, command), cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True
+    )
+    print(done.stdout)
+    return {"holds": done.returncode == 0, "outcome": done.stdout.strip().splitlines()[-1]}
+
+
+_STEPS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "demo": demo,
+    "wheel": wheel,
+    "compilers": compilers,
+    "tests": tests,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
