@@ -15,6 +15,7 @@ endif()
 install(PROGRAMS ${built}/workers/simulator/hamtune-simulator-plain DESTINATION ${rooms}/build/workers/simulator)
 install(PROGRAMS ${built}/workers/simulator/hamtune-simulator DESTINATION ${rooms}/build/workers/simulator
   OPTIONAL)  # only where SimGrid is of the release that our engine knows
+install(FILES ${built}/workers/simulator/simgrid-prefix DESTINATION ${rooms}/build/workers/simulator)
 install(PROGRAMS ${built}/workers/system_calls/hamtune-program-filter DESTINATION ${rooms}/build/workers/system_calls)
 install(FILES ${built}/workers/recorder/hamtune_recorder.o ${built}/workers/recorder/libhamtune_random.a
   DESTINATION ${rooms}/build/workers/recorder)

@@ -71,6 +71,7 @@ def test_all_that_runs_is_inside(wheels: dict[str, Path]) -> None:
         "build/workers/recorder/hamtune_recorder.o",
         "build/workers/recorder/libhamtune_random.a",
         "build/workers/simulator/hamtune-simulator-plain",
+        "build/workers/simulator/simgrid-prefix",
         "build/workers/system_calls/hamtune-program-filter",
     ):
         assert f"hamtune/rooms/{name}" in names

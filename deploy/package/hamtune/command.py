@@ -16,6 +16,16 @@ def main() -> int:
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(_ROOMS), *([before] if before else [])])
     sys.path.insert(0, str(_ROOMS))
+    _find_simgrid()
     from cli.__main__ import main as command
 
     return command()
+
+
+def _find_simgrid() -> None:
+    """Have the compilers of the SimGrid found that the package was built with, if it is there."""
+    prefix = (_ROOMS / "build/workers/simulator/simgrid-prefix").read_text().strip()
+    own = Path(prefix) / "bin"
+    found = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    if str(own) not in found and (own / "smpicc").exists():
+        os.environ["PATH"] = os.pathsep.join([str(own), *found])
