@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -18,17 +19,34 @@ class DueStreams {
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kChildren = 4;  // of a place
 
-  struct Due {
-    double date = kNever;  // s
-    std::uint32_t stream = static_cast<std::uint32_t>(-1);
-
-    /// 1 or 0, without a branch.
-    std::size_t before(const Due& other) const {
-      const unsigned sooner = date < other.date ? 1 : 0;
-      const unsigned level = date == other.date ? 1 : 0;
-      const unsigned first = stream < other.stream ? 1 : 0;
-      return sooner | (level & first);
+  /// Dates are not negative, so that they and their bits have the same order, and a date and what is due then
+  /// make one number: that is compared without a branch, whatever the compiler.
+  class Due {
+   public:
+    Due() : Due(kNever, static_cast<std::uint32_t>(-1)) {}
+    Due(double date, std::uint32_t stream) : stream_(stream) {
+      std::memcpy(&date_, &date, sizeof date);
     }
+
+    /// In s.
+    double date() const {
+      double date = 0;
+      std::memcpy(&date, &date_, sizeof date);
+      return date;
+    }
+
+    std::uint32_t stream() const { return static_cast<std::uint32_t>(stream_); }
+
+    /// 1 or 0.
+    std::size_t before(const Due& other) const { return number() < other.number() ? 1 : 0; }
+
+   private:
+    __extension__ using Number = unsigned __int128;
+
+    Number number() const { return Number{date_} << 64U | stream_; }
+
+    std::uint64_t stream_;
+    std::uint64_t date_;
   };
 
   bool is_empty() const { return size_ == 0; }
@@ -52,18 +70,23 @@ class DueStreams {
   template <typename Tell>
   void replace_first(const Due& due, const Tell& tell) {
     std::size_t place = 0;
-    while (place < families_.size()) {
-      const std::array<Due, kChildren>& children = families_[place].due;
-      const std::size_t one = children[1].before(children[0]);
-      const std::size_t other = 2 + children[3].before(children[2]);
-      const std::size_t least = one + children[other].before(children[one]) * (other - one);
-      if (children[least].before(due) == 0) break;
-      at(place) = children[least];
-      tell(place, children[least].stream);
-      place = kChildren * place + 1 + least;
+    for (const Due* comes = nullptr; comes != &due;) {
+      const std::size_t here = place;
+      comes = &due;
+      if (here < families_.size()) {
+        const std::array<Due, kChildren>& children = families_[here].due;
+        const std::size_t one = children[1].before(children[0]);
+        const std::size_t other = 2 + children[3].before(children[2]);
+        const std::size_t sooner = opaque(children[other].before(children[one]));
+        const std::size_t least = one ^ ((one ^ other) & (0 - sooner));
+        if (children[least].before(due) != 0) {
+          comes = &children[least];
+          place = kChildren * here + 1 + least;
+        }
+      }
+      at(here) = *comes;
+      tell(here, comes->stream());
     }
-    at(place) = due;
-    tell(place, due.stream);
   }
 
   template <typename Tell>
@@ -79,6 +102,12 @@ class DueStreams {
   struct alignas(64) Family {
     std::array<Due, kChildren> due;
   };
+
+  /// A number of which the compiler knows nothing: that it is 0 or 1 makes some branch on it, which nobody can predict.
+  static std::size_t opaque(std::size_t number) {
+    __asm__("" : "+r"(number));
+    return number;
+  }
 
   Due& at(std::size_t place) {
     return place == 0 ? first_ : families_[(place - 1) / kChildren].due[(place - 1) % kChildren];

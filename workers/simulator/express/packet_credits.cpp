@@ -41,7 +41,7 @@ void PacketNetwork::start_next(std::uint32_t number, double now) {
 /// A train has left the queue of the link that is due first, and the buffer where it stood. Returns the
 /// flow if it is the one that sends it, else null.
 Flow* PacketNetwork::leave(double now) {
-  const std::uint32_t number = due_.first().stream;
+  const std::uint32_t number = due_.first().stream();
   due_.drop_first(fetcher());
   Credit& credit = credits_[number];
   credit.is_busy = false;

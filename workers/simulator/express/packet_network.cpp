@@ -135,32 +135,6 @@ double PacketNetwork::held_bytes(double bytes) const {
   return bytes - (std::ceil(bytes / packets_.size) - 1) * packets_.size;
 }
 
-/// Has the processor fetch what is needed of a stream that has come near to being due: all of it is all over the
-/// memory, and each event has to wait for what the one before needs. First the link, a level of the heap
-/// nearer the train, another level nearer what that comes to, and what follows it.
-void PacketNetwork::fetch_ahead(std::size_t place, std::uint32_t number) const {
-  constexpr std::size_t kFirstLevel = DueStreams::kChildren;
-  constexpr std::size_t kSecondLevel = DueStreams::kChildren * (kFirstLevel + 1);
-  constexpr std::size_t kThirdLevel = DueStreams::kChildren * (kSecondLevel + 1);
-  if (place > kThirdLevel || number < links_.size()) return;
-  const std::size_t at = number - links_.size();
-  const Link& link = links_[at / 2];
-  if (place > kSecondLevel) {
-    __builtin_prefetch(&link);
-    return;
-  }
-  const Train* const train = at % 2 == 0 ? link.onward.first : link.home.first;
-  if (place > kFirstLevel) {
-    __builtin_prefetch(train);
-    return;
-  }
-  __builtin_prefetch(train->behind);
-  if (train->steps > 0)
-    __builtin_prefetch(&links_[train->link]);
-  else
-    __builtin_prefetch(train->flow);
-}
-
 void PacketNetwork::push(std::uint32_t number, Train& train) {
   Stream& trains = stream(number);
   train.behind = nullptr;
@@ -178,7 +152,7 @@ void PacketNetwork::push(std::uint32_t number, Train& train) {
 /// The train that is due first. Where it was the only one of its stream it leaves a hole, which most often
 /// the stream fills to which it goes.
 PacketNetwork::Train& PacketNetwork::take() {
-  const std::uint32_t number = due_.first().stream;
+  const std::uint32_t number = due_.first().stream();
   Stream& trains = stream(number);
   Train& train = *trains.first;
   trains.first = train.behind;
@@ -194,9 +168,9 @@ void PacketNetwork::fill_hole() {
 }
 
 PacketNetwork::Progress PacketNetwork::advance(double until, double& now) {
-  while (!due_.is_empty() && due_.first().date <= until) {
-    const double date = due_.first().date;
-    if (due_.first().stream < links_.size()) {
+  while (!due_.is_empty() && due_.first().date() <= until) {
+    const double date = due_.first().date();
+    if (due_.first().stream() < links_.size()) {
       Flow* const sender = leave(date);
       if (sender == nullptr) continue;
       now = date;

@@ -82,7 +82,7 @@ class PacketNetwork {
   double send_train(Flow& flow, double now);
 
   /// When the next train comes to a queue or to its target, s.
-  double next_date() const { return due_.first().date; }
+  double next_date() const { return due_.first().date(); }
 
   /// Handles the events up to a date, until one is to be told of. Returns that and sets `now` to its date;
   /// no flow when there are no more.
@@ -187,5 +187,31 @@ class PacketNetwork {
   Train* spare_ = nullptr;
   std::pmr::monotonic_buffer_resource memory_;
 };
+
+/// Has the processor fetch what is needed of a stream that has come near to being due: all of it is all over the
+/// memory, and each event has to wait for what the one before needs. First the link, a level of the heap
+/// nearer the train, another level nearer what that comes to, and what follows it.
+[[gnu::always_inline]] inline void PacketNetwork::fetch_ahead(std::size_t place, std::uint32_t number) const {
+  constexpr std::size_t kFirstLevel = DueStreams::kChildren;
+  constexpr std::size_t kSecondLevel = DueStreams::kChildren * (kFirstLevel + 1);
+  constexpr std::size_t kThirdLevel = DueStreams::kChildren * (kSecondLevel + 1);
+  if (place > kThirdLevel || number < links_.size()) return;
+  const std::size_t at = number - links_.size();
+  const Link& link = links_[at / 2];
+  if (place > kSecondLevel) {
+    __builtin_prefetch(&link);
+    return;
+  }
+  const Train* const train = at % 2 == 0 ? link.onward.first : link.home.first;
+  if (place > kFirstLevel) {
+    __builtin_prefetch(train);
+    return;
+  }
+  __builtin_prefetch(train->behind);
+  if (train->steps > 0)
+    __builtin_prefetch(&links_[train->link]);
+  else
+    __builtin_prefetch(train->flow);
+}
 
 }  // namespace hamtune::express
