@@ -19,7 +19,11 @@ def in_tree(python: str, tree: Path) -> list[str]:
 
 
 def in_turns(
-    case: Sequence[str], model: str, commands: Sequence[Sequence[str]], repeats: int
+    case: Sequence[str],
+    model: str,
+    commands: Sequence[Sequence[str]],
+    repeats: int,
+    least_seconds: float = 0.0,
 ) -> dict[str, Any]:
     """CPU seconds of each evaluation by each build, and what they say of the time.
 
@@ -29,7 +33,8 @@ def in_turns(
         case: Program, class (or -), ranks, and values of its parameters.
         model: `fluid` or `packets`.
         commands: What starts `evaluating.py` with each build.
-        repeats: Evaluations that are kept of each.
+        repeats: Evaluations that are kept of each, or more of them:
+        least_seconds: As many as take a build this much CPU time in all.
 
     Raises:
         RuntimeError: An evaluation failed.
@@ -42,7 +47,8 @@ def in_turns(
         for command in commands
     ]
     answers: list[list[dict[str, Any]]] = [[] for _ in commands]
-    for _ in range(repeats + 1):
+    spent = 0.0
+    while len(answers[0]) <= repeats or spent < least_seconds:
         for process, of_one in zip(started, answers, strict=True):
             assert process.stdin and process.stdout
             process.stdin.write("\n")
@@ -50,6 +56,7 @@ def in_turns(
             of_one.append(json.loads(process.stdout.readline()))
             if of_one[-1]["status"] != "completed":
                 raise RuntimeError(f"{' '.join(given)}: {of_one[-1]['status']}")
+        spent += answers[0][-1]["cpu_seconds"]
     for process in started:
         process.communicate()
     return {
