@@ -54,7 +54,7 @@ def check(
     from cli.subjects import NotCaptured, located, located_application
     from searchspace.jobspace import build_space
 
-    spec = read_job(job_file, target=target)
+    spec = _with_machine(read_job(job_file, target=target), settings)
     folder = Path() if str(job_file) == "-" else job_file.parent
     subject, unknown = None, None
     try:
@@ -88,6 +88,30 @@ def check(
     for line in _words(spec, answer):
         click.echo(line)
     return 0
+
+
+def _with_machine(spec: JobSpec, settings: Settings) -> JobSpec:
+    """The same with the description of a machine that it names by its id.
+
+    Raises:
+        InvalidInput: That is not in the data directory.
+    """
+    from searchspace.job import load_job
+    from searchspace.jobspec import Reference
+    from storage.storage import Storage
+
+    if not isinstance(spec.machine, Reference):
+        return spec
+    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    try:
+        storage.upgrade()
+        stored = storage.get_machine(spec.machine.id)
+    except NotFound as error:
+        message = f"{error} in this data directory"
+        raise InvalidInput(message, field="machine.id") from None
+    finally:
+        storage.close()
+    return load_job({**spec.canonical(), "machine": stored.description})
 
 
 def _field(error: InvalidInput) -> str:

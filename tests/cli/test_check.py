@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from cli.client import connect
+from service.settings import Settings
 from tests.cli.conftest import Hamtune
 
 JOB: dict[str, Any] = {
@@ -51,6 +53,23 @@ def test_it_says_so_in_words(hamtune: Hamtune) -> None:
     assert "  ordering: original, hamorder" in said
     assert "left out: collectives.gather: the application never calls it" in said
     assert "estimate      " in said
+
+
+def test_a_machine_is_found_by_its_id(hamtune: Hamtune) -> None:
+    with connect(None, Settings.under(hamtune.data)) as client:
+        stored = client.post("/machines", {"name": "small", "machine": JOB["machine"]})
+    named = {**JOB, "machine": {"id": stored["id"]}}
+
+    found = hamtune.json("check", hamtune.job_file(named))
+
+    assert found["space"]["size"] == 8
+    assert found["evaluation"]["status"] == "completed"
+
+
+def test_a_machine_that_is_not_stored_is_named(hamtune: Hamtune) -> None:
+    path = hamtune.job_file({**JOB, "machine": {"id": "elsewhere"}})
+    said = "machine.id: there is no machine elsewhere in this data directory"
+    assert said in hamtune.refused("check", path)
 
 
 def test_without_an_evaluation_nothing_is_captured(hamtune: Hamtune) -> None:
