@@ -4,7 +4,7 @@ PY := .venv/bin/python
 # SimGrid as set-up built it, where the system has another release.
 export PATH := $(CURDIR)/.simgrid/bin:$(PATH)
 
-.PHONY: demo test test-fast lint page native python bench programs dist portable image clean
+.PHONY: demo test docs test-fast lint page native python bench programs dist portable image clean
 
 demo:
 	./setup.sh
@@ -45,6 +45,13 @@ bench:
 programs:
 	./setup.sh
 	$(PY) -m benchmarks.programs
+
+# The documentation as a site that can be searched, and the man page.
+docs:
+	./setup.sh --test
+	$(PY) -m sphinx -q -W --keep-going -b html -d build/pages docs build/site
+	$(PY) -m sphinx -q -W --keep-going -b man -d build/pages docs build/man
+	@echo build/site/index.html build/man/hamtune.1
 
 # Sdist and wheel of hamtune and of hamtune-client, in dist/.
 dist:

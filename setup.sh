@@ -101,7 +101,7 @@ make_environment() {
 }
 
 build_simgrid() {
-  local stamp=.simgrid/.source-digest digest log sources
+  local stamp=.simgrid/.source-digest digest log sources root=$PWD
   [ $builds_simgrid = yes ] || return 0
   digest=$(cat requirements-simgrid.lock workers/simulator/simgrid/quick_build.cmake | sha256sum | cut -d' ' -f1)
   [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && return
@@ -110,12 +110,13 @@ build_simgrid() {
   { .venv/bin/python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation \
       --require-hashes -r requirements-simgrid.lock -d "$passing" &&
     tar -xzf "$passing/simgrid-$simgrid_release.tar.gz" -C "$passing" &&
-    cmake -S "$sources" -B "$sources/build" -G Ninja -DCMAKE_INSTALL_PREFIX="$PWD/.simgrid" -DCMAKE_INSTALL_LIBDIR=lib \
-      -DCMAKE_PROJECT_INCLUDE="$PWD/workers/simulator/simgrid/quick_build.cmake" -DCMAKE_BUILD_TYPE=Release \
+    cd "$passing" && # its probes leave programs where they run
+    cmake -S "$sources" -B "$sources/build" -G Ninja -DCMAKE_INSTALL_PREFIX="$root/.simgrid" -DCMAKE_INSTALL_LIBDIR=lib \
+      -DCMAKE_PROJECT_INCLUDE="$root/workers/simulator/simgrid/quick_build.cmake" -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_C_FLAGS_RELEASE="-O2 -g0 -fno-unroll-loops" -DCMAKE_CXX_FLAGS_RELEASE="-O2 -g0 -fno-unroll-loops" \
       -Denable_smpi=ON -Denable_lto=OFF -Denable_debug=OFF -Denable_documentation=OFF -Denable_java=OFF -Denable_msg=OFF \
       -Denable_python=OFF -Dminimal-bindings=ON -DCMAKE_POLICY_VERSION_MINIMUM=3.5 &&
-    cmake --build "$sources/build" && rm -rf .simgrid && cmake --install "$sources/build"; } >"$log" 2>&1 ||
+    cmake --build "$sources/build" && cd "$root" && rm -rf .simgrid && cmake --install "$sources/build"; } >"$log" 2>&1 ||
     { tail -50 "$log" >&2; rm -f "$log"; die "SimGrid cannot be built; HAMTUNE_SIMGRID=system takes the system's, without our engine"; }
   rm -f "$log"
   printf '%s' "$digest" > "$stamp"

@@ -12,9 +12,11 @@ __all__ = [
     "BestSoFar",
     "Comparison",
     "Event",
+    "Importance",
     "JobRecord",
     "Progress",
     "Replay",
+    "Statistics",
     "Trial",
 ]
 
