@@ -103,7 +103,7 @@ make_environment() {
 build_simgrid() {
   local stamp=.simgrid/.source-digest digest log sources root=$PWD
   [ $builds_simgrid = yes ] || return 0
-  digest=$(cat requirements-simgrid.lock workers/simulator/simgrid/quick_build.cmake | sha256sum | cut -d' ' -f1)
+  digest=$({ cat requirements-simgrid.lock workers/simulator/simgrid/quick_build.cmake; declare -f keep_boost; } | sha256sum | cut -d' ' -f1)
   [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && return
   say "building SimGrid $simgrid_release of its source package, once (minutes)"
   log=$(mktemp) sources=$passing/simgrid-$simgrid_release
@@ -116,10 +116,20 @@ build_simgrid() {
       -DCMAKE_C_FLAGS_RELEASE="-O2 -g0 -fno-unroll-loops" -DCMAKE_CXX_FLAGS_RELEASE="-O2 -g0 -fno-unroll-loops" \
       -Denable_smpi=ON -Denable_lto=OFF -Denable_debug=OFF -Denable_documentation=OFF -Denable_java=OFF -Denable_msg=OFF \
       -Denable_python=OFF -Dminimal-bindings=ON -DCMAKE_POLICY_VERSION_MINIMUM=3.5 &&
-    cmake --build "$sources/build" && cd "$root" && rm -rf .simgrid && cmake --install "$sources/build"; } >"$log" 2>&1 ||
+    cmake --build "$sources/build" && cd "$root" && rm -rf .simgrid &&
+    cmake --install "$sources/build" && keep_boost; } >"$log" 2>&1 ||
     { tail -50 "$log" >&2; rm -f "$log"; die "SimGrid cannot be built; HAMTUNE_SIMGRID=system takes the system's, without our engine"; }
   rm -f "$log"
   printf '%s' "$digest" > "$stamp"
+}
+
+keep_boost() {
+  # Its mpi.h takes some of Boost's headers into programs in C++; they need no more of it than these.
+  local header
+  echo '#include <mpi.h>' | c++ -M -x c++ -I.simgrid/include/smpi -I.simgrid/include - | tr ' ' '\n' |
+    sed -n 's#^/usr/include/\(boost/.*\)$#\1#p' | while read -r header; do
+      install -D -m 644 "/usr/include/$header" ".simgrid/include/$header"
+    done
 }
 
 build_native() {

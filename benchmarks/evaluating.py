@@ -1,4 +1,4 @@
-"""Evaluates a program each time it is asked, for `benchmarks.before`, which runs it in two trees.
+"""Evaluates a program each time it is asked, for `benchmarks.turns`, which runs it in trees.
 
 Usage: evaluating.py PROGRAM CLASS RANKS MODEL [NAME=VALUE...], with - for no class; for each line
 of input the answer is a line of JSON.

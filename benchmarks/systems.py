@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -34,6 +35,7 @@ from workers.simulator_client import engine_in_use
 
 MOST_SLOWER = 0.1
 MOST_EXAMINING = 0.2  # s
+MOST_ENVIRONMENT, MOST_IMAGE = 700, 900  # MB
 REPEATS = 15
 LEAST_SECONDS = 0.1  # CPU: an evaluation of EP takes a ten thousandth
 ROOT = Path(__file__).resolve().parent.parent
@@ -101,64 +103,73 @@ def _examination() -> float:
 
 
 def systems_table() -> str:
-    """What was found and measured, in Markdown."""
-    portable = json.loads((FOUND / "portable.json").read_text())
-    image = json.loads((FOUND / "image.json").read_text())
+    """What was found and measured, in Markdown; a step that was not taken has no row."""
+    rows = [*_portable(), *_costs(), *_image()]
+    lines = ["| What | Found | Bar | Day |", "|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+_Row = tuple[str, str, str, str]
+
+
+def _portable() -> Iterator[_Row]:
+    found = _found("portable.json")
+    there = found.get("system", "")
+    if demo := found.get("demo"):
+        day, compiler = demo["date"], demo["compiler"]
+        yield f"`make demo` on {there}, {compiler}", _digits(demo), "the same digits", day
+        yield "seconds from nothing there, with SimGrid", str(demo["seconds_from_nothing"]), "", day
+        environment = _beside(demo["environment_mb"], MOST_ENVIRONMENT, 0)
+        yield "MB of a user's environment there", environment, f"{MOST_ENVIRONMENT}", day
+    if wheel := found.get("wheel"):
+        what = f"the wheel there, {wheel['python']}: the demo's job"
+        yield what, _digits(wheel), "the same digits", wheel["date"]
+    if tests := found.get("tests"):
+        yield "tests there", tests["outcome"], "", tests["date"]
+    if compilers := found.get("compilers"):
+        for name, outcome in compilers["outcomes"].items():
+            told = "no warning, exact" if outcome == "builds" else outcome
+            yield f"compiled by {name}", told, "", compilers["date"]
+
+
+def _costs() -> Iterator[_Row]:
     costs = json.loads(COSTS.read_text())
-    demo, wheel = portable["demo"], portable["wheel"]
-    there, day = portable["system"], portable["date"]
-    ratios = {
-        model: [
+    day = costs["date"]
+    examination = _beside(min(costs["examination_seconds"]), MOST_EXAMINING, 2)
+    yield "seconds of the engine's examination", examination, f"{MOST_EXAMINING}", day
+    for model in ("fluid", "packets"):
+        ratios = [
             min(case["cpu_seconds"][1]) / min(case["cpu_seconds"][0])
             for case in costs["cases"]
             if case["model"] == model
         ]
-        for model in ("fluid", "packets")
-    }
-    rows = [
-        (f"`make demo` on {there}, {demo['compiler']}", _digits(demo), "the same", day),
-        ("seconds from nothing there, with SimGrid", demo["seconds_from_nothing"], "", day),
-        ("MB of a user's environment there", _beside(demo["environment_mb"], 700), 700, day),
-        (f"the wheel there, {wheel['python']}: the demo's job", _digits(wheel), "the same", day),
-        *((f"built by {name}", _built(found), "", day) for name, found in _compilers(portable)),
-        ("tests there", portable["tests"]["outcome"].strip("= "), "", day),
-        (
-            "seconds of the engine's examination here",
-            _beside(round(min(costs["examination_seconds"]), 2), MOST_EXAMINING),
-            MOST_EXAMINING,
-            costs["date"],
-        ),
-        *(
-            (
-                f"cost of {len(of_one)} programs there over here, {model}: least, most",
-                f"{min(of_one):.2f}, {_beside(round(max(of_one), 2), 1 + MOST_SLOWER)}",
-                1 + MOST_SLOWER,
-                costs["date"],
-            )
-            for model, of_one in ratios.items()
-        ),
-        ("the image: the demo's job", _digits(image), "the same", image["date"]),
-        ("MB of the image", _beside(image["megabytes"], 900), 900, image["date"]),
-    ]
-    lines = ["| What | Found | Bar | Day |", "|---|---|---|---|"]
-    lines += [f"| {' | '.join(map(str, row))} |" for row in rows]
-    return "\n".join(lines) + "\n"
+        what = f"CPU seconds of {len(ratios)} programs there over here, {model}: least to most"
+        most = _beside(max(ratios), 1 + MOST_SLOWER, 3)
+        yield what, f"{min(ratios):.3f} to {most}", f"{1 + MOST_SLOWER}", day
+
+
+def _image() -> Iterator[_Row]:
+    if image := _found("image.json"):
+        day = image["date"]
+        yield "the image: the demo's job", _digits(image), "the same digits", day
+        yield "captured in it", ", ".join(image["captured"]), "C, C++ and Fortran", day
+        size = _beside(image["megabytes"], MOST_IMAGE, 0)
+        yield "MB of the image", size, f"{MOST_IMAGE}", day
+
+
+def _found(name: str) -> dict[str, Any]:
+    path = FOUND / name
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def _digits(found: dict[str, Any]) -> str:
-    return "the same digits" if found["same_digits"] else "other digits (missed)"
+    outcome = "the same digits" if found["same_digits"] else "other digits (missed)"
+    return f"{found['trials']} trials, {outcome}"
 
 
-def _beside(value: float, bar: float) -> str:
-    return f"{value}" if value <= bar else f"{value} (missed)"
-
-
-def _compilers(portable: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(name, found) for name, found in portable["compilers"].items() if name != "holds"]
-
-
-def _built(found: str) -> str:
-    return "without a warning, exact" if found == "builds" else f"{found} (missed)"
+def _beside(value: float, bar: float, digits: int) -> str:
+    return f"{value:.{digits}f}" + ("" if value <= bar else " (missed)")
 
 
 if __name__ == "__main__":

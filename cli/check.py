@@ -49,12 +49,16 @@ def check(
 ) -> int:
     """Check a job file, and explain what it would search and how long that may take.
 
-    Nothing is created. Mistakes are named with their fields, all at once, as 'hamtune run' does.
+    No job is created. Mistakes are named with their fields, all at once, as 'hamtune run' does.
     """
     from cli.subjects import NotCaptured, located, located_application
     from searchspace.jobspace import build_space
 
-    spec = _with_machine(read_job(job_file, target=target), settings)
+    spec = read_job(job_file, target=target)
+    try:
+        spec = _with_machine(spec, settings)
+    except InvalidInput as error:
+        raise InvalidInput(f"{job_file}: {error}") from None
     folder = Path() if str(job_file) == "-" else job_file.parent
     subject, unknown = None, None
     try:

@@ -2,16 +2,17 @@
 
     .venv/bin/python -m deploy.portable [STEP ...] [--tree DIRECTORY] [--output FILE.json]
 
-Steps, in this order, or those that are named:
+Steps, those that are named, or the first three:
 
 - demo: `make demo` there from nothing, then here; all trials must have the same digits
 - wheel: made there, installed into an empty environment, which runs the demo's job: the same digits
-- compilers: the C++ parts by each compiler that either system has, warnings as errors; each
-  simulator must pass the engine's examination
 - tests: `./setup.sh --test` there, and the tests of the simulator, its engine and the search space
+- compilers: the C++ parts by each compiler that either system offers, warnings as errors; each
+  simulator must pass the engine's examination. It installs these compilers on this system too.
 
-As root; needs debootstrap, 8 GB and most of an hour. A tree that is there is used again, without
-what was built in it. The exit status tells whether all of it holds.
+As root; needs debootstrap, 8 GB and half an hour, and an hour more for the compilers. A tree that
+is there is used again, with these sources alone. What a step finds replaces what the file has of
+it. The exit status tells whether all of it holds.
 """
 
 from __future__ import annotations
@@ -60,19 +61,20 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := set(arguments.steps) - set(_STEPS):
         parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(_STEPS)}")
-    tree = arguments.tree
+    tree, output = arguments.tree, arguments.output
+    found: dict[str, Any] = json.loads(output.read_text()) if output and output.exists() else {}
     make_tree(tree)
-    found: dict[str, Any] = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "system": said(there(tree, ". /etc/os-release; echo $PRETTY_NAME")),
-    }
-    for step in arguments.steps or _STEPS:
+    found["system"] = said(there(tree, ". /etc/os-release; echo $PRETTY_NAME"))
+    steps = arguments.steps or _USUAL
+    for step in steps:
         print(f"\n# {step}", flush=True)
-        found[step] = _STEPS[step](tree)
+        date = datetime.datetime.now(datetime.UTC).date().isoformat()
+        found[step] = {"date": date, **_STEPS[step](tree)}
         print(json.dumps(found[step], indent=1), flush=True)
-        if arguments.output:
-            arguments.output.write_text(json.dumps(found, indent=1) + "\n")
-    return 0 if all(found[step].pop("holds") for step in arguments.steps or _STEPS) else 1
+        if output:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            output.write_text(json.dumps(found, indent=1) + "\n")
+    return 0 if all(found[step]["holds"] for step in steps) else 1
 
 
 def make_tree(tree: Path) -> None:
@@ -82,8 +84,11 @@ def make_tree(tree: Path) -> None:
     configure(tree)
     sources = tree / INSIDE
     sources.mkdir(parents=True, exist_ok=True)
-    command = f"git ls-files -z | tar --null --files-from - -cf - | tar -xf - -C '{sources}'"
-    run(["bash", "-c", command])
+    kept = [word for name in _BUILT for word in ("!", "-path", f"{sources}/{name}*")]
+    run(["find", str(sources), "-type", "f", *kept, "-delete"])
+    listed = "git ls-files --cached --others --exclude-standard -z"
+    command = f"{listed} | tar --null --files-from - -cf - | tar -xf - -C '{sources}'"
+    run(["bash", "-eo", "pipefail", "-c", command])
 
 
 def debootstrap(tree: Path, include: str) -> None:
@@ -138,8 +143,15 @@ def trials(hamtune: str, data: str) -> str:
 
 
 def digits(printed: str) -> list[tuple[str, ...]]:
-    """Of printed trials what does not differ between runs."""
-    return [tuple(row[name] for name in _SAME) for row in csv.DictReader(io.StringIO(printed))]
+    """Of printed trials what does not differ between runs.
+
+    Raises:
+        SystemExit: There are none, so that nothing could be compared.
+    """
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    if not any(row["state"] == "completed" for row in rows):
+        raise SystemExit("portable: no trial of the demo's job has completed")
+    return [tuple(row[name] for name in _SAME) for row in rows]
 
 
 def demo(tree: Path) -> dict[str, Any]:
@@ -184,6 +196,7 @@ def wheel(tree: Path) -> dict[str, Any]:
     same = theirs == digits(said(there(tree, trials("./hamtune", "demo/data"))))
     return {
         "holds": same,
+        "trials": len(theirs),
         "python": said(there(tree, "/root/user/bin/python --version")),
         "version": said(there(tree, "/root/user/bin/hamtune --version")),
         "same_digits": same,
@@ -198,7 +211,8 @@ def compilers(tree: Path) -> dict[str, Any]:
         for name in names:
             outcomes[f"{name}, {place}"] = _compiled(at, name)
             print(f"{name}, {place}: {outcomes[f'{name}, {place}']}", flush=True)
-    return {"holds": all(found == "builds" for found in outcomes.values()), **outcomes}
+    good = ("builds", "not available")
+    return {"holds": all(found in good for found in outcomes.values()), "outcomes": outcomes}
 
 
 def _compiled(at: Callable[[str], list[str]], name: str) -> str:
@@ -208,10 +222,11 @@ def _compiled(at: Callable[[str], list[str]], name: str) -> str:
     line = (
         "python=$PWD/.venv/bin/python; export CMAKE_PREFIX_PATH=$PWD/.simgrid;"
         " copy=$(mktemp -d); trap 'rm -rf $copy' EXIT; log=$copy/log;"
+        f" apt-get install -qq -y --no-install-recommends {packages} >$log 2>&1 ||"
+        " { echo not available; exit 0; };"
         " tar --exclude=.venv --exclude=.simgrid --exclude=.git --exclude=build --exclude='*.so'"
         " --exclude=node_modules --exclude=demo -cf - . | tar -xf - -C $copy; cd $copy;"
-        f" {{ apt-get install -qq -y --no-install-recommends {packages} &&"
-        f" cmake -S . -B build -G Ninja -DCMAKE_C_COMPILER={name} -DCMAKE_CXX_COMPILER={cxx}"
+        f" {{ cmake -S . -B build -G Ninja -DCMAKE_C_COMPILER={name} -DCMAKE_CXX_COMPILER={cxx}"
         " -DPython_EXECUTABLE=$python -DHAMTUNE_WARNINGS_ARE_ERRORS=ON &&"
         " cmake --build build; } >$log 2>&1 ||"
         " { grep -A20 FAILED $log || tail -40 $log; exit 1; } >&2;"
@@ -232,15 +247,17 @@ def tests(tree: Path) -> dict[str, Any]:
         there(tree, command), cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True
     )
     print(done.stdout)
-    return {"holds": done.returncode == 0, "outcome": done.stdout.strip().splitlines()[-1]}
+    (*_, outcome) = ("no outcome", *done.stdout.strip().splitlines())
+    return {"holds": done.returncode == 0, "outcome": outcome.strip("= ")}
 
 
 _STEPS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "demo": demo,
     "wheel": wheel,
-    "compilers": compilers,
     "tests": tests,
+    "compilers": compilers,
 }
+_USUAL = ("demo", "wheel", "tests")
 
 if __name__ == "__main__":
     sys.exit(main())

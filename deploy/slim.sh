@@ -12,7 +12,7 @@ find "$site" -type f \( -name '*.pyi' -o -name '*.pxd' -o -name '*.pyx' -o -name
 find "$site/botocore/data" -mindepth 1 -maxdepth 1 -type d \
   ! -name s3 ! -name sts ! -name sso ! -name sso-oidc ! -name signin -exec rm -rf {} +
 rm -rf "$site"/bin/ "$site"/kahip/*.a .venv/include
-find .venv .simgrid -name '*.so*' -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
+find .simgrid/lib -name 'lib*.so.*' -type f -exec strip --strip-unneeded {} +
 
 # Of the build: programs, and what is linked into programs that are recorded.
 find build -type f ! -perm -u+x ! -name '*.o' ! -name '*.a' -delete

@@ -47,6 +47,8 @@ def main() -> int:
     if unknown:
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     parts = arguments.parts or PARTS
+    if arguments.output and {"cost", "programs"} - set(parts) and arguments.output.exists():
+        parser.error(f"{arguments.output} has both cost and programs: name another file")
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     bars = Bars()
     figures: dict[str, Any] = {

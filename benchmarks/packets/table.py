@@ -29,30 +29,33 @@ def packets_tables() -> dict[str, str]:
     figures = json.loads(RESULTS.read_text())
     return {
         _COSTS: _costs(figures),
-        _GROWTH: _growths(figures["cost"]),
-        _PROGRAMS: _programs(figures["programs"]),
+        _GROWTH: _growths(figures),
+        _PROGRAMS: _programs(figures),
     }
 
 
 def _costs(figures: dict[str, Any]) -> str:
-    bars = {(case.name, case.ranks): case.cpu_seconds for case in CASES}
-    lines = [f"| {figures['date']} | CPU s | Bar | MB |", "|---|---|---|---|"]
+    bars = {(case.name, case.ranks): case for case in CASES}
+    lines = [f"| {figures['date']} | CPU s | Bar | MB | Bar |", "|---|---|---|---|---|"]
     for one in figures["cost"]:
         if "cpu_seconds" not in one:
             continue
-        least, bar = min(one["cpu_seconds"]), bars[one["case"], one["ranks"]]
-        missed = " (missed)" if least > bar else ""
+        bar = bars[one["case"], one["ranks"]]
+        least, held = min(one["cpu_seconds"]), one["peak_rss_bytes"]
+        slow = " (missed)" if least > bar.cpu_seconds else ""
+        large = " (missed)" if bar.bytes is not None and held > bar.bytes else ""
+        most = "" if bar.bytes is None else f"{bar.bytes / _MEGABYTE:,.0f}"
         lines.append(
-            f"| {one['case']}, {one['ranks']:,} ranks | {least:.2g}{missed} | {bar:g} "
-            f"| {one['peak_rss_bytes'] / _MEGABYTE:,.0f} |"
+            f"| {one['case']}, {one['ranks']:,} ranks | {least:.2g}{slow} | {bar.cpu_seconds:g} "
+            f"| {held / _MEGABYTE:,.0f}{large} | {most} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _growths(figures: list[dict[str, Any]]) -> str:
-    lines = ["| per doubling | CPU s | Bar | messages times cables |", "|---|---|---|---|"]
+def _growths(figures: dict[str, Any]) -> str:
+    lines = [f"| {figures['date']} | CPU s | Bar | messages times cables |", "|---|---|---|---|"]
     for name in GROWING:
-        own = [one for one in figures if one["case"] == name]
+        own = [one for one in figures["cost"] if one["case"] == name]
         cost = growth([(one["ranks"], min(one["cpu_seconds"])) for one in own])
         work = growth([(one["ranks"], one["cables_crossed"]) for one in own])
         missed = " (missed)" if cost > MOST_GROWTH else ""
@@ -60,10 +63,10 @@ def _growths(figures: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _programs(figures: list[dict[str, Any]]) -> str:
-    lines = ["| | packets, CPU s | fluid, CPU s | ratio |", "|---|---|---|---|"]
+def _programs(figures: dict[str, Any]) -> str:
+    lines = [f"| {figures['date']} | packets, CPU s | fluid, CPU s | ratio |", "|---|---|---|---|"]
     ratios = []
-    for one in figures:
+    for one in figures["programs"]:
         packets, fluid = one["packets_cpu_seconds"], one["fluid_cpu_seconds"]
         ratios.append(packets / fluid)
         lines.append(

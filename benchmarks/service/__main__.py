@@ -60,7 +60,7 @@ def main() -> int:
         print(f"{bar.name:<44} {bar.bar:<30} {bar.measured}  {verdict}")
     if options.output:
         date = datetime.datetime.now(datetime.UTC).date().isoformat()
-        document = {"date": date, "bars": [asdict(bar) for bar in bars]}
+        document = {"date": date, "scale": options.scale, "bars": [asdict(bar) for bar in bars]}
         options.output.write_text(json.dumps(document, indent=1) + "\n")
     return 0 if all(bar.met for bar in bars) else 1
 

@@ -19,10 +19,16 @@ def write_bars_table() -> None:
 
 
 def bars_table() -> str:
-    """What was measured beside its bar, in Markdown."""
+    """What was measured beside its bar, in Markdown.
+
+    Raises:
+        ValueError: A file is of a run with fewer trials.
+    """
     lines = ["| What | Measured | Bar | Day |", "|---|---|---|---|"]
     for path in sorted(RESULTS.glob("*.json")):
         document = json.loads(path.read_text())
+        if document["scale"] != 1:
+            raise ValueError(f"{path}: of a trial run with fewer trials, not a measurement")
         for bar in document["bars"]:
             missed = "" if bar["met"] else " (missed)"
             lines.append(

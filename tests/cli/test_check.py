@@ -68,7 +68,7 @@ def test_a_machine_is_found_by_its_id(hamtune: Hamtune) -> None:
 
 def test_a_machine_that_is_not_stored_is_named(hamtune: Hamtune) -> None:
     path = hamtune.job_file({**JOB, "machine": {"id": "elsewhere"}})
-    said = "machine.id: there is no machine elsewhere in this data directory"
+    said = f"{path}: machine.id: there is no machine elsewhere in this data directory"
     assert said in hamtune.refused("check", path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def _find_simgrid() -> None:
     """Have the compilers of the SimGrid found that the package was built with, if it is there."""
     prefix = (_ROOMS / "build/workers/simulator/simgrid-prefix").read_text().strip()
     own = Path(prefix) / "bin"
-    found = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    if str(own) not in found and (own / "smpicc").exists():
-        os.environ["PATH"] = os.pathsep.join([str(own), *found])
+    found = shutil.which("smpicc")
+    if (own / "smpicc").exists() and (found is None or not Path(found).samefile(own / "smpicc")):
+        path = os.environ.get("PATH", os.defpath)
+        os.environ["PATH"] = os.pathsep.join([str(own), path])
