@@ -32,7 +32,7 @@ _DATA = "/var/lib/hamtune/tried"
 _JOB = f"""
 ./hamtune run examples/demo.yaml --data {_DATA} >&2
 ./hamtune plot demo --output {_DATA}/plots --data {_DATA} >&2
-./hamtune export demo --format all --hosts 'n[01-32]' -o {_DATA}/best --data {_DATA} >&2
+./hamtune export demo --format all -o {_DATA}/best --data {_DATA} >&2
 """
 _PROGRAMS = {
     "one.c": "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v);"

@@ -12,7 +12,15 @@ find "$site" -type f \( -name '*.pyi' -o -name '*.pxd' -o -name '*.pyx' -o -name
 find "$site/botocore/data" -mindepth 1 -maxdepth 1 -type d \
   ! -name s3 ! -name sts ! -name sso ! -name sso-oidc ! -name signin -exec rm -rf {} +
 rm -rf "$site"/bin/ "$site"/kahip/*.a .venv/include
-find .simgrid/lib -name 'lib*.so.*' -type f -exec strip --strip-unneeded {} +
+find "$site" .simgrid/lib -type f \( -name '*.so' -o -name '*.so.*' \) -exec strip --strip-unneeded {} +
+# Every module must still load.
+.venv/bin/python - "$site" <<'EOF'
+import ctypes, pathlib, sys
+import numpy, scipy.linalg, sklearn.ensemble, matplotlib.pyplot  # with what they load beside them
+for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.so*")):
+    if path.is_file() and b"ELF" == path.read_bytes()[1:4]:
+        ctypes.CDLL(str(path))
+EOF
 
 # Of the build: programs, and what is linked into programs that are recorded.
 find build -type f ! -perm -u+x ! -name '*.o' ! -name '*.a' -delete
