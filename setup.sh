@@ -145,10 +145,12 @@ build_native() {
 }
 
 build_fuzzers() {
+  local own=()
+  [ ! -d .simgrid ] || own=(-DCMAKE_PREFIX_PATH="$PWD/.simgrid")
   # libFuzzer and the sanitizers come with clang; nothing else is compiled by it.
   [ -f build/fuzz/build.ninja ] ||
     cmake -S . -B build/fuzz -G Ninja -DHAMTUNE_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-      -DPython_EXECUTABLE="$PWD/.venv/bin/python" >build/fuzz.log 2>&1 ||
+      -DPython_EXECUTABLE="$PWD/.venv/bin/python" "${own[@]}" >build/fuzz.log 2>&1 ||
     { cat build/fuzz.log >&2; die "cmake could not configure the fuzzers"; }
   cmake --build build/fuzz --target fuzzers >build/fuzz.log 2>&1 || { tail -50 build/fuzz.log >&2; die "the fuzzers do not build (build/fuzz.log)"; }
 }

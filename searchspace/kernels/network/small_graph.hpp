@@ -68,6 +68,7 @@ class CanonicalForm {
     for (unsigned node = 0; node < graph.nodes; ++node) keys_[node] = labels[node];
     rank(colors);
     search(colors, 0);
+    graph_ = nullptr;  // it may end before this does
     return best_;
   }
 
@@ -93,11 +94,14 @@ class CanonicalForm {
     unsigned used = 0;
     for (;;) {
       for (unsigned node = 0; node < graph_->nodes; ++node) {
-        std::array<std::uint8_t, 4> around{};
-        unsigned neighbors = 0;
-        for (NodeMask rest = graph_->neighbors[node]; rest != 0; rest &= rest - 1)
-          around[neighbors++] = static_cast<std::uint8_t>(colors[lowest(rest)] + 1);
-        std::sort(around.begin(), around.begin() + neighbors);
+        std::array<std::uint8_t, 4> around{};  // in ascending order, then zeros
+        std::size_t neighbors = 0;
+        for (NodeMask rest = graph_->neighbors[node]; rest != 0; rest &= rest - 1) {
+          const auto color = static_cast<std::uint8_t>(colors[lowest(rest)] + 1);
+          std::size_t place = neighbors++;
+          for (; place > 0 && around[place - 1] > color; --place) around[place] = around[place - 1];
+          around[place] = color;
+        }
         std::uint64_t key = colors[node];
         for (const std::uint8_t color : around) key = key << 8U | color;
         keys_[node] = key;
