@@ -134,7 +134,7 @@ static double empty_stretch(void)
       hamtune_leave();
       hamtune_enter_clock("MPI_Init");
     }
-    const double spent = hamtune_take_flops() / speed, mean = spent / BATCH;
+    const double spent = hamtune_take_flops() / speed, mean = spent / (int)BATCH;
     hamtune_computed(-spent);
     if (batch == 0 || mean < least)
       least = mean;

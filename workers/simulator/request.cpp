@@ -108,7 +108,7 @@ std::vector<std::pair<std::string, std::string>> parse_options(const Json& json)
   for (const auto& [key, value] : json.items()) {
     const bool known = std::any_of(
         kOptionPrefixes.begin(), kOptionPrefixes.end(),
-        [&key = key](std::string_view prefix) { return key.compare(0, prefix.size(), prefix) == 0; });
+        [&name = key](std::string_view prefix) { return name.compare(0, prefix.size(), prefix) == 0; });
     if (!known)
       throw InvalidRequest("options: \"" + key + "\" must begin with smpi/, network/ or cpu/");
     options.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
