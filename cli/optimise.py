@@ -10,17 +10,22 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+import numpy as np
 
-from cli.files import FILE, read_graph, read_json
+from cli.files import FILE, read_graph, read_json, read_text
 from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.edge_list import write_edge_list
+from searchspace.formats.matrix_market import read_traffic
 from searchspace.graph import Graph
+from searchspace.hop_machine import HopMachine, Network
+from searchspace.mapping.metrics import metrics_of
 from searchspace.topology.bisection import bisection_width
 from searchspace.topology.metrics import measure
 from searchspace.topology.optimise import OPTIMISERS, begin
 from searchspace.topology.optimise.search import Objective, Point, Problem, Ring, Search
+from searchspace.traffic import Traffic
 
 __all__ = ["optimize"]
 
@@ -34,6 +39,7 @@ _CLOSE_VERIFIERS = ("local-search", "metis")  # the thorough KaHIP takes ten sec
         "hamtune topology optimize --nodes 256 --degree 4 --seconds 60 --json -o G.edges",
         "hamtune topology optimize --nodes 32 --degree 3 --ring keep --symmetry 4 -o G.edges",
         "hamtune topology optimize --nodes 32 --degree 3 --method exhaustive --girth 7 -o G.edges",
+        "hamtune topology optimize --degree 4 --traffic W.mtx --seconds 10 -o G.edges",
     )
 )
 @click.option("--nodes", type=click.IntRange(2), help="Hosts of the network.")
@@ -41,9 +47,16 @@ _CLOSE_VERIFIERS = ("local-search", "metis")  # the thorough KaHIP takes ten sec
 @click.option(
     "--objective",
     type=click.Choice(get_args(Objective)),
-    default="aspl",
-    show_default=True,
-    help="Least mean distance, or greatest bisection width.",
+    help="Least mean distance, greatest bisection width, or least hops and busy cables of "
+    "--traffic; aspl if neither is given.",
+)
+@click.option(
+    "--traffic",
+    "traffic_file",
+    type=FILE,
+    metavar="W.mtx",
+    help="Make the network for these bytes both ways a pair of ranks ('hamtune trace info "
+    "--traffic' writes such files); rank n is on host n, or ranks in equal blocks.",
 )
 @click.option(
     "--method",
@@ -121,6 +134,7 @@ def optimize(
     *,
     method: str | None,
     start_file: Path | None,
+    traffic_file: Path | None,
     resume_file: Path | None,
     state_file: Path | None,
     output: Path,
@@ -141,7 +155,10 @@ def optimize(
         spent = saved["seconds"]
     else:
         start = None if start_file is None else read_graph(start_file)
-        problem = _problem(start, options)
+        traffic = None
+        if traffic_file is not None:
+            traffic = read_traffic(read_text(traffic_file), notice=say)
+        problem = _problem(start, traffic, options)
         if method is None:
             method = next(
                 name
@@ -165,8 +182,11 @@ def optimize(
         click.echo(_summary(document))
 
 
-def _problem(start: Graph | None, options: dict[str, Any]) -> Problem:
+def _problem(start: Graph | None, traffic: Traffic | None, options: dict[str, Any]) -> Problem:
     nodes, degree = options["nodes"], options["degree"]
+    objective = options["objective"] or ("aspl" if traffic is None else "traffic")
+    if (objective == "traffic") != (traffic is not None):
+        raise InvalidInput("--objective traffic and --traffic W.mtx belong together")
     if start is not None:
         if nodes not in (None, start.nodes):
             raise InvalidInput(f"--start has {start.nodes} nodes, not {nodes}")
@@ -175,9 +195,12 @@ def _problem(start: Graph | None, options: dict[str, Any]) -> Problem:
         if degree not in (None, max(start.degrees)):
             raise InvalidInput(f"--start has degree {max(start.degrees)}, not {degree}")
         nodes, degree = start.nodes, max(start.degrees)
+    if nodes is None and traffic is not None:
+        nodes = traffic.ranks
     if nodes is None or degree is None:
         raise InvalidInput("--nodes and --degree are needed, or --start, or --resume")
-    return Problem(**options | {"nodes": nodes, "degree": degree, "start": start})
+    found = {"nodes": nodes, "degree": degree, "objective": objective}
+    return Problem(**options | found, start=start, traffic=traffic)
 
 
 def _resumed(path: Path, method: str, problem: Problem, state: dict[str, Any]) -> Search:
@@ -273,7 +296,19 @@ def _document(
         "finished": search.finished,
         "interrupted": interrupted,
     }
+    if problem.traffic is not None:
+        document["traffic"] = _carried(search.best.graph, problem.traffic)
     return document
+
+
+def _carried(graph: Graph, traffic: Traffic) -> dict[str, Any]:
+    """What the network makes of the traffic of ranks that are on its hosts in order."""
+    exchanged = traffic.on_hosts(graph.hosts)
+    metrics = metrics_of(
+        exchanged, HopMachine.uniform(Network(graph), 1), np.arange(graph.hosts, dtype=np.uint32)
+    )
+    mean = metrics.hop_bytes / exchanged.total if exchanged.total else 0.0
+    return {**dataclasses.asdict(metrics), "hops_of_a_byte": mean}
 
 
 def _summary(document: dict[str, Any]) -> str:
@@ -285,6 +320,13 @@ def _summary(document: dict[str, Any]) -> str:
         f"at least {document['bisection_lower_bound']}",
         f"{document['moves']} networks evaluated in {document['seconds']:.1f} CPU s a thread",
     ]
+    if "traffic" in document:
+        carried = document["traffic"]
+        lines.insert(
+            0,
+            f"{carried['hops_of_a_byte']:.4f} hops a byte: hop-bytes {carried['hop_bytes']}, "
+            f"dilation {carried['dilation']}, congestion {carried['congestion']}",
+        )
     return "\n".join(lines)
 
 
@@ -292,17 +334,23 @@ def _state_text(method: str, problem: Problem, search: Search, seconds: float) -
     fields = {
         field.name: getattr(problem, field.name)
         for field in dataclasses.fields(problem)
-        if field.name != "start"
+        if field.name not in ("start", "traffic")
     }
     start = None if problem.start is None else [list(edge) for edge in problem.start.edges]
     document = {
         "format": _STATE_FORMAT,
         "method": method,
-        "problem": fields | {"start": start},
+        "problem": fields | {"start": start, "traffic": _written(problem.traffic)},
         "seconds": seconds,
         "search": search.state(),
     }
     return json.dumps(document, allow_nan=False) + "\n"
+
+
+def _written(traffic: Traffic | None) -> dict[str, Any] | None:
+    if traffic is None:
+        return None
+    return {"ranks": traffic.ranks, "pairs": [values.tolist() for values in traffic.pairs]}
 
 
 def _read_state(path: Path) -> tuple[str, Problem, dict[str, Any]]:
@@ -314,7 +362,11 @@ def _read_state(path: Path) -> tuple[str, Problem, dict[str, Any]]:
         start = fields.pop("start")
         if start is not None:
             start = Graph.from_edges(fields["nodes"], start)
-        problem = Problem(**fields, start=start)
+        # States of searches for other objectives may be older than traffic.
+        exchanged = fields.pop("traffic", None)
+        if exchanged is not None:
+            exchanged = Traffic.from_pairs(exchanged["ranks"], *exchanged["pairs"])
+        problem = Problem(**fields, start=start, traffic=exchanged)
         if document["method"] not in OPTIMISERS:
             raise KeyError("method")
         return document["method"], problem, document

@@ -24,7 +24,6 @@ from cli.subjects import (
     read_configuration,
     read_machine,
 )
-from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.kernels import CannotCut
@@ -144,11 +143,12 @@ def refine(
         )
     took = time.monotonic() - begin
     best = written_out(chosen, on, refined.places.tolist())
-    resolved = resolve(best, on, subject.ranks, collectives=subject.calls)
+    resolved = resolve(best, on, subject.ranks, collectives=subject.calls, traffic=traffic)
     exchanged = traffic(chosen_algorithms(best))
     metrics = metrics_of(exchanged, resolved.where, resolved.places)
     if picture is not None:
-        before = _mapped(chosen, on, subject.ranks)
+        in_order = written_out(chosen, on, range(subject.ranks))
+        before = resolve(in_order, on, subject.ranks, traffic=traffic).places
         after = ("refined", resolved.places)
         draw_mappings(picture, exchanged, resolved.where, ("ranks in order", before), after)
     if as_json:
@@ -179,10 +179,6 @@ def refine(
         f"hop-bytes {metrics.hop_bytes}, dilation {metrics.dilation}, "
         f"congestion {metrics.congestion}"
     )
-
-
-def _mapped(configuration: Configuration, machine: Machine, ranks: int) -> Any:
-    return resolve(written_out(configuration, machine, range(ranks)), machine, ranks).places
 
 
 class _Progress:

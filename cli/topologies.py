@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 import click
 
-from cli.files import FILE, read_fabric
+from cli.files import FILE, read_fabric, read_text
 from cli.options import example, json_option, print_json, say, seed_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric
+from searchspace.formats.matrix_market import read_traffic
 from searchspace.formats.network_files import FORMATS, format_of, write_network
 from searchspace.options import Option
 from searchspace.ordering import ORDERINGS, order
@@ -60,6 +61,7 @@ def families(as_json: bool) -> None:
                     "description": family.description,
                     "degree": family.uses_degree,
                     "seed": family.uses_seed,
+                    "traffic": family.uses_traffic,
                     "indirect": family.indirect,
                     "parameters": [
                         {
@@ -77,9 +79,12 @@ def families(as_json: bool) -> None:
         return
     for family in FAMILIES.values():
         click.echo(f"{family.name:14} {family.description}")
-        needs = [
-            n for n, used in (("degree", family.uses_degree), ("seed", family.uses_seed)) if used
-        ]
+        uses = {
+            "degree": family.uses_degree,
+            "seed": family.uses_seed,
+            "traffic": family.uses_traffic,
+        }
+        needs = [name for name, used in uses.items() if used]
         shown = [f"--{name.replace('_', '-')}" for name in (*needs, *options_of(family.name))]
         click.echo(f"{'':14} {' '.join(shown)}")
 
@@ -90,6 +95,7 @@ def families(as_json: bool) -> None:
         "hamtune topology generate random --nodes 64 --degree 6 --seed 1 -o G.edges",
         "hamtune topology generate torus-3d --dims 4x4x8 -o torus.graphml",
         "hamtune topology generate fat-tree --ports 8 -o tree.edges",
+        "hamtune topology generate tailored --degree 4 --traffic W.mtx -o G.edges",
     ),
 )
 @click.argument("family", type=click.Choice(tuple(FAMILIES)), metavar="FAMILY")
@@ -98,6 +104,14 @@ def families(as_json: bool) -> None:
 )
 @click.option("--degree", type=click.IntRange(1), help="Cables of a switch to other switches.")
 @seed_option
+@click.option(
+    "--traffic",
+    "traffic_file",
+    type=FILE,
+    metavar="W.mtx",
+    help="Bytes both ways a pair of ranks, for a family made for them ('hamtune trace info "
+    "--traffic' writes such files); rank n is on host n, or ranks in equal blocks.",
+)
 @_with_family_options
 @click.option("-o", "--output", type=OUTPUT, help="File (.edges, .graphml, ...); else stdout.")
 @json_option
@@ -106,6 +120,7 @@ def generate_topology(
     nodes: int | None,
     degree: int | None,
     seed: int,
+    traffic_file: Path | None,
     output: Path | None,
     as_json: bool,
     **given: str | None,
@@ -115,11 +130,16 @@ def generate_topology(
     'hamtune topology families' lists the families and which parameters each one has.
     """
     options = {name: value for name, value in given.items() if value is not None}
+    traffic = None if traffic_file is None else read_traffic(read_text(traffic_file), notice=say)
+    if traffic is not None and not FAMILIES[family].uses_traffic:
+        raise InvalidInput(f"{family} networks are not made for traffic", field="traffic")
+    if nodes is None and traffic is not None:
+        nodes = traffic.ranks
     if nodes is None:
         nodes = implied_nodes(family, **options)
     if nodes is None:
         raise click.UsageError("Missing option '--nodes'")
-    graph = generate(family, nodes, degree=degree, seed=seed, **options)
+    graph = generate(family, nodes, degree=degree, seed=seed, traffic=traffic, **options)
     fabric = Fabric(graph)
     if output is not None:
         known = any(output.name.endswith(entry.endings) for entry in FORMATS.values())

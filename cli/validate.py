@@ -258,7 +258,7 @@ def _fits(trial: Mapping[str, Any], machine: Machine, network: Any, job: Mapping
     built = {name: value for name, value in chosen.items() if name.startswith("topology")}
     try:
         return bool(resolve(Configuration(built), machine, 1).network == network)
-    except Infeasible:
+    except (Infeasible, InvalidInput):  # the second: made for traffic, which is not known here
         return False
 
 

@@ -269,12 +269,13 @@ def resolve(
         collectives: What the application calls, and on which communicators
             (`called_collectives`); what the MPI implementation would choose is checked too.
         traffic: Says what the ranks exchange, given the algorithms that the configuration names
-            for collectives; asked only for mappers that look at it.
+            for collectives; asked only for mappers that look at it, and for networks made for it,
+            which are made for usual algorithms: cables stay where they are when those change.
         kept: Where networks that take long to build are kept; None: nowhere.
 
     Raises:
         InvalidInput: A parameter or value that does not exist, more ranks than cores, or a mapper
-            that looks at traffic where none is known.
+            or network that looks at traffic where none is known.
         Infeasible: A topology, a mapper or an algorithm that these nodes or ranks do not allow, or
             settings of the transport that do not go together.
     """
@@ -283,7 +284,7 @@ def resolve(
     unfit = setting_obstacle(settings, machine)
     if unfit is not None:
         raise Infeasible(f"{PROTOCOL}exchange: {unfit}")
-    network = _network(chosen, machine, kept)
+    network = _network(chosen, machine, traffic, kept)
     moved: tuple[int, ...] = _in_field("ordering", _order, str(chosen["ordering"]), network)
     ordered = network.relabel(moved)
     where = HopMachine.uniform(_shape(chosen, ordered, machine), machine.cores_per_host)
@@ -382,7 +383,9 @@ def written_out(
     return Configuration({**kept, "mapping": PERMUTATION, PERMUTATION: cores})
 
 
-def _network(chosen: Configuration, machine: Machine, kept: KeptNetworks | None) -> Graph:
+def _network(
+    chosen: Configuration, machine: Machine, traffic: TrafficOf | None, kept: KeptNetworks | None
+) -> Graph:
     topology = str(chosen["topology"])
     if topology == GIVEN:
         if machine.given_network is None:
@@ -396,9 +399,18 @@ def _network(chosen: Configuration, machine: Machine, kept: KeptNetworks | None)
     if reason is not None:
         raise Infeasible(f"topology: {topology}: {reason}")
     seed = _seed(chosen, "topology_seed")
-    return generate_once(
-        kept, topology, machine.nodes, degree=machine.random_degree, seed=seed, **options
-    )
+    try:
+        return generate_once(
+            kept,
+            topology,
+            machine.nodes,
+            degree=machine.random_degree,
+            seed=seed,
+            traffic=traffic({}) if FAMILIES[topology].uses_traffic and traffic else None,
+            **options,
+        )
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field="topology") from None
 
 
 def _seed(chosen: Configuration, name: str) -> int:
@@ -524,7 +536,8 @@ def evaluation_key(
     if family is not None and family.version > 1:
         parts["family_version"] = canonical_json(family.version)
     mapper = MAPPERS.get(str(chosen["mapping"]))
-    if mapper is not None and mapper.uses_traffic:
+    looks = (mapper is not None and mapper.uses_traffic, family is not None and family.uses_traffic)
+    if any(looks):
         parts["traffic_version"] = canonical_json(_TRAFFIC_VERSION)
     # Canonical JSON as well, with the machine written once for all configurations.
     text = ",".join(f'"{name}":{parts[name]}' for name in sorted(parts))

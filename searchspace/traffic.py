@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,6 +117,21 @@ class Traffic:
         number[np.asarray(order, dtype=np.int64)] = np.arange(self.ranks)
         one, other, size = self.pairs
         return Traffic.from_pairs(self.ranks, number[one], number[other], size)
+
+    def on_hosts(self, hosts: int) -> Traffic:
+        """What hosts exchange that ranks in order are on, in equal blocks where there are more.
+
+        Hosts without ranks exchange nothing; what ranks of a host exchange does not count.
+        """
+        block = -(-self.ranks // hosts)
+        one, other, size = self.pairs
+        return Traffic.from_pairs(hosts, one // block, other // block, size)
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """The identity of what it says."""
+        parts = (self.first, self.partner.astype(np.int64), self.size)
+        return hashlib.sha256(b"".join(part.astype("<i8").tobytes() for part in parts)).hexdigest()
 
     def within(self, limit: int) -> Traffic:
         """Itself, or scaled down so that it adds up to at most `limit` bytes; no pair is lost."""

@@ -56,6 +56,7 @@ class Runs:
                     self.machine,
                     self.ranks,
                     collectives=self.calls,
+                    traffic=self.traffic,
                 )
             except Infeasible:
                 return None
@@ -95,7 +96,8 @@ def written_by_mappers(
     """
     first = space.default()
     try:
-        plain = resolve(written_out(first, machine, range(ranks)), machine, ranks, kept=kept)
+        unmapped = written_out(first, machine, range(ranks))
+        plain = resolve(unmapped, machine, ranks, traffic=traffic, kept=kept)
     except Infeasible:
         return []
     known: dict[tuple[int, ...], str] = {}
@@ -139,7 +141,7 @@ def refine_mapping(
         Infeasible: The network is not possible.
     """
     plain = written_out(runs.configuration, runs.machine, range(runs.ranks))
-    resolved = resolve(plain, runs.machine, runs.ranks)
+    resolved = resolve(plain, runs.machine, runs.ranks, traffic=runs.traffic)
     traffic = runs.traffic(chosen_algorithms(plain))
     if starts is None:
         mapped = mapped_by_all(traffic, resolved.where, seed)
@@ -147,7 +149,8 @@ def refine_mapping(
         mapped = {}
         for name, cores in starts.items():
             start = written_out(runs.configuration, runs.machine, cores)
-            mapped[name] = resolve(start, runs.machine, runs.ranks).places
+            placed = resolve(start, runs.machine, runs.ranks, traffic=runs.traffic)
+            mapped[name] = placed.places
     names = list(mapped)
     refined = refine(
         traffic,

@@ -18,3 +18,11 @@ class Bars:
         print(
             f"  {what:52} {value:10.4g}  of {most:6.4g}  {'MET' if met else 'MISSED'}", flush=True
         )
+
+    def at_least(self, what: str, value: float, least: float) -> None:
+        """Print a figure that must not be smaller than its bar."""
+        met = value >= least
+        self.missed += not met
+        print(
+            f"  {what:52} {value:10.4g}  of {least:6.4g}  {'MET' if met else 'MISSED'}", flush=True
+        )

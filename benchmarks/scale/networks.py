@@ -69,7 +69,8 @@ def _cases(hosts: int) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def _network(family: str, hosts: int) -> Graph:
-    return generate(family, hosts, degree=DEGREE, seed=1)
+    traffic = stencil_traffic(hosts) if FAMILIES[family].uses_traffic else None
+    return generate(family, hosts, degree=DEGREE, seed=1, traffic=traffic)
 
 
 def stencil_traffic(ranks: int) -> Traffic:

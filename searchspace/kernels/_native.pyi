@@ -47,6 +47,32 @@ class Annealing:
     @property
     def best(self) -> NDArray[np.uint32]: ...
 
+class TrafficAnnealing:
+    EPOCH: int
+    def __init__(
+        self,
+        nodes: int,
+        cables: NDArray[np.uint32],
+        one: NDArray[np.uint32],
+        other: NDArray[np.uint32],
+        volume: NDArray[np.float64],
+        background: float,
+        iterations: int,
+        seed: int,
+    ) -> None: ...
+    def resume(self, epoch: int, cables: NDArray[np.uint32], best: NDArray[np.uint32]) -> None: ...
+    def run(self, epochs: int) -> None: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def terms(self) -> tuple[float, float]: ...
+    @property
+    def cables(self) -> NDArray[np.uint32]: ...
+    @property
+    def best(self) -> NDArray[np.uint32]: ...
+
 class Widening:
     def __init__(
         self,

@@ -16,6 +16,7 @@ void bind_routes(nanobind::module_& module);
 void bind_swap_board(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_tradeoff(nanobind::module_& module);
+void bind_traffic_annealing(nanobind::module_& module);
 void bind_widening(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
@@ -36,5 +37,6 @@ NB_MODULE(_native, module) {
   bind_swap_board(module);
   bind_trace(module);
   bind_tradeoff(module);
+  bind_traffic_annealing(module);
   bind_widening(module);
 }

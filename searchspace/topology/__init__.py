@@ -27,9 +27,11 @@ from searchspace.topology.optimised import OPTIMISED
 from searchspace.topology.random_regular import RANDOM
 from searchspace.topology.ring import RING
 from searchspace.topology.slim_fly import SLIM_FLY
+from searchspace.topology.tailored import TAILORED
 from searchspace.topology.torus import TORI
 from searchspace.topology.wagner import WAGNER
 from searchspace.topology.xgft import XGFT
+from searchspace.traffic import Traffic
 
 __all__ = [
     "FAMILIES",
@@ -49,6 +51,7 @@ FAMILIES: dict[str, Family] = {
         *MESHES,
         *TORI,
         OPTIMISED,
+        TAILORED,
         RING,
         WAGNER,
         BIDIAKIS,
@@ -178,7 +181,13 @@ def _nearest(family: Family, wanted: Wanted) -> str:
 
 
 def generate(
-    name: str, nodes: int, *, degree: int | None = None, seed: int = 0, **options: Any
+    name: str,
+    nodes: int,
+    *,
+    degree: int | None = None,
+    seed: int = 0,
+    traffic: Traffic | None = None,
+    **options: Any,
 ) -> Graph:
     """Builds a network of a family.
 
@@ -187,18 +196,29 @@ def generate(
         nodes: How many nodes; of an indirect network, how many hosts.
         degree: Cables a switch, for the families that use it.
         seed: Chooses among the networks of a family that has more than one.
+        traffic: What the ranks of an application exchange, rank n on host n or in equal blocks,
+            for families that use it.
         options: The family's parameters.
 
     Raises:
-        InvalidInput: There is no such family, or none of its networks has these numbers.
+        InvalidInput: There is no such family, none of its networks has these numbers, or it is made
+            for traffic and there is none.
     """
     family = _family(name)
     reason = obstacle(name, nodes, degree=degree, **options)
     if reason is not None:
         raise InvalidInput(f"{name}: {reason}")
+    if family.uses_traffic and traffic is None:
+        raise InvalidInput(
+            f"{name}: such a network is made for what an application's ranks exchange, which is "
+            "not known here"
+        )
     wanted = _wanted(name, nodes, degree, seed, options)
     per_switch = 0 if family.indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0
+    switches = nodes // (per_switch or 1)
+    if family.uses_traffic and traffic is not None:
+        wanted = dataclasses.replace(wanted, traffic=traffic.on_hosts(nodes).on_hosts(switches))
     if not per_switch:
         return family.generate(wanted)
-    switches = dataclasses.replace(wanted, nodes=nodes // per_switch)
-    return attach_hosts(family.generate(switches), per_switch)
+    wanted = dataclasses.replace(wanted, nodes=switches)
+    return attach_hosts(family.generate(wanted), per_switch)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from searchspace.configuration import Scalar
 from searchspace.graph import Graph
 from searchspace.options import Option
+from searchspace.traffic import Traffic
 
 __all__ = ["Family", "Wanted"]
 
@@ -21,12 +22,14 @@ class Wanted:
         degree: Cables a switch, for the families that use it.
         seed: Chooses among the networks of a family that has more than one.
         options: The family's parameters, those left out at their defaults; read with `Option.read`.
+        traffic: What its nodes exchange, for families made for that.
     """
 
     nodes: int
     degree: int | None = None
     seed: int = 0
     options: tuple[tuple[str, Scalar], ...] = ()
+    traffic: Traffic | None = None
 
     def whole(self, name: str) -> int | None:
         """A parameter that is a whole number, if it is given."""
@@ -54,6 +57,7 @@ class Family:
         generate: Builds the network; only called where `obstacle` is None.
         uses_degree: Whether the machine's degree decides the network.
         uses_seed: Whether the seed decides the network.
+        uses_traffic: Whether it is made for what an application's ranks exchange.
         indirect: Whether hosts are plugged into switches of their own.
         options: Its parameters.
         implied: The number of nodes that the parameters alone determine, if they do.
@@ -68,6 +72,7 @@ class Family:
     generate: Callable[[Wanted], Graph]
     uses_degree: bool = False
     uses_seed: bool = False
+    uses_traffic: bool = False
     indirect: bool = False
     options: tuple[Option, ...] = field(default=())
     implied: Callable[[Wanted], int | None] = field(default=lambda _wanted: None)

@@ -52,6 +52,9 @@ class Topology(Named):
 
     uses_degree: bool = Field(description="Whether the machine's degree decides the network.")
     uses_seed: bool = Field(description="Whether there are many of the same size.")
+    uses_traffic: bool = Field(
+        description="Whether it is made for what the application's ranks exchange."
+    )
     indirect: bool = Field(description="Whether hosts are plugged into switches of their own.")
 
 
@@ -102,6 +105,7 @@ _EXAMPLE: dict[str, Any] = {
             "description": "three-dimensional torus",
             "uses_degree": False,
             "uses_seed": False,
+            "uses_traffic": False,
             "indirect": False,
         }
     ],
@@ -144,6 +148,7 @@ def _catalogue() -> Catalogue:
                 description=family.description,
                 uses_degree=family.uses_degree,
                 uses_seed=family.uses_seed,
+                uses_traffic=family.uses_traffic,
                 indirect=family.indirect,
             )
             for family in FAMILIES.values()

@@ -103,8 +103,9 @@ def _space(spec: JobSpec, application: Application | None) -> tuple[BuiltSpace |
 def _network(spec: JobSpec, built: BuiltSpace | None) -> tuple[Drawing | None, str | None]:
     """The network of the space's first configuration."""
     machine = spec.described_machine
+    options: dict[str, Any] = {}
     if built is None:
-        family, options, seed = GIVEN, {}, spec.seed
+        family, seed = GIVEN, spec.seed
     else:
         first = built.space.default()
         family = str(first.get("topology", GIVEN))

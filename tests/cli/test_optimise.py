@@ -63,6 +63,29 @@ def test_an_interrupted_search_leaves_its_best_and_goes_on(
     assert json.loads(capsys.readouterr().out)["aspl"] <= before
 
 
+def test_a_network_for_traffic_is_told_by_what_it_does_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traffic = tmp_path / "W.mtx"
+    ring = "".join(f"{max(r, (r + 1) % 16) + 1} {min(r, (r + 1) % 16) + 1} 5\n" for r in range(16))
+    traffic.write_text(f"%%MatrixMarket matrix coordinate integer symmetric\n16 16 16\n{ring}")
+    output, state = tmp_path / "G.edges", tmp_path / "G.state.json"
+    asked = ("--degree", 3, "--traffic", traffic, "--iterations", 3000, "--json", "-o", output)
+    assert here(*asked, "--state", state) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["nodes"], found["objective"], found["method"]) == (16, "traffic", "traffic")
+    assert found["traffic"] == {
+        "hop_bytes": 80,
+        "dilation": 1,
+        "congestion": 5,
+        "hops_of_a_byte": 1.0,
+    }
+    edges = set(read_edge_list(output.read_text()).edges)
+    assert {tuple(sorted((r, (r + 1) % 16))) for r in range(16)} <= edges
+    assert here("--resume", state, "--json", "-o", tmp_path / "H.edges") == 0
+    assert json.loads(capsys.readouterr().out)["traffic"] == found["traffic"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -74,6 +97,10 @@ def test_an_interrupted_search_leaves_its_best_and_goes_on(
         (("--nodes", 9, "--degree", 4, "--objective", "bisection", "--method", "sa"), "spectral"),
         (("--nodes", 9, "--degree", 4, "--method", "2opt", "--threads", 2), "in one thread"),
         (("--nodes", 32, "--degree", 3, "--method", "exhaustive"), "use a girth of 7 or more"),
+        (
+            ("--nodes", 8, "--degree", 3, "--objective", "traffic"),
+            "--traffic W.mtx belong together",
+        ),
     ],
 )
 def test_wrong_use_is_one_plain_line(

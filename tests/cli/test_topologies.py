@@ -153,6 +153,11 @@ def test_cables_that_a_rotation_maps_onto_each_other_look_alike() -> None:
         (["metrics", "lonely.edges"], "the network is not connected: node 1 has no cable"),
         (["metrics", "picture.edges"], "picture.edges: not a text file"),
         (["metrics", "apart.edges", "--prices", "gold=1"], "unknown price 'gold'"),
+        (["generate", "tailored", "--nodes", "8", "--degree", "3"], "exchange, which is not known"),
+        (
+            ["generate", "ring", "--nodes", "8", "--traffic", "W.mtx"],
+            "ring networks are not made for traffic",
+        ),
         (["convert", "apart.edges"], "give --output FILE or --to FORMAT"),
         (["convert", "apart.edges", "-o", "x.pdf"], "must end in one of: .edges, .graphml"),
         (["draw", "apart.edges", "-o", "x.pdf"], "pictures are .svg or .png files"),
@@ -162,6 +167,7 @@ def test_refuses(
     arguments: list[str], message: str, inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (inside / "empty.edges").write_text("")
+    (inside / "W.mtx").write_text("0 1\n1 0\n")
     (inside / "apart.edges").write_text("0 1\n2 3\n")
     (inside / "lonely.edges").write_text("0 2\n")
     (inside / "picture.edges").write_bytes(b"\x89PNG\xff")

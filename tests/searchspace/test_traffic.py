@@ -54,3 +54,27 @@ def test_scaling_down_keeps_every_pair() -> None:
 def test_sizes_that_cannot_be_are_refused(sizes: list[int]) -> None:
     with pytest.raises(InvalidInput):
         Traffic.from_pairs(3, [0, 1], [1, 2], sizes)
+
+
+def test_what_hosts_exchange_whose_ranks_are_in_equal_blocks() -> None:
+    traffic = Traffic.from_pairs(6, [0, 1, 2, 4], [1, 2, 5, 5], [7, 5, 3, 2])
+
+    assert [part.tolist() for part in traffic.on_hosts(3).pairs] == [[0, 1], [1, 2], [5, 3]]
+    assert [part.tolist() for part in traffic.on_hosts(8).pairs] == [
+        [0, 1, 2, 4],
+        [1, 2, 5, 5],
+        [7, 5, 3, 2],
+    ]
+    assert traffic.on_hosts(8).ranks == 8
+
+
+def test_the_same_traffic_has_the_same_identity_and_no_other_has_it() -> None:
+    traffic = Traffic.from_pairs(3, [0, 1], [1, 2], [4, 5])
+
+    assert traffic.sha256 == Traffic.from_pairs(3, [2, 1], [1, 0], [5, 4]).sha256
+    others = [
+        Traffic.from_pairs(4, [0, 1], [1, 2], [4, 5]),
+        Traffic.from_pairs(3, [0, 1], [1, 2], [4, 6]),
+        Traffic.from_pairs(3, [0, 0], [1, 2], [4, 5]),
+    ]
+    assert traffic.sha256 not in {other.sha256 for other in others}

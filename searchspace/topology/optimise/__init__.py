@@ -9,12 +9,15 @@ from searchspace.topology.optimise.sa import SA
 from searchspace.topology.optimise.search import Objective, Optimiser, Problem, Ring, Search
 from searchspace.topology.optimise.spectral import SPECTRAL
 from searchspace.topology.optimise.symmetric import SYMMETRIC
+from searchspace.topology.optimise.traffic import BY_TRAFFIC
 from searchspace.topology.optimise.two_opt import TWO_OPT
+from searchspace.traffic import Traffic
 
 __all__ = ["OPTIMISERS", "begin", "check", "optimise"]
 
 OPTIMISERS: dict[str, Optimiser] = {
-    optimiser.name: optimiser for optimiser in (SA, SYMMETRIC, SPECTRAL, TWO_OPT, EXHAUSTIVE)
+    optimiser.name: optimiser
+    for optimiser in (SA, SYMMETRIC, SPECTRAL, TWO_OPT, BY_TRAFFIC, EXHAUSTIVE)
 }
 
 
@@ -54,6 +57,8 @@ def begin(method: str, problem: Problem) -> Search:
         )
     if problem.girth is not None and optimiser is not EXHAUSTIVE:
         raise InvalidInput("--girth belongs to method exhaustive", field="girth")
+    if problem.traffic is not None and optimiser is not BY_TRAFFIC:
+        raise InvalidInput("--traffic belongs to method traffic", field="traffic")
     return optimiser.begin(problem)
 
 
@@ -71,13 +76,14 @@ def optimise(
     start: Graph | None = None,
     threads: int = 1,
     patience: int = 1000,
+    traffic: Traffic | None = None,
 ) -> Graph:
     """Optimises a network; the same arguments always give the same network.
 
     Args:
         nodes: Hosts.
         degree: Cables a host.
-        objective: `aspl` (least) or `bisection` (greatest width).
+        objective: `aspl` (least), `bisection` (greatest width) or `traffic`.
         method: A key of `OPTIMISERS`.
         iterations: Moves that each thread may propose.
         seed: Of all random choices.
@@ -88,6 +94,7 @@ def optimise(
         start: Where to begin; None: at random.
         threads: Searches side by side.
         patience: Moves without success after which 2-opt stops.
+        traffic: Of ranks, in order on the hosts, for the objective `traffic`.
 
     Raises:
         InvalidInput: No such network, or the method cannot do what is asked.
@@ -106,6 +113,7 @@ def optimise(
             start=start,
             threads=threads,
             patience=patience,
+            traffic=traffic,
         ),
     )
     while not search.finished:

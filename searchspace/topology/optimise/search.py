@@ -9,10 +9,11 @@ from typing import Any, Literal, Protocol
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.topology.metrics import aspl_lower_bound
+from searchspace.traffic import Traffic
 
 __all__ = ["Objective", "Optimiser", "Point", "Problem", "Ring", "Search", "check_size"]
 
-Objective = Literal["aspl", "bisection"]
+Objective = Literal["aspl", "bisection", "traffic"]
 Ring = Literal["keep", "free"]
 
 
@@ -23,7 +24,7 @@ class Problem:
     Attributes:
         nodes: Hosts.
         degree: Cables a host.
-        objective: Least ASPL or greatest bisection width.
+        objective: Least ASPL, greatest bisection width, or what suits the traffic best.
         seed: Of all random choices.
         iterations: Moves that each thread may propose; None when CPU time bounds the search.
         seconds: CPU seconds a thread that the search is planned for, when `iterations` is None.
@@ -35,6 +36,7 @@ class Problem:
         threads: Searches that run side by side.
         patience: Moves without success after which 2-opt stops (Hu's I).
         girth: Least length of a cycle in the networks that are listed; None: 3.
+        traffic: Of ranks, in order on the hosts; for the objective `traffic` alone.
     """
 
     nodes: int
@@ -50,6 +52,7 @@ class Problem:
     threads: int = 1
     patience: int = 1000
     girth: int | None = None
+    traffic: Traffic | None = None
 
     @property
     def aspl_lower_bound(self) -> float:

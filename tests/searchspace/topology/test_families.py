@@ -18,12 +18,21 @@ from searchspace.topology.finite_field import field_of, prime_power
 from searchspace.topology.grid import cubic_extents
 from searchspace.topology.metrics import measure
 from searchspace.topology.xgft import switches_of
+from searchspace.traffic import Traffic
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "xgft": {"children": "4,3", "parents": "1,2"},
     "optimised": {"iterations": 50},
+    "tailored": {"iterations": 64},
 }
 """What families need to be told, or take too long without."""
+
+
+def traffic_for(name: str, nodes: int) -> Traffic | None:
+    """A ring of messages, for families that are made for some."""
+    ranks = range(nodes)
+    ring = Traffic.from_pairs(nodes, ranks, [(rank + 1) % nodes for rank in ranks], [8] * nodes)
+    return ring if FAMILIES[name].uses_traffic else None
 
 
 @settings(max_examples=300)
@@ -33,8 +42,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def test_a_family_builds_a_connected_network_or_says_why_not(
     name: str, nodes: int, degree: int, seed: int
 ) -> None:
-    options = OPTIONS.get(name, {})
-    reason = obstacle(name, nodes, degree=degree, **options)
+    options = OPTIONS.get(name, {}) | {"traffic": traffic_for(name, nodes)}
+    reason = obstacle(name, nodes, degree=degree, **OPTIONS.get(name, {}))
     if reason is not None:
         with pytest.raises(InvalidInput, match=name):
             generate(name, nodes, degree=degree, seed=seed, **options)

@@ -8,7 +8,8 @@ import pytest
 
 from searchspace.graph import Graph
 from searchspace.topology import FAMILIES, generate, kept
-from searchspace.topology.kept import network_key
+from searchspace.topology.kept import generate_once, network_key
+from searchspace.traffic import Traffic
 
 PLAIN: dict[str, Any] = {"degree": 4, "seed": 1}
 
@@ -29,6 +30,28 @@ def test_another_network_has_another_key(other: dict[str, Any]) -> None:
 
 def test_what_a_family_does_not_look_at_is_not_in_the_key() -> None:
     assert network_key("ring", 64, **PLAIN) == network_key("ring", 64)
+
+
+def test_networks_made_for_other_traffic_have_another_key() -> None:
+    ring, chain = (
+        Traffic.from_pairs(8, range(last), [(n + 1) % 8 for n in range(last)], [1] * last)
+        for last in (8, 7)
+    )
+    keys = {network_key("tailored", 8, degree=4, traffic=one) for one in (ring, chain)}
+    assert len(keys) == 2
+    assert network_key("random", 8, **PLAIN, traffic=ring) == network_key("random", 8, **PLAIN)
+
+
+def test_a_network_is_made_for_the_traffic_that_is_given() -> None:
+    ring = Traffic.from_pairs(8, range(8), [(n + 1) % 8 for n in range(8)], [1] * 8)
+    skips = Traffic.from_pairs(8, range(8), [(n + 3) % 8 for n in range(8)], [1] * 8)
+    shelf = Shelf("own")
+    for traffic in (ring, skips, ring):
+        made = generate_once(shelf, "tailored", 8, degree=2, traffic=traffic)
+        assert {tuple(sorted(pair)) for pair in zip(*traffic.pairs[:2], strict=True)} == set(
+            made.edges
+        )
+    assert len(shelf.kept) == 2
 
 
 def test_a_new_version_of_a_family_has_new_keys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,6 @@ def test_a_start_without_the_ring_or_the_symmetry_is_refused() -> None:
 
 
 def test_unknown_methods_are_named() -> None:
-    words = "unknown method 'magic'; allowed: sa, symmetric, spectral, 2opt, exhaustive"
+    words = "unknown method 'magic'; allowed: sa, symmetric, spectral, 2opt, traffic, exhaustive"
     with pytest.raises(InvalidInput, match=words):
         begin("magic", Problem(16, 3))
