@@ -56,7 +56,7 @@ _CLOSE_VERIFIERS = ("local-search", "metis")  # the thorough KaHIP takes ten sec
     type=FILE,
     metavar="W.mtx",
     help="Make the network for these bytes both ways a pair of ranks ('hamtune trace info "
-    "--traffic' writes such files); rank n is on host n, or ranks in equal blocks.",
+    "--traffic --collectives' writes such files); rank n is on host n, or ranks in equal blocks.",
 )
 @click.option(
     "--method",
@@ -158,6 +158,8 @@ def optimize(
         traffic = None
         if traffic_file is not None:
             traffic = read_traffic(read_text(traffic_file), notice=say)
+            if traffic.total == 0:
+                say("nobody exchanges anything: the network suits all pairs alike")
         problem = _problem(start, traffic, options)
         if method is None:
             method = next(

@@ -110,7 +110,7 @@ def families(as_json: bool) -> None:
     type=FILE,
     metavar="W.mtx",
     help="Bytes both ways a pair of ranks, for a family made for them ('hamtune trace info "
-    "--traffic' writes such files); rank n is on host n, or ranks in equal blocks.",
+    "--traffic --collectives' writes such files); rank n is on host n, or ranks in equal blocks.",
 )
 @_with_family_options
 @click.option("-o", "--output", type=OUTPUT, help="File (.edges, .graphml, ...); else stdout.")
@@ -133,6 +133,10 @@ def generate_topology(
     traffic = None if traffic_file is None else read_traffic(read_text(traffic_file), notice=say)
     if traffic is not None and not FAMILIES[family].uses_traffic:
         raise InvalidInput(f"{family} networks are not made for traffic", field="traffic")
+    if traffic is None and FAMILIES[family].uses_traffic:
+        raise InvalidInput(f"{family} networks are made for traffic; give --traffic W.mtx")
+    if traffic is not None and traffic.total == 0:
+        say("nobody exchanges anything: the network suits all pairs alike")
     if nodes is None and traffic is not None:
         nodes = traffic.ranks
     if nodes is None:

@@ -28,6 +28,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.machine import Machine, parse_machine
 from searchspace.platform import Infeasible, resolve
+from searchspace.topology import FAMILIES
 from searchspace.units import format_duration
 from service.settings import Settings
 
@@ -255,10 +256,16 @@ def _fits(trial: Mapping[str, Any], machine: Machine, network: Any, job: Mapping
         return network is None or machine.given_network == network
     if network is None:
         return False
+    if FAMILIES[chosen["topology"]].uses_traffic:
+        say(
+            f"trial {trial['number']} is left out: its network is made for traffic, which is not "
+            "known here; export it, and make a job of the network as it is"
+        )
+        return False
     built = {name: value for name, value in chosen.items() if name.startswith("topology")}
     try:
         return bool(resolve(Configuration(built), machine, 1).network == network)
-    except (Infeasible, InvalidInput):  # the second: made for traffic, which is not known here
+    except Infeasible:
         return False
 
 

@@ -67,8 +67,8 @@ _NAMES = (
     "mpi",
 )
 _TRAFFIC_VERSION = 2
-"""What mappers are shown of an application, in the key of their results: 2 since it has the
-messages of collectives."""
+"""What mappers and networks made for traffic are shown of an application, in the key of their
+results: 2 since it has the messages of collectives."""
 
 TrafficOf = Callable[[Mapping[str, str]], Traffic]
 """What ranks exchange under the named algorithms of collectives, and defaults for the others."""
@@ -515,7 +515,11 @@ def model_options(machine: Machine) -> dict[str, str]:
 
 
 def evaluation_key(
-    trace_sha256: str, machine: Machine, configuration: Configuration, simulator_version: str
+    trace_sha256: str,
+    machine: Machine,
+    configuration: Configuration,
+    simulator_version: str,
+    whole_sha256: str | None = None,
 ) -> str:
     """Returns the SHA-256 of everything that decides the result of an evaluation.
 
@@ -524,6 +528,8 @@ def evaluation_key(
         machine: The machine, with its tie rule and what its model of trials rests on.
         configuration: The configuration; what it leaves to defaults is filled in first.
         simulator_version: Version of our simulator and of SimGrid.
+        whole_sha256: Identity of the trace whose traffic mappers and networks are shown; None: of
+            the one that is simulated.
     """
     chosen = complete(configuration, machine)
     parts = {
@@ -539,6 +545,8 @@ def evaluation_key(
     looks = (mapper is not None and mapper.uses_traffic, family is not None and family.uses_traffic)
     if any(looks):
         parts["traffic_version"] = canonical_json(_TRAFFIC_VERSION)
+        if whole_sha256 not in (None, trace_sha256):
+            parts["traffic_of"] = canonical_json(whole_sha256)
     # Canonical JSON as well, with the machine written once for all configurations.
     text = ",".join(f'"{name}":{parts[name]}' for name in sorted(parts))
     return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()

@@ -208,7 +208,8 @@ class Evaluator:
             subject = self._subjects.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
             replayed, machine = subject.replayed(trial), subject.machine_of(trial)
-            key = evaluation_key(replayed.sha256, machine, configuration, self._version)
+            whole = subject.whole.sha256
+            key = evaluation_key(replayed.sha256, machine, configuration, self._version, whole)
             key = key_within(subject.project, key)
             messages = subject.messages_of(trial)
             if messages is not None:  # so that no answer depends on what happens to be known

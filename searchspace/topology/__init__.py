@@ -211,7 +211,7 @@ def generate(
     if family.uses_traffic and traffic is None:
         raise InvalidInput(
             f"{name}: such a network is made for what an application's ranks exchange, which is "
-            "not known here"
+            "not known here; where it is built already, export it and give it as it is"
         )
     wanted = _wanted(name, nodes, degree, seed, options)
     per_switch = 0 if family.indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0

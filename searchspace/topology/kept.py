@@ -84,7 +84,7 @@ def generate_once(
         traffic = None
     given: dict[str, Any] = {"degree": degree, "seed": seed, **options}
     scope = "" if kept is None else kept.scope
-    made_for = None if traffic is None else _Known(traffic.sha256, traffic)
+    made_for = None if traffic is None else _MadeFor(traffic.sha256, [traffic])
     build = functools.partial(_generate, scope, name, nodes, made_for, **given)
     if kept is None or name not in FAMILIES or not FAMILIES[name].costly:
         return build()
@@ -92,15 +92,17 @@ def generate_once(
 
 
 @dataclass(frozen=True)
-class _Known:
-    """Traffic that is the same as another with the same contents."""
+class _MadeFor:
+    """The identity of traffic, and itself until the network is built: it may be large."""
 
     sha256: str
-    traffic: Traffic = field(compare=False)
+    once: list[Traffic] = field(compare=False)
 
 
 @functools.lru_cache(maxsize=256)
-def _generate(scope: str, name: str, nodes: int, made_for: _Known | None, **options: Any) -> Graph:
+def _generate(
+    scope: str, name: str, nodes: int, made_for: _MadeFor | None, **options: Any
+) -> Graph:
     """A network for one of the scopes, each of which builds its own."""
-    traffic = None if made_for is None else made_for.traffic
+    traffic = None if made_for is None else made_for.once.pop()
     return generate(name, nodes, traffic=traffic, **options)

@@ -18,7 +18,11 @@ _Goal = Literal["aspl", "bisection"]
 
 
 _AUTO = "auto"
-_METHODS = {name: other for name, other in OPTIMISERS.items() if other is not EXHAUSTIVE}
+_METHODS = {
+    name: other
+    for name, other in OPTIMISERS.items()
+    if other is not EXHAUSTIVE and set(other.objectives) & set(get_args(_Goal))
+}
 """Those for networks of any size: the list of all cubic ones needs a girth and few nodes."""
 
 

@@ -55,7 +55,7 @@ TAILORED = Family(
     options=(
         Whole(
             "iterations",
-            "moves that it may propose; what takes two seconds if not given, none on large ones",
+            "moves that it may propose; what takes some seconds if not given, none on large ones",
             1,
             100_000_000,
         ),

@@ -18,6 +18,7 @@ from searchspace.traffic import Traffic
 from service.drawings.network import EXAMPLE as NETWORK
 from service.drawings.network import Drawing, draw
 from storage.errors import Conflict
+from storage.networks import ProjectNetworks
 from storage.records import Trial
 from storage.storage import Storage
 from storage.traces import traces_of
@@ -111,7 +112,13 @@ def placement(storage: Storage, job_id: str, number: int) -> Placement:
     exchanged = TracesTraffic(traces_of(storage, application))
     configuration = Configuration.from_json(trial.configuration)
     try:
-        resolved = resolve(configuration, machine, application.ranks, traffic=exchanged)
+        resolved = resolve(
+            configuration,
+            machine,
+            application.ranks,
+            traffic=exchanged,
+            kept=ProjectNetworks(storage, job.project),
+        )
     except Infeasible as error:
         raise Conflict(f"trial {number} is on no network: {error}") from None
     traffic = exchanged(

@@ -15,6 +15,7 @@ from service.exports.result import Result
 from service.exports.transport import TransportChoice, transport_choices, without_unknown
 from storage.errors import Conflict
 from storage.evaluations import key_within
+from storage.networks import ProjectNetworks
 from storage.storage import Storage
 from workers.evaluator import outcome_of
 from workers.simulator_client import Simulator, simulator_version
@@ -102,6 +103,7 @@ def evaluated(
         subject.ranks,
         collectives=subject.calls,
         traffic=subject.traffic,
+        kept=ProjectNetworks(storage, subject.project),
     )
     key = evaluation_key(subject.whole.sha256, machine, configuration, simulator_version())
     key = key_within(result.job.project, key)

@@ -153,7 +153,10 @@ def test_cables_that_a_rotation_maps_onto_each_other_look_alike() -> None:
         (["metrics", "lonely.edges"], "the network is not connected: node 1 has no cable"),
         (["metrics", "picture.edges"], "picture.edges: not a text file"),
         (["metrics", "apart.edges", "--prices", "gold=1"], "unknown price 'gold'"),
-        (["generate", "tailored", "--nodes", "8", "--degree", "3"], "exchange, which is not known"),
+        (
+            ["generate", "tailored", "--nodes", "8", "--degree", "3"],
+            "made for traffic; give --traffic W.mtx",
+        ),
         (
             ["generate", "ring", "--nodes", "8", "--traffic", "W.mtx"],
             "ring networks are not made for traffic",

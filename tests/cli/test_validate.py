@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -48,9 +49,16 @@ def test_trials_are_measured_beside_what_was_simulated(hamtune: Hamtune, tmp_pat
     *trials, defaults = found["configurations"]
     assert defaults["label"] == "the library's defaults"
     assert len(trials) >= 2
-    assert all(trial["measured"] > 0 and trial["simulated"] > 0 for trial in trials)
-    assert found["regret"] >= 1
-    assert found["chosen"] == min(trials, key=lambda trial: trial["simulated"])["label"]
+    assert all(trial["simulated"] > 0 for trial in trials)
+    unknown = [trial for trial in trials if trial["measured"] is None]
+    if unknown:  # only where other work left no core to the ranks, and each run says so
+        assert os.getloadavg()[0] > (os.cpu_count() or 1), unknown
+        assert all(trial["failures"] == [] and trial["doubts"] for trial in unknown)
+        assert all("the cores of this host" in doubt for t in unknown for doubt in t["doubts"])
+    else:
+        assert all(trial["measured"] > 0 for trial in trials)
+        assert found["regret"] >= 1
+        assert found["chosen"] == min(trials, key=lambda trial: trial["simulated"])["label"]
     kept = hamtune.json("measured", "validated")["items"]
     assert [one["label"] for one in kept] == [one["label"] for one in found["configurations"]]
     assert {one["purpose"] for one in kept} == {"validation"}

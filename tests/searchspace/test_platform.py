@@ -233,6 +233,24 @@ def test_a_key_is_the_digest_of_the_canonical_json_of_all_that_counts() -> None:
     assert evaluation_key("t", machine(), chosen, "1") == sha256_of(everything)
 
 
+@pytest.mark.parametrize(
+    ("values", "looks"),
+    [
+        ({"topology": "random"}, False),
+        ({"topology": "tailored"}, True),
+        ({"topology": "random", "mapping": "treematch"}, True),
+    ],
+)
+def test_what_looks_at_the_whole_program_has_another_key_where_a_part_of_it_is_simulated(
+    values: dict[str, Any], looks: bool
+) -> None:
+    def key(whole: str | None) -> str:
+        return evaluation_key("part", machine(), configuration(**values), "1", whole)
+
+    assert key(None) == key("part")
+    assert (key("part") != key("whole")) is looks
+
+
 def test_a_family_that_builds_other_networks_now_has_other_keys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -39,22 +39,30 @@ void bind_traffic_annealing(nb::module_& module) {
           [](TrafficAnnealing* self, std::size_t nodes, const hamtune::EdgeArray& cables, const Numbers& one,
              const Numbers& other, const Volumes& volume, double background, std::uint64_t iterations,
              std::uint64_t seed) {
-            new (self) TrafficAnnealing(nodes, hamtune::to_edges(cables), to_demands(one, other, volume), background,
-                                        iterations, seed);
+            const std::vector<hamtune::Edge> edges = hamtune::to_edges(cables);
+            const std::vector<hamtune::Demand> demands = to_demands(one, other, volume);
+            const nb::gil_scoped_release released;
+            new (self) TrafficAnnealing(nodes, edges, demands, background, iterations, seed);
           },
           nb::arg("nodes"), nb::arg("cables"), nb::arg("one"), nb::arg("other"), nb::arg("volume"),
           nb::arg("background"), nb::arg("iterations"), nb::arg("seed"))
       .def(
           "resume",
           [](TrafficAnnealing& self, std::uint64_t epoch, const hamtune::EdgeArray& cables,
-             const hamtune::EdgeArray& best) { self.resume(epoch, hamtune::to_edges(cables), hamtune::to_edges(best)); },
+             const hamtune::EdgeArray& best) {
+            const std::vector<hamtune::Edge> now = hamtune::to_edges(cables);
+            const std::vector<hamtune::Edge> found = hamtune::to_edges(best);
+            const nb::gil_scoped_release released;
+            self.resume(epoch, now, found);
+          },
           nb::arg("epoch"), nb::arg("cables"), nb::arg("best"))
       .def("run", &TrafficAnnealing::run, nb::arg("epochs"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("finished", &TrafficAnnealing::finished)
       .def_prop_ro("epoch", &TrafficAnnealing::epoch)
+      .def_prop_ro("evaluations", &TrafficAnnealing::evaluations)
       .def_prop_ro("terms",
                    [](const TrafficAnnealing& self) {
-                     return nb::make_tuple(self.best_terms().distance, self.best_terms().congestion);
+                     return nb::make_tuple(self.best_terms().distance, self.best_terms().loaded);
                    })
       .def_prop_ro("cables", [](const TrafficAnnealing& self) { return to_array(self.cables()); }, nb::rv_policy::move)
       .def_prop_ro("best", [](const TrafficAnnealing& self) { return to_array(self.best()); }, nb::rv_policy::move)

@@ -24,7 +24,7 @@ struct Demand {
 /// What a network does to traffic, in hops.
 struct TrafficCost {
   double distance = 0;    ///< hops of a unit of volume in the mean
-  double congestion = 0;  ///< the same, were all cables as loaded as the quartic mean of them
+  double loaded = 0;      ///< the same, did every cable carry what the fourth power mean of them carries
 };
 
 /// Anneals a network over exchanges of the ends of two cables, which keep every degree.
@@ -86,6 +86,8 @@ class TrafficAnnealing {
 
   bool finished() const { return epoch_ * kEpoch >= iterations_ || cables_.size() < 2; }
   std::uint64_t epoch() const { return epoch_; }
+  /// Networks evaluated for moves, since this object was made.
+  std::uint64_t evaluations() const { return evaluations_; }
   const std::vector<Edge>& cables() const { return cables_; }
   const std::vector<Edge>& best() const { return best_; }
   const TrafficCost& best_terms() const { return best_terms_; }
@@ -93,7 +95,10 @@ class TrafficAnnealing {
  private:
   static constexpr double kWarmth = 0.2;      // first temperature, in what a move costs in the mean
   static constexpr double kCooling = 0.01;    // the last one, as a share of the first
-  static constexpr unsigned kSampled = 64;    // moves that tell what a move costs
+  // Moves that tell what a move costs: a share of those to come.
+  static constexpr std::uint64_t kFewestSampled = 8;
+  static constexpr std::uint64_t kMostSampled = 64;
+  static constexpr std::uint64_t kMovesASample = 16;
 
   /// Cables a-b and c-d become a-c and b-d.
   struct Exchange {
@@ -182,7 +187,7 @@ class TrafficAnnealing {
     for (const double load : load_) fourth += load * load * load * load;
     const auto count = static_cast<double>(load_.size());
     terms_ = {hops / total_, std::sqrt(std::sqrt(fourth / count)) * count / total_};
-    const double cost = (terms_.distance + terms_.congestion) / 2.0;
+    const double cost = (terms_.distance + terms_.loaded) / 2.0;
     return cost > limit ? std::numeric_limits<double>::infinity() : cost;
   }
 
@@ -211,7 +216,8 @@ class TrafficAnnealing {
     Random random(~seed_);
     double sum = 0.0;
     unsigned dearer = 0;
-    for (unsigned sample = 0; sample < kSampled && cables_.size() >= 2; ++sample) {
+    const std::uint64_t samples = std::clamp(iterations_ / kMovesASample, kFewestSampled, kMostSampled);
+    for (std::uint64_t sample = 0; sample < samples && cables_.size() >= 2; ++sample) {
       Exchange change{};
       if (!draw(random, change)) continue;
       const double cost = evaluate(std::numeric_limits<double>::infinity());
@@ -228,6 +234,7 @@ class TrafficAnnealing {
     if (!draw(random, change)) return;
     const double allowance = -std::log(1.0 - random.unit()) * temperature;
     const double cost = evaluate(cost_ + allowance);
+    ++evaluations_;
     if (!std::isfinite(cost)) {
       undo(change);
       return;
@@ -318,6 +325,7 @@ class TrafficAnnealing {
   double total_ = 0.0;
   std::uint64_t iterations_;
   std::uint64_t epoch_ = 0;
+  std::uint64_t evaluations_ = 0;
   std::uint64_t seed_;
   double hot_ = 0.0;
   double cost_ = 0.0;

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
+from numpy.typing import NDArray
+
 from searchspace.graph import Graph
 from searchspace.topology.family import Wanted
 from searchspace.topology.random_regular import RANDOM
 from searchspace.traffic import Traffic
 
 __all__ = ["join_heaviest"]
+
+_CHUNK = 1 << 16
+_GOLDEN = 0x9E3779B97F4A7C15
 
 
 def join_heaviest(traffic: Traffic, degree: int, seed: int) -> Graph:
@@ -27,11 +33,7 @@ def join_heaviest(traffic: Traffic, degree: int, seed: int) -> Graph:
     """
     rng = random.Random(seed)  # noqa: S311 - reproducibility is wanted, not secrecy
     near: list[set[int]] = [set() for _ in range(traffic.ranks)]
-    one, other, size = (values.tolist() for values in traffic.pairs)
-    drawn = [rng.random() for _ in size]
-    for pair in sorted(range(len(size)), key=lambda pair: (-size[pair], drawn[pair])):
-        if len(near[one[pair]]) < degree and len(near[other[pair]]) < degree:
-            _join(near, one[pair], other[pair])
+    _join_by_volume(near, traffic, degree, seed)
     free = [host for host in range(len(near)) for _ in range(degree - len(near[host]))]
     while free:
         if not _join_free(near, free, rng):
@@ -40,6 +42,32 @@ def join_heaviest(traffic: Traffic, degree: int, seed: int) -> Graph:
         for one, other in zip(parts[::2], parts[1::2], strict=False):
             _exchange_between(near, one, other, rng)
     return Graph.from_edges(len(near), [(u, v) for u in range(len(near)) for v in near[u] if u < v])
+
+
+def _join_by_volume(near: list[set[int]], traffic: Traffic, degree: int, seed: int) -> None:
+    one, other, size = traffic.pairs
+    order = np.lexsort((_scattered(len(size), seed), -size))
+    is_open = np.ones(traffic.ranks, dtype=bool)
+    for begin in range(0, len(order), _CHUNK):
+        pairs = order[begin : begin + _CHUNK]
+        pairs = pairs[is_open[one[pairs]] & is_open[other[pairs]]]
+        for u, v in zip(one[pairs].tolist(), other[pairs].tolist(), strict=True):
+            if is_open[u] and is_open[v]:
+                _join(near, u, v)
+                for end in (u, v):
+                    is_open[end] = len(near[end]) < degree
+        if np.count_nonzero(is_open) < 2:
+            return
+
+
+def _scattered(count: int, seed: int) -> NDArray[np.uint64]:
+    """A number for each index by which equal ones are in random order: SplitMix64."""
+    with np.errstate(over="ignore"):
+        mixed = np.arange(count, dtype=np.uint64) + np.uint64(seed) * np.uint64(_GOLDEN)
+        mixed *= np.uint64(_GOLDEN)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))
 
 
 def _below(rng: random.Random, limit: int) -> int:

@@ -29,13 +29,13 @@ MOST_NODES = 4096
 """Of an annealing: every move looks at the routes between all pairs."""
 
 _BACKGROUND = 0.01
-_FEWEST = 64
+_FEWEST = 128
 _STEP = 1 << 23
 """Pairs of nodes that the evaluations of a step may look at: some tenths of a second."""
 
 
 def usual_moves(nodes: int) -> int:
-    """Moves of an annealing of about two CPU seconds; 0 where they are too few to be worth it."""
+    """Moves of an annealing of some CPU seconds; 0 where they are too few to be worth it."""
     moves = min(100_000, (1 << 29) // nodes**2)
     return moves if moves >= _FEWEST else 0
 
@@ -54,7 +54,8 @@ class TrafficSearch:
             raise InvalidInput(
                 "--ring keep, --symmetry and --diameter-first belong to method sa", field="method"
             )
-        check_size(problem.nodes, problem.degree)
+        if problem.start is None:
+            check_size(problem.nodes, problem.degree)
         if problem.nodes > MOST_NODES:
             raise InvalidInput(
                 f"a network for traffic has at most {MOST_NODES} nodes, not {problem.nodes}",
@@ -81,26 +82,29 @@ class TrafficSearch:
 
     @property
     def finished(self) -> bool:
-        """Whether the moves are done; by the clock alone it never is."""
-        return self._problem.iterations is not None and self._annealing.finished
+        """Whether the moves are done, or there are none since every host is joined with all."""
+        complete = 2 * len(self._annealing.cables) == self._problem.nodes * (
+            self._problem.nodes - 1
+        )
+        return complete or (self._problem.iterations is not None and self._annealing.finished)
 
     @property
     def best(self) -> Point:
         """The best network of all annealings; `note` says what it does to the traffic."""
-        cables, (distance, congestion) = self._best_of_all()
-        note = f"{distance:.4f} hops a byte, {congestion:.4f} with the weight of busy cables"
+        cables, (distance, loaded) = self._best_of_all()
+        note = f"{distance:.4f} hops a byte, {loaded:.4f} with the weight of busy cables"
         return Point(Graph.from_edges(self._problem.nodes, cables), note=note)
 
     @property
     def moves(self) -> int:
-        """Exchanges proposed so far."""
-        return self._done + self._annealing.epoch * TrafficAnnealing.EPOCH
+        """Networks evaluated so far."""
+        return self._done + self._annealing.evaluations
 
     def step(self) -> None:
         """Go on for some tenths of a second at most."""
         if self._annealing.finished:
             self._best, self._terms = self._best_of_all()
-            self._done += self._annealing.epoch * TrafficAnnealing.EPOCH
+            self._done += self._annealing.evaluations
             self._round += 1
             self._annealing = self._begin()
         self._annealing.run(max(1, _STEP // (TrafficAnnealing.EPOCH * self._problem.nodes**2)))
@@ -109,7 +113,7 @@ class TrafficSearch:
         """Everything to go on from, as JSON."""
         return {
             "round": self._round,
-            "moves": self._done,
+            "moves": self.moves,
             "best": self._best,
             "terms": list(self._terms),
             "annealing": {

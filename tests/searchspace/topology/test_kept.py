@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +54,17 @@ def test_a_network_is_made_for_the_traffic_that_is_given() -> None:
             made.edges
         )
     assert len(shelf.kept) == 2
+
+
+def test_traffic_is_not_remembered_with_the_network_that_was_made_for_it() -> None:
+    traffic = Traffic.from_pairs(6, [0, 2], [3, 5], [1, 1])
+    forgotten = weakref.ref(traffic)
+    made = generate_once(None, "tailored", 6, degree=2, iterations=32, traffic=traffic)
+    again = Traffic.from_pairs(6, [0, 2], [3, 5], [1, 1])
+    assert generate_once(None, "tailored", 6, degree=2, iterations=32, traffic=again) is made
+    del traffic
+    gc.collect()
+    assert forgotten() is None
 
 
 def test_a_new_version_of_a_family_has_new_keys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from searchspace.job import build_space, load_job
-from searchspace.topology import generate, obstacle
+from searchspace.options import Choice
+from searchspace.topology import FAMILIES, generate, obstacle
 from searchspace.topology.metrics import measure
 
 
@@ -37,6 +38,12 @@ def test_refuses(
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
         generate("optimised", nodes, degree=degree, **options)
+
+
+def test_only_methods_that_have_an_objective_of_the_family_can_be_chosen() -> None:
+    methods = FAMILIES["optimised"].options[1]
+    assert isinstance(methods, Choice)
+    assert methods.choices == ("auto", "sa", "symmetric", "spectral", "2opt")
 
 
 def test_what_an_optimiser_is_told_is_searched_over() -> None:
