@@ -28,7 +28,11 @@ __all__ = [
 ]
 
 seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random choices."
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),  # more than this the kernels in C++ do not take
+    default=0,
+    show_default=True,
+    help="Seed of random choices.",
 )
 
 F = TypeVar("F", bound=Callable[..., Any])

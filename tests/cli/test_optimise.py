@@ -93,6 +93,7 @@ def test_a_network_for_traffic_is_told_by_what_it_does_to_it(
         (("--nodes", 9, "--degree", 9), "from 1 to 8"),
         (("--nodes", 12, "--degree", 3, "--symmetry", 5), "does not divide 12 nodes"),
         (("--degree", 3), "--nodes and --degree are needed"),
+        (("--nodes", 9, "--degree", 4, "--seed", 2**70), "is not in the range"),
         (("--nodes", 9, "--degree", 4, "--seconds", "nan"), "above 0"),
         (("--nodes", 9, "--degree", 4, "--objective", "bisection", "--method", "sa"), "spectral"),
         (("--nodes", 9, "--degree", 4, "--method", "2opt", "--threads", 2), "in one thread"),

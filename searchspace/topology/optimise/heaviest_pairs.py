@@ -63,7 +63,7 @@ def _join_by_volume(near: list[set[int]], traffic: Traffic, degree: int, seed: i
 def _scattered(count: int, seed: int) -> NDArray[np.uint64]:
     """A number for each index by which equal ones are in random order: SplitMix64."""
     with np.errstate(over="ignore"):
-        mixed = np.arange(count, dtype=np.uint64) + np.uint64(seed) * np.uint64(_GOLDEN)
+        mixed = np.arange(count, dtype=np.uint64) + np.uint64(seed % 2**64) * np.uint64(_GOLDEN)
         mixed *= np.uint64(_GOLDEN)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

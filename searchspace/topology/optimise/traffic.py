@@ -142,7 +142,7 @@ class TrafficSearch:
             size.astype(np.float64),
             _BACKGROUND,
             problem.iterations or planned,
-            seed,
+            seed % 2**64,
         )
 
 

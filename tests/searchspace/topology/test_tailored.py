@@ -95,6 +95,15 @@ def test_refuses(nodes: int, degree: int | None, options: dict[str, int], messag
         generate("tailored", nodes, degree=degree, traffic=Traffic.silent(nodes), **options)
 
 
+def test_any_seed_will_do() -> None:
+    traffic = grid(4)
+    made = {
+        generate("tailored", 16, degree=3, seed=seed, iterations=32, traffic=traffic).edges
+        for seed in (0, 2**64 - 1, 2**64 + 7)
+    }
+    assert len(made) == 3
+
+
 def test_needs_the_traffic() -> None:
     with pytest.raises(InvalidInput, match="what an application's ranks exchange, which is not kn"):
         generate("tailored", 16, degree=4)
