@@ -7,7 +7,8 @@ TREE is one that `python -m deploy.portable` made. As root. Both systems evaluat
 turns, with both network models; the least CPU seconds of each count. The bar: 10% more, and the
 same digits. Before them the examination of the engine here: at most 0.2 seconds of the clock, the
 least of five. The exit status tells whether it is met. `table` measures nothing: it writes that of
-docs/packaging.md anew, of `systems.json` and what `deploy.portable` and `deploy.image` found.
+docs/packaging.md anew, of `systems.json` and what `deploy.portable`,
+`deploy.image` and `deploy.clone` found.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from workers.simulator_client import engine_in_use
 MOST_SLOWER = 0.1
 MOST_EXAMINING = 0.2  # s
 MOST_ENVIRONMENT, MOST_IMAGE = 700, 900  # MB
+MOST_DEMO = 240  # s, from nothing
 REPEATS = 15
 LEAST_SECONDS = 0.1  # CPU: an evaluation of EP takes a ten thousandth
 ROOT = Path(__file__).resolve().parent.parent
@@ -104,7 +106,7 @@ def _examination() -> float:
 
 def systems_table() -> str:
     """What was found and measured, in Markdown; a step that was not taken has no row."""
-    rows = [*_portable(), *_costs(), *_image()]
+    rows = [*_portable(), *_costs(), *_image(), *_clone()]
     lines = ["| What | Found | Bar | Day |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(lines) + "\n"
@@ -125,6 +127,10 @@ def _portable() -> Iterator[_Row]:
     if wheel := found.get("wheel"):
         what = f"the wheel there, {wheel['python']}: the demo's job"
         yield what, _digits(wheel), "the same digits", wheel["date"]
+    if pythons := found.get("pythons"):
+        for tried in pythons["tried"]:
+            what = f"the wheel here, {tried['python']}: the demo's job"
+            yield what, _digits(tried), "the same digits", pythons["date"]
     if tests := found.get("tests"):
         yield "tests there", tests["outcome"], "", tests["date"]
     if compilers := found.get("compilers"):
@@ -156,6 +162,19 @@ def _image() -> Iterator[_Row]:
         yield "captured in it", ", ".join(image["captured"]), "C, C++ and Fortran", day
         size = _beside(image["megabytes"], MOST_IMAGE, 0)
         yield "MB of the image", size, f"{MOST_IMAGE}", day
+
+
+def _clone() -> Iterator[_Row]:
+    found = _found("clone.json")
+    if demo := found.get("demo"):
+        seconds = _beside(demo["seconds_from_nothing"], MOST_DEMO, 0)
+        what = f"`make demo` in a fresh clone here, load {demo['load_before']} before: seconds"
+        yield what, seconds, f"{MOST_DEMO}", demo["date"]
+    if tests := found.get("test"):
+        median = f"{tests['load_median']:.1f}"
+        held = "" if tests["holds"] else " (missed)"
+        what = f"`make test` in a fresh clone here at a median load of {median}"
+        yield what, tests["outcome"] + held, "passes at 12", tests["date"]
 
 
 def _found(name: str) -> dict[str, Any]:

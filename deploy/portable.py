@@ -7,6 +7,7 @@ Steps, those that are named, or the first three:
 - demo: `make demo` there from nothing, then here; all trials must have the same digits
 - wheel: made there, installed into an empty environment, which runs the demo's job: the same digits
 - tests: `./setup.sh --test` there, and the tests of the simulator, its engine and the search space
+- pythons: a wheel made here by each `--python`, used as above with the Python that made it
 - compilers: the C++ parts by each compiler that either system offers, warnings as errors; each
   simulator must pass the engine's examination. It installs these compilers on this system too.
 
@@ -24,6 +25,7 @@ import io
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -64,6 +66,7 @@ def main() -> int:
         metavar="COMPILER",
         help="of the compilers these alone, as 'gcc-13, there'; what the file has of others stays",
     )
+    parser.add_argument("--python", action="append", metavar="EXECUTABLE", help="of step pythons")
     parser.add_argument("--tree", type=Path, default=TREE)
     parser.add_argument("--output", type=Path, help="where what was found goes")
     arguments = parser.parse_args()
@@ -75,7 +78,11 @@ def main() -> int:
     found["system"] = said(there(tree, ". /etc/os-release; echo $PRETTY_NAME"))
     steps = arguments.steps or _USUAL
     known = found.get("compilers", {}).get("outcomes", {})
-    taken = {**_STEPS, "compilers": partial(compilers, only=arguments.only, known=known)}
+    taken = {
+        **_STEPS,
+        "pythons": partial(pythons, executables=arguments.python),
+        "compilers": partial(compilers, only=arguments.only, known=known),
+    }
     for step in steps:
         print(f"\n# {step}", flush=True)
         date = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -190,25 +197,38 @@ def wheel(tree: Path) -> dict[str, Any]:
 
     The demo must have been run there.
     """
-    tools = "scikit-build-core nanobind setuptools wheel"
+    return _installed(partial(there, tree), "python3", "/root")
+
+
+def pythons(_tree: Path, executables: Sequence[str] = ()) -> dict[str, Any]:
+    """The same here by other Pythons; the demo must have been run here."""
+    if not executables:
+        raise SystemExit("portable: step pythons takes --python EXECUTABLE, once or more")
+    found = []
+    for executable in executables:
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(_installed(here, executable, folder))
+    return {"holds": all(one["holds"] for one in found), "tried": found}
+
+
+def _installed(at: Callable[[str], list[str]], python: str, folder: str) -> dict[str, Any]:
     run(
-        there(
-            tree,
-            "rm -rf dist /root/tools /root/user /root/data; python3 -m venv /root/tools;"
-            f" /root/tools/bin/pip install -q {tools};"
-            " CMAKE_PREFIX_PATH=$PWD/.simgrid /root/tools/bin/python -m deploy.dist dist;"
-            " python3 -m venv /root/user; /root/user/bin/pip install -q dist/hamtune-*.whl;"
-            f" cp {_JOB} /root/job.yaml; cd /root;"
-            " /root/user/bin/hamtune run job.yaml --data /root/data",
+        at(
+            f"cd {folder}; rm -rf dist tools user data; home=$OLDPWD; {python} -m venv tools;"
+            " tools/bin/pip install -q scikit-build-core nanobind setuptools wheel;"
+            f" (cd $home; CMAKE_PREFIX_PATH=$home/.simgrid {folder}/tools/bin/python"
+            f" -m deploy.dist {folder}/dist); {python} -m venv user;"
+            f" user/bin/pip install -q dist/hamtune-*.whl; cp $home/{_JOB} job.yaml;"
+            " user/bin/hamtune run job.yaml --data data"
         )
     )
-    theirs = digits(said(there(tree, trials("/root/user/bin/hamtune", "/root/data"))))
-    same = theirs == digits(said(there(tree, trials("./hamtune", "demo/data"))))
+    theirs = digits(said(at(trials(f"{folder}/user/bin/hamtune", f"{folder}/data"))))
+    same = theirs == digits(said(at(trials("./hamtune", "demo/data"))))
     return {
         "holds": same,
         "trials": len(theirs),
-        "python": said(there(tree, "/root/user/bin/python --version")),
-        "version": said(there(tree, "/root/user/bin/hamtune --version")),
+        "python": said(at(f"{folder}/user/bin/python --version")),
+        "version": said(at(f"{folder}/user/bin/hamtune --version")),
         "same_digits": same,
     }
 
@@ -271,6 +291,7 @@ _STEPS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "demo": demo,
     "wheel": wheel,
     "tests": tests,
+    "pythons": pythons,
     "compilers": compilers,
 }
 _USUAL = ("demo", "wheel", "tests")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 
 from searchspace.graph import Graph
+from searchspace.topology.draws import draw_below
 from searchspace.topology.family import Family, Wanted
 
 __all__ = ["RANDOM"]
@@ -53,15 +54,6 @@ def _generate(wanted: Wanted) -> Graph:
             return graph
 
 
-def _below(rng: random.Random, limit: int) -> int:
-    """Draws from 0 to limit - 1.
-
-    Only `random()` is promised to give the same sequence in every Python release, and a seed must
-    mean the same network for ever.
-    """
-    return int(rng.random() * limit)
-
-
 def _edges(adjacency: list[set[int]]) -> list[tuple[int, int]]:
     return [(u, v) for u, near in enumerate(adjacency) for v in sorted(near) if u < v]
 
@@ -70,7 +62,7 @@ def _ring(nodes: int, rng: random.Random) -> Graph:
     """Draws a ring through all nodes in random order (Fisher-Yates)."""
     order = list(range(nodes))
     for last in range(nodes - 1, 0, -1):
-        other = _below(rng, last + 1)
+        other = draw_below(rng, last + 1)
         order[last], order[other] = order[other], order[last]
     return Graph.from_edges(nodes, zip(order, order[1:] + order[:1], strict=True))
 
@@ -89,7 +81,7 @@ def _paired(nodes: int, degree: int, rng: random.Random) -> list[set[int]]:
 def _pair_once(free: list[int], adjacency: list[set[int]], rng: random.Random) -> bool:
     """Joins two suitable free ends; returns whether there were any."""
     for _ in range(len(free) + 10):
-        i, j = _below(rng, len(free)), _below(rng, len(free))
+        i, j = draw_below(rng, len(free)), draw_below(rng, len(free))
         if _suitable(free[i], free[j], adjacency):
             break
     else:
@@ -102,7 +94,7 @@ def _pair_once(free: list[int], adjacency: list[set[int]], rng: random.Random) -
         ]
         if not pairs:
             return False
-        i, j = pairs[_below(rng, len(pairs))]
+        i, j = pairs[draw_below(rng, len(pairs))]
     adjacency[free[i]].add(free[j])
     adjacency[free[j]].add(free[i])
     for index in sorted((i, j), reverse=True):
@@ -119,7 +111,7 @@ def _swap_edges(adjacency: list[set[int]], rng: random.Random) -> None:
     """Tries double-edge swaps: a-b, c-d become a-d, c-b where both are new."""
     edges = _edges(adjacency)
     for _ in range(_SWAPS_PER_EDGE * len(edges)):
-        i, j = _below(rng, len(edges)), _below(rng, len(edges))
+        i, j = draw_below(rng, len(edges)), draw_below(rng, len(edges))
         (a, b), (c, d) = edges[i], edges[j]
         if rng.random() < 0.5:
             c, d = d, c

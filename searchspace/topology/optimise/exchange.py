@@ -7,10 +7,10 @@ import random
 import numpy as np
 from numpy.typing import NDArray
 
-from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
+from searchspace.topology.draws import draw_below
 from searchspace.topology.family import Wanted
-from searchspace.topology.optimise.search import Problem, check_size
+from searchspace.topology.optimise.search import Problem, check_exchanges_suffice, check_size
 from searchspace.topology.random_regular import RANDOM
 
 __all__ = ["Edge", "edge_array", "random_exchange", "starting_graph"]
@@ -24,10 +24,7 @@ def starting_graph(problem: Problem) -> Graph:
     Raises:
         InvalidInput: There is no such network, or the problem asks for what only annealing has.
     """
-    if problem.ring == "keep" or (problem.symmetry or 1) > 1 or problem.diameter_first:
-        raise InvalidInput(
-            "--ring keep, --symmetry and --diameter-first belong to method sa", field="method"
-        )
+    check_exchanges_suffice(problem)
     if problem.start is not None:
         return problem.start
     check_size(problem.nodes, problem.degree)
@@ -46,7 +43,7 @@ def random_exchange(
 
     From a-b and c-d come a-c and b-d, or a-d and b-c.
     """
-    i, j = int(rng.random() * len(edges)), int(rng.random() * len(edges))
+    i, j = draw_below(rng, len(edges)), draw_below(rng, len(edges))
     (a, b), (c, d) = edges[i], edges[j]
     if rng.random() < 0.5:
         c, d = d, c

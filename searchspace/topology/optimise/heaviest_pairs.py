@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from searchspace.graph import Graph
+from searchspace.topology.draws import draw_below
 from searchspace.topology.family import Wanted
 from searchspace.topology.random_regular import RANDOM
 from searchspace.traffic import Traffic
@@ -70,11 +71,6 @@ def _scattered(count: int, seed: int) -> NDArray[np.uint64]:
         return mixed ^ (mixed >> np.uint64(31))
 
 
-def _below(rng: random.Random, limit: int) -> int:
-    """Draws from 0 to limit - 1; only `random()` is the same in every release of Python."""
-    return int(rng.random() * limit)
-
-
 def _join(near: list[set[int]], u: int, v: int) -> None:
     near[u].add(v)
     near[v].add(u)
@@ -88,7 +84,7 @@ def _part(near: list[set[int]], u: int, v: int) -> None:
 def _join_free(near: list[set[int]], free: list[int], rng: random.Random) -> bool:
     """Uses two free ends, for a cable of their own or in the place of another; false: cannot."""
     for _ in range(4 * len(free)):
-        i, j = _below(rng, len(free)), _below(rng, len(free))
+        i, j = draw_below(rng, len(free)), draw_below(rng, len(free))
         u, v = free[i], free[j]
         if u != v and v not in near[u]:
             _join(near, u, v)
@@ -111,7 +107,7 @@ def _insert(near: list[set[int]], u: int, v: int, rng: random.Random) -> bool:
     ]
     if not fit:
         return False
-    x, y = fit[_below(rng, len(fit))]
+    x, y = fit[draw_below(rng, len(fit))]
     _part(near, x, y)
     _join(near, u, x)
     _join(near, v, y)
@@ -140,8 +136,8 @@ def _exchange_between(
     near: list[set[int]], one: list[int], other: list[int], rng: random.Random
 ) -> None:
     """Cables a-b and c-d of two parts become a-c and b-d: never more parts than before."""
-    a, c = one[_below(rng, len(one))], other[_below(rng, len(other))]
-    b, d = (sorted(near[end])[_below(rng, len(near[end]))] for end in (a, c))
+    a, c = one[draw_below(rng, len(one))], other[draw_below(rng, len(other))]
+    b, d = (sorted(near[end])[draw_below(rng, len(near[end]))] for end in (a, c))
     _part(near, a, b)
     _part(near, c, d)
     _join(near, a, c)

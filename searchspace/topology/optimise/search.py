@@ -11,7 +11,16 @@ from searchspace.graph import Graph
 from searchspace.topology.metrics import aspl_lower_bound
 from searchspace.traffic import Traffic
 
-__all__ = ["Objective", "Optimiser", "Point", "Problem", "Ring", "Search", "check_size"]
+__all__ = [
+    "Objective",
+    "Optimiser",
+    "Point",
+    "Problem",
+    "Ring",
+    "Search",
+    "check_exchanges_suffice",
+    "check_size",
+]
 
 Objective = Literal["aspl", "bisection", "traffic"]
 Ring = Literal["keep", "free"]
@@ -58,6 +67,18 @@ class Problem:
     def aspl_lower_bound(self) -> float:
         """The ASPL that no network of this size can be below."""
         return aspl_lower_bound(self.nodes, self.degree)
+
+
+def check_exchanges_suffice(problem: Problem) -> None:
+    """Check that free exchanges of cables can solve a problem.
+
+    Raises:
+        InvalidInput: It asks for what only simulated annealing has.
+    """
+    if problem.ring == "keep" or (problem.symmetry or 1) > 1 or problem.diameter_first:
+        raise InvalidInput(
+            "--ring keep, --symmetry and --diameter-first belong to method sa", field="method"
+        )
 
 
 def check_size(nodes: int, degree: int) -> None:

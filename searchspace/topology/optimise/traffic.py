@@ -21,7 +21,13 @@ from searchspace.graph import Graph
 from searchspace.kernels import edge_array
 from searchspace.kernels._native import TrafficAnnealing
 from searchspace.topology.optimise.heaviest_pairs import join_heaviest
-from searchspace.topology.optimise.search import Optimiser, Point, Problem, check_size
+from searchspace.topology.optimise.search import (
+    Optimiser,
+    Point,
+    Problem,
+    check_exchanges_suffice,
+    check_size,
+)
 
 __all__ = ["BY_TRAFFIC", "MOST_NODES", "TrafficSearch", "usual_moves"]
 
@@ -50,10 +56,7 @@ class TrafficSearch:
         traffic = problem.traffic
         if traffic is None:
             raise InvalidInput("a network for traffic needs the traffic", field="traffic")
-        if problem.ring == "keep" or (problem.symmetry or 1) > 1 or problem.diameter_first:
-            raise InvalidInput(
-                "--ring keep, --symmetry and --diameter-first belong to method sa", field="method"
-            )
+        check_exchanges_suffice(problem)
         if problem.start is None:
             check_size(problem.nodes, problem.degree)
         if problem.nodes > MOST_NODES:
