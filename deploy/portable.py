@@ -40,6 +40,10 @@ INSIDE = "root/hamtune"  # the sources, in the tree
 CONFIGURATION = ("resolv.conf", "pip.conf", "npmrc", "ssl/certs/ca-certificates.crt")
 """Of /etc: how this machine reaches its registries."""
 _BUILT = (".venv", ".simgrid", "build", "demo", "dist", "service/page/dist")
+_NOT_SOURCES = " ".join(
+    f"--exclude={name}"
+    for name in ("./.venv", "./.simgrid", "./.git", "./build", "'*.so'", "node_modules", "./demo")
+)
 _JOB = "examples/demo.yaml"
 _SAME = ("number", "kind", "label", "state", "value", "configuration_sha256")
 _TESTS = (
@@ -214,10 +218,12 @@ def pythons(_tree: Path, executables: Sequence[str] = ()) -> dict[str, Any]:
 def _installed(at: Callable[[str], list[str]], python: str, folder: str) -> dict[str, Any]:
     run(
         at(
-            f"cd {folder}; rm -rf dist tools user data; home=$OLDPWD; {python} -m venv tools;"
+            f"cd {folder}; home=$OLDPWD; rm -rf dist tools sources user data; mkdir sources;"
+            f" {python} -m venv tools;"
             " tools/bin/pip install -q scikit-build-core nanobind setuptools wheel;"
-            f" (cd $home; CMAKE_PREFIX_PATH=$home/.simgrid {folder}/tools/bin/python"
-            f" -m deploy.dist {folder}/dist); {python} -m venv user;"
+            f" tar -C $home {_NOT_SOURCES} -cf - . | tar -xf - -C sources;"
+            " (cd sources; CMAKE_PREFIX_PATH=$home/.simgrid ../tools/bin/python"
+            f" -m deploy.dist ../dist); {python} -m venv user;"
             f" user/bin/pip install -q dist/hamtune-*.whl; cp $home/{_JOB} job.yaml;"
             " user/bin/hamtune run job.yaml --data data"
         )
@@ -260,8 +266,7 @@ def _compiled(at: Callable[[str], list[str]], name: str) -> str:
         " copy=$(mktemp -d); trap 'rm -rf $copy' EXIT; log=$copy/log;"
         f" apt-get install -qq -y --no-install-recommends {packages} >$log 2>&1 ||"
         " { echo not available; exit 0; };"
-        " tar --exclude=.venv --exclude=.simgrid --exclude=.git --exclude=build --exclude='*.so'"
-        " --exclude=node_modules --exclude=demo -cf - . | tar -xf - -C $copy; cd $copy;"
+        f" tar {_NOT_SOURCES} -cf - . | tar -xf - -C $copy; cd $copy;"
         f" {{ cmake -S . -B build -G Ninja -DCMAKE_C_COMPILER={name} -DCMAKE_CXX_COMPILER={cxx}"
         " -DPython_EXECUTABLE=$python -DHAMTUNE_WARNINGS_ARE_ERRORS=ON &&"
         " cmake --build build; } >$log 2>&1 ||"
