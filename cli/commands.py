@@ -104,6 +104,10 @@ TABLE = {
         "Fill an empty database and artifact store from a backup, and bring the tables up to date.",
     ),
     "resume": ("jobs", "Let a paused job go on where it stopped."),
+    "rules": (
+        "rules",
+        "Find the fastest algorithm of each collective by size, and write the MPI library's file.",
+    ),
     "run": ("run", "Run a job to its end, without a server."),
     "schema": ("schema", "Print the JSON schema of job or machine files."),
     "show": (

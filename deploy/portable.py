@@ -106,6 +106,7 @@ def make_tree(tree: Path) -> None:
     sources = tree / INSIDE
     sources.mkdir(parents=True, exist_ok=True)
     kept = [word for name in _BUILT for word in ("!", "-path", f"{sources}/{name}*")]
+    kept += ["!", "-name", "*.so"]  # built there, in the sources' folders
     run(["find", str(sources), "-type", "f", *kept, "-delete"])
     listed = "git ls-files --cached --others --exclude-standard -z"
     command = f"{listed} | tar --null --files-from - -cf - | tar -xf - -C '{sources}'"

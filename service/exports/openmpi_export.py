@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchspace.collectives.equivalents import TARGETS, Target
-from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS, algorithm_parameter
+from searchspace.collectives.equivalents.openmpi_rules import Rule, dynamic_rules, rule
 from service.exports.choices import Choice, choices, communicator_sizes, forced, table
 from service.exports.manifest import verification_files
 from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
@@ -12,22 +12,6 @@ from service.exports.transport import own_settings, settings_lines, transport_se
 from service.exports.wording import comment, origin_lines, readme
 
 __all__ = ["export_openmpi"]
-
-_COLLECTIVE_IDS = {
-    "allgather": 0,
-    "allgatherv": 1,
-    "allreduce": 2,
-    "alltoall": 3,
-    "alltoallv": 4,
-    "barrier": 6,
-    "bcast": 7,
-    "gather": 9,
-    "reduce": 11,
-    "reduce_scatter": 12,
-    "reduce_scatter_block": 13,
-    "scatter": 15,
-}
-"""The numbers of collectives in dynamic rules files (4.1)."""
 
 _LATER = "openmpi-5"
 
@@ -126,24 +110,17 @@ def _lines(target: Target, found: list[Choice], transport: list[str]) -> list[st
 
 def _rules(result: Result, found: list[Choice]) -> str:
     """Rules that hold for the sizes of the communicators that were simulated, and no others."""
-    ruled = [choice for choice in found if choice.offered.algorithm]
-    if not ruled:
-        return ""
-    lines = [f"{len(ruled)} # collectives"]
-    for choice in ruled:
-        collective, settings = choice.collective, choice.offered.settings or {}
-        number = ALGORITHM_IDS[collective].index(choice.offered.algorithm)
-        segment = settings.get(f"{algorithm_parameter(collective)}_segmentsize", "0")
-        sizes = communicator_sizes(result.calls[collective], result.application.ranks)
-        rules = dict.fromkeys(sizes, f"0 {number} 0 {segment}")
+    rules: dict[str, dict[int, list[tuple[int, Rule]]]] = {}
+    for choice in found:
+        if not choice.offered.algorithm:
+            continue
+        forced = rule(choice.collective, choice.offered.algorithm, choice.offered.settings or {})
+        sizes = communicator_sizes(result.calls[choice.collective], result.application.ranks)
+        blocks = {size: [(0, forced)] for size in sizes}
         for size in sizes:
-            rules.setdefault(size + 1, "0 0 0 0")
-        rules.setdefault(1, "0 0 0 0")
-        lines.append(f"{_COLLECTIVE_IDS[collective]} # {collective}")
-        lines.append(f"{len(rules)} # communicator sizes")
-        for size in sorted(rules):
-            lines += [f"{size} # ranks", "1 # message sizes", f"{rules[size]} # bytes, algorithm"]
-    return "\n".join(lines) + "\n"
+            blocks.setdefault(size + 1, [(0, (0, 0))])
+        rules[choice.collective] = blocks
+    return dynamic_rules(rules)
 
 
 def _script(result: Result, suffix: str, lines: list[str]) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 
-from searchspace.collectives import COLLECTIVES
+from searchspace.collectives import COLLECTIVES, DEFAULT
+from searchspace.collectives.decision_table import Row
 from searchspace.collectives.equivalents.mpich_choices import ROWS as MPICH_ROWS
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
 from searchspace.collectives.equivalents.openmpi_choices import TABLE as OPENMPI_TABLE
 from searchspace.collectives.tables import LIBRARIES
 
-__all__ = ["option", "rules", "selected"]
+__all__ = ["decided", "option", "rules", "selected"]
 
 _MOST_RANKS = 1 << 20
 _OF_ALL = ("allgather", "allgatherv")
@@ -123,9 +124,47 @@ def rules(library: str, collective: str) -> str:
         library: Of `LIBRARIES`.
         collective: A key of `COLLECTIVES`.
     """
+    return _written(_rows(library, collective), of_all=_is_of_all(library, collective))
+
+
+def decided(rows: Sequence[Row], collective: str, library: str) -> str:
+    """What the simulator follows where a table decides, and elsewhere the library.
+
+    Args:
+        rows: The table of the collective.
+        collective: A key of `COLLECTIVES`.
+        library: Whose choice `default` is, of `SELECTORS`.
+    """
+    own = _rows(library, collective) if library in LIBRARIES else [(2, [(0, library)])]
+    of_all = _is_of_all(library, collective)
+    begins = sorted({ranks for ranks, _ in own} | {row.ranks for row in rows})
+    spliced = []
+    for ranks in begins:
+        factor = ranks if of_all else 1
+        lines = next((lines for begin, lines in reversed(own) if begin <= ranks), [])
+        row = next((row for row in reversed(rows) if row.ranks <= ranks), None)
+        ours = row.lines if row is not None else ()
+        sizes = sorted({least for least, _ in lines} | {line.bytes * factor for line in ours})
+        found = []
+        for size in sizes:
+            name = next((x.algorithm for x in reversed(ours) if x.bytes * factor <= size), DEFAULT)
+            if name == DEFAULT:
+                name = next(choice for least, choice in reversed(lines) if least <= size)
+            found.append((size, name))
+        spliced.append((ranks, found))
+    return _written(spliced, of_all=of_all)
+
+
+def _is_of_all(library: str, collective: str) -> bool:
+    return LIBRARIES.get(library) == "mpich" and collective in _OF_ALL
+
+
+def _rows(library: str, collective: str) -> Sequence[tuple[int, _Lines]]:
     is_mpich = LIBRARIES[library] == "mpich"
-    rows = MPICH_ROWS[collective] if is_mpich else _openmpi(collective)
-    of_all = is_mpich and collective in _OF_ALL
+    return MPICH_ROWS[collective] if is_mpich else _openmpi(collective)
+
+
+def _written(rows: Sequence[tuple[int, _Lines]], *, of_all: bool) -> str:
     text = ";".join(
         f"{ranks}:{','.join(f'{least}={name}' for least, name in lines)}" for ranks, lines in rows
     )

@@ -1,0 +1,100 @@
+"""`hamtune rules`: a decision file from a machine alone."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Hamtune
+
+MACHINE = "{nodes: 16, degree: 4, host_speed: 10Gf, link_bandwidth: 10Gbps, network: packets}"
+TORUS = ("--configuration", "{topology: torus-2d}")
+FEW = ("--collectives", "allreduce,bcast,barrier", "--sizes", "8,4KiB,1MiB", "--ranks", "4,16")
+
+
+@pytest.fixture(scope="module")
+def hamtune(tmp_path_factory: pytest.TempPathFactory) -> Hamtune:
+    return Hamtune(tmp_path_factory.mktemp("rules"))
+
+
+def test_files_a_summary_and_a_picture_come_of_a_machine(hamtune: Hamtune, tmp_path: Path) -> None:
+    made = hamtune(
+        "rules", MACHINE, *FEW, *TORUS, "-o", tmp_path / "out", "--picture", tmp_path / "gains.svg"
+    )
+
+    names, *lines = made.stdout.splitlines()
+    assert names.split()[:3] == ["collective", "mean", "most"]
+    assert [line.split()[0] for line in lines[:3]] == ["allreduce", "bcast", "barrier"]
+    assert "6 of 6 simulated" in made.stderr
+    rules = (tmp_path / "out/dynamic-rules.conf").read_text()
+    assert rules.startswith("# Hamtune: algorithms of collectives by size for Open MPI 4.1")
+    assert "coll_tuned_use_dynamic_rules = 1" in (tmp_path / "out/README.txt").read_text()
+    assert (tmp_path / "gains.svg").read_text().startswith("<?xml")
+    rows = list(csv.DictReader((tmp_path / "out/times.csv").open()))
+    cells = {(row["collective"], row["ranks"], row["bytes"]) for row in rows}
+    assert len(cells) == 2 * 2 * 3 + 2
+    assert all(float(row["seconds"]) > 0 for row in rows)
+
+
+def test_the_answer_is_the_same_again_and_says_what_it_gains(hamtune: Hamtune) -> None:
+    first = hamtune.json("rules", MACHINE, *FEW, *TORUS)
+    second = hamtune.json("rules", MACHINE, *FEW, *TORUS)
+
+    assert first["collectives"] == second["collectives"]
+    assert first["target"] == "openmpi-4.1"
+    bcast = first["collectives"]["bcast"]
+    assert bcast["mean_gain"] >= 1
+    assert bcast["most_gain"]["gain"] >= bcast["mean_gain"]
+    assert all(row["lines"][0]["bytes"] == 0 for row in bcast["rows"])
+    named = {line["library"] for row in bcast["rows"] for line in row["lines"]}
+    assert named - {None}
+
+
+def test_the_network_of_a_configuration_counts_and_its_algorithms_do_not(hamtune: Hamtune) -> None:
+    random = "{topology: random, topology_seed: 3}"
+    other = "{topology: torus-2d}"
+    same = "{topology: random, topology_seed: 3, mpi: mpich, collectives: {bcast: flattree}}"
+    found = [
+        hamtune.json("rules", MACHINE, *FEW, "--configuration", one)["collectives"]
+        for one in (random, same, other)
+    ]
+    assert found[0] == found[1]
+    assert found[0] != found[2]
+
+
+def test_intel_mpi_gets_variables(hamtune: Hamtune, tmp_path: Path) -> None:
+    hamtune("rules", MACHINE, *FEW, *TORUS, "--target", "intelmpi-2021", "-o", tmp_path)
+    text = (tmp_path / "adjust.sh").read_text()
+    assert "not run" in text
+    assert "export I_MPI_ADJUST_BCAST=" in text
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (("--collectives", "allreduce,alltoallw"), "there is no 'alltoallw'"),
+        (("--collectives", ","), "names nothing"),
+        (("--sizes", "8,large"), "--sizes"),
+        (("--sizes", "0"), "--sizes"),
+        (("--ranks", "4,17"), "from 2 to 16"),
+        (("--ranks", "1"), "from 2 to 16"),
+        (("--target", "mpich-4.0", "-o", "out"), "--library"),
+        (("--library", "/etc/hostname"), "--library is not for openmpi-4.1"),
+        (("--worth", "1"), "--worth"),
+        (("--picture", "gains.jpg"), "--picture"),
+        ((), "topology: is required"),
+        (("--configuration", "{topology: torus-9d}"), "torus-9d"),
+        (("--target", "mpich-4.0", "--library", "/etc/hostname", "-o", "out"), "/etc/hostname"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(
+    more: tuple[str, ...], complaint: str, hamtune: Hamtune
+) -> None:
+    assert complaint in hamtune.refused("rules", MACHINE, *more)
+
+
+def test_a_machine_of_one_core_has_no_collectives(hamtune: Hamtune) -> None:
+    alone = MACHINE.replace("nodes: 16, degree: 4", "nodes: 1")
+    assert "no communicator of two ranks" in hamtune.refused("rules", alone)

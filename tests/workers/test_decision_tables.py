@@ -1,0 +1,90 @@
+"""What single calls take, and the tables that come of it, on small machines."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from searchspace.collectives.decision_table import chosen
+from searchspace.collectives.equivalents import TARGETS
+from searchspace.collectives.equivalents.decisions import decided
+from searchspace.configuration import Configuration
+from searchspace.errors import InvalidInput
+from searchspace.formats.trace import TraceHeader, write_trace
+from searchspace.machine import Machine, NetworkModel, parse_machine
+from searchspace.platform import resolve
+from workers.collective_times import SIZED, Asked, one_call, simulate_collectives
+from workers.decision_tables import decide_collectives
+from workers.simulator_client import Simulator
+
+RING = Configuration({"topology": "ring"})
+
+
+def machine(model: NetworkModel) -> Machine:
+    described = {"nodes": 8, "degree": 2, "host_speed": "10Gf", "link_bandwidth": "10Gbps"}
+    return parse_machine(described).simulated_by(model)
+
+
+@pytest.mark.parametrize("model", ["fluid", "packets"])
+def test_a_table_is_as_fast_as_it_says_when_the_simulator_follows_it(
+    model: NetworkModel, tmp_path: Path
+) -> None:
+    on, target = machine(model), TARGETS["openmpi-4.1"]
+    sizes = {name: dict.fromkeys((4, 8), (64, 40000)) for name in SIZED}
+    found = decide_collectives(on, RING, target, sizes)
+
+    assert set(found.table) == set(SIZED)
+    for name, ranks, size in itertools.product(SIZED, (4, 8), (64, 40_000)):
+        trace = tmp_path / f"{name}-{ranks}-{size}.ht"
+        header = TraceHeader(ranks=ranks, program=name)
+        write_trace(trace, header, [one_call(name, ranks, size)] * ranks)
+        request = resolve(RING, on, ranks).simulator_request()
+        request["options"][f"smpi/{name}"] = decided(found.table[name], name, target.selector)
+        with Simulator([trace]) as simulator:
+            answer = simulator.evaluate(request)
+        at = found.times[name][ranks][size]
+        assert answer["simulated_time"] == at[chosen(found.table[name], ranks, size)]
+
+
+def test_something_is_gained_and_nothing_lost() -> None:
+    on, target = machine("packets"), TARGETS["openmpi-4.1"]
+    sizes = {"bcast": {8: (64, 4096, 1 << 20)}, "reduce": {8: (64, 4096, 1 << 20)}}
+    found = decide_collectives(on, RING, target, sizes)
+    ratios = [
+        at["default"] / at[chosen(found.table[name], 8, size)]
+        for name, times in found.times.items()
+        for size, at in times[8].items()
+    ]
+    assert min(ratios) >= 1
+    assert max(ratios) > 1.2
+
+
+def test_the_answer_does_not_depend_on_how_many_work_at_it() -> None:
+    on, target = machine("packets"), TARGETS["mpich-4.0"]
+    sizes = {name: {2: (8, 3000), 7: (8, 3000)} for name in ("allreduce", "alltoall", "bcast")}
+    told: list[int] = []
+    alone = decide_collectives(on, RING, target, sizes, done=told.append)
+    together = decide_collectives(on, RING, target, sizes, at_once=3)
+
+    assert (alone.table, alone.times, alone.more_than) == (
+        together.table,
+        together.times,
+        together.more_than,
+    )
+    assert told == list(range(1, 7))
+
+
+def test_what_takes_far_longer_is_given_up_and_said_to_take_at_least_so_long() -> None:
+    asked = Asked("bcast", 8, (1 << 19, 1 << 20), ("flattree", "NTSL"), "openmpi-4.1")
+    (found,) = simulate_collectives(machine("packets"), RING, [asked])
+    fastest = found.seconds[1 << 20]["NTSL"]
+    assert found.more_than[1 << 20].keys() == {"flattree"}
+    assert found.more_than[1 << 20]["flattree"] > 2.9 * fastest
+
+
+def test_more_ranks_than_cores_are_refused() -> None:
+    asked = Asked("bcast", 9, (8,), ("flattree",), "openmpi-4.1")
+    with pytest.raises(InvalidInput, match="9 ranks"):
+        simulate_collectives(machine("fluid"), RING, [asked])
