@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import os
 from collections.abc import Iterator, Mapping
@@ -13,21 +14,25 @@ import click
 
 from cli.decision_figures import Gains, gains_of, picture
 from cli.mapping_pictures import check_picture
-from cli.options import example, json_option, print_json, say
+from cli.options import data_option, example, json_option, print_json, say
 from cli.output_files import write_below
-from cli.subjects import read_configuration, read_machine
+from cli.subjects import Subject, read_application, read_configuration, read_machine
 from searchspace.collectives import COLLECTIVES, DEFAULT
-from searchspace.collectives.decision_table import WORTH
+from searchspace.collectives.decision_table import WORTH, DecisionTable
 from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
+from searchspace.formats.called_sizes import called_sizes
+from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine, NetworkModel
 from searchspace.platform import resolve
-from searchspace.units import format_size, parse_size
+from searchspace.units import format_duration, format_size, parse_size
+from service.settings import Settings
 
 if TYPE_CHECKING:
     from workers.decision_tables import Decided
+    from workers.program_rules import ProgramRules
 
 __all__ = ["COMMANDS"]
 
@@ -55,6 +60,7 @@ def _listed(
         "hamtune rules machine.yaml --target mpich-4.0 --library libmpich.so.12 -o rules",
         "hamtune rules '{nodes: 16, degree: 4, link_bandwidth: 10Gbps, host_speed: 10Gf}' \\",
         "  --configuration '{topology: torus-2d}' --collectives allreduce,bcast --sizes 8,1MiB",
+        "hamtune rules machine.yaml --configuration best.json --application ft.W.16 -o rules",
     )
 )
 @click.argument("machine", metavar="MACHINE")
@@ -78,21 +84,30 @@ def _listed(
     help="For MPICH: libmpich.so of the cluster, whose own decisions stay where they are best.",
 )
 @click.option(
+    "--application",
+    metavar="A",
+    help="Decide for this program alone: a trace file, a built-in program as NAME.CLASS.RANKS, or "
+    "what a job file has under 'application'. It is simulated under the rules.",
+)
+@click.option(
+    "--evaluations",
+    type=click.IntRange(1),
+    default=400,
+    show_default=True,
+    help="With --application, how often it may be simulated.",
+)
+@click.option(
     "--collectives",
     metavar="A,B",
-    default=_SIZED,
     callback=_listed,
-    show_default=True,
-    help="What the file is to decide; barrier can be named too.",
+    help=f"What the file is to decide; all of {_SIZED} if left out, and barrier can be named too.",
 )
 @click.option(
     "--sizes",
     metavar="S,S",
-    default=_SIZES,
     callback=_listed,
-    show_default=True,
     help="Bytes of a call: of the whole vector, but of the block of one rank for allgather, "
-    "alltoall, gather and scatter.",
+    f"alltoall, gather and scatter; {_SIZES} if left out.",
 )
 @click.option(
     "--ranks",
@@ -127,34 +142,47 @@ def _listed(
     help="Draw the gains by ranks and bytes (.svg or .png).",
 )
 @json_option
+@data_option
 def rules(
     machine: str,
     configuration: str,
     target: str,
     library: Path | None,
-    collectives: tuple[str, ...],
-    sizes: tuple[str, ...],
+    application: str | None,
+    evaluations: int,
+    collectives: tuple[str, ...] | None,
+    sizes: tuple[str, ...] | None,
     ranks: tuple[str, ...] | None,
     network: NetworkModel | None,
     worth: float,
     output: Path | None,
     drawing: Path | None,
     as_json: bool,
+    settings: Settings,
 ) -> None:
     """Find the fastest algorithm of each collective at each size, and write the library's file.
 
     Every algorithm that the library has is simulated on MACHINE, one call at a time, in
     communicators of the first ranks. The file says at which sizes the library should not choose by
     itself, and what it should run there. No application is needed; seconds, for 64 hosts.
+
+    With --application the file is for the sizes that it calls, and its own simulated time decides.
     """
     check_picture(drawing)
+    if application is not None and (collectives or sizes or ranks):
+        raise click.UsageError("--application tells collectives, sizes and ranks by itself")
     described = read_machine(machine)
     on = described.simulated_by(network or described.trial_model)
     chosen = TARGETS[target]
     _check_library(chosen, library, needed=output is not None)
-    asked = _asked(on, collectives, sizes, ranks)
     network_of = _without_algorithms(read_configuration(configuration))
-    resolve(network_of, on, 2)  # before anything is said to begin
+    if application is None:
+        asked = _asked(on, collectives, sizes, ranks)
+        resolve(network_of, on, 2)  # before anything is said to begin
+        subject = None
+    else:
+        subject = read_application(application, settings)
+        asked = _called(subject)
     from workers.decision_tables import decide_collectives
 
     say(f"hamtune: {_counted(asked)} for {chosen.title}, {on.model_text}")
@@ -167,8 +195,14 @@ def rules(
         at_once=os.cpu_count() or 1,
         done=_progress(sum(len(of) for of in asked.values())),
     )
+    program = None
+    if subject is not None:
+        program = _in_program(subject, on, network_of, chosen, asked, decided.table, evaluations)
+        decided = dataclasses.replace(decided, table=program.table)
     gains = {name: gains_of(decided.table[name], decided.times[name]) for name in asked}
     document = _document(chosen, on, decided, gains)
+    if program is not None:
+        document["program"] = _of_program(program)
     if output is not None:
         _write(output, chosen, on, decided, library)
     if drawing is not None:
@@ -178,7 +212,7 @@ def rules(
     if as_json:
         print_json(document)
     else:
-        click.echo(_table(gains, document))
+        click.echo(_table(gains, document) if program is None else _of_rules(chosen, program))
     if output is None:
         say("hamtune: no file was written; name a directory with -o")
     else:
@@ -206,10 +240,12 @@ def _check_library(target: Target, library: Path | None, *, needed: bool) -> Non
 
 def _asked(
     machine: Machine,
-    collectives: tuple[str, ...],
-    sizes: tuple[str, ...],
+    collectives: tuple[str, ...] | None,
+    sizes: tuple[str, ...] | None,
     ranks: tuple[str, ...] | None,
 ) -> dict[str, dict[int, tuple[int, ...]]]:
+    collectives = collectives or tuple(_SIZED.split(","))
+    sizes = sizes or tuple(_SIZES.split(","))
     allowed = (*_SIZED.split(","), "barrier")
     for name in collectives:
         if name not in allowed:
@@ -240,6 +276,91 @@ def _calls(collective: str, ranks: int, calls: tuple[int, ...]) -> tuple[int, ..
     if collective == "reduce_scatter":
         return tuple(dict.fromkeys(max(size, ranks) for size in calls))
     return calls
+
+
+def _called(subject: Subject) -> dict[str, dict[int, tuple[int, ...]]]:
+    """What a program calls, by the sizes of its communicators.
+
+    Raises:
+        InvalidInput: Nothing that can be decided.
+    """
+    asked: dict[str, dict[int, tuple[int, ...]]] = {}
+    for name, sizes in called_sizes(subject.traces, _SIZED.split(",")).items():
+        counts = {len(group) or subject.ranks for group in subject.calls[name]} - {1}
+        if counts:
+            asked[name] = {count: _calls(name, count, sizes) for count in sorted(counts)}
+    if not asked:
+        raise InvalidInput(f"--application: it calls none of {_SIZED}")
+    return asked
+
+
+def _in_program(
+    subject: Subject,
+    machine: Machine,
+    network_of: Configuration,
+    target: Target,
+    asked: Mapping[str, Mapping[int, tuple[int, ...]]],
+    alone: DecisionTable,
+    most: int,
+) -> ProgramRules:
+    from workers.program_rules import Program, rules_for
+    from workers.simulator_client import Simulator
+    from workers.subject import request_for
+
+    resolved = resolve(
+        network_of,
+        machine,
+        subject.ranks,
+        collectives=subject.calls,
+        traffic=TracesTraffic(subject.traces),
+    )
+    with Simulator(subject.traces) as simulator:
+        program = Program(simulator, request_for(resolved, subject.workload), target, most)
+        return rules_for(
+            program,
+            target,
+            asked,
+            alone,
+            done=lambda seconds: say(
+                f"hamtune: {format_duration(seconds)} after {program.evaluations} simulations"
+            ),
+        )
+
+
+def _of_program(program: ProgramRules) -> dict[str, Any]:
+    return {
+        "default_seconds": program.default,
+        "single_seconds": program.single,
+        "single_algorithms": dict(program.single_algorithms),
+        "seconds": program.seconds,
+        "evaluations": program.evaluations,
+    }
+
+
+def _of_rules(target: Target, program: ProgramRules) -> str:
+    """The rules, and what the program takes under them and under others."""
+    lines = []
+    for name, rows in program.table.items():
+        for row in rows:
+            for line in row.lines:
+                if line.algorithm != DEFAULT:
+                    library = _in_library(target, name, line.algorithm, row.ranks)
+                    begin = f"from {format_size(line.bytes)}"
+                    lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} {library}")
+                elif line.bytes:
+                    begin = f"from {format_size(line.bytes)}"
+                    lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} the library's choice")
+    return "\n".join([*lines, _program_line(program)])
+
+
+def _program_line(program: ProgramRules) -> str:
+    forced = ", ".join(f"{name} {chosen}" for name, chosen in program.single_algorithms.items())
+    single = f"{format_duration(program.single)} with one algorithm each ({forced or 'none'})"
+    return (
+        f"program: {format_duration(program.seconds)} under these rules, {single}, "
+        f"{format_duration(program.default)} as the library chooses; "
+        f"{program.evaluations} simulations"
+    )
 
 
 def _number(word: str) -> str | int:

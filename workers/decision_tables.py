@@ -14,7 +14,7 @@ from searchspace.configuration import Configuration
 from searchspace.machine import Machine
 from workers.collective_times import Asked, simulate_collectives
 
-__all__ = ["Decided", "Sizes", "decide_collectives"]
+__all__ = ["Decided", "Sizes", "candidates", "decide_collectives"]
 
 Sizes: TypeAlias = Mapping[str, Mapping[int, Sequence[int]]]
 """By collective, by ranks of a communicator: the bytes of calls."""
@@ -66,7 +66,7 @@ def decide_collectives(
         HamtuneError: The library's own choice cannot be simulated at some size.
     """
     asked = [
-        Asked(name, ranks, tuple(calls), _candidates(target, name, ranks), target.selector)
+        Asked(name, ranks, tuple(calls), candidates(target, name, ranks), target.selector)
         for name, of in sizes.items()
         for ranks, calls in of.items()
     ]
@@ -90,7 +90,8 @@ def decide_collectives(
     )
 
 
-def _candidates(target: Target, collective: str, ranks: int) -> tuple[str, ...]:
+def candidates(target: Target, collective: str, ranks: int) -> tuple[str, ...]:
+    """The algorithms of a library that work in a communicator of so many ranks."""
     algorithms = COLLECTIVES[collective].algorithms
     return tuple(
         name

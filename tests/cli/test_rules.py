@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import TraceHeader, write_trace
 from tests.cli.conftest import Hamtune
 
 MACHINE = "{nodes: 16, degree: 4, host_speed: 10Gf, link_bandwidth: 10Gbps, network: packets}"
@@ -71,6 +73,15 @@ def test_intel_mpi_gets_variables(hamtune: Hamtune, tmp_path: Path) -> None:
     assert "export I_MPI_ADJUST_BCAST=" in text
 
 
+def test_an_application_is_simulated_under_its_rules(hamtune: Hamtune, tmp_path: Path) -> None:
+    given = ("--application", "is.S.16", *TORUS, "--evaluations", "60")
+    program = hamtune.json("rules", MACHINE, *given, "-o", tmp_path)["program"]
+    assert program["seconds"] <= min(program["default_seconds"], program["single_seconds"])
+    assert 1 < program["evaluations"] <= 60
+    assert (tmp_path / "dynamic-rules.conf").exists()
+    assert "as the library chooses" in hamtune("rules", MACHINE, *given).stdout
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
@@ -83,6 +94,7 @@ def test_intel_mpi_gets_variables(hamtune: Hamtune, tmp_path: Path) -> None:
         (("--target", "mpich-4.0", "-o", "out"), "--library"),
         (("--library", "/etc/hostname"), "--library is not for openmpi-4.1"),
         (("--worth", "1"), "--worth"),
+        (("--application", "is.S.16", "--sizes", "8"), "--application tells"),
         (("--picture", "gains.jpg"), "--picture"),
         ((), "topology: is required"),
         (("--configuration", "{topology: torus-9d}"), "torus-9d"),
@@ -98,3 +110,11 @@ def test_what_cannot_be_is_refused_in_a_line(
 def test_a_machine_of_one_core_has_no_collectives(hamtune: Hamtune) -> None:
     alone = MACHINE.replace("nodes: 16, degree: 4", "nodes: 1")
     assert "no communicator of two ranks" in hamtune.refused("rules", alone)
+
+
+def test_a_program_without_collectives_has_no_rules(hamtune: Hamtune, tmp_path: Path) -> None:
+    trace = tmp_path / "alone.ht"
+    operations = encode("compute", flops=1.0) + encode("barrier") + encode("finalize")
+    write_trace(trace, TraceHeader(ranks=4, program="alone"), [operations] * 4)
+    refused = hamtune.refused("rules", MACHINE, *TORUS, "--application", trace)
+    assert "it calls none of allgather, allreduce" in refused

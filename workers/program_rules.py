@@ -1,0 +1,188 @@
+"""A decision table for one program: found from what it calls, judged by its simulated time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from searchspace.collectives import DEFAULT
+from searchspace.collectives.decision_table import DecisionTable, Line, Row, chosen
+from searchspace.collectives.equivalents import Target
+from searchspace.collectives.equivalents.decisions import decided, option, selected
+from searchspace.errors import HamtuneError
+from workers.decision_tables import Sizes, candidates
+from workers.simulator_client import Simulator
+
+__all__ = ["Program", "ProgramRules", "rules_for"]
+
+_WORTH = 0.001
+"""By which part a program has to be faster for a line to change."""
+
+Cell = tuple[str, int, int]
+"""A collective, the ranks of its communicator, and the bytes of a call."""
+
+
+@dataclass(frozen=True)
+class ProgramRules:
+    """What was found for a program.
+
+    Attributes:
+        table: By collective; communicators that it does not use are left to the library.
+        default: Simulated seconds where the library chooses.
+        single: The same where one algorithm is forced for each collective, the best found.
+        single_algorithms: These algorithms.
+        seconds: The same under the table.
+        evaluations: Simulations of the program.
+    """
+
+    table: DecisionTable
+    default: float
+    single: float
+    single_algorithms: Mapping[str, str]
+    seconds: float
+    evaluations: int
+
+
+class Program:
+    """Simulates a program under choices of algorithms.
+
+    Args:
+        simulator: With its traces.
+        request: Of the program on a machine, as the simulator takes it.
+        target: The library.
+        most: Simulations that it may take.
+    """
+
+    def __init__(
+        self, simulator: Simulator, request: Mapping[str, Any], target: Target, most: int
+    ) -> None:
+        self._simulator = simulator
+        self._request = {**request, "options": {**request["options"], **selected(target.selector)}}
+        self._known: dict[frozenset[tuple[str, str]], float] = {}
+        self._most = most
+
+    @property
+    def evaluations(self) -> int:
+        """Simulations so far."""
+        return len(self._known)
+
+    def seconds(self, options: Mapping[str, str], than: float = math.inf) -> float:
+        """Simulated seconds; infinite where they are not less than `than`, or nothing is left.
+
+        Args:
+            options: Of collectives, whose choice is not the library's own.
+            than: What has to be undercut.
+
+        Raises:
+            HamtuneError: The program fails where the library chooses.
+        """
+        key = frozenset(options.items())
+        if key in self._known:
+            return self._known[key]
+        if self.evaluations >= self._most:
+            return math.inf
+        request = {**self._request, "options": {**self._request["options"], **options}}
+        answer = self._simulator.evaluate(request, cutoff=None if than == math.inf else than)
+        done = answer["status"] == "completed"
+        if not done and not options:
+            raise HamtuneError(f"the program cannot be simulated: {answer['reason']}")
+        self._known[key] = float(answer["simulated_time"]) if done else math.inf
+        return self._known[key]
+
+
+def rules_for(
+    program: Program,
+    target: Target,
+    sizes: Sizes,
+    alone: DecisionTable,
+    *,
+    done: Callable[[float], None] = lambda _: None,
+) -> ProgramRules:
+    """Find a table under which a program is fastest.
+
+    First the best algorithm of each collective is forced, one collective after the other. The
+    better of that and of the table of single calls is where a descent begins: each size that the
+    program calls gets another algorithm where that makes the program faster.
+
+    Args:
+        program: What is simulated, and how often it may be.
+        target: The library.
+        sizes: What the program calls.
+        alone: The table of single calls (`decide_collectives`).
+        done: Called with the seconds of the best table so far, whenever there is a better one.
+
+    Raises:
+        HamtuneError: The program cannot be simulated as the library runs it.
+    """
+    default = program.seconds({})
+    forced, single = _singles(program, target, sizes, default)
+    cells = [
+        (name, ranks, size) for name, of in sizes.items() for ranks in of for size in of[ranks]
+    ]
+    of_singles = {cell: forced.get(cell[0], DEFAULT) for cell in cells}
+    of_calls = {cell: chosen(alone.get(cell[0], ()), *cell[1:]) for cell in cells}
+    best, seconds = dict.fromkeys(cells, DEFAULT), default
+    for start in (of_singles, of_calls):
+        took = program.seconds(_options(start, target), seconds * (1 - _WORTH))
+        if took < seconds * (1 - _WORTH):
+            best, seconds = start, took
+    done(seconds)
+    changed = True
+    while changed:
+        changed = False
+        for cell in sorted(cells, key=lambda cell: (-cell[2], cell[0], cell[1])):
+            for name in (DEFAULT, *candidates(target, cell[0], cell[1])):
+                other = {**best, cell: name}
+                took = program.seconds(_options(other, target), seconds * (1 - _WORTH))
+                if took < seconds * (1 - _WORTH):
+                    best, seconds, changed = other, took, True
+                    done(seconds)
+    return ProgramRules(_table(best), default, single, forced, seconds, program.evaluations)
+
+
+def _singles(
+    program: Program, target: Target, sizes: Sizes, default: float
+) -> tuple[dict[str, str], float]:
+    forced: dict[str, str] = {}
+    seconds = default
+    for name, of in sizes.items():
+        fit = [set(candidates(target, name, ranks)) for ranks in of]
+        for algorithm in sorted(set.intersection(*fit)):
+            other = {**forced, name: algorithm}
+            options = {f"smpi/{key}": option(key, value) for key, value in other.items()}
+            took = program.seconds(options, seconds * (1 - _WORTH))
+            if took < seconds * (1 - _WORTH):
+                forced, seconds = other, took
+    return forced, seconds
+
+
+def _options(cells: Mapping[Cell, str], target: Target) -> dict[str, str]:
+    table = _table(cells)
+    return {
+        f"smpi/{name}": decided(rows, name, target.selector)
+        for name, rows in table.items()
+        if any(line.algorithm != DEFAULT for row in rows for line in row.lines)
+    }
+
+
+def _table(cells: Mapping[Cell, str]) -> dict[str, tuple[Row, ...]]:
+    found: dict[str, dict[int, list[tuple[int, str]]]] = {}
+    for (name, ranks, size), algorithm in sorted(cells.items()):
+        found.setdefault(name, {}).setdefault(ranks, []).append((size, algorithm))
+    return {name: tuple(_rows(of)) for name, of in found.items()}
+
+
+def _rows(of: Mapping[int, Sequence[tuple[int, str]]]) -> Iterator[Row]:
+    for ranks, calls in of.items():
+        lines: list[Line] = []
+        before = 0
+        for size, algorithm in calls:
+            begin = math.ceil(math.sqrt(before * size))
+            if not lines or algorithm != lines[-1].algorithm:
+                lines.append(Line(begin, algorithm))
+            before = size
+        yield Row(ranks, tuple(lines))
+        if ranks + 1 not in of:
+            yield Row(ranks + 1, (Line(0, DEFAULT),))
