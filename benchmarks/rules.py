@@ -1,0 +1,213 @@
+"""Decision files of collectives: what they cost, and what programs gain by them.
+
+    .venv/bin/python -m benchmarks.rules cost [--output benchmarks/rules.json]
+    .venv/bin/python -m benchmarks.rules programs [--repeats 7] [--output benchmarks/rules.json]
+    .venv/bin/python -m benchmarks.rules table
+
+`cost` decides 8 collectives at 15 sizes in 6 communicators of 64 hosts, with both network models.
+The bar: 5 CPU minutes, all processes counted.
+
+`programs` runs five programs of mixed sizes (`mixed_sizes/`) by real Open MPI on an emulated
+cluster of 16 hosts: as the library chooses, with the best algorithm that can be forced for each
+collective, and under rules; both are found by simulation alone. Runs take turns, and the median
+counts. The bars: rules are never slower than either by more than 2%, and faster than both in 3 of
+5. As root, while the machine does nothing else. `table` writes that of docs/rules.md anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.packets.bars import Bars
+from benchmarks.tables_in_docs import write_table
+from measuring.building import compiler_of
+from measuring.clusters import Launch
+from measuring.testbed_cluster import TestbedCluster
+from measuring.trust.cases import NETWORKS, SCALE
+from searchspace.collectives.equivalents import TARGETS
+from testbed.clusters import bring_up, take_down
+from testbed.plan import scaled
+
+RESULTS = Path(__file__).with_suffix(".json")
+SOURCES = Path(__file__).parent / "mixed_sizes"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE, TABLE = "rules.md", "programs"
+PROGRAMS = {"gradients": 4, "panels": 6, "spectral": 6, "samplesort": 8, "ensemble": 4}
+"""Rounds of each: some seconds on the emulated cluster."""
+NETWORK = "random4"
+MOST_CPU_SECONDS = 300.0
+MOST_SLOWER, LEAST_FASTER = 0.02, 3
+_MACHINE = {"nodes": 64, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"}
+_OPENMPI = TARGETS["openmpi-4.1"]
+
+
+def hamtune(*words: str | Path) -> dict[str, Any]:
+    """What a command answers as JSON."""
+    command = [str(ROOT / "hamtune"), *map(str, words), "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def cost() -> dict[str, Any]:
+    """CPU seconds of whole commands, by model."""
+    found: dict[str, Any] = {}
+    for model in ("fluid", "packets"):
+        before = _children()
+        answer = hamtune(
+            "rules",
+            json.dumps({**_MACHINE, "network": model}),
+            "--configuration",
+            "{topology: random, topology_seed: 1}",
+        )
+        found[model] = {
+            "cpu_seconds": _children() - before,
+            "evaluations": answer["evaluations"],
+            "mean_gain": {name: one["mean_gain"] for name, one in answer["collectives"].items()},
+        }
+    return found
+
+
+def programs(repeats: int) -> list[dict[str, Any]]:
+    """Seconds of five programs on an emulated cluster, by how algorithms are chosen."""
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="hamtune-rules-") as folder:
+        here = Path(folder)
+        binary = here / "mixed_sizes"
+        sources = str(SOURCES / "mixed_sizes.c")
+        subprocess.run([compiler_of("openmpi"), "-O2", sources, "-o", binary], check=True)
+        found = {name: _decided(name, rounds, here) for name, rounds in PROGRAMS.items()}
+        cluster_name = f"rules-{os.getpid()}"
+        testbed, _ = bring_up(NETWORKS[NETWORK].machine(), cluster_name, scale=SCALE)
+        try:
+            cluster = TestbedCluster(testbed)
+            for name, rounds in PROGRAMS.items():
+                command = [str(binary), name, str(rounds)]
+                rows.append(_measured(cluster, name, command, found[name], repeats))
+                print(json.dumps(rows[-1]), flush=True)
+        finally:
+            take_down(cluster_name)
+    return rows
+
+
+def _decided(name: str, rounds: int, here: Path) -> dict[str, Any]:
+    """The rules of a program, and the algorithms to force, found by simulation."""
+    trace, output = here / f"{name}.ht", here / f"{name}-rules"
+    subprocess.run(
+        [
+            str(ROOT / "hamtune"),
+            "capture",
+            "--ranks",
+            "16",
+            "--declared-flops",
+            "-o",
+            str(trace),
+            "--",
+            str(SOURCES / "mixed_sizes.c"),
+            name,
+            str(rounds),
+        ],
+        check=True,
+    )
+    machine = scaled(NETWORKS[NETWORK].machine(), SCALE)
+    described = here / "machine.json"
+    described.write_text(json.dumps(machine.canonical()))
+    answer = hamtune("rules", described, "--application", trace, "-o", output)
+    forced = dict(_OPENMPI.always)
+    for collective, algorithm in answer["program"]["single_algorithms"].items():
+        offered = _OPENMPI.equivalent(collective, algorithm, (16,))
+        forced |= dict(offered.settings or {})
+    rules = {"coll_tuned_use_dynamic_rules": "1"}
+    rules["coll_tuned_dynamic_rules_filename"] = str(output / "dynamic-rules.conf")
+    return {"simulated": answer["program"], "default": {}, "single": forced, "rules": rules}
+
+
+def _measured(
+    cluster: TestbedCluster,
+    name: str,
+    command: Sequence[str],
+    found: Mapping[str, Any],
+    repeats: int,
+) -> dict[str, Any]:
+    seconds: dict[str, list[float]] = {"default": [], "single": [], "rules": []}
+    doubts: list[str] = []
+    for _ in range(repeats):
+        for variant, times in seconds.items():
+            settings = {f"OMPI_MCA_{key}": value for key, value in found[variant].items()}
+            ran = cluster.run(Launch(command=command, ranks=16, environment=settings))
+            times.append(float(ran.output))
+            doubts += ran.doubts
+    return {"program": name, "simulated": found["simulated"], "seconds": seconds, "doubts": doubts}
+
+
+def rules_table() -> str:
+    """What was measured, in Markdown."""
+    found = json.loads(RESULTS.read_text())
+    lines = [
+        "| Program | As the library chooses | One algorithm for each collective | Under rules |",
+        "|---|---|---|---|",
+    ]
+    for row in found.get("programs", {}).get("rows", ()):
+        medians = {name: statistics.median(times) for name, times in row["seconds"].items()}
+        cells = [f"{medians[name]:.3f} s" for name in ("default", "single", "rules")]
+        lines.append(f"| {row['program']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def judge(rows: Sequence[Mapping[str, Any]], bars: Bars) -> None:
+    """Hold programs against the bars."""
+    faster = 0
+    for row in rows:
+        medians = {name: statistics.median(times) for name, times in row["seconds"].items()}
+        best = min(medians["default"], medians["single"])
+        slower = medians["rules"] / best - 1
+        bars.at_most(f"{row['program']}: slower than the better of both by", slower, MOST_SLOWER)
+        faster += slower < 0
+    bars.at_least(f"programs of {len(rows)} faster than both", faster, LEAST_FASTER)
+
+
+def main() -> int:
+    """Measure one of both."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("cost", "programs", "table"))
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--output", type=Path)
+    given = parser.parse_args()
+    if given.what == "table":
+        write_table(PAGE, TABLE, rules_table())
+        return 0
+    bars = Bars()
+    if given.what == "cost":
+        found: dict[str, Any] = cost()
+        for model, one in found.items():
+            bars.at_most(f"{model}: CPU seconds", one["cpu_seconds"], MOST_CPU_SECONDS)
+    else:
+        found = {"rows": programs(given.repeats)}
+        judge(found["rows"], bars)
+    if given.output:
+        known = json.loads(given.output.read_text()) if given.output.exists() else {}
+        known[given.what] = {"date": datetime.now(UTC).date().isoformat(), **found}
+        given.output.write_text(json.dumps(known, indent=1) + "\n")
+    return 1 if bars.missed else 0
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main())
