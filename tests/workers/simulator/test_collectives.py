@@ -60,6 +60,23 @@ def test_a_broadcast_goes_down_its_tree(
     assert tree(loads(server, 7, {"smpi/bcast": algorithm}), 40 * KIB) == parents
 
 
+@pytest.mark.parametrize("ranks", [6, 8])
+@pytest.mark.parametrize("collective", ["allreduce", "reduce"])
+def test_rabenseifners_algorithm_takes_elements_of_any_size(
+    collective: str, ranks: int, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    """SMPI's knows ten types: of others it has no end, or an error, as of complex numbers."""
+    found = []
+    for count, size in ((4800, 4), (19_200, 1), (6400, 3), (1200, 16)):
+        call = encode(collective, count=count, size=size)
+        server = serve(write_program(tmp_path / f"{size}.ht", [[call]] * ranks))
+        found.append(loads(server, ranks, {f"smpi/{collective}": "rab"}))
+    of_integers, *of_others = found
+    for other in of_others:
+        for row, same in zip(other, of_integers, strict=True):
+            assert row == pytest.approx(same, abs=16 * ranks)
+
+
 def test_segments_of_a_chain_overlap(tmp_path: Path, serve: Callable[..., Server]) -> None:
     """Whole, a message is as often on the way as the chain is long; in segments hardly longer."""
     call = encode("reduce", count=1 << 20, size=1)

@@ -6,11 +6,15 @@
 
 namespace simgrid::smpi {
 
+int allreduce__rab(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm communicator);
 int alltoall__basic_linear(const void* from, int count, MPI_Datatype type, void* into, int into_count,
                            MPI_Datatype into_type, MPI_Comm communicator);
 int bcast__flattree(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator);
 int reduce__ompi_basic_linear(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
                               int root, MPI_Comm communicator);
+int reduce__rab(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, int root,
+                MPI_Comm communicator);
 
 }  // namespace simgrid::smpi
 
@@ -45,6 +49,29 @@ int linear_allreduce(const void* from, void* into, int count, MPI_Datatype type,
                                : simgrid::smpi::bcast__flattree(into, count, type, 0, communicator);
 }
 
+/// As many bytes in elements that SMPI's algorithm of Rabenseifner takes: of single bytes it calls itself without an
+/// end, and it throws at types that are none of C's numbers. An odd number of bytes becomes one more.
+Block for_rabenseifner(void* begin, int count, MPI_Datatype type) {
+  for (const MPI_Datatype known : {MPI_SHORT, MPI_INT, MPI_LONG, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+                                   MPI_UNSIGNED_LONG_LONG, MPI_FLOAT, MPI_DOUBLE})
+    if (type == known) return {begin, count, type};
+  const std::size_t bytes = bytes_of(count, type);
+  if (bytes % sizeof(double) == 0) return {begin, static_cast<int>(bytes / sizeof(double)), MPI_DOUBLE};
+  return {begin, static_cast<int>((bytes + 1) / sizeof(short)), MPI_SHORT};
+}
+
+int rabenseifner_allreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm communicator) {
+  const Block block = for_rabenseifner(into, count, type);
+  return simgrid::smpi::allreduce__rab(from, block.begin, block.count, block.type, op, communicator);
+}
+
+int rabenseifner_reduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, int root,
+                        MPI_Comm communicator) {
+  const Block block = for_rabenseifner(into, count, type);
+  return simgrid::smpi::reduce__rab(from, block.begin, block.count, block.type, op, root, communicator);
+}
+
 struct Algorithm {
   std::string_view collective;
   std::string_view name;
@@ -68,6 +95,8 @@ const std::array kAlgorithms = {
     Algorithm{"reduce", "ompi_four_chains", untyped(reduce_up<four_chains, k32Kibibytes>)},
     Algorithm{"reduce", "ompi_binary_whole", untyped(reduce_up<binary, kWhole>)},
     Algorithm{"allreduce", "ompi_basic_linear", untyped(linear_allreduce)},
+    Algorithm{"allreduce", "rab", untyped(rabenseifner_allreduce)},
+    Algorithm{"reduce", "rab", untyped(rabenseifner_reduce)},
     // With its own setting the library has all messages under way at once, as the other one.
     Algorithm{"alltoall", "ompi_linear_sync", untyped(simgrid::smpi::alltoall__basic_linear)},
 };
