@@ -32,12 +32,14 @@ class Gains:
 
     @property
     def mean(self) -> float:
-        """The geometric mean."""
-        return _mean(list(self.cells.values()))
+        """The geometric mean; 1 where nothing could be compared."""
+        return _mean(list(self.cells.values()) or [1.0])
 
     @property
     def most(self) -> tuple[float, int, int]:
-        """The greatest, and the ranks and bytes where it is."""
+        """The greatest, and the ranks and bytes where it is; 1 where nothing could be compared."""
+        if not self.cells:
+            return 1.0, 0, 0
         (ranks, size), gain = max(self.cells.items(), key=lambda item: item[1])
         return gain, ranks, size
 
@@ -45,11 +47,12 @@ class Gains:
 def gains_of(rows: Sequence[Row], times: Times) -> Gains:
     """What a table gains at the sizes that were simulated."""
     at = {(ranks, size): one for ranks, sizes in times.items() for size, one in sizes.items()}
-    cells = {}
-    for (ranks, size), one in at.items():
-        cells[ranks, size] = one[DEFAULT] / one[chosen(rows, ranks, size)]
-    names = set.intersection(*(set(one) for one in at.values()))
-    singles = [(_mean([one[DEFAULT] / one[name] for one in at.values()]), name) for name in names]
+    known = {cell: one for cell, one in at.items() if one.get(DEFAULT, 0.0) > 0}
+    cells = {cell: one[DEFAULT] / one[chosen(rows, *cell)] for cell, one in known.items()}
+    singles = [(1.0, DEFAULT)]
+    for name in set.intersection(*(set(one) for one in known.values())) if known else ():
+        if all(one[name] > 0 for one in known.values()):
+            singles.append((_mean([one[DEFAULT] / one[name] for one in known.values()]), name))
     return Gains(cells, max(singles))
 
 
@@ -60,7 +63,7 @@ def picture(gains: Mapping[str, Gains]) -> Figure:
     columns = min(4, len(gains))
     rows = math.ceil(len(gains) / columns)
     figure = Figure(figsize=(4.2 * columns, 3.1 * rows), layout="constrained")
-    most = max(max(one.cells.values()) for one in gains.values())
+    most = max(one.most[0] for one in gains.values())
     image = None
     for number, (name, one) in enumerate(gains.items(), 1):
         ranks = sorted({cell[0] for cell in one.cells})

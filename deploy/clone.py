@@ -19,6 +19,7 @@ import datetime
 import json
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -53,6 +54,7 @@ def main() -> int:
     output: Path | None = arguments.output
     found: dict[str, Any] = json.loads(output.read_text()) if output and output.exists() else {}
     steps = arguments.steps or list(_STEPS)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("clone: terminated"))  # loops end with it
     for step in steps:
         date = datetime.datetime.now(datetime.UTC).date().isoformat()
         with tempfile.TemporaryDirectory(prefix="hamtune-clone-") as folder:
@@ -122,11 +124,16 @@ class _Loops:
         self._thread = threading.Thread(target=self._keep, daemon=True)
 
     def __enter__(self) -> _Loops:
-        self._adjust(int(self._load))
-        while os.getloadavg()[0] < self._load:
-            time.sleep(_EVERY)
-            self._look()
+        try:
+            self._adjust(int(self._load))
+            while os.getloadavg()[0] < self._load:
+                time.sleep(_EVERY)
+                self._look()
+        except BaseException:
+            self._adjust(0)
+            raise
         self.loads.clear()
+        self._look()
         self._thread.start()
         return self
 

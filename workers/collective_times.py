@@ -13,12 +13,10 @@ from typing import Any
 
 from searchspace.collectives import DEFAULT
 from searchspace.collectives.equivalents.decisions import option
-from searchspace.configuration import Configuration
-from searchspace.errors import HamtuneError
+from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
-from searchspace.machine import Machine
-from searchspace.platform import resolve
+from searchspace.platform import Resolved
 from workers.simulator_client import Simulator
 
 __all__ = ["SIZED", "Asked", "CollectiveTimes", "one_call", "simulate_collectives"]
@@ -66,7 +64,8 @@ class CollectiveTimes:
 
     Attributes:
         seconds: By bytes, by algorithm, `default` for the library's own choice; an algorithm that
-            failed or was given up is missing.
+            failed or was given up is missing. Where the library's own choice failed there is none.
+        failed: By bytes, why the library's own choice cannot be simulated.
         more_than: The same of those that were given up: what they take at least.
         cpu_seconds: What it cost.
         evaluations: How many simulations there were.
@@ -74,13 +73,13 @@ class CollectiveTimes:
 
     seconds: Mapping[int, Mapping[str, float]]
     more_than: Mapping[int, Mapping[str, float]]
+    failed: Mapping[int, str]
     cpu_seconds: float
     evaluations: int
 
 
 def simulate_collectives(
-    machine: Machine,
-    configuration: Configuration,
+    resolved: Resolved,
     asked: Sequence[Asked],
     *,
     at_once: int = 1,
@@ -89,23 +88,24 @@ def simulate_collectives(
     """Simulate one call, which all ranks begin together, until the last of them has ended it.
 
     Args:
-        machine: The cluster.
-        configuration: Its network, mapping and settings of the transport; no collectives.
+        resolved: The cluster, with its network; a communicator of n ranks is that of the first n
+            of its ranks.
         asked: What is to be simulated.
         at_once: How many simulators work side by side; results do not depend on it.
         done: Called with how many of `asked` have ended, from any thread, one at a time.
 
     Raises:
-        Infeasible: The configuration cannot be.
-        InvalidInput: There are more ranks than cores.
-        HamtuneError: The library's own choice cannot be simulated at some size.
+        InvalidInput: More ranks are asked for than there are.
     """
+    for one in asked:
+        if one.ranks > len(resolved.rank_hosts):
+            raise InvalidInput(f"there are {len(resolved.rank_hosts)} ranks, not {one.ranks}")
     lock = threading.Lock()
     ended = 0
 
     def simulate(one: Asked) -> CollectiveTimes:
         nonlocal ended
-        found = _simulate(machine, configuration, one)
+        found = _simulate(resolved, one)
         with lock:
             ended += 1
             done(ended)
@@ -139,10 +139,11 @@ def one_call(collective: str, ranks: int, size: int) -> bytes:
     return encode(collective, **fields) + encode("finalize")
 
 
-def _simulate(machine: Machine, configuration: Configuration, asked: Asked) -> CollectiveTimes:
-    resolved = resolve(configuration, machine, asked.ranks)
+def _simulate(resolved: Resolved, asked: Asked) -> CollectiveTimes:
     request = resolved.simulator_request()
+    request["applications"][0]["hosts"] = list(resolved.rank_hosts[: asked.ranks])
     seconds: dict[int, dict[str, float]] = {}
+    failed: dict[int, str] = {}
     more_than: dict[int, dict[str, float]] = {}
     cost, evaluations = 0.0, 0
     with ExitStack() as stack:
@@ -168,13 +169,11 @@ def _simulate(machine: Machine, configuration: Configuration, asked: Asked) -> C
                 elif answer["status"] == "censored":
                     more_than.setdefault(size, {})[name] = float(answer["simulated_time"])
                 elif name == DEFAULT:
-                    raise HamtuneError(
-                        f"{asked.collective} of {size} bytes in {asked.ranks} ranks cannot be "
-                        f"simulated as {asked.library} runs it: {answer['reason']}"
-                    )
+                    failed[size] = answer["reason"]["message"]
+                    break
             # What was fast is tried first, so that what is slow is given up soon.
             first = tuple(sorted(asked.algorithms, key=lambda name: at.get(name, float("inf"))))
-    return CollectiveTimes(seconds, more_than, cost, evaluations)
+    return CollectiveTimes(seconds, more_than, failed, cost, evaluations)
 
 
 def _traces(asked: Asked, folder: Path) -> Iterator[Path]:

@@ -10,8 +10,7 @@ from searchspace.collectives import COLLECTIVES
 from searchspace.collectives.decision_table import WORTH, DecisionTable, Times, decide
 from searchspace.collectives.equivalents import Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
-from searchspace.configuration import Configuration
-from searchspace.machine import Machine
+from searchspace.platform import Resolved
 from workers.collective_times import Asked, simulate_collectives
 
 __all__ = ["Decided", "Sizes", "candidates", "decide_collectives"]
@@ -28,6 +27,8 @@ class Decided:
         table: By collective.
         times: By collective, ranks, bytes and algorithm: seconds of a call.
         more_than: The same of algorithms that were given up: seconds that they take at least.
+        failed: By collective, ranks and bytes: why the library's own choice cannot be simulated
+            there; it is left to the library.
         evaluations: Simulations.
         cpu_seconds: What they cost.
     """
@@ -35,16 +36,17 @@ class Decided:
     table: DecisionTable
     times: Mapping[str, Times]
     more_than: Mapping[str, Times]
+    failed: Mapping[tuple[str, int, int], str]
     evaluations: int
     cpu_seconds: float
 
 
 def decide_collectives(
-    machine: Machine,
-    configuration: Configuration,
+    resolved: Resolved,
     target: Target,
     sizes: Sizes,
     *,
+    commutative: bool = False,
     worth: float = WORTH,
     at_once: int = 1,
     done: Callable[[int], None] = lambda _: None,
@@ -52,25 +54,30 @@ def decide_collectives(
     """Simulate every algorithm of a library at every size, and take the fastest.
 
     Args:
-        machine: The cluster.
-        configuration: Its network, mapping and settings of the transport; no collectives.
+        resolved: The cluster, with its network; see `simulate_collectives`.
         target: The library.
         sizes: What is to be decided.
+        commutative: Whether all operations of reductions commute, as MPI's own do. If not, and the
+            library's file cannot tell them apart, only algorithms are taken that keep their order.
         worth: See `decide`.
         at_once: How many simulators work side by side; the table does not depend on it.
         done: See `simulate_collectives`.
 
     Raises:
-        Infeasible: The configuration cannot be.
-        InvalidInput: There are more ranks than cores.
-        HamtuneError: The library's own choice cannot be simulated at some size.
+        InvalidInput: More ranks are asked for than there are.
     """
     asked = [
-        Asked(name, ranks, tuple(calls), candidates(target, name, ranks), target.selector)
+        Asked(
+            name,
+            ranks,
+            tuple(calls),
+            candidates(target, name, ranks, commutative=commutative),
+            target.selector,
+        )
         for name, of in sizes.items()
         for ranks, calls in of.items()
     ]
-    found = simulate_collectives(machine, configuration, asked, at_once=at_once, done=done)
+    found = simulate_collectives(resolved, asked, at_once=at_once, done=done)
     times: dict[str, dict[int, Mapping[int, Mapping[str, float]]]] = {name: {} for name in sizes}
     more_than: dict[str, dict[int, Mapping[int, Mapping[str, float]]]] = {n: {} for n in sizes}
     for one, result in zip(asked, found, strict=True):
@@ -78,28 +85,40 @@ def decide_collectives(
         more_than[one.collective][one.ranks] = result.more_than
     blind = DECISION_FILES[target.format].without_size
     table = {
-        name: decide(of, _works(name), by_size=name not in blind, worth=worth)
+        name: decide(of, _works(target, name), by_size=name not in blind, worth=worth)
         for name, of in times.items()
     }
     return Decided(
         table,
         times,
         more_than,
+        {
+            (one.collective, one.ranks, size): why
+            for one, result in zip(asked, found, strict=True)
+            for size, why in result.failed.items()
+        },
         sum(one.evaluations for one in found),
         sum(one.cpu_seconds for one in found),
     )
 
 
-def candidates(target: Target, collective: str, ranks: int) -> tuple[str, ...]:
-    """The algorithms of a library that work in a communicator of so many ranks."""
-    algorithms = COLLECTIVES[collective].algorithms
-    return tuple(
-        name
-        for name in target.expressible(collective, (ranks,))
-        if algorithms[name].invalid(ranks) is None
-    )
+def candidates(
+    target: Target, collective: str, ranks: int, *, commutative: bool
+) -> tuple[str, ...]:
+    """The algorithms of a library that may be named for communicators of so many ranks."""
+    works = _works(target, collective)
+    in_order = {} if commutative else DECISION_FILES[target.format].in_order
+    names = target.expressible(collective, (ranks,))
+    safe = in_order.get(collective, frozenset(names))
+    return tuple(name for name in names if works(name, ranks) and name in safe)
 
 
-def _works(collective: str) -> Callable[[str, int], bool]:
+def _works(target: Target, collective: str) -> Callable[[str, int], bool]:
+    """Tells whether an algorithm works in a communicator, in the simulator and in the library."""
     algorithms = COLLECTIVES[collective].algorithms
-    return lambda name, ranks: algorithms[name].invalid(ranks) is None
+
+    def works(name: str, ranks: int) -> bool:
+        is_there = target.equivalent(collective, name, (ranks,)).kind == "same"
+        return is_there and algorithms[name].invalid(ranks) is None
+
+    return works

@@ -10,7 +10,8 @@ from typing import Any
 from searchspace.collectives import DEFAULT
 from searchspace.collectives.decision_table import DecisionTable, Line, Row, chosen
 from searchspace.collectives.equivalents import Target
-from searchspace.collectives.equivalents.decisions import decided, option, selected
+from searchspace.collectives.equivalents.decision_files import DECISION_FILES
+from searchspace.collectives.equivalents.decisions import decided, selected
 from searchspace.errors import HamtuneError
 from workers.decision_tables import Sizes, candidates
 from workers.simulator_client import Simulator
@@ -98,6 +99,7 @@ def rules_for(
     sizes: Sizes,
     alone: DecisionTable,
     *,
+    commutative: bool = False,
     done: Callable[[float], None] = lambda _: None,
 ) -> ProgramRules:
     """Find a table under which a program is fastest.
@@ -111,16 +113,25 @@ def rules_for(
         target: The library.
         sizes: What the program calls.
         alone: The table of single calls (`decide_collectives`).
+        commutative: See `decide_collectives`.
         done: Called with the seconds of the best table so far, whenever there is a better one.
 
     Raises:
         HamtuneError: The program cannot be simulated as the library runs it.
     """
     default = program.seconds({})
-    forced, single = _singles(program, target, sizes, default)
+    blind = DECISION_FILES[target.format].without_size
     cells = [
-        (name, ranks, size) for name, of in sizes.items() for ranks in of for size in of[ranks]
+        (name, ranks, size)
+        for name, of in sizes.items()
+        for ranks in of
+        for size in ((0,) if name in blind else of[ranks])
     ]
+    offered = {
+        (name, ranks): candidates(target, name, ranks, commutative=commutative)
+        for name, ranks, _ in cells
+    }
+    forced, single = _singles(program, target, cells, offered, default)
     of_singles = {cell: forced.get(cell[0], DEFAULT) for cell in cells}
     of_calls = {cell: chosen(alone.get(cell[0], ()), *cell[1:]) for cell in cells}
     best, seconds = dict.fromkeys(cells, DEFAULT), default
@@ -133,7 +144,7 @@ def rules_for(
     while changed:
         changed = False
         for cell in sorted(cells, key=lambda cell: (-cell[2], cell[0], cell[1])):
-            for name in (DEFAULT, *candidates(target, cell[0], cell[1])):
+            for name in (DEFAULT, *offered[cell[:2]]):
                 other = {**best, cell: name}
                 took = program.seconds(_options(other, target), seconds * (1 - _WORTH))
                 if took < seconds * (1 - _WORTH):
@@ -143,16 +154,21 @@ def rules_for(
 
 
 def _singles(
-    program: Program, target: Target, sizes: Sizes, default: float
+    program: Program,
+    target: Target,
+    cells: Sequence[Cell],
+    offered: Mapping[tuple[str, int], Sequence[str]],
+    default: float,
 ) -> tuple[dict[str, str], float]:
+    """The best algorithm to force for each collective, at all sizes, and what that takes."""
     forced: dict[str, str] = {}
     seconds = default
-    for name, of in sizes.items():
-        fit = [set(candidates(target, name, ranks)) for ranks in of]
+    for name in dict.fromkeys(cell[0] for cell in cells):
+        fit = [set(names) for (collective, _), names in offered.items() if collective == name]
         for algorithm in sorted(set.intersection(*fit)):
             other = {**forced, name: algorithm}
-            options = {f"smpi/{key}": option(key, value) for key, value in other.items()}
-            took = program.seconds(options, seconds * (1 - _WORTH))
+            tried = {cell: other.get(cell[0], DEFAULT) for cell in cells}
+            took = program.seconds(_options(tried, target), seconds * (1 - _WORTH))
             if took < seconds * (1 - _WORTH):
                 forced, seconds = other, took
     return forced, seconds

@@ -54,6 +54,8 @@ DecisionTable: TypeAlias = Mapping[str, tuple[Row, ...]]
 Times: TypeAlias = Mapping[int, Mapping[int, Mapping[str, float]]]
 """Seconds of a call: by ranks, by bytes, by algorithm; `default` is the library's own choice."""
 
+_MOST_REPEATED = 1 << 14
+
 Holds: TypeAlias = Callable[[str, int], bool]
 """Tells whether an algorithm works in a communicator of so many ranks."""
 
@@ -70,7 +72,8 @@ def decide(
     another row begins there, of those that do.
 
     Args:
-        times: What was simulated or measured; `default` at each size.
+        times: What was simulated or measured. A size without `default`, which cannot be told, is
+            left to the library.
         holds: Whether an algorithm works in a communicator.
         by_size: Whether the library looks at the size of messages; if not, each row has one line,
             of the algorithm with the least mean time relative to the library's own choice, unless
@@ -96,15 +99,15 @@ def chosen(rows: Sequence[Row], ranks: int, size: int) -> str:
 
 
 def repeated(rows: Sequence[Row]) -> Iterator[Row]:
-    """The rows, again at every fourth more ranks up to the next.
+    """The rows, again at every fourth more ranks up to the next, and from the last up to 16,384.
 
     For libraries that look at the blocks of all ranks together: what a line says of the block of
     one rank is so many bytes more with each rank.
     """
     for row, after in itertools.zip_longest(rows, rows[1:]):
         yield row
-        ranks = row.ranks
-        while len(row.lines) > 1 and after and (ranks := ranks + max(1, ranks // 4)) < after.ranks:
+        ranks, end = row.ranks, after.ranks if after else _MOST_REPEATED
+        while len(row.lines) > 1 and (ranks := ranks + max(1, ranks // 4)) < end:
             yield Row(ranks, row.lines)
 
 
@@ -127,9 +130,10 @@ def _lines(
 
 
 def _fastest(times: Mapping[str, float], allowed: Sequence[str], before: str, worth: float) -> str:
-    at = {name: times[name] for name in allowed if name in times}
+    # What takes no time at all, as a barrier within a host may, says nothing.
+    at = {name: times[name] for name in allowed if times.get(name, 0.0) > 0}
     best = min(at, key=lambda name: (at[name], name), default=DEFAULT)
-    if best == DEFAULT or at[best] > times[DEFAULT] * (1 - worth):
+    if best == DEFAULT or at[best] > times.get(DEFAULT, 0.0) * (1 - worth):
         return DEFAULT
     if before in at and at[before] <= at[best] * (1 + worth):
         return before
@@ -140,9 +144,10 @@ def _one_for_all(
     times: Mapping[int, Mapping[str, float]], allowed: Sequence[str], worth: float
 ) -> str:
     gains = {}
-    for name in allowed:
-        if all(name in at for at in times.values()):
-            ratios = [at[name] / at[DEFAULT] for at in times.values()]
+    told = [at for at in times.values() if at.get(DEFAULT, 0.0) > 0]
+    for name in allowed if told else ():
+        if all(at.get(name, 0.0) > 0 for at in told):
+            ratios = [at[name] / at[DEFAULT] for at in told]
             if max(ratios) <= 1 + worth:
                 gains[name] = math.prod(ratios) ** (1 / len(ratios))
     best = min(gains, key=lambda name: (gains[name], name), default=DEFAULT)

@@ -89,6 +89,9 @@ def test_an_application_is_simulated_under_its_rules(hamtune: Hamtune, tmp_path:
         (("--collectives", ","), "names nothing"),
         (("--sizes", "8,large"), "--sizes"),
         (("--sizes", "0"), "--sizes"),
+        (("--sizes", "8,2GiB"), "less than 2 GiB"),
+        (("--worth", "nan"), "--worth"),
+        (("--configuration", "{topology: torus-2d, mapping: greedy}"), "looks at what ranks"),
         (("--ranks", "4,17"), "from 2 to 16"),
         (("--ranks", "1"), "from 2 to 16"),
         (("--target", "mpich-4.0", "-o", "out"), "--library"),
@@ -104,7 +107,8 @@ def test_an_application_is_simulated_under_its_rules(hamtune: Hamtune, tmp_path:
 def test_what_cannot_be_is_refused_in_a_line(
     more: tuple[str, ...], complaint: str, hamtune: Hamtune
 ) -> None:
-    assert complaint in hamtune.refused("rules", MACHINE, *more)
+    network = () if "topology" in complaint or "--configuration" in more else TORUS
+    assert complaint in hamtune.refused("rules", MACHINE, *network, *more)
 
 
 def test_a_machine_of_one_core_has_no_collectives(hamtune: Hamtune) -> None:
@@ -118,3 +122,29 @@ def test_a_program_without_collectives_has_no_rules(hamtune: Hamtune, tmp_path: 
     write_trace(trace, TraceHeader(ranks=4, program="alone"), [operations] * 4)
     refused = hamtune.refused("rules", MACHINE, *TORUS, "--application", trace)
     assert "it calls none of allgather,allreduce" in refused
+
+
+def test_places_that_are_written_out_get_rules_for_as_many_ranks(hamtune: Hamtune) -> None:
+    places = "[0, 5, 10, 15, 1, 6, 11, 12]"
+    chosen = f"{{topology: torus-2d, mapping: permutation, permutation: {places}}}"
+    few = ("--collectives", "bcast", "--sizes", "64KiB", "--configuration", chosen)
+    found = hamtune.json("rules", MACHINE, *few)
+    ranks = [row["ranks"] for row in found["collectives"]["bcast"]["rows"]]
+    assert max(ranks) <= 9
+    assert "from 2 to 8" in hamtune.refused("rules", MACHINE, *few, "--ranks", "16")
+
+
+def test_ranks_of_one_host_have_rules_too(hamtune: Hamtune, tmp_path: Path) -> None:
+    fat = (
+        "{nodes: 1, cores_per_host: 8, host_speed: 10Gf, link_bandwidth: 10Gbps, network: packets}"
+    )
+    hamtune("rules", fat, "--collectives", "barrier,bcast", "--sizes", "64KiB", "-o", tmp_path)
+    assert (tmp_path / "dynamic-rules.conf").exists()
+
+
+def test_a_pipeline_of_calls_may_get_what_is_slow_alone(hamtune: Hamtune, tmp_path: Path) -> None:
+    trace = tmp_path / "pipeline.ht"
+    operations = encode("bcast", count=1000, size=8) * 60 + encode("finalize")
+    write_trace(trace, TraceHeader(ranks=16, program="pipeline"), [operations] * 16)
+    found = hamtune.json("rules", MACHINE, *TORUS, "--application", trace)
+    assert found["program"]["seconds"] <= found["program"]["default_seconds"]

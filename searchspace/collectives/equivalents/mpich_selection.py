@@ -62,7 +62,7 @@ def own_tree(library: Path) -> Tree:
     content = library.read_bytes()
     at = content.find(_BEGIN)
     while at >= 0:
-        text = content[at : content.find(b"\0", at)]
+        text, _, _ = content[at:].partition(b"\0")
         if _MARK.encode() in text:
             return _parsed(text, library)
         at = content.find(_BEGIN, at + 1)
@@ -138,6 +138,6 @@ def _parsed(text: bytes, library: Path) -> Tree:
         tree = json.loads(text)
     except ValueError as error:
         raise InvalidInput(f"{library}: its tree of selections is no JSON: {error}") from None
-    if not isinstance(tree, dict):
-        raise InvalidInput(f"{library}: its tree of selections is no JSON object")
+    if not isinstance(tree, dict) or not all(isinstance(one, dict) for one in tree.values()):
+        raise InvalidInput(f"{library}: its tree of selections is no tree of JSON objects")
     return tree

@@ -38,6 +38,12 @@ def test_the_fastest_is_taken_and_lines_begin_between_the_sizes() -> None:
     assert decide(times, anywhere) == (Row(8, (Line(0, "tree"), Line(256, "ring"))),)
 
 
+def test_what_cannot_be_told_or_takes_no_time_is_left_to_the_library() -> None:
+    times = {8: {16: {}, 64: {"default": 1.0, "tree": 0.0}, 4096: {"default": 0.0, "ring": 0.0}}}
+    assert decide(times, anywhere) == (Row(8, (Line(0, "default"),)),)
+    assert decide(times, anywhere, by_size=False) == (Row(8, (Line(0, "default"),)),)
+
+
 def test_a_gain_that_is_none_leaves_the_choice_to_the_library() -> None:
     times = {8: {16: {"default": 1.0, "tree": 0.97}}}
     assert decide(times, anywhere) == (Row(8, (Line(0, "default"),)),)
@@ -64,6 +70,9 @@ def test_a_library_that_does_not_look_at_sizes_gets_what_is_never_slower() -> No
 def test_rows_are_repeated_where_lines_would_be_wrong_by_more_than_a_fourth() -> None:
     rows = (Row(8, (Line(0, "a"), Line(9, "b"))), Row(16, (Line(0, "c"),)), Row(32, ()))
     assert [row.ranks for row in repeated(rows)] == [8, 10, 12, 15, 16, 32]
+    last = [row.ranks for row in repeated(rows[:1])]
+    assert last[:5] == [8, 10, 12, 15, 18]
+    assert last[-1] > 16_384 / 1.25
 
 
 @given(times=TIMES, by_size=st.booleans(), worth=st.floats(0, 0.5))

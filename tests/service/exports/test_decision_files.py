@@ -13,6 +13,7 @@ import pytest
 from searchspace.collectives.decision_table import Line, Row
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
+from searchspace.collectives.equivalents.openmpi_rules import IN_ORDER
 from tests.service.exports.conftest import Ran, run
 from tests.service.exports.traffic import Bytes, equal, monitored, simulated
 
@@ -82,15 +83,46 @@ def test_a_line_begins_at_its_bytes(compiled: Callable[[str], Path], tmp_path: P
             assert np.abs(found - alone[one]).sum() < 0.05 * unlike, (name, begin)
 
 
+def in_order(ranks: int, collective: str, algorithm: str, compiled: Callable[..., Path]) -> bool:
+    """Whether Open MPI reduces rightly by an operation that does not commute."""
+    target = TARGETS["openmpi-4.1"]
+    forced = target.equivalent(collective, algorithm, (ranks,)).settings or {}
+    settings = {
+        f"OMPI_MCA_{name}": value for name, value in {**dict(target.always), **forced}.items()
+    }
+    program = compiled("mpicc.openmpi", "ordered.c")
+    command = ["mpirun.openmpi", "--oversubscribe", "-np", str(ranks), program, collective]
+    return run(command, **settings).right
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [(name, one) for name, of in IN_ORDER.items() for one in sorted(of)],
+)
+def test_what_is_said_to_keep_the_order_of_ranks_does(
+    collective: str, algorithm: str, compiled: Callable[..., Path]
+) -> None:
+    assert in_order(5, collective, algorithm, compiled)
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), [("allreduce", "lr"), ("reduce", "binomial")])
+def test_others_do_not(collective: str, algorithm: str, compiled: Callable[..., Path]) -> None:
+    assert not in_order(5, collective, algorithm, compiled)
+
+
 def mpich(lines: tuple[Line, ...], ranks: int, program: Path, folder: Path) -> Ran:
-    """A program of all collectives, with MPICH's file for allgather."""
+    """A program of all collectives, with MPICH's file for allgather.
+
+    In the place of a ring the file names what stops a program where ranks are no power of two, so
+    that it can be seen whether that line was taken.
+    """
     named = ctypes.util.find_library("mpich")
     listed = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
     library = next(line.split()[-1] for line in listed.splitlines() if str(named) in line)
     file = folder / "selection.json"
-    table = {"allgather": (Row(2, lines),), "allreduce": (Row(2, (Line(0, "rab_rdb"),)),)}
-    write = DECISION_FILES["mpich"].write
-    file.write_text(write(table, TARGETS["mpich-4.0"], [], Path(library)))
+    table = {"allgather": (Row(3, lines),), "allreduce": (Row(2, (Line(0, "rab_rdb"),)),)}
+    text = DECISION_FILES["mpich"].write(table, TARGETS["mpich-4.0"], [], Path(library))
+    file.write_text(text.replace("Allgather_intra_ring", "Allgather_intra_recursive_doubling"))
     called = ["allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce_scatter"]
     return run(
         ["mpiexec.mpich", "-n", str(ranks), program, *called],
@@ -101,15 +133,12 @@ def mpich(lines: tuple[Line, ...], ranks: int, program: Path, folder: Path) -> R
 
 
 @pytest.mark.parametrize(
-    ("begin", "ranks", "stops"),
-    [(LARGE * 3 // 2 + 1, 3, False), (LARGE * 3 // 2, 3, True), (LARGE * 3 // 2, 4, False)],
+    ("begin", "ranks", "stops"), [(LARGE + 1, 3, False), (LARGE, 3, True), (LARGE, 4, False)]
 )
 def test_mpich_runs_at_each_size_what_the_file_says(
     begin: int, ranks: int, stops: bool, compiled: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    # Recursive doubling stops a program of 3 ranks: so it can be seen whether it runs. The library
-    # counts the bytes of all ranks, and the row is for 2.
-    lines = (Line(0, "bruck"), Line(begin, "rdb"))
+    lines = (Line(0, "bruck"), Line(begin, "NTSLR"))
     ran = mpich(lines, ranks, compiled("mpicc.mpich"), tmp_path)
     if stops:
         assert ran.status != 0

@@ -160,7 +160,14 @@ def test_mpich_keeps_its_own_decisions_beside_those_of_the_table(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\x7fELF", b'{"collective=iallgather":\0', b'["collective=iallgather"]']
+    "content",
+    [
+        b"",
+        b"\x7fELF",
+        b'{"collective=iallgather":\0',
+        b'["collective=iallgather"]',
+        b'{"collective=iallgather": 1}',
+    ],
 )
 def test_a_file_that_is_no_library_of_mpich_is_refused(content: bytes, tmp_path: Path) -> None:
     library = tmp_path / "lib.so"

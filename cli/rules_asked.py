@@ -1,0 +1,133 @@
+"""What `hamtune rules` is asked to decide: collectives, communicators, sizes of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from cli.subjects import Subject
+from searchspace.collectives.equivalents import Target
+from searchspace.errors import InvalidInput
+from searchspace.formats.called_sizes import Called
+from searchspace.platform import Resolved
+from searchspace.units import parse_size
+
+__all__ = ["MOST_RANKS", "SIZED", "SIZES", "Task", "asked_of", "called_of", "counted"]
+
+SIZED = "allgather,allreduce,alltoall,bcast,gather,reduce,reduce_scatter,scatter"
+SIZES = "1,8,64,256,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,512KiB,1MiB,4MiB"
+_OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter")
+MOST_RANKS = 4096
+_USUAL_RANKS = 512
+_INT = 2**31
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be decided, for which library, where; and the program, where there is one."""
+
+    target: Target
+    resolved: Resolved
+    asked: Mapping[str, Mapping[int, tuple[int, ...]]]
+    commutative: bool
+    subject: Subject | None = None
+
+
+def asked_of(
+    placed: int,
+    collectives: tuple[str, ...] | None,
+    sizes: tuple[str, ...] | None,
+    ranks: tuple[str, ...] | None,
+) -> dict[str, dict[int, tuple[int, ...]]]:
+    """What the options name: bytes of calls by collective and ranks of a communicator.
+
+    Args:
+        placed: Ranks that there are.
+        collectives: Of `--collectives`; None for all.
+        sizes: Of `--sizes`; None for the usual ones.
+        ranks: Of `--ranks`; None for powers of two and all.
+
+    Raises:
+        InvalidInput: One of them cannot be.
+    """
+    allowed = (*SIZED.split(","), "barrier")
+    for name in collectives or ():
+        if name not in allowed:
+            raise InvalidInput(
+                f"--collectives: there is no '{name}'; allowed: {', '.join(allowed)}"
+            )
+    if ranks is None:
+        most = min(placed, _USUAL_RANKS)
+        counts = [*(2**k for k in range(1, most.bit_length()) if 2**k < most), most]
+    else:
+        counts = sorted({_count(word, placed) for word in ranks})
+    if counts[0] < 2:
+        raise InvalidInput("one core has no communicator of two ranks")
+    try:
+        calls = {parse_size(_number(word)) for word in sizes or SIZES.split(",")}
+    except InvalidInput as error:
+        raise InvalidInput(f"--sizes: {error}") from None
+    if not 1 <= min(calls) <= max(calls) < _INT:
+        raise InvalidInput("--sizes: a call has at least 1 byte, and less than 2 GiB")
+    names = collectives or tuple(SIZED.split(","))
+    return _allowed(dict.fromkeys(names, tuple(sorted(calls))), dict.fromkeys(names, counts))
+
+
+def _allowed(
+    sizes: Mapping[str, tuple[int, ...]], counts: Mapping[str, Iterable[int]]
+) -> dict[str, dict[int, tuple[int, ...]]]:
+    """The sizes of each collective in each communicator, without what a call cannot have."""
+    found: dict[str, dict[int, tuple[int, ...]]] = {}
+    for name, calls in sizes.items():
+        for count in counts[name]:
+            if kept := _calls(name, count, calls):
+                found.setdefault(name, {})[count] = kept
+    return found
+
+
+def _calls(collective: str, ranks: int, calls: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes that a call can have: a scattered vector has something for every rank.
+
+    SMPI counts the bytes of the blocks of all ranks in an int.
+    """
+    if collective == "barrier":
+        return (0,)
+    if collective == "reduce_scatter":
+        return tuple(dict.fromkeys(max(size, ranks) for size in calls))
+    factor = ranks if collective in _OF_BLOCKS else 1
+    return tuple(size for size in calls if size * factor < _INT)
+
+
+def called_of(subject: Subject, called: Called) -> dict[str, dict[int, tuple[int, ...]]]:
+    """What a program calls: each size in each communicator that it calls the collective on.
+
+    Raises:
+        InvalidInput: Nothing that can be decided.
+    """
+    counts = {
+        name: sorted({len(group) or subject.ranks for group in subject.calls[name]} - {1})
+        for name in called.sizes
+    }
+    asked = _allowed(called.sizes, counts)
+    if not asked:
+        raise InvalidInput(f"--application: it calls none of {SIZED}")
+    return asked
+
+
+def _number(word: str) -> str | int:
+    return int(word) if word.isdecimal() else word
+
+
+def _count(word: str, cores: int) -> int:
+    if not word.isdecimal() or not 2 <= int(word) <= min(cores, MOST_RANKS):
+        most = min(cores, MOST_RANKS)
+        raise InvalidInput(f"--ranks: a whole number from 2 to {most} is wanted, not '{word}'")
+    return int(word)
+
+
+def counted(asked: Mapping[str, Mapping[int, tuple[int, ...]]]) -> str:
+    """How much is asked, in words."""
+    counts = next(iter(asked.values()))
+    sizes = max(len(calls) for of in asked.values() for calls in of.values())
+    names = "collective" if len(asked) == 1 else "collectives"
+    return f"{len(asked)} {names} x {len(counts)} communicators x {sizes} sizes"

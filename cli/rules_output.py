@@ -1,0 +1,191 @@
+"""What `hamtune rules` answers: files, tables, JSON, a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.decision_figures import gains_of, picture
+from cli.output_files import write_below
+from cli.rules_asked import Task
+from searchspace.collectives import COLLECTIVES, DEFAULT
+from searchspace.collectives.decision_table import Row
+from searchspace.collectives.equivalents import Target
+from searchspace.collectives.equivalents.decision_files import DECISION_FILES
+from searchspace.errors import InvalidInput
+from searchspace.units import format_duration, format_size
+
+if TYPE_CHECKING:
+    from workers.decision_tables import Decided
+    from workers.program_rules import ProgramRules
+
+__all__ = ["document_of", "draw", "rules_text", "table_text", "write_files"]
+
+
+def document_of(task: Task, decided: Decided, program: ProgramRules | None) -> dict[str, Any]:
+    """The answer as JSON; gains are those of single calls, which tell nothing of a program."""
+    target = task.target
+    table = decided.table if program is None else program.table
+    document: dict[str, Any] = {
+        "target": target.name,
+        "checked_on": target.checked_on,
+        "network": task.resolved.machine.network,
+        "commutative": task.commutative,
+        "collectives": {
+            name: {
+                "description": COLLECTIVES[name].description,
+                **(_gained(decided, name) if program is None else {}),
+                "rows": [_row(target, name, row) for row in rows],
+            }
+            for name, rows in table.items()
+        },
+        "evaluations": decided.evaluations,
+        "cpu_seconds": decided.cpu_seconds,
+    }
+    if program is not None:
+        document["program"] = _of_program(program)
+    return document
+
+
+def _of_program(program: ProgramRules) -> dict[str, Any]:
+    return {
+        "default_seconds": program.default,
+        "single_seconds": program.single,
+        "single_algorithms": dict(program.single_algorithms),
+        "seconds": program.seconds,
+        "evaluations": program.evaluations,
+    }
+
+
+def _gained(decided: Decided, name: str) -> dict[str, Any]:
+    """How much faster calls are than by the library's own choice."""
+    gains = gains_of(decided.table[name], decided.times[name])
+    return {
+        "mean_gain": gains.mean,
+        "most_gain": dict(zip(("gain", "ranks", "bytes"), gains.most, strict=True)),
+        "single": dict(zip(("mean_gain", "algorithm"), gains.single, strict=True)),
+    }
+
+
+def _row(target: Target, name: str, row: Row) -> dict[str, Any]:
+    lines = [
+        {
+            "bytes": line.bytes,
+            "algorithm": line.algorithm,
+            "library": _in_library(target, name, line.algorithm, row.ranks),
+        }
+        for line in row.lines
+    ]
+    return {"ranks": row.ranks, "lines": lines}
+
+
+def _in_library(target: Target, collective: str, algorithm: str, ranks: int) -> str | None:
+    if algorithm == DEFAULT:
+        return None
+    return target.equivalent(collective, algorithm, (ranks,)).algorithm
+
+
+def table_text(decided: Decided) -> str:
+    """What single calls gain by a table."""
+    lines = [f"{'collective':15} {'mean':>7} {'most':>7}  {'at':24} best that is named for all"]
+    for name, rows in decided.table.items():
+        one = gains_of(rows, decided.times[name])
+        most, ranks, size = one.most
+        at = f"{format_size(size)}, {ranks} ranks" if most > 1 else ""
+        single = "the library's own choice"
+        if one.single[1] != DEFAULT:
+            single = f"{one.single[1]} ({one.single[0]:.2f} x)"
+        lines.append(f"{name:15} {one.mean:6.2f}x {most:6.2f}x  {at:24} {single}")
+    cost = f"{decided.evaluations} simulations, {decided.cpu_seconds:.1f} CPU seconds"
+    return "\n".join([*lines, f"times as fast as the library's own choice; {cost}"])
+
+
+def rules_text(target: Target, program: ProgramRules) -> str:
+    """The rules, and what the program takes under them and under others."""
+    lines = []
+    for name, rows in program.table.items():
+        for row in rows:
+            for line in row.lines:
+                if line.algorithm != DEFAULT:
+                    library = _in_library(target, name, line.algorithm, row.ranks)
+                    begin = f"from {format_size(line.bytes)}"
+                    lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} {library}")
+                elif line.bytes:
+                    begin = f"from {format_size(line.bytes)}"
+                    lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} the library's choice")
+    return "\n".join([*lines, _program_line(program)])
+
+
+def _program_line(program: ProgramRules) -> str:
+    forced = ", ".join(f"{name} {chosen}" for name, chosen in program.single_algorithms.items())
+    single = f"{format_duration(program.single)} with one algorithm each ({forced or 'none'})"
+    return (
+        f"program: {format_duration(program.seconds)} under these rules, {single}, "
+        f"{format_duration(program.default)} as the library chooses; "
+        f"{program.evaluations} simulations"
+    )
+
+
+def draw(drawing: Path, decided: Decided) -> None:
+    """Draw what single calls gain, in a file.
+
+    Raises:
+        InvalidInput: There is nothing to draw.
+    """
+    from cli.figures import render
+
+    gains = {name: gains_of(rows, decided.times[name]) for name, rows in decided.table.items()}
+    known = {name: one for name, one in gains.items() if one.cells}
+    if not known:
+        raise InvalidInput("--picture: there is nothing to draw, no library's choice was simulated")
+    drawing.write_bytes(render(picture(known), "svg" if drawing.suffix == ".svg" else "png"))
+
+
+def write_files(
+    directory: Path,
+    task: Task,
+    decided: Decided,
+    program: ProgramRules | None,
+    library: Path | None,
+) -> None:
+    """Write the library's file, what to do with it, and the times of single calls.
+
+    Raises:
+        InvalidInput: They cannot be written, or the library's own file is none.
+    """
+    target, machine = task.target, task.resolved.machine
+    file = DECISION_FILES[target.format]
+    checked = f"checked on {target.checked_on}" if target.checked_on else "that release was not run"
+    origin = [
+        f"Hamtune: algorithms of collectives by size for {target.title} ({checked}),",
+        f"simulated on {machine.cores} cores ({machine.model_text}).",
+    ]
+    if task.commutative and file.in_order:
+        origin.append("Only for operations that commute, as all of MPI's own do.")
+    table = decided.table if program is None else program.table
+    content = file.write(table, target, origin, library)
+    readme = "\n".join([*origin, "", f"{file.name}", file.install])
+    readme += "times.csv has what single calls take, in simulated seconds.\n"
+    write_below(directory, file.name, content.encode())
+    write_below(directory, "README.txt", readme.encode())
+    write_below(directory, "times.csv", _times(decided).encode())
+
+
+def _times(decided: Decided) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["collective", "ranks", "bytes", "algorithm", "state", "seconds"])
+    writer.writerows(_cells(decided))
+    return buffer.getvalue()
+
+
+def _cells(decided: Decided) -> Iterator[list[Any]]:
+    for state, times in (("completed", decided.times), ("longer", decided.more_than)):
+        for name, of in times.items():
+            for ranks, sizes in of.items():
+                for size, at in sizes.items():
+                    for algorithm, seconds in at.items():
+                        yield [name, ranks, size, algorithm, state, repr(seconds)]
