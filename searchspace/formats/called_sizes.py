@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from searchspace.formats.operations import decode
+from searchspace.formats.time_independent import NOT_COMMUTATIVE
 from searchspace.formats.trace import read_header, read_operations
 
 __all__ = ["Called", "called_sizes"]
 
 _MOST_RANKS = 64
 """Of a trace, whose calls are read: evenly chosen, the first and the last among them."""
-_IN_ORDER = 2
-"""The flag of a reduction whose operation does not commute (docs/trace-format.md)."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def called_sizes(
                     size = _bytes(operation.name, operation.fields)
                     if size > 0:
                         found.setdefault(operation.name, set()).add(size)
-                if "reduce" in operation.name and _flags(operation.fields) & _IN_ORDER:
+                if "reduce" in operation.name and _flags(operation.fields) & NOT_COMMUTATIVE:
                     commutative = False
     sizes = {name: _evenly(sorted(found[name]), most) for name in collectives if name in found}
     return Called(sizes, commutative)

@@ -10,12 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from searchspace.collectives.decision_table import Line, Row
+from searchspace.collectives.decision_table import DecisionTable, Line, Row
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.collectives.equivalents.openmpi_rules import IN_ORDER
+from searchspace.configuration import Configuration
+from searchspace.machine import parse_machine
+from searchspace.platform import resolve
 from tests.service.exports.conftest import Ran, run
 from tests.service.exports.traffic import Bytes, equal, monitored, simulated
+from workers.collective_times import SIZED
+from workers.decision_tables import decide_collectives
 
 RANKS = 6
 SMALL, LARGE = 384, 76_800
@@ -108,6 +113,45 @@ def test_what_is_said_to_keep_the_order_of_ranks_does(
 @pytest.mark.parametrize(("collective", "algorithm"), [("allreduce", "lr"), ("reduce", "binomial")])
 def test_others_do_not(collective: str, algorithm: str, compiled: Callable[..., Path]) -> None:
     assert not in_order(5, collective, algorithm, compiled)
+
+
+@pytest.fixture(scope="module")
+def of_a_cluster() -> DecisionTable:
+    """The table of a small ring, for communicators of 2, 4 and 8 ranks."""
+    described = {"nodes": 8, "degree": 2, "host_speed": "10Gf", "link_bandwidth": "10Gbps"}
+    machine = parse_machine(described).simulated_by("packets")
+    resolved = resolve(Configuration({"topology": "ring"}), machine, 8)
+    sizes = {name: dict.fromkeys((2, 4, 8), (64, 4096, 65_536)) for name in SIZED}
+    return decide_collectives(resolved, TARGETS["openmpi-4.1"], sizes).table
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 5, 8])
+@pytest.mark.parametrize(
+    ("source", "called"),
+    [
+        ("in_place.c", ()),
+        ("ordered.c", ("allreduce", "reduce", "reduce_scatter")),
+        ("collectives.c", SIZED),
+    ],
+)
+def test_programs_of_any_number_of_ranks_are_right_under_a_clusters_file(
+    source: str,
+    called: tuple[str, ...],
+    ranks: int,
+    of_a_cluster: DecisionTable,
+    compiled: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "dynamic-rules.conf"
+    write = DECISION_FILES["openmpi"].write
+    file.write_text(write(of_a_cluster, TARGETS["openmpi-4.1"], ["Whence"], None))
+    program = compiled("mpicc.openmpi", source)
+    ran = run(
+        ["mpirun.openmpi", "--oversubscribe", "-np", str(ranks), program, *called],
+        OMPI_MCA_coll_tuned_use_dynamic_rules="1",
+        OMPI_MCA_coll_tuned_dynamic_rules_filename=str(file),
+    )
+    assert ran.right, ran.errors
 
 
 def mpich(lines: tuple[Line, ...], ranks: int, program: Path, folder: Path) -> Ran:
