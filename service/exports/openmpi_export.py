@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchspace.collectives.equivalents import TARGETS, Target
-from searchspace.collectives.equivalents.openmpi_rules import Rule, dynamic_rules, rule
+from searchspace.collectives.equivalents.openmpi_rules import IN_ORDER, Rule, dynamic_rules, rule
 from service.exports.choices import Choice, choices, communicator_sizes, forced, table
 from service.exports.manifest import verification_files
 from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
@@ -105,7 +105,21 @@ def _lines(target: Target, found: list[Choice], transport: list[str]) -> list[st
         checked = f"the names and effects of these choices were checked on {target.checked_on}"
     else:
         checked = "not verified, this release was not run"
-    return [f"For {target.title} ({checked}):", *table(found), *transport]
+    lines = [f"For {target.title} ({checked}):", *table(found), *transport]
+    reordered = [choice.collective for choice in found if _changes_order(choice, target)]
+    if reordered:
+        names = ", ".join(reordered)
+        lines.append(f"{names}: right for operations that commute alone, as all of MPI's own do")
+    return lines
+
+
+def _changes_order(choice: Choice, target: Target) -> bool:
+    """Whether a reduction is forced to an algorithm that does not keep the order of the ranks."""
+    kept = IN_ORDER.get(choice.collective)
+    if kept is None or not choice.offered.algorithm:
+        return False
+    entries = target.entries[choice.collective]
+    return choice.offered.algorithm not in {entries[name].algorithm for name in kept}
 
 
 def _rules(result: Result, found: list[Choice]) -> str:

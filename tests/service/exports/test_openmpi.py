@@ -193,6 +193,18 @@ def test_what_the_library_has_not_is_said(solve: Solve, exported: Callable[..., 
 
 
 @pytest.mark.parametrize(
+    ("reduce", "is_said"), [("binomial", True), ("flat_tree", False), ("ompi", False)]
+)
+def test_what_changes_the_order_of_ranks_is_said(
+    reduce: str, is_said: bool, solve: Solve, exported: Callable[..., Exported]
+) -> None:
+    chosen = {"reduce": reduce, "bcast": "ompi_binomial"}
+    job_id = solve({"topology": "random", "collectives": chosen}, collectives=tuple(chosen))
+    told = "reduce: right for operations that commute alone"
+    assert (told in exported(job_id, "openmpi").text("README.txt")) == is_said
+
+
+@pytest.mark.parametrize(
     ("called", "forced"),
     [
         (("reduce_scatter_block",), ["reduce_scatter_block"]),
