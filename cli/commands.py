@@ -106,7 +106,7 @@ TABLE = {
     "resume": ("jobs", "Let a paused job go on where it stopped."),
     "rules": (
         "rules",
-        "Find the fastest algorithm of each collective by size, and write the MPI library's file.",
+        "Find the fastest algorithm of each collective at each size, and write the library's file.",
     ),
     "run": ("run", "Run a job to its end, without a server."),
     "schema": ("schema", "Print the JSON schema of job or machine files."),
