@@ -5,8 +5,8 @@
 Steps, those that are named, or both:
 
 - demo: `make demo`, timed; start it while the machine is idle
-- test: `make test` beside endless loops, as many as keep the load of the last minute at `--load`
-  or above; it begins when the load is there
+- test: what `make test` installs, and then `make test` beside endless loops, as many as keep the
+  load of the last minute at `--load` or above; it begins when the load is there
 
 Each step clones the last commit anew. The machine keeps the packages of Debian that it has. What a
 step finds replaces what the file has of it; the exit status tells whether all of it holds.
@@ -72,15 +72,18 @@ def main() -> int:
 def demo(clone: Path, _load: float) -> dict[str, Any]:
     """`make demo`, timed."""
     before, began = os.getloadavg()[0], time.monotonic()
-    code, _ = made("demo", clone)
+    code, _ = run(["make", "demo"], clone)
     seconds = round(time.monotonic() - began)
     return {"holds": code == 0, "seconds_from_nothing": seconds, "load_before": round(before, 1)}
 
 
 def test(clone: Path, load: float) -> dict[str, Any]:
-    """`make test` at a load."""
+    """`make test` at a load, in a clone that is set up already: what compilers do is no test."""
+    code, _ = run(["./setup.sh", "--test"], clone)
+    if code:
+        return {"holds": False, "outcome": f"setup.sh: exit status {code}"}
     with _Loops(load) as loops:
-        code, printed = made("test", clone)
+        code, printed = run(["make", "test"], clone)
     summaries = [found[1] for line in printed if (found := _SUMMARY.match(line.strip()))]
     return {
         "holds": code == 0 and statistics.median(loops.loads) >= load,
@@ -93,12 +96,12 @@ def test(clone: Path, load: float) -> dict[str, Any]:
     }
 
 
-def made(target: str, clone: Path) -> tuple[int, list[str]]:
-    """Run `make TARGET` in a clone; what it prints is seen, and returned with its exit status."""
+def run(command: list[str], clone: Path) -> tuple[int, list[str]]:
+    """Run a command in a clone; what it prints is seen, and returned with its exit status."""
     surroundings = {name: value for name, value in os.environ.items() if name not in _OWN}
     surroundings |= {"HOME": str(clone.parent / "home"), "PATH": _PATH}
     with subprocess.Popen(
-        ["make", target],
+        command,
         cwd=clone,
         env=surroundings,
         stdout=subprocess.PIPE,

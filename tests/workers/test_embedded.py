@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from searchspace.job import load_job
 from storage.messages import EVALUATE, PREPARE, QUEUE
 from storage.records import FINAL_TRIAL_STATES
 from storage.storage import Storage
+from tests.valve import Valve
 from tests.workers.conftest import RunningJob, job_document, start_job
 from workers.celery_app import make_app
 from workers.embedded import EmbeddedPool
@@ -102,12 +103,15 @@ def tune(app: Celery, storage: Storage, trace: Path) -> list[tuple[Any, ...]]:
 
 @contextmanager
 def worker_process(
-    storage_urls: tuple[str, str], broker: str, program: str = WORKER
+    storage_urls: tuple[str, str],
+    broker: str,
+    program: str = WORKER,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         [sys.executable, "-c", program, *storage_urls, broker],
         cwd=REPOSITORY,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), **(environment or {})},
         stderr=subprocess.PIPE,
     )
     try:
@@ -156,15 +160,17 @@ def test_redis_postgresql_and_a_worker_process_come_to_the_same(
 
 @pytest.mark.xdist_group("servers")
 def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
-    create_database: Callable[[], str], redis_url: str, long_trace: Path, tmp_path: Path
+    create_database: Callable[[], str], redis_url: str, trace: Path, tmp_path: Path
 ) -> None:
     urls = (create_database(), str(tmp_path / "artifacts"))
     storage = Storage.open(*urls)
     storage.upgrade()
-    job = start_job(storage, long_trace)
+    job = start_job(storage, trace)
     attempt_id = job.open()
+    valve = Valve(tmp_path / "valve")
+    valve.shut()
 
-    with worker_process(urls, redis_url) as process:
+    with worker_process(urls, redis_url, environment=valve.environment) as process:
         send(make_app(redis_url), EVALUATE, attempt_id)
         wait_for(lambda: job.trial().state == "running")
         process.send_signal(signal.SIGTERM)
