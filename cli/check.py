@@ -74,7 +74,8 @@ def check(
     ranks = spec.known_ranks if subject is None else subject.ranks
     built = None
     if ranks is not None:
-        built = build_space(spec, ranks, None if subject is None else subject.calls)
+        called, ordered = (None, ()) if subject is None else (subject.calls, subject.ordered)
+        built = build_space(spec, ranks, called, ordered)
     cost = None if subject is None or built is None else _evaluate(spec, built, subject)
     answer = {
         "spec": spec.canonical(),

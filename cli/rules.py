@@ -185,7 +185,7 @@ def rules(
     else:
         task = _of_application(read_application(application, settings), placed, on, chosen)
     say(f"hamtune: {counted(task.asked)} for {chosen.title}, {on.model_text}")
-    if not task.commutative and DECISION_FILES[chosen.format].in_order.keys() & task.asked.keys():
+    if not task.commutative and chosen.in_order.keys() & task.asked.keys():
         say("hamtune: reductions keep the order of ranks; --commutative lets in more algorithms")
     decided, program = _decided(task, worth, evaluations)
     document = document_of(task, decided, program)

@@ -163,7 +163,7 @@ def write_files(
         f"Hamtune: algorithms of collectives by size for {target.title} ({checked}),",
         f"simulated on {machine.cores} cores ({machine.model_text}).",
     ]
-    if task.commutative and file.in_order:
+    if task.commutative and target.in_order:
         origin.append("Only for operations that commute, as all of MPI's own do.")
     table = decided.table if program is None else program.table
     content = file.write(table, target, origin, library)

@@ -13,7 +13,7 @@ import click
 from cli.application_files import with_files
 from cli.machine_files import with_network
 from searchspace.builtins import BUILTINS
-from searchspace.collectives import Groups, called_collectives
+from searchspace.collectives import Groups, called_collectives, ordered_reductions
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import InvalidInput
@@ -63,11 +63,15 @@ machine_option = click.option(
 
 @dataclass(frozen=True)
 class Subject:
-    """What is simulated: the traces, and the applications where there are several."""
+    """What is simulated: the traces, and the applications where there are several.
+
+    Those of its reductions that are `ordered` have operations that do not commute.
+    """
 
     traces: tuple[Path, ...]
     ranks: int
     calls: Mapping[str, Groups]
+    ordered: frozenset[str] = frozenset()
     workload: Workload | None = None
 
 
@@ -108,7 +112,9 @@ def located_application(named: Application, folder: Path, settings: Settings) ->
     if isinstance(named, TraceApplication):
         trace = _existing(folder, named)
         summary = trace_summary(trace)
-        return Subject((trace,), summary["ranks"], called_collectives(summary))
+        return Subject(
+            (trace,), summary["ranks"], called_collectives(summary), ordered_reductions(summary)
+        )
     return _stored(named, folder, settings)
 
 
@@ -165,6 +171,7 @@ def _stored(named: Application, folder: Path, settings: Settings) -> Subject:
             traces_of(storage, stored),
             stored.ranks,
             called_collectives(stored.summary),
+            ordered_reductions(stored.summary),
             workload_of(stored),
         )
     finally:

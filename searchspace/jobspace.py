@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,10 @@ class BuiltSpace:
 
 
 def build_space(
-    spec: JobSpec, ranks: int, used_collectives: Mapping[str, Groups] | None = None
+    spec: JobSpec,
+    ranks: int,
+    used_collectives: Mapping[str, Groups] | None = None,
+    ordered: Collection[str] = (),
 ) -> BuiltSpace:
     """Builds the space of a job.
 
@@ -82,6 +85,9 @@ def build_space(
             (`called_collectives`); collectives that it never calls are left out, and so are
             algorithms that one of the communicators does not allow. None when that is not known
             yet: all are kept.
+        ordered: The reductions that the application calls with operations that do not commute
+            (`ordered_reductions`); algorithms that the job's target would reduce them wrongly by
+            are left out.
 
     Raises:
         InvalidInput: The machine cannot run so many ranks or has no such networks, an algorithm
@@ -97,7 +103,7 @@ def build_space(
             else "application",
         )
     topologies, impossible = _topologies(spec, machine)
-    choices = _CollectiveChoices(spec, machine, ranks, used_collectives or {})
+    choices = _CollectiveChoices(spec, machine, ranks, used_collectives or {}, ordered)
     collectives: list[Parameter] = []
     for name in COLLECTIVES:  # in our order: the order of the job's keys may get lost in storage
         if name not in spec.search.collectives:
@@ -202,9 +208,15 @@ class _CollectiveChoices:
     """Reads which algorithms a job may choose, and collects what stands in the way of others."""
 
     def __init__(
-        self, spec: JobSpec, machine: Machine, ranks: int, called: Mapping[str, Groups]
+        self,
+        spec: JobSpec,
+        machine: Machine,
+        ranks: int,
+        called: Mapping[str, Groups],
+        ordered: Collection[str],
     ) -> None:
         self._called = called
+        self._ordered = ordered
         self._search = spec.search
         self._ranks = ranks
         self._layouts = {
@@ -270,7 +282,28 @@ class _CollectiveChoices:
                 f"{', '.join((DEFAULT, ALL, *known))}",
                 field=f"search.collectives.{collective}",
             )
-        return tuple(name for name in everything if name == DEFAULT or name in known)
+        offered = [name for name in everything if name == DEFAULT or name in known]
+        disordered = [
+            name
+            for name in dict.fromkeys((*explicit, *offered))
+            if not self._keeps_order(target, collective, name)
+        ]
+        reason = (
+            f"does not keep the order of ranks in {target.title}, and the program reduces by "
+            "operations that do not commute"
+        )
+        for name in disordered:
+            if name in explicit:
+                raise InvalidInput(f"{name} {reason}", field=f"search.collectives.{collective}")
+            self.exclude(collective, name, reason)
+        return tuple(name for name in offered if name not in disordered)
+
+    def _keeps_order(self, target: Target, collective: str, algorithm: str) -> bool:
+        """Tells whether a library forced to an algorithm reduces rightly what the program calls."""
+        deciding = (*(n for n, by in DECIDED_BY_ANOTHER.items() if by == collective), collective)
+        return all(
+            target.keeps_order(name, algorithm) for name in deciding if name in self._ordered
+        )
 
     def _admit(self, collective: str, algorithm: str, *, explicit: bool) -> bool:
         """Tells whether some configuration can use an algorithm; forbids those that cannot."""

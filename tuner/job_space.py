@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from searchspace.collectives import called_collectives
+from searchspace.collectives import called_collectives, ordered_reductions
 from searchspace.errors import HamtuneError
 from searchspace.insight import Insight, Probes
 from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
@@ -59,7 +59,9 @@ def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
     """
     assert job.application_id is not None, f"job {job.id} is not prepared"
     application = storage.get_application(job.application_id)
-    return build_space(spec, application.ranks, called_collectives(application.summary))
+    summary = application.summary
+    called = called_collectives(summary)
+    return build_space(spec, application.ranks, called, ordered_reductions(summary))
 
 
 def mapped_points(job: Job, space: SearchSpace) -> list[Point]:

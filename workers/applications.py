@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from searchspace.collectives import ordered_reductions
 from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import InvalidInput
 from searchspace.extrapolation import EDITION
@@ -126,6 +127,7 @@ def workload(storage: Storage, named: Workload, stop: threading.Event | None) ->
             **sums,
             "calls": dict(calls),
             "communicators": communicators([application.summary for application in stored]),
+            "ordered": sorted({n for one in stored for n in ordered_reductions(one.summary)}),
             **listing,
         },
     )

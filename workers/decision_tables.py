@@ -107,10 +107,11 @@ def candidates(
 ) -> tuple[str, ...]:
     """The algorithms of a library that may be named for communicators of so many ranks."""
     works = _works(target, collective)
-    in_order = {} if commutative else DECISION_FILES[target.format].in_order
-    names = target.expressible(collective, (ranks,))
-    safe = in_order.get(collective, frozenset(names))
-    return tuple(name for name in names if works(name, ranks) and name in safe)
+    return tuple(
+        name
+        for name in target.expressible(collective, (ranks,))
+        if works(name, ranks) and (commutative or target.keeps_order(collective, name))
+    )
 
 
 def _works(target: Target, collective: str) -> Callable[[str, int], bool]:

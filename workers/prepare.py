@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from searchspace.collectives import called_collectives
+from searchspace.collectives import called_collectives, ordered_reductions
 from searchspace.errors import HamtuneError
 from searchspace.formats.patterns import Pattern
 from searchspace.formats.trace import describe_trace
@@ -116,7 +116,8 @@ class Preparer:
                 return
             application = stored_application(share, spec.application, self.stop)
             called = called_collectives(application.summary)
-            built = build_space(spec, application.ranks, called)
+            ordered = ordered_reductions(application.summary)
+            built = build_space(spec, application.ranks, called, ordered)
             space = built.describe()
             if any(choice.method is None for choice in spec.search.mappers):
                 traffic = TracesTraffic(traces_of(self.storage, application))

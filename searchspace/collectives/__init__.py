@@ -30,6 +30,7 @@ __all__ = [
     "Collective",
     "Groups",
     "called_collectives",
+    "ordered_reductions",
 ]
 
 DEFAULT = "default"
@@ -80,3 +81,12 @@ def called_collectives(summary: Mapping[str, Any]) -> dict[str, Groups]:
             called.setdefault(name, set()).update(groups)
     known = (*COLLECTIVES, *DECIDED_BY_ANOTHER)
     return {name: tuple(sorted(called[name])) for name in known if name in called}
+
+
+def ordered_reductions(summary: Mapping[str, Any]) -> frozenset[str]:
+    """Returns the reductions that a program calls with operations that do not commute.
+
+    Args:
+        summary: Of its trace; one that was stored before these were listed is taken to have none.
+    """
+    return frozenset(summary.get("ordered", ()))

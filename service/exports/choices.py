@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from searchspace.collectives import DECIDED_BY_ANOTHER, DEFAULT, Groups
+from searchspace.collectives import DECIDED_BY_ANOTHER, DEFAULT, Groups, ordered_reductions
 from searchspace.collectives.equivalents import Equivalent, Target
 from searchspace.configuration import Configuration
 from service.exports.result import Result
@@ -56,15 +56,30 @@ def communicator_sizes(groups: Groups, ranks: int) -> tuple[int, ...]:
 
 def choices(result: Result, target: Target) -> list[Choice]:
     """What a library offers for each collective that the application calls itself."""
-    found = choices_of(result.configuration, target, result.calls, result.application.ranks)
-    called = result.application.summary["calls"]
+    summary = result.application.summary
+    found = choices_of(
+        result.configuration,
+        target,
+        result.calls,
+        result.application.ranks,
+        ordered_reductions(summary),
+    )
+    called = summary["calls"]
     return [choice for choice in found if choice.collective in called]
 
 
 def choices_of(
-    configuration: Configuration, target: Target, calls: dict[str, Groups], ranks: int
+    configuration: Configuration,
+    target: Target,
+    calls: dict[str, Groups],
+    ranks: int,
+    ordered: Collection[str] = (),
 ) -> list[Choice]:
-    """The same of a configuration, for an application that calls these."""
+    """The same of a configuration, for an application that calls these.
+
+    Those that are `ordered` reduce by operations that do not commute: the library is not forced to
+    what would reduce them wrongly.
+    """
     found = []
     for collective, groups in calls.items():
         algorithm = str(configuration.get(_parameter(collective), DEFAULT))
@@ -75,6 +90,12 @@ def choices_of(
         offered = target.equivalent(collective, meant, communicator_sizes(groups, ranks))
         if meant == DEFAULT:
             offered = Equivalent("none", note="simulated was SMPI's own; left to the library")
+        elif collective in ordered and not target.keeps_order(collective, meant):
+            offered = Equivalent(
+                "none",
+                note=f"{offered.algorithm} does not keep the order of ranks, which this program's "
+                "operations need; left to the library",
+            )
         found.append(Choice(collective, simulated, algorithm != DEFAULT, offered))
     return found
 
@@ -108,7 +129,9 @@ def nearest_configuration(result: Result, target: Target) -> Configuration:
             if choice.simulated == DEFAULT:
                 values[name] = _SMPI_DEFAULTS[choice.collective]
             continue
-        stand_in = target.stand_in(choice.collective, choice.simulated, sizes)
+        stand_in = None
+        if choice.offered.algorithm:
+            stand_in = target.stand_in(choice.collective, choice.simulated, sizes)
         if stand_in is None:
             values.pop(name, None)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchspace.collectives.equivalents import TARGETS, Target
-from searchspace.collectives.equivalents.openmpi_rules import IN_ORDER, Rule, dynamic_rules, rule
+from searchspace.collectives.equivalents.openmpi_rules import Rule, dynamic_rules, rule
 from service.exports.choices import Choice, choices, communicator_sizes, forced, table
 from service.exports.manifest import verification_files
 from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
@@ -115,11 +115,8 @@ def _lines(target: Target, found: list[Choice], transport: list[str]) -> list[st
 
 def _changes_order(choice: Choice, target: Target) -> bool:
     """Whether a reduction is forced to an algorithm that does not keep the order of the ranks."""
-    kept = IN_ORDER.get(choice.collective)
-    if kept is None or not choice.offered.algorithm:
-        return False
-    entries = target.entries[choice.collective]
-    return choice.offered.algorithm not in {entries[name].algorithm for name in kept}
+    forced = bool(choice.offered.algorithm)
+    return forced and not target.keeps_order(choice.collective, choice.simulated)
 
 
 def _rules(result: Result, found: list[Choice]) -> str:

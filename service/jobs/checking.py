@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from searchspace.collectives import called_collectives
+from searchspace.collectives import called_collectives, ordered_reductions
 from searchspace.errors import InvalidInput
 from searchspace.job import JobSpec, build_space
 from searchspace.jobspace import BuiltSpace
@@ -93,7 +93,9 @@ def _space(spec: JobSpec, application: Application | None) -> tuple[BuiltSpace |
     if ranks is None:
         return None, "the size of the space is known once the application's ranks are"
     if application is not None and application.summary:
-        return build_space(spec, ranks, called_collectives(application.summary)), None
+        summary = application.summary
+        called = called_collectives(summary)
+        return build_space(spec, ranks, called, ordered_reductions(summary)), None
     known = spec.known_worlds
     groups = worlds(known) if known is not None and len(known) > 1 else None
     later = "collectives that the application never calls are left out once it is captured"

@@ -412,6 +412,25 @@ def test_an_algorithm_must_work_in_every_communicator_that_calls_it() -> None:
     } in built.excluded
 
 
+def test_a_target_is_not_forced_to_what_would_reduce_in_another_order() -> None:
+    """Open MPI takes what it is told also for operations that do not commute."""
+    document = small(search__target="openmpi-4.1", search__collectives={"allreduce": ["all"]})
+    called = called_collectives({"calls": {"allreduce": 1, "reduce": 1}})
+
+    def offered(*ordered: str) -> set[object]:
+        built = build_space(load_job(document), 16, called, ordered)
+        return next(
+            {*p.every()} for p in built.space.parameters if p.name == "collectives.allreduce"
+        )
+
+    assert {"lr", "rdb"} <= offered() == offered("reduce")
+    assert "rdb" in offered("allreduce")
+    assert "lr" not in offered("allreduce")
+    document = small(search__target="openmpi-4.1", search__collectives={"allreduce": ["lr"]})
+    with pytest.raises(InvalidInput, match=r"lr does not keep the order of ranks in Open MPI 4\.1"):
+        build_space(load_job(document), 16, called, ("allreduce",))
+
+
 def test_an_algorithm_that_works_with_some_mappings_is_kept_with_a_constraint() -> None:
     document = small(
         machine__cores_per_host=4,

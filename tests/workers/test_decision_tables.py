@@ -12,7 +12,6 @@ from searchspace.collectives.decision_table import chosen
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.collectives.equivalents.decisions import decided
-from searchspace.collectives.equivalents.openmpi_rules import IN_ORDER
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.formats.trace import TraceHeader, write_trace
@@ -130,7 +129,7 @@ def test_the_order_of_ranks_is_kept_unless_it_does_not_matter() -> None:
             for line in row.lines
         }
 
-    kept = {(name, one) for name, names in IN_ORDER.items() for one in names}
+    kept = {(name, one) for name, names in target.in_order.items() for one in names}
     kept |= {(name, "default") for name in sizes}
     assert named(commutative=False) <= kept
     assert not named(commutative=True) <= kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from searchspace.collectives.decision_table import DecisionTable
@@ -12,7 +12,6 @@ from searchspace.collectives.equivalents.equivalent import Target
 from searchspace.collectives.equivalents.intelmpi_rules import adjustments
 from searchspace.collectives.equivalents.mpich_selection import own_tree, selection
 from searchspace.collectives.equivalents.openmpi_rules import (
-    IN_ORDER,
     WITHOUT_SIZE,
     dynamic_rules_of,
 )
@@ -31,9 +30,6 @@ class DecisionFile:
             and the library's own file.
         install: What an administrator does with it.
         without_size: Collectives for which the library does not look at the size of messages.
-        in_order: By collective that reduces, the algorithms that keep the order of the ranks;
-            others may be named only where all operations commute. Empty where the file tells the
-            two kinds of operations apart.
         own_file: What has to be known of the installed library; empty where nothing has to.
     """
 
@@ -41,7 +37,6 @@ class DecisionFile:
     write: Callable[[DecisionTable, Target, list[str], Path | None], str]
     install: str
     without_size: tuple[str, ...] = ()
-    in_order: Mapping[str, frozenset[str]] = field(default_factory=dict)
     own_file: str = ""
 
 
@@ -78,7 +73,6 @@ The last line is for Open MPI 5, where the component han would choose before tun
 is not there is ignored without a word: ompi_info --param coll tuned --level 9 shows what was read.
 """,
         WITHOUT_SIZE,
-        IN_ORDER,
     ),
     "mpich": DecisionFile(
         "coll-selection.json",
@@ -99,7 +93,6 @@ stops at one that the file has not.
 Read it where programs are started, as in a module file: . /where/it/is/adjust.sh
 The names are those of the reference manual; the library was not run.
 """,
-        in_order=dict.fromkeys(("allreduce", "reduce", "reduce_scatter"), frozenset()),
     ),
 }
 """By `Target.format`; there is none for MVAPICH2, whose ranges have no public form."""

@@ -108,6 +108,9 @@ class Target:
         apart: Lines of the collectives that SMPI runs by the algorithm of another, and the library
             by a setting of their own (`DECIDED_BY_ANOTHER`); SMPI's algorithms are the other's.
         transport: The settings of the transport that it has, by the protocol's field.
+        in_order: By collective that reduces, the algorithms (SMPI's names) that keep the order of
+            the ranks. Others give wrong numbers where they are forced on operations that do not
+            commute. Empty where the library looks at that itself.
     """
 
     name: str
@@ -121,6 +124,7 @@ class Target:
     old_selector: str | None = None
     apart: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
     transport: Mapping[str, TransportSetting] = field(default_factory=dict)
+    in_order: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -170,6 +174,17 @@ class Target:
             for algorithm in self._lines(collective)
             if self.equivalent(collective, algorithm, sizes).kind == "same"
         )
+
+    def keeps_order(self, collective: str, algorithm: str) -> bool:
+        """Tells whether what the library has for an algorithm may be forced on any operation.
+
+        Those that do not commute need the order of the ranks.
+        """
+        kept = self.in_order.get(collective)
+        lines = self._lines(collective)
+        if kept is None or algorithm not in lines:  # which leaves it to the library
+            return True
+        return lines[algorithm].algorithm in {lines[name].algorithm for name in kept}
 
     def setting(self, name: str, value: Scalar) -> Equivalent:
         """What the library offers for a value of a setting of the transport.

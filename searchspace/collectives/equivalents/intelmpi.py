@@ -92,4 +92,6 @@ INTEL_MPI = Target(
         },
     },
     settings_of=_settings,
+    # The manual does not tell which of them keep it.
+    in_order=dict.fromkeys(("allreduce", "reduce", "reduce_scatter"), frozenset()),
 )

@@ -11,7 +11,6 @@ from searchspace.collectives.equivalents.equivalent import Target
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS, algorithm_parameter
 
 __all__ = [
-    "IN_ORDER",
     "OF_ALL",
     "WITHOUT_SIZE",
     "Rule",
@@ -45,16 +44,6 @@ WITHOUT_SIZE = ("alltoallv", "barrier", "gather", "scatter")
 It asks the arguments of sending, which mean nothing at the root of a gather in place and off the
 root of a scatter in place: ranks would take different lines, and wait for each other for ever.
 """
-
-IN_ORDER: Mapping[str, frozenset[str]] = {
-    "allreduce": frozenset({"ompi_basic_linear", "rab", "rab_rdb", "rdb"}),
-    "reduce": frozenset(
-        {"flat_tree", "ompi_basic_linear", "ompi_in_order_binary", "scatter_gather"}
-    ),
-    "reduce_scatter": frozenset({"ompi_butterfly"}),
-}
-"""Algorithms, by SMPI's names, that reduce in the order of the ranks; the library itself takes no
-others for operations that do not commute, and what a file says goes before that. Tried on 4.1.4."""
 
 Rule: TypeAlias = tuple[int, int]
 """The number of an algorithm, 0 for the library's own choice, and the bytes of a segment."""

@@ -87,6 +87,16 @@ def test_a_summary_lists_the_communicators_of_collectives(tmp_path: Path) -> Non
     assert trace_summary(path)["communicators"] == {"barrier": [[], [3, 1]]}
 
 
+def test_a_summary_names_the_reductions_that_have_to_keep_the_order_of_ranks(
+    tmp_path: Path,
+) -> None:
+    """Those that block: libraries have no choice of algorithms for the others."""
+    ordered = 2  # in the flags: the operation does not commute
+    calls = encode("allreduce", count=1, size=8) + encode("reduce", count=1, size=8, flags=ordered)
+    calls += encode("iallreduce", slot=0, count=1, size=8, flags=ordered) + encode("wait", slot=0)
+    assert trace_summary(trace(tmp_path, calls, calls))["ordered"] == ["reduce"]
+
+
 def test_a_new_communicator_counts_as_a_broadcast_where_the_program_broadcasts(
     tmp_path: Path,
 ) -> None:

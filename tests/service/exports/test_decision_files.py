@@ -13,7 +13,6 @@ import pytest
 from searchspace.collectives.decision_table import DecisionTable, Line, Row
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
-from searchspace.collectives.equivalents.openmpi_rules import IN_ORDER
 from searchspace.configuration import Configuration
 from searchspace.machine import parse_machine
 from searchspace.platform import resolve
@@ -102,7 +101,7 @@ def in_order(ranks: int, collective: str, algorithm: str, compiled: Callable[...
 
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
-    [(name, one) for name, of in IN_ORDER.items() for one in sorted(of)],
+    [(name, one) for name, of in TARGETS["openmpi-4.1"].in_order.items() for one in sorted(of)],
 )
 def test_what_is_said_to_keep_the_order_of_ranks_does(
     collective: str, algorithm: str, compiled: Callable[..., Path]
@@ -110,7 +109,10 @@ def test_what_is_said_to_keep_the_order_of_ranks_does(
     assert in_order(5, collective, algorithm, compiled)
 
 
-@pytest.mark.parametrize(("collective", "algorithm"), [("allreduce", "lr"), ("reduce", "binomial")])
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [("allreduce", "lr"), ("reduce", "binomial"), ("reduce_scatter", "ompi_ring")],
+)
 def test_others_do_not(collective: str, algorithm: str, compiled: Callable[..., Path]) -> None:
     assert not in_order(5, collective, algorithm, compiled)
 

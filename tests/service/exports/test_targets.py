@@ -9,10 +9,11 @@ from collections.abc import Callable
 import pytest
 from fastapi.testclient import TestClient
 
-from searchspace.collectives import COLLECTIVES
+from searchspace.collectives import COLLECTIVES, WORLD
 from searchspace.collectives.equivalents import TARGETS, target_named
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
+from service.exports.choices import choices_of
 from service.exports.untuned import network_alone
 from storage.errors import Conflict
 from storage.storage import Storage
@@ -137,6 +138,21 @@ def test_every_line_is_about_an_algorithm_that_is_offered() -> None:
                 assert COLLECTIVES[collective].algorithms[algorithm].name == algorithm
             for algorithm in found.expressible(collective, (8,)):
                 assert found.stand_in(collective, algorithm, (8,)) is not None
+
+
+def test_no_library_is_forced_to_what_would_reduce_in_another_order() -> None:
+    """The program's operations do not commute: Open MPI would follow, and give other numbers."""
+    found = choices_of(
+        Configuration({"collectives.allreduce": "lr", "collectives.reduce": "binomial"}),
+        target_named("openmpi-4.1"),
+        {"allreduce": WORLD, "reduce": WORLD},
+        16,
+        ordered=["allreduce"],
+    )
+    allreduce, reduce = found
+    assert (allreduce.offered.kind, allreduce.offered.settings) == ("none", None)
+    assert "keep the order of ranks" in allreduce.line
+    assert (reduce.offered.kind, reduce.offered.algorithm) == ("same", "binomial")
 
 
 def test_an_unknown_target_is_refused() -> None:

@@ -63,6 +63,9 @@ int main(int count, char **names)
       } else if (!strcmp(names[name], "reduce")) {
         MPI_Reduce(out, in, length, type, op, 0, MPI_COMM_WORLD);
         if (rank == 0) expect(in, 0, length);
+      } else if (!strcmp(names[name], "reduce_scatter_block")) {
+        MPI_Reduce_scatter_block(out, in, sizes[size], type, op, MPI_COMM_WORLD);
+        expect(in, rank * sizes[size], sizes[size]);
       } else {
         MPI_Reduce_scatter(out, in, counts, type, op, MPI_COMM_WORLD);
         expect(in, rank * sizes[size], sizes[size]);
