@@ -181,7 +181,8 @@ def rules(
     placed = _without_algorithms(read_configuration(configuration))
     if application is None:
         asked = asked_of(_placed_ranks(placed, on), collectives, sizes, ranks)
-        task = Task(chosen, resolve(placed, on, _placed_ranks(placed, on)), asked, commutative)
+        on_hosts = resolve(placed, on, _placed_ranks(placed, on))
+        task = Task(chosen, on_hosts, asked, commutative or None)
     else:
         task = _of_application(read_application(application, settings), placed, on, chosen)
     say(f"hamtune: {counted(task.asked)} for {chosen.title}, {on.model_text}")

@@ -24,12 +24,15 @@ _INT = 2**31
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be decided, for which library, where; and the program, where there is one."""
+    """What is to be decided, for which library, where; and the program, where there is one.
+
+    Whether all operations of reductions commute is None where that is not known.
+    """
 
     target: Target
     resolved: Resolved
     asked: Mapping[str, Mapping[int, tuple[int, ...]]]
-    commutative: bool
+    commutative: bool | None
     subject: Subject | None = None
 
 

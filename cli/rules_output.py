@@ -33,7 +33,7 @@ def document_of(task: Task, decided: Decided, program: ProgramRules | None) -> d
         "target": target.name,
         "checked_on": target.checked_on,
         "network": task.resolved.machine.network,
-        "commutative": task.commutative,
+        "commutative": bool(task.commutative),
         "collectives": {
             name: {
                 "description": COLLECTIVES[name].description,

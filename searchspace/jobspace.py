@@ -86,8 +86,8 @@ def build_space(
             algorithms that one of the communicators does not allow. None when that is not known
             yet: all are kept.
         ordered: The reductions that the application calls with operations that do not commute
-            (`ordered_reductions`); algorithms that the job's target would reduce them wrongly by
-            are left out.
+            (`ordered_reductions`); algorithms that the job's target does not run for these are left
+            out.
 
     Raises:
         InvalidInput: The machine cannot run so many ranks or has no such networks, an algorithm
@@ -289,17 +289,17 @@ class _CollectiveChoices:
             if not self._keeps_order(target, collective, name)
         ]
         reason = (
-            f"does not keep the order of ranks in {target.title}, and the program reduces by "
-            "operations that do not commute"
+            f"{target.title} does not run it in the order of ranks, which the program's operations "
+            "need"
         )
         for name in disordered:
             if name in explicit:
-                raise InvalidInput(f"{name} {reason}", field=f"search.collectives.{collective}")
+                raise InvalidInput(f"{name}: {reason}", field=f"search.collectives.{collective}")
             self.exclude(collective, name, reason)
         return tuple(name for name in offered if name not in disordered)
 
     def _keeps_order(self, target: Target, collective: str, algorithm: str) -> bool:
-        """Tells whether a library forced to an algorithm reduces rightly what the program calls."""
+        """Tells whether a library runs an algorithm for all operations of the program."""
         deciding = (*(n for n, by in DECIDED_BY_ANOTHER.items() if by == collective), collective)
         return all(
             target.keeps_order(name, algorithm) for name in deciding if name in self._ordered

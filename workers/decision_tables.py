@@ -46,7 +46,7 @@ def decide_collectives(
     target: Target,
     sizes: Sizes,
     *,
-    commutative: bool = False,
+    commutative: bool | None = None,
     worth: float = WORTH,
     at_once: int = 1,
     done: Callable[[int], None] = lambda _: None,
@@ -57,8 +57,9 @@ def decide_collectives(
         resolved: The cluster, with its network; see `simulate_collectives`.
         target: The library.
         sizes: What is to be decided.
-        commutative: Whether all operations of reductions commute, as MPI's own do. If not, and the
-            library's file cannot tell them apart, only algorithms are taken that keep their order.
+        commutative: Whether all operations of reductions commute, as MPI's own do; None where that
+            is not known. Where the library's file cannot tell the two apart, only algorithms are
+            taken that it runs for them, or under which it gives right numbers for all.
         worth: See `decide`.
         at_once: How many simulators work side by side; the table does not depend on it.
         done: See `simulate_collectives`.
@@ -103,14 +104,15 @@ def decide_collectives(
 
 
 def candidates(
-    target: Target, collective: str, ranks: int, *, commutative: bool
+    target: Target, collective: str, ranks: int, *, commutative: bool | None
 ) -> tuple[str, ...]:
     """The algorithms of a library that may be named for communicators of so many ranks."""
     works = _works(target, collective)
+    fits = target.is_right if commutative is None else target.keeps_order
     return tuple(
         name
         for name in target.expressible(collective, (ranks,))
-        if works(name, ranks) and (commutative or target.keeps_order(collective, name))
+        if works(name, ranks) and (commutative or fits(collective, name))
     )
 
 

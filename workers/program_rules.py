@@ -99,7 +99,7 @@ def rules_for(
     sizes: Sizes,
     alone: DecisionTable,
     *,
-    commutative: bool = False,
+    commutative: bool | None = None,
     done: Callable[[float], None] = lambda _: None,
 ) -> ProgramRules:
     """Find a table under which a program is fastest.

@@ -78,7 +78,7 @@ def choices_of(
     """The same of a configuration, for an application that calls these.
 
     Those that are `ordered` reduce by operations that do not commute: the library is not forced to
-    what would reduce them wrongly.
+    what would reduce them wrongly, or what it would run another for.
     """
     found = []
     for collective, groups in calls.items():
@@ -93,8 +93,8 @@ def choices_of(
         elif collective in ordered and not target.keeps_order(collective, meant):
             offered = Equivalent(
                 "none",
-                note=f"{offered.algorithm} does not keep the order of ranks, which this program's "
-                "operations need; left to the library",
+                note=f"{offered.algorithm} would not run in the order of ranks, which the "
+                "program's operations need; left to the library",
             )
         found.append(Choice(collective, simulated, algorithm != DEFAULT, offered))
     return found

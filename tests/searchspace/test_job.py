@@ -425,9 +425,9 @@ def test_a_target_is_not_forced_to_what_would_reduce_in_another_order() -> None:
 
     assert {"lr", "rdb"} <= offered() == offered("reduce")
     assert "rdb" in offered("allreduce")
-    assert "lr" not in offered("allreduce")
+    assert offered("allreduce").isdisjoint({"lr", "rab"})
     document = small(search__target="openmpi-4.1", search__collectives={"allreduce": ["lr"]})
-    with pytest.raises(InvalidInput, match=r"lr does not keep the order of ranks in Open MPI 4\.1"):
+    with pytest.raises(InvalidInput, match=r"lr: Open MPI 4\.1 does not run it in the order"):
         build_space(load_job(document), 16, called, ("allreduce",))
 
 

@@ -18,7 +18,7 @@ from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.machine import NetworkModel, parse_machine
 from searchspace.platform import Resolved, resolve
 from workers.collective_times import SIZED, Asked, one_call, simulate_collectives
-from workers.decision_tables import decide_collectives
+from workers.decision_tables import candidates, decide_collectives
 from workers.simulator_client import Simulator
 
 RING = Configuration({"topology": "ring"})
@@ -120,7 +120,7 @@ def test_the_order_of_ranks_is_kept_unless_it_does_not_matter() -> None:
     sizes = {name: {8: (8, 1 << 20)} for name in ("allreduce", "reduce", "reduce_scatter")}
     target = TARGETS["openmpi-4.1"]
 
-    def named(*, commutative: bool) -> set[tuple[str, str]]:
+    def named(*, commutative: bool | None) -> set[tuple[str, str]]:
         found = decide_collectives(cluster("packets"), target, sizes, commutative=commutative)
         return {
             (name, line.algorithm)
@@ -131,8 +131,12 @@ def test_the_order_of_ranks_is_kept_unless_it_does_not_matter() -> None:
 
     kept = {(name, one) for name, names in target.in_order.items() for one in names}
     kept |= {(name, "default") for name in sizes}
+    replaced = {(name, one) for name, names in target.replaced.items() for one in names}
     assert named(commutative=False) <= kept
-    assert not named(commutative=True) <= kept
+    assert named(commutative=None) <= kept | replaced
+    assert "rab" in candidates(target, "allreduce", 8, commutative=None)
+    assert "rab" not in candidates(target, "allreduce", 8, commutative=False)
+    assert not named(commutative=True) <= kept | replaced
 
 
 def test_where_the_librarys_own_choice_fails_it_is_left_to_it_and_told() -> None:

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from searchspace.collectives import COLLECTIVES, DEFAULT
 from searchspace.collectives.decision_table import Row
+from searchspace.collectives.equivalents.mpich_choices import ORDERED as MPICH_ORDERED
 from searchspace.collectives.equivalents.mpich_choices import ROWS as MPICH_ROWS
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
+from searchspace.collectives.equivalents.openmpi_choices import ORDERED as OPENMPI_ORDERED
 from searchspace.collectives.equivalents.openmpi_choices import TABLE as OPENMPI_TABLE
 from searchspace.collectives.tables import LIBRARIES
 
@@ -124,7 +126,8 @@ def rules(library: str, collective: str) -> str:
         library: Of `LIBRARIES`.
         collective: A key of `COLLECTIVES`.
     """
-    return _written(_rows(library, collective), of_all=_is_of_all(library, collective))
+    tables = (_rows(library, collective), _ordered_rows(library, collective))
+    return _written(*tables, of_all=_is_of_all(library, collective))
 
 
 def decided(rows: Sequence[Row], collective: str, library: str) -> str:
@@ -135,10 +138,20 @@ def decided(rows: Sequence[Row], collective: str, library: str) -> str:
         collective: A key of `COLLECTIVES`.
         library: Whose choice `default` is, of `SELECTORS`.
     """
-    own = _rows(library, collective) if library in LIBRARIES else [(2, [(0, library)])]
     of_all = _is_of_all(library, collective)
+    if library not in LIBRARIES:
+        return _written(_spliced([(2, [(0, library)])], rows, of_all=of_all), of_all=of_all)
+    tables = (_rows(library, collective), _ordered_rows(library, collective))
+    spliced = [table and _spliced(table, rows, of_all=of_all) for table in tables]
+    return _written(*spliced, of_all=of_all)
+
+
+def _spliced(
+    own: Sequence[tuple[int, _Lines]], rows: Sequence[Row], *, of_all: bool
+) -> list[tuple[int, _Lines]]:
+    """What a library does by itself, with a table in its place where that says something."""
     begins = sorted({ranks for ranks, _ in own} | {row.ranks for row in rows})
-    spliced = []
+    spliced: list[tuple[int, _Lines]] = []
     for ranks in begins:
         factor = ranks if of_all else 1
         lines = next((lines for begin, lines in reversed(own) if begin <= ranks), [])
@@ -152,7 +165,7 @@ def decided(rows: Sequence[Row], collective: str, library: str) -> str:
                 name = next(choice for least, choice in reversed(lines) if least <= size)
             found.append((size, name))
         spliced.append((ranks, found))
-    return _written(spliced, of_all=of_all)
+    return spliced
 
 
 def _is_of_all(library: str, collective: str) -> bool:
@@ -160,25 +173,38 @@ def _is_of_all(library: str, collective: str) -> bool:
 
 
 def _rows(library: str, collective: str) -> Sequence[tuple[int, _Lines]]:
-    is_mpich = LIBRARIES[library] == "mpich"
-    return MPICH_ROWS[collective] if is_mpich else _openmpi(collective)
+    if LIBRARIES[library] == "mpich":
+        return MPICH_ROWS[collective]
+    rows = _named(collective, OPENMPI_TABLE[collective])
+    return [*_by_powers_of_two(rows)] if collective == "allgather" else rows
 
 
-def _written(rows: Sequence[tuple[int, _Lines]], *, of_all: bool) -> str:
-    text = ";".join(
-        f"{ranks}:{','.join(f'{least}={name}' for least, name in lines)}" for ranks, lines in rows
-    )
-    return f"{'rules-of-all' if of_all else 'rules'}:{text}"
+def _ordered_rows(library: str, collective: str) -> Sequence[tuple[int, _Lines]]:
+    """The rows for operations that do not commute; empty where no operation is given."""
+    if LIBRARIES[library] == "mpich":
+        return MPICH_ORDERED.get(collective, ())
+    return _named(collective, OPENMPI_ORDERED.get(collective, ()))
 
 
-def _openmpi(collective: str) -> list[tuple[int, _Lines]]:
-    names = _OPENMPI[collective]
-    ids = ALGORITHM_IDS[collective]
-    rows: list[tuple[int, _Lines]] = [
-        (ranks, [(least, names[ids[number]]) for least, number in lines])
-        for ranks, lines in OPENMPI_TABLE[collective]
+def _written(*tables: Sequence[tuple[int, _Lines]], of_all: bool) -> str:
+    texts = [
+        ";".join(
+            f"{ranks}:{','.join(f'{least}={name}' for least, name in lines)}"
+            for ranks, lines in rows
+        )
+        for rows in tables
+        if rows
     ]
-    return [*_by_powers_of_two(rows)] if collective == "allgather" else [*rows]
+    return f"{'rules-of-all' if of_all else 'rules'}:{'|'.join(texts)}"
+
+
+def _named(
+    collective: str, rows: Sequence[tuple[int, Sequence[tuple[int, int]]]]
+) -> list[tuple[int, _Lines]]:
+    names, ids = _OPENMPI[collective], ALGORITHM_IDS[collective]
+    return [
+        (ranks, [(least, names[ids[number]]) for least, number in lines]) for ranks, lines in rows
+    ]
 
 
 def _by_powers_of_two(rows: Sequence[tuple[int, _Lines]]) -> Iterator[tuple[int, _Lines]]:

@@ -111,6 +111,7 @@ class Target:
         in_order: By collective that reduces, the algorithms (SMPI's names) that keep the order of
             the ranks. Others give wrong numbers where they are forced on operations that do not
             commute. Empty where the library looks at that itself.
+        replaced: By collective, those in whose place the library runs another for such operations.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Target:
     apart: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
     transport: Mapping[str, TransportSetting] = field(default_factory=dict)
     in_order: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    replaced: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -176,15 +178,21 @@ class Target:
         )
 
     def keeps_order(self, collective: str, algorithm: str) -> bool:
-        """Tells whether what the library has for an algorithm may be forced on any operation.
+        """Tells whether what the library has for an algorithm reduces in the order of the ranks.
 
-        Those that do not commute need the order of the ranks.
+        Operations that do not commute need that.
         """
-        kept = self.in_order.get(collective)
         lines = self._lines(collective)
-        if kept is None or algorithm not in lines:  # which leaves it to the library
+        if collective not in self.in_order or algorithm not in lines:  # left to the library
             return True
-        return lines[algorithm].algorithm in {lines[name].algorithm for name in kept}
+        kept = {lines[name].algorithm for name in self.in_order[collective]}
+        return lines[algorithm].algorithm in kept
+
+    def is_right(self, collective: str, algorithm: str) -> bool:
+        """Tells whether forcing an algorithm gives right numbers for every operation."""
+        return self.keeps_order(collective, algorithm) or algorithm in self.replaced.get(
+            collective, ()
+        )
 
     def setting(self, name: str, value: Scalar) -> Equivalent:
         """What the library offers for a value of a setting of the transport.

@@ -1,16 +1,17 @@
 """Which algorithm MPICH 4.0 chooses when nobody says, one rank on each host.
 
 Facts from the descriptions of its parameters (`mpivars`, `MPIR_CVAR_*_MSG_SIZE` and
-`MPIR_CVAR_BCAST_MIN_PROCS`), for operations that commute and vectors of at least as many elements
-as ranks. Names are the simulator's. Bytes are those that a rank has for another in an all-to-all,
-those of all ranks together in an allgather, and those of the whole vector otherwise.
+`MPIR_CVAR_BCAST_MIN_PROCS`), for vectors of at least as many elements as ranks; those of operations
+that do not commute are from the selection tree inside the library. Names are the simulator's. Bytes
+are those that a rank has for another in an all-to-all, those of all ranks together in an allgather,
+and those of the whole vector otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["ROWS"]
+__all__ = ["ORDERED", "ROWS"]
 
 _SHORT_BCAST = 12_288
 _LONG_BCAST = 524_288
@@ -85,4 +86,13 @@ ROWS: Mapping[str, _Rows] = {
     ),
     "scatter": ((2, ((0, "ompi_binomial"),)),),
 }
-"""From so many ranks on, from so many bytes on."""
+"""From so many ranks on, from so many bytes on; of reductions by operations that commute."""
+
+ORDERED: Mapping[str, _Rows] = {
+    "allreduce": ((2, ((0, "rdb"),)),),
+    "reduce": ((2, ((0, "binomial"),)),),
+    # Where ranks are a power of two and parts equal the library has an algorithm of its own, which
+    # the simulator has for nothing else.
+    "reduce_scatter": ((2, ((0, "mpich_rdb"),)),),
+}
+"""The same of reductions by operations that do not commute."""

@@ -233,15 +233,18 @@ _TRANSPORT = {
 }
 
 _IN_ORDER = {
-    "allreduce": frozenset({"ompi_basic_linear", "rab", "rab_rdb", "rdb"}),
-    "reduce": frozenset(
-        {"flat_tree", "ompi_basic_linear", "ompi_in_order_binary", "scatter_gather"}
-    ),
+    "allreduce": frozenset({"ompi_basic_linear", "rdb"}),
+    "reduce": frozenset({"flat_tree", "ompi_basic_linear", "ompi_in_order_binary"}),
     "reduce_scatter": frozenset({"ompi_butterfly"}),
     "reduce_scatter_block": frozenset({"ompi_butterfly", "mpich_rdb"}),
 }
 """The library itself takes no others for operations that do not commute, but what a parameter or a
 file says goes before that. Tried on 4.1.4."""
+_REPLACED = {
+    "allreduce": frozenset({"rab", "rab1", "rab2", "rab_rdb", "mvapich2_rs"}),
+    "reduce": frozenset({"rab", "scatter_gather"}),
+}
+"""Rabenseifner's: by the linear algorithm."""
 
 OPENMPI_4 = Target(
     name="openmpi-4.1",
@@ -256,6 +259,7 @@ OPENMPI_4 = Target(
     apart=_APART,
     transport=_TRANSPORT,
     in_order=_IN_ORDER,
+    replaced=_REPLACED,
 )
 
 OPENMPI_5 = Target(
@@ -272,4 +276,5 @@ OPENMPI_5 = Target(
     apart=_APART,
     transport=_TRANSPORT,
     in_order=_IN_ORDER,
+    replaced=_REPLACED,
 )

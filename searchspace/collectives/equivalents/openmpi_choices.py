@@ -1,8 +1,9 @@
 """Which algorithm Open MPI 4.1 chooses when nobody says: the component `tuned`.
 
-Facts read from the release 4.1.4 (`coll_tuned_decision_fixed.c`), for operations that commute. The
-library decides by the ranks of the communicator and by bytes: those that one rank has for another
-in an all-to-all, allgather, gather and scatter, and those of the whole vector otherwise.
+Facts read from the release 4.1.4 (`coll_tuned_decision_fixed.c`). The library decides by the ranks
+of the communicator and by bytes: those that one rank has for another in an all-to-all, allgather,
+gather and scatter, and those of the whole vector otherwise. Reductions by operations that do not
+commute have decisions of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
 
-__all__ = ["TABLE", "chosen_algorithm"]
+__all__ = ["ORDERED", "TABLE", "chosen_algorithm"]
 
 TABLE: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
     "allgather": (
@@ -154,9 +155,32 @@ TABLE: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
 }  # fmt: skip
 """From so many ranks on, from so many bytes on, the algorithm's id in `ALGORITHM_IDS`."""
 
+ORDERED: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
+    "allreduce": (
+        (2, ((0, 3), (131072, 1))),
+        (4, ((0, 3),)),
+        (8, ((0, 3), (1048576, 2))),
+        (16, ((0, 3),)),
+        (128, ((0, 2), (131072, 3), (524288, 2))),
+        (256, ((0, 2), (4096, 3), (524288, 2))),
+        (512, ((0, 2), (2048, 3))),
+    ),
+    "reduce": (
+        (2, ((0, 6), (8, 1))),
+        (4, ((0, 1),)),
+        (8, ((0, 6), (1024, 1), (8192, 6), (16384, 1), (262144, 6))),
+        (16, ((0, 6),)),
+        (128, ((0, 6), (512, 1), (1024, 6))),
+        (256, ((0, 6),)),
+    ),
+    "reduce_scatter": ((2, ((0, 1),)),),
+    "reduce_scatter_block": ((2, ((0, 1),)),),
+}
+"""The same of reductions by operations that do not commute."""
+
 
 def chosen_algorithm(collective: str, ranks: int, size: int) -> str | None:
-    """The library's own choice for a call, by its name there.
+    """The library's own choice for a call, by its name there; for operations that commute.
 
     Args:
         collective: The operation.

@@ -151,7 +151,7 @@ def test_no_library_is_forced_to_what_would_reduce_in_another_order() -> None:
     )
     allreduce, reduce = found
     assert (allreduce.offered.kind, allreduce.offered.settings) == ("none", None)
-    assert "keep the order of ranks" in allreduce.line
+    assert "in the order of ranks" in allreduce.line
     assert (reduce.offered.kind, reduce.offered.algorithm) == ("same", "binomial")
 
 

@@ -15,7 +15,7 @@ from searchspace.platform import resolve
 from tests.service.exports.conftest import Ran, run, write_calls
 from workers.simulator_client import Simulator
 
-__all__ = ["Bytes", "equal", "monitored", "simulated"]
+__all__ = ["Bytes", "equal", "monitored", "replayed", "simulated"]
 
 Bytes = npt.NDArray[np.float64]
 
@@ -45,6 +45,17 @@ def simulated(algorithms: Mapping[str, str], ranks: int, folder: Path) -> Bytes:
     """Bytes that SMPI moves between each two ranks, each of which is alone on a host."""
     folder.mkdir(parents=True, exist_ok=True)
     trace = write_calls(folder / "calls.ht", list(algorithms), ranks)
+    chosen = Configuration(
+        {
+            f"collectives.{DECIDED_BY_ANOTHER.get(name, name)}": value
+            for name, value in algorithms.items()
+        }
+    )
+    return replayed(trace, ranks, chosen)
+
+
+def replayed(trace: Path, ranks: int, chosen: Configuration) -> Bytes:
+    """The same of a trace."""
     pairs = [[u, v] for u in range(ranks) for v in range(u + 1, ranks)]
     machine = parse_machine(
         {
@@ -52,12 +63,6 @@ def simulated(algorithms: Mapping[str, str], ranks: int, folder: Path) -> Bytes:
             "host_speed": "100Gf",
             "link_bandwidth": "40Gbps",
             "topology": {"edges": pairs},
-        }
-    )
-    chosen = Configuration(
-        {
-            f"collectives.{DECIDED_BY_ANOTHER.get(name, name)}": value
-            for name, value in algorithms.items()
         }
     )
     with Simulator([trace]) as simulator:

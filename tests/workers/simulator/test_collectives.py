@@ -146,7 +146,7 @@ def test_tables_name_what_the_catalogue_knows() -> None:
     for library in ("openmpi-4.1", "mpich-4.0"):
         for option, value in selected(library).items():
             known = {*COLLECTIVES[option.removeprefix("smpi/")].algorithms, "default"}
-            lines = value.partition(":")[2].split(";")
+            lines = value.partition(":")[2].replace("|", ";").split(";")
             choices = [part for line in lines for part in line.partition(":")[2].split(",")]
             names = {name for part in choices for name in part.partition("=")[2].split("/")}
             assert names <= known

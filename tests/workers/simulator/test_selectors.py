@@ -11,7 +11,7 @@ from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.collectives.equivalents.decisions import selected
 from searchspace.collectives.tables import OF_SMPI
 from searchspace.formats.operations import Value, decode, encode
-from searchspace.formats.time_independent import SENT_WHOLE
+from searchspace.formats.time_independent import NOT_COMMUTATIVE, SENT_WHOLE
 from searchspace.platform import collective_obstacle
 from tests.workers.simulator.runs import Server, line_of, write_program
 
@@ -139,6 +139,34 @@ def test_a_selector_works_for_every_collective(
         if answer["status"] != "completed":
             wrong[program] = answer["reason"]
     assert wrong == {}
+
+
+@pytest.mark.parametrize("ranks", [5, 8])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_a_selector_reduces_by_operations_that_do_not_commute(
+    selector: str, ranks: int, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    """Parts of a vector differ in size: some algorithms for such operations want them equal."""
+    calls = [
+        encode(name, **fields, size=8, flags=NOT_COMMUTATIVE)
+        for count in COUNTS
+        for name, fields in (
+            ("allreduce", {"count": count}),
+            ("reduce", {"count": count}),
+            ("reduce_scatter", {"counts": [count + rank for rank in range(ranks)]}),
+            ("reduce_scatter_block", {"count": count}),
+        )
+    ]
+    hosts = list(range(ranks))
+    server = serve(write_program(tmp_path / "ordered.ht", [calls] * ranks))
+    request = {
+        "id": selector,
+        "platform": line_of(ranks),
+        "applications": [{"trace": 0, "hosts": hosts}],
+        "options": selected(selector),
+    }
+    answer = server.ask(request)
+    assert answer["status"] == "completed", answer["reason"]
 
 
 @pytest.mark.parametrize("ranks_per_host", [1, 2])

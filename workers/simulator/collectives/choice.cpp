@@ -56,6 +56,7 @@ struct Row {
 /// What a call does whose collective has a table.
 struct Rules {
   std::vector<Row> rows;
+  std::vector<Row> ordered;   // where the operation does not commute
   void* otherwise = nullptr;  // for fewer ranks than any row
   bool is_of_all = false;     // whether the blocks of all ranks count together
 };
@@ -63,17 +64,23 @@ struct Rules {
 std::array<Rules, kCollectives> rules;
 
 template <Which which, typename Function>
-Function* chosen(Function*, MPI_Comm communicator, std::size_t bytes) {
+Function* chosen(Function*, MPI_Comm communicator, std::size_t bytes, bool commutes = true) {
   const Rules& table = rules[which];
   const int ranks = ranks_of(communicator);
   if (table.is_of_all) bytes *= static_cast<std::size_t>(ranks);
   void* found = table.otherwise;
-  for (const Row& row : table.rows) {
+  for (const Row& row : commutes || table.ordered.empty() ? table.rows : table.ordered) {
     if (row.ranks > ranks) break;
     for (const Line& line : row.lines)
       if (line.bytes <= bytes) found = ranks % 2 == 0 ? line.even : line.odd;
   }
   return reinterpret_cast<Function*>(found);
+}
+
+bool commutes(MPI_Op op) {
+  int flag = 0;
+  MPI_Op_commutative(op, &flag);
+  return flag != 0;
 }
 
 std::size_t total(const int* counts, MPI_Datatype type, MPI_Comm communicator) {
@@ -99,7 +106,7 @@ int decide_allgatherv(const void* from, int count, MPI_Datatype type, void* into
 
 int decide_allreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm communicator) {
-  return chosen<allreduce>(colls::allreduce, communicator, bytes_of(count, type))(
+  return chosen<allreduce>(colls::allreduce, communicator, bytes_of(count, type), commutes(op))(
       from, into, count, type, op, communicator);
 }
 
@@ -135,15 +142,15 @@ int decide_gather(const void* from, int count, MPI_Datatype type, void* into, in
 
 int decide_reduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, int root,
                   MPI_Comm communicator) {
-  return chosen<reduce>(colls::reduce, communicator, bytes_of(count, type))(
+  return chosen<reduce>(colls::reduce, communicator, bytes_of(count, type), commutes(op))(
       from, into, count, type, op, root, communicator);
 }
 
 int decide_reduce_scatter(const void* from, void* into, const int* counts, MPI_Datatype type, MPI_Op op,
                           MPI_Comm communicator) {
-  return chosen<reduce_scatter>(colls::reduce_scatter, communicator,
-                                total(counts, type, communicator))(from, into, counts, type, op,
-                                                                   communicator);
+  const std::size_t bytes = total(counts, type, communicator);
+  return chosen<reduce_scatter>(colls::reduce_scatter, communicator, bytes, commutes(op))(
+      from, into, counts, type, op, communicator);
 }
 
 int decide_scatter(const void* from, int count, MPI_Datatype type, void* into, int into_count,
@@ -241,13 +248,11 @@ std::pair<std::string, std::string> halves(const std::string& text, char mark) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-Rules read_rules(const Slot& slot, const std::string& text) {
-  Rules found;
-  found.otherwise = *slot.algorithm;
-  found.is_of_all = begins_with(text, kRulesOfAll);
-  for (const std::string& written : split(halves(text, ':').second, ';')) {
+std::vector<Row> read_rows(const Slot& slot, const std::string& text) {
+  std::vector<Row> rows;
+  for (const std::string& written : split(text, ';')) {
     const auto [ranks, choices] = halves(written, ':');
-    Row& row = found.rows.emplace_back(Row{std::stoi(ranks), {}});
+    Row& row = rows.emplace_back(Row{std::stoi(ranks), {}});
     for (const std::string& choice : split(choices, ',')) {
       const auto [bytes, names] = halves(choice, '=');
       const std::vector<std::string> either = split(names, '/');
@@ -255,6 +260,17 @@ Rules read_rules(const Slot& slot, const std::string& text) {
                            algorithm(slot, either.back())});
     }
   }
+  return rows;
+}
+
+Rules read_rules(const Slot& slot, const std::string& text) {
+  const std::vector<std::string> tables = split(halves(text, ':').second, '|');
+  if (tables.size() > 2) throw std::invalid_argument("more than one '|' in '" + text + "'");
+  Rules found;
+  found.otherwise = *slot.algorithm;
+  found.is_of_all = begins_with(text, kRulesOfAll);
+  found.rows = read_rows(slot, tables.front());
+  if (tables.size() == 2) found.ordered = read_rows(slot, tables.back());
   return found;
 }
 

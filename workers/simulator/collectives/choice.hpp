@@ -17,7 +17,8 @@ Options for_smpi(const Options& options);
 ///
 /// A table is written `rules:RANKS:BYTES=ALGORITHM,...;RANKS:...`, both in increasing order: a call takes the last
 /// line of at most the communicator's ranks, and in it the last algorithm of at most the call's bytes. Two algorithms,
-/// `ONE/OTHER`, are for even and for odd ranks. With `rules-of-all:` the blocks of all ranks count together.
+/// `ONE/OTHER`, are for even and for odd ranks. With `rules-of-all:` the blocks of all ranks count together. Behind a
+/// `|` stand rows of the same form for reductions whose operation does not commute.
 /// Throws std::logic_error where that cannot be read.
 void choose(const Options& options);
 
