@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,10 +12,12 @@ import click
 
 from cli.mapping_pictures import check_picture
 from cli.options import data_option, example, json_option, print_json, say
-from cli.rules_asked import MOST_RANKS, SIZED, SIZES, Task, asked_of, called_of, counted
+from cli.rules_asked import MOST_RANKS, SIZES, Task, asked_of, called_of, counted
+from cli.rules_job import Given, of_job
 from cli.rules_output import document_of, draw, rules_text, table_text, write_files
 from cli.subjects import Subject, read_application, read_configuration, read_machine
-from searchspace.collectives.decision_table import WORTH, DecisionTable
+from searchspace.collectives import COLLECTIVES
+from searchspace.collectives.decision_table import SIZED, WORTH, DecisionTable
 from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.configuration import Configuration
@@ -22,7 +25,7 @@ from searchspace.formats.called_sizes import called_sizes
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine, NetworkModel
 from searchspace.mapping.permutation import PERMUTATION
-from searchspace.platform import complete, resolve
+from searchspace.platform import Resolved, complete, resolve
 from searchspace.units import format_duration, format_size
 from service.settings import Settings
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
+_USUAL = "openmpi-4.1"
 _TARGETS = tuple(name for name, target in TARGETS.items() if target.format in DECISION_FILES)
 
 
@@ -54,23 +58,27 @@ def _listed(
         "hamtune rules '{nodes: 16, degree: 4, link_bandwidth: 10Gbps, host_speed: 10Gf}' \\",
         "  --configuration '{topology: torus-2d}' --collectives allreduce,bcast --sizes 8,1MiB",
         "hamtune rules machine.yaml --configuration best.json --application ft.W.16 -o rules",
+        "hamtune rules --job cg-64 -o rules",
     )
 )
-@click.argument("machine", metavar="MACHINE")
+@click.argument("machine", metavar="[MACHINE]", required=False)
 @click.option(
     "--configuration",
     metavar="C",
-    default="{}",
     help="Network, order, mapping and transport, in a file or written out; also the answer of "
-    "'hamtune best'. Its collectives do not count. What is left out has its default. What looks at "
-    "traffic needs --application.",
+    "'hamtune best'. Its algorithms place ranks where a mapping looks at them, and count for "
+    "nothing else. What is left out has its default. What looks at traffic needs --application.",
+)
+@click.option(
+    "--job",
+    metavar="J",
+    help="In place of all these: the machine, the program and the best configuration of a job in "
+    "the data directory, for whose program the file is.",
 )
 @click.option(
     "--target",
     type=click.Choice(_TARGETS),
-    default="openmpi-4.1",
-    show_default=True,
-    help="The MPI library that the file is for.",
+    help=f"The MPI library that the file is for; {_USUAL} if neither this nor the job names one.",
 )
 @click.option(
     "--library",
@@ -94,7 +102,8 @@ def _listed(
     "--collectives",
     metavar="A,B",
     callback=_listed,
-    help=f"What the file is to decide; all of {SIZED} if left out, and barrier can be named too.",
+    help=f"What the file is to decide; all of {','.join(SIZED)} if left out, and barrier can be "
+    "named too.",
 )
 @click.option(
     "--sizes",
@@ -144,9 +153,10 @@ def _listed(
 @json_option
 @data_option
 def rules(
-    machine: str,
-    configuration: str,
-    target: str,
+    machine: str | None,
+    configuration: str | None,
+    job: str | None,
+    target: str | None,
     library: Path | None,
     application: str | None,
     evaluations: int,
@@ -167,24 +177,26 @@ def rules(
     communicators of the first ranks. The file says at which sizes the library should not choose by
     itself, and what it should run there. No application is needed; seconds, for 64 hosts.
 
-    With --application the file is for the sizes that it calls, and its own simulated time decides.
+    With --application or --job the file is for the sizes that the program calls, and its own
+    simulated time decides.
     """
     check_picture(drawing)
-    if application is not None and (collectives or sizes or ranks):
-        raise click.UsageError("--application tells collectives, sizes and ranks by itself")
+    _check_subject(machine, configuration, job, application)
+    if (application or job) is not None and (collectives or sizes or ranks):
+        raise click.UsageError("the program tells collectives, sizes and ranks by itself")
     if math.isnan(worth):
         raise click.BadParameter("nan is no part", param_hint="--worth")
-    described = read_machine(machine)
-    on = described.simulated_by(network or described.trial_model)
-    chosen = TARGETS[target]
+    given = _given(machine, configuration, job, application, settings)
+    on = given.machine.simulated_by(network or given.machine.trial_model)
+    chosen = TARGETS[target or (given.target if given.target in _TARGETS else _USUAL)]
     _check_library(chosen, library, needed=output is not None)
-    placed = _without_algorithms(read_configuration(configuration))
-    if application is None:
-        asked = asked_of(_placed_ranks(placed, on), collectives, sizes, ranks)
-        on_hosts = resolve(placed, on, _placed_ranks(placed, on))
-        task = Task(chosen, on_hosts, asked, commutative or None)
+    if given.subject is not None:
+        task = _of_application(given.subject, given.configuration, on, chosen)
     else:
-        task = _of_application(read_application(application, settings), placed, on, chosen)
+        placed = _placed_ranks(given.configuration, on)
+        asked = asked_of(placed, collectives, sizes, ranks)
+        resolved = resolve(given.configuration, on, placed)
+        task = Task(chosen, _left_open(resolved), asked, commutative or None)
     say(f"hamtune: {counted(task.asked)} for {chosen.title}, {on.model_text}")
     if not task.commutative and chosen.in_order.keys() & task.asked.keys():
         say("hamtune: reductions keep the order of ranks; --commutative lets in more algorithms")
@@ -204,6 +216,29 @@ def rules(
         say(f"hamtune: {output / DECISION_FILES[chosen.format].name}; {output / 'README.txt'}")
 
 
+def _check_subject(
+    machine: str | None, configuration: str | None, job: str | None, application: str | None
+) -> None:
+    if (machine is None) == (job is None):
+        raise click.UsageError("either MACHINE or --job is wanted")
+    if job is not None and (configuration is not None or application is not None):
+        raise click.UsageError("--job tells configuration and application by itself")
+
+
+def _given(
+    machine: str | None,
+    configuration: str | None,
+    job: str | None,
+    application: str | None,
+    settings: Settings,
+) -> Given:
+    if job is not None:
+        return of_job(job, settings)
+    on, placed = read_machine(str(machine)), read_configuration(configuration or "{}")
+    subject = None if application is None else read_application(application, settings)
+    return Given(on, placed, subject)
+
+
 def _placed_ranks(configuration: Configuration, machine: Machine) -> int:
     """How many ranks the configuration places: all cores, but where it writes their places out."""
     chosen = complete(configuration, machine)
@@ -216,10 +251,11 @@ def _of_application(
     subject: Subject, placed: Configuration, machine: Machine, target: Target
 ) -> Task:
     """What a program calls, on the machine and by its own mapping."""
-    called = called_sizes(subject.traces, SIZED.split(","))
+    called = called_sizes(subject.traces, SIZED)
     traffic = TracesTraffic(subject.traces)
     resolved = resolve(placed, machine, subject.ranks, collectives=subject.calls, traffic=traffic)
-    return Task(target, resolved, called_of(subject, called), called.commutative, subject)
+    asked = called_of(subject, called)
+    return Task(target, _left_open(resolved), asked, called.commutative, subject)
 
 
 def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, ProgramRules | None]:
@@ -244,13 +280,11 @@ def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, Progr
     return decided, _in_program(task, task.subject, decided.table, evaluations)
 
 
-def _without_algorithms(configuration: Configuration) -> Configuration:
-    kept = {
-        name: value
-        for name, value in configuration.items()
-        if name != "mpi" and not name.startswith("collectives.")
-    }
-    return Configuration(kept)
+def _left_open(resolved: Resolved) -> Resolved:
+    """The same places, with nothing said of algorithms."""
+    of_algorithms = {"smpi/coll-selector", *(f"smpi/{name}" for name in COLLECTIVES)}
+    kept = {name: text for name, text in resolved.options.items() if name not in of_algorithms}
+    return replace(resolved, options=kept)
 
 
 def _check_library(target: Target, library: Path | None, *, needed: bool) -> None:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cli.subjects import Subject
+from searchspace.collectives.decision_table import SIZED
 from searchspace.collectives.equivalents import Target
 from searchspace.errors import InvalidInput
 from searchspace.formats.called_sizes import Called
 from searchspace.platform import Resolved
 from searchspace.units import parse_size
 
-__all__ = ["MOST_RANKS", "SIZED", "SIZES", "Task", "asked_of", "called_of", "counted"]
+__all__ = ["MOST_RANKS", "SIZES", "Task", "asked_of", "called_of", "counted"]
 
-SIZED = "allgather,allreduce,alltoall,bcast,gather,reduce,reduce_scatter,scatter"
 SIZES = "1,8,64,256,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,512KiB,1MiB,4MiB"
 _OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter")
 MOST_RANKS = 4096
@@ -53,7 +53,7 @@ def asked_of(
     Raises:
         InvalidInput: One of them cannot be.
     """
-    allowed = (*SIZED.split(","), "barrier")
+    allowed = (*SIZED, "barrier")
     for name in collectives or ():
         if name not in allowed:
             raise InvalidInput(
@@ -72,7 +72,7 @@ def asked_of(
         raise InvalidInput(f"--sizes: {error}") from None
     if not 1 <= min(calls) <= max(calls) < _INT:
         raise InvalidInput("--sizes: a call has at least 1 byte, and less than 2 GiB")
-    names = collectives or tuple(SIZED.split(","))
+    names = collectives or SIZED
     return _allowed(dict.fromkeys(names, tuple(sorted(calls))), dict.fromkeys(names, counts))
 
 
@@ -113,7 +113,7 @@ def called_of(subject: Subject, called: Called) -> dict[str, dict[int, tuple[int
     }
     asked = _allowed(called.sizes, counts)
     if not asked:
-        raise InvalidInput(f"--application: it calls none of {SIZED}")
+        raise InvalidInput(f"--application: it calls none of {', '.join(SIZED)}")
     return asked
 
 

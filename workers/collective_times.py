@@ -19,19 +19,7 @@ from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.platform import Resolved
 from workers.simulator_client import Simulator
 
-__all__ = ["SIZED", "Asked", "CollectiveTimes", "one_call", "simulate_collectives"]
-
-SIZED = (
-    "allgather",
-    "allreduce",
-    "alltoall",
-    "bcast",
-    "gather",
-    "reduce",
-    "reduce_scatter",
-    "scatter",
-)
-"""The collectives that can be asked for, beside `barrier`, whose size is 0."""
+__all__ = ["Asked", "CollectiveTimes", "one_call", "simulate_collectives"]
 
 _GIVEN_UP = 3.0
 """An algorithm that takes so many times as long as the fastest so far need not end."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchspace.collectives import DEFAULT
-from searchspace.collectives.decision_table import DecisionTable, Line, Row, chosen
+from searchspace.collectives.decision_table import DecisionTable, Line, Row, between, chosen
 from searchspace.collectives.equivalents import Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.collectives.equivalents.decisions import decided, selected
@@ -88,7 +88,10 @@ class Program:
         answer = self._simulator.evaluate(request, cutoff=None if than == math.inf else than)
         done = answer["status"] == "completed"
         if not done and not options:
-            raise HamtuneError(f"the program cannot be simulated: {answer['reason']}")
+            why = answer["reason"]["message"]
+            raise HamtuneError(
+                f"the program cannot be simulated as the library chooses by itself: {why}"
+            )
         self._known[key] = float(answer["simulated_time"]) if done else math.inf
         return self._known[key]
 
@@ -195,9 +198,8 @@ def _rows(of: Mapping[int, Sequence[tuple[int, str]]]) -> Iterator[Row]:
         lines: list[Line] = []
         before = 0
         for size, algorithm in calls:
-            begin = math.ceil(math.sqrt(before * size))
             if not lines or algorithm != lines[-1].algorithm:
-                lines.append(Line(begin, algorithm))
+                lines.append(Line(between(before, size), algorithm))
             before = size
         yield Row(ranks, tuple(lines))
         if ranks + 1 not in of:

@@ -15,16 +15,30 @@ from typing import TypeAlias
 from searchspace.collectives import DEFAULT
 
 __all__ = [
+    "SIZED",
     "WORTH",
     "DecisionTable",
     "Holds",
     "Line",
     "Row",
     "Times",
+    "between",
     "chosen",
     "decide",
     "repeated",
 ]
+
+SIZED = (
+    "allgather",
+    "allreduce",
+    "alltoall",
+    "bcast",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
+)
+"""The collectives that are decided by size; `barrier` has none."""
 
 WORTH = 0.05
 """The usual `worth`: less than that a simulation does not tell apart."""
@@ -98,6 +112,11 @@ def chosen(rows: Sequence[Row], ranks: int, size: int) -> str:
     return next((line.algorithm for line in reversed(lines) if line.bytes <= size), DEFAULT)
 
 
+def between(smaller: int, larger: int) -> int:
+    """The bytes where a line begins between two sizes with different choices."""
+    return math.ceil(math.sqrt(smaller * larger))
+
+
 def repeated(rows: Sequence[Row]) -> Iterator[Row]:
     """The rows, again at every fourth more ranks up to the next, and from the last up to 16,384.
 
@@ -124,7 +143,7 @@ def _lines(
         if not lines:
             lines.append(Line(0, choice))
         elif choice != lines[-1].algorithm:
-            lines.append(Line(math.ceil(math.sqrt(before * size)), choice))
+            lines.append(Line(between(before, size), choice))
         before = size
     return tuple(lines)
 

@@ -66,6 +66,28 @@ def test_the_network_of_a_configuration_counts_and_its_algorithms_do_not(hamtune
     assert found[0] != found[2]
 
 
+def test_a_job_gets_rules_for_what_it_has_found(hamtune: Hamtune, tmp_path: Path) -> None:
+    job = tmp_path / "job.yaml"
+    job.write_text(
+        "name: sorted\napplication: {builtin: is, class: S, ranks: 16}\n"
+        f"machine: {MACHINE}\nsearch: {{topology: [torus-2d, random], target: openmpi-5}}\n"
+        "budget: {trials: 4}\n"
+    )
+    assert hamtune("run", job).returncode == 0
+    best = tmp_path / "best.json"
+    best.write_text(hamtune("best", "sorted", "--json").stdout)
+
+    few = ("--evaluations", "30")
+    found = hamtune.json("rules", "--job", "sorted", *few, "-o", tmp_path / "out")
+
+    assert found["target"] == "openmpi-5"  # the job's own
+    assert (tmp_path / "out/dynamic-rules.conf").exists()
+    named = ("--configuration", best, "--application", "is.S.16", "--target", "openmpi-5")
+    again = hamtune.json("rules", MACHINE, *named, *few)
+    assert found["program"] == again["program"]
+    assert found["collectives"] == again["collectives"]
+
+
 def test_intel_mpi_gets_variables(hamtune: Hamtune, tmp_path: Path) -> None:
     hamtune("rules", MACHINE, *FEW, *TORUS, "--target", "intelmpi-2021", "-o", tmp_path)
     text = (tmp_path / "adjust.sh").read_text()
@@ -97,7 +119,8 @@ def test_an_application_is_simulated_under_its_rules(hamtune: Hamtune, tmp_path:
         (("--target", "mpich-4.0", "-o", "out"), "--library"),
         (("--library", "/etc/hostname"), "--library is not for openmpi-4.1"),
         (("--worth", "1"), "--worth"),
-        (("--application", "is.S.16", "--sizes", "8"), "--application tells"),
+        (("--application", "is.S.16", "--sizes", "8"), "the program tells"),
+        (("--job", "sorted"), "either MACHINE or --job"),
         (("--picture", "gains.jpg"), "--picture"),
         ((), "topology: is required"),
         (("--configuration", "{topology: torus-9d}"), "torus-9d"),
@@ -111,6 +134,24 @@ def test_what_cannot_be_is_refused_in_a_line(
     assert complaint in hamtune.refused("rules", MACHINE, *network, *more)
 
 
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ((), "either MACHINE or --job"),
+        (("--job", "nobody", "--application", "is.S.16"), "--job tells"),
+        (("--job", "nobody", *TORUS), "--job tells"),
+        (("--job", "nobody", "--sizes", "8"), "the program tells"),
+    ],
+)
+def test_a_job_that_is_none_or_half_named_is_refused(
+    given: tuple[str, ...], complaint: str, hamtune: Hamtune
+) -> None:
+    assert complaint in hamtune.refused("rules", *given)
+    assert (
+        hamtune.refused("rules", "--job", "nobody", status=1) == "hamtune: there is no job nobody"
+    )
+
+
 def test_a_machine_of_one_core_has_no_collectives(hamtune: Hamtune) -> None:
     alone = MACHINE.replace("nodes: 16, degree: 4", "nodes: 1")
     assert "no communicator of two ranks" in hamtune.refused("rules", alone)
@@ -121,7 +162,7 @@ def test_a_program_without_collectives_has_no_rules(hamtune: Hamtune, tmp_path: 
     operations = encode("compute", flops=1.0) + encode("barrier") + encode("finalize")
     write_trace(trace, TraceHeader(ranks=4, program="alone"), [operations] * 4)
     refused = hamtune.refused("rules", MACHINE, *TORUS, "--application", trace)
-    assert "it calls none of allgather,allreduce" in refused
+    assert "it calls none of allgather, allreduce" in refused
 
 
 def test_places_that_are_written_out_get_rules_for_as_many_ranks(hamtune: Hamtune) -> None:

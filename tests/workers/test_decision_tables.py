@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from searchspace.collectives import COLLECTIVES
-from searchspace.collectives.decision_table import chosen
+from searchspace.collectives.decision_table import SIZED, chosen
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.collectives.equivalents.decisions import decided
@@ -17,7 +17,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.machine import NetworkModel, parse_machine
 from searchspace.platform import Resolved, resolve
-from workers.collective_times import SIZED, Asked, one_call, simulate_collectives
+from workers.collective_times import Asked, one_call, simulate_collectives
 from workers.decision_tables import candidates, decide_collectives
 from workers.simulator_client import Simulator
 

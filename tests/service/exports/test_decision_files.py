@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from searchspace.collectives.decision_table import DecisionTable, Line, Row
+from searchspace.collectives.decision_table import SIZED, DecisionTable, Line, Row
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.configuration import Configuration
@@ -18,7 +18,6 @@ from searchspace.machine import parse_machine
 from searchspace.platform import resolve
 from tests.service.exports.conftest import Ran, run
 from tests.service.exports.traffic import Bytes, equal, monitored, simulated
-from workers.collective_times import SIZED
 from workers.decision_tables import decide_collectives
 
 RANKS = 6

@@ -1,0 +1,68 @@
+"""`hamtune rules --job`: the machine, the program and the best configuration of a job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cli.client import connect
+from cli.subjects import Subject
+from searchspace.collectives import called_collectives, ordered_reductions
+from searchspace.configuration import Configuration
+from searchspace.machine import Machine
+from service.settings import Settings
+
+__all__ = ["Given", "of_job"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What rules are for.
+
+    Attributes:
+        machine: The cluster.
+        configuration: Its network, and where the ranks are.
+        subject: The program, or several; None for rules of the cluster alone.
+        target: The library that has to run it, where a job names one.
+    """
+
+    machine: Machine
+    configuration: Configuration
+    subject: Subject | None
+    target: str | None = None
+
+
+def of_job(reference: str, settings: Settings) -> Given:
+    """Look a job up in the data directory.
+
+    Args:
+        reference: Its id, or its name where no other has that.
+        settings: Where it is.
+
+    Raises:
+        HamtuneError: There is no such job, or it has no best configuration yet.
+    """
+    from storage.storage import Storage
+    from storage.traces import traces_of
+    from tuner.job_space import read_job
+    from workers.subject import workload_of
+
+    with connect(None, settings) as client:
+        identifier = client.find_job(reference)["id"]
+        best = client.get(f"/jobs/{identifier}/best")
+    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    try:
+        job = storage.get_job(identifier)
+        spec = read_job(storage, job)
+        assert job.application_id is not None, "a job with a best trial is prepared"
+        application = storage.get_application(job.application_id)
+        subject = Subject(
+            traces_of(storage, application),
+            application.ranks,
+            called_collectives(application.summary),
+            ordered_reductions(application.summary),
+            workload_of(application),
+        )
+    finally:
+        storage.close()
+    configuration = Configuration.from_json(best["configuration"])
+    return Given(spec.described_machine, configuration, subject, spec.search.target)
