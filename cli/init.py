@@ -218,7 +218,7 @@ name: {name}
 search:
 {search}{mpi}
 # When to stop, whichever comes first; also wall_seconds: 10min, patience: 30 (trials without a
-# new best).
+# new best), until: 1% (no gain of more than that is likely).
 budget: {{trials: {trials}}}
 
 # Decides every random choice: the same seed finds the same.

@@ -22,6 +22,7 @@ __all__ = [
     "status_line",
 ]
 
+_NO_MORE = "no further gain is likely"
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -97,7 +98,8 @@ def status_line(job: Mapping[str, Any]) -> str:
     progress = job["progress"]
     parts = [f"{job['name']} ({job['id']}): {job['state']}"]
     if job["state"] == "completed" and job["ended_because"]:
-        parts[0] += f" ({job['ended_because']})"
+        because = job["ended_because"]
+        parts[0] += f" ({_NO_MORE if because == 'until' else because})"
     parts.append(_progress(job))
     if progress.get("capture"):
         parts.append(f"captures its program, {capture_line(progress['capture'])}")

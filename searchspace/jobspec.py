@@ -32,7 +32,7 @@ from searchspace.ordering import ORDERINGS
 from searchspace.platform import GIVEN
 from searchspace.topology import FAMILIES
 from searchspace.transport import SETTINGS, read_setting
-from searchspace.units import memory_limit, parse_duration
+from searchspace.units import memory_limit, parse_duration, parse_part
 from searchspace.validation import Description, check, field_error, field_errors, nearest
 
 __all__ = [
@@ -71,6 +71,9 @@ MOST_COMMAND = 4_096
 MOST_CAPTURES = 25
 MOST_RANKS = 65_536
 
+MODEL = "Surrogate"
+"""The search technique that learns a model of simulated time."""
+
 
 def _read_seconds(value: Any) -> float:
     try:
@@ -80,6 +83,13 @@ def _read_seconds(value: Any) -> float:
     if seconds == 0:
         raise ValueError("must be greater than 0")
     return seconds
+
+
+def _read_part(value: Any) -> float:
+    try:
+        return parse_part(value)
+    except InvalidInput as error:
+        raise ValueError(error.message) from error
 
 
 def _read_bytes(value: Any) -> int:
@@ -108,6 +118,11 @@ Seconds = Annotated[
     float,
     BeforeValidator(_read_seconds),
     WithJsonSchema({"type": ["number", "string"], "examples": ["10min"]}),
+]
+Part = Annotated[
+    float,
+    BeforeValidator(_read_part),
+    WithJsonSchema({"type": ["number", "string"], "examples": ["1%"]}),
 ]
 Bytes = Annotated[
     int,
@@ -561,6 +576,9 @@ class Budget(Description):
     """A simulated time that is good enough."""
     patience: int | None = Field(default=None, gt=0)
     """Search trials in a row without a new best."""
+    until: Part | None = None
+    """A part of the best time: the search ends once its model holds it unlikely, below one in
+    twenty, that any configuration not tried yet is faster by more than that."""
 
     @model_validator(mode="after")
     def _check_some_limit(self) -> Budget:
@@ -691,6 +709,18 @@ class JobSpec(Description):
         if not name.isprintable() or name != name.strip():
             raise ValueError("must be one line of printable text without spaces around it")
         return name
+
+    @model_validator(mode="after")
+    def _check_until(self) -> JobSpec:
+        if self.budget.until is None:
+            return self
+        permuted = any(choice.method is None for choice in self.search.mappers)
+        chosen = self.techniques or ([] if permuted else [MODEL])
+        if MODEL not in chosen:
+            default = ", which searches permutations only where it is named" if permuted else ""
+            message = f"is told by the technique {MODEL}{default}; add it to 'techniques'"
+            raise field_error(message, "budget.until")
+        return self
 
     @model_validator(mode="after")
     def _check_finalists(self) -> JobSpec:

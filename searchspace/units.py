@@ -23,6 +23,7 @@ __all__ = [
     "memory_limit",
     "parse_bandwidth",
     "parse_duration",
+    "parse_part",
     "parse_size",
     "parse_speed",
 ]
@@ -109,6 +110,23 @@ def parse_size(value: str | float) -> int:
     if not size.is_integer():
         raise InvalidInput(f"'{value}' is not a whole number of bytes")
     return int(size)
+
+
+def parse_part(value: str | float) -> float:
+    """Reads a part of a whole, above 0 and below 1: `1%`, `0.01`.
+
+    Raises:
+        InvalidInput: It is not such a part.
+    """
+    text = str(value).strip()
+    number, factor = (text[:-1], 0.01) if text.endswith("%") else (text, 1.0)
+    try:
+        part = float(number) * factor
+    except ValueError:
+        part = math.nan
+    if isinstance(value, bool) or not 0 < part < 1:
+        raise InvalidInput(f"'{value}' is not a part above 0 and below 1, such as 1% or 0.01")
+    return part
 
 
 def machine_speed(value: str | float) -> float:

@@ -323,7 +323,7 @@ class Job:
     error: str | None
     ended_because: (
         str | None
-    )  # trials, evaluations, wall_seconds, cpu_seconds, target, patience, exhausted
+    )  # trials, evaluations, wall_seconds, cpu_seconds, target, patience, until, exhausted
     lease_owner: str | None
     lease_token: int
     lease_expires_at: float | None

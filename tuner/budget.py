@@ -16,10 +16,18 @@ from tuner.objective import Told
 __all__ = ["Budget", "EndReason", "Ledger"]
 
 EndReason = Literal[
-    "target", "trials", "evaluations", "patience", "cpu_seconds", "wall_seconds", "exhausted"
+    "target",
+    "trials",
+    "evaluations",
+    "patience",
+    "until",
+    "cpu_seconds",
+    "wall_seconds",
+    "exhausted",
 ]
 
 _HOPELESS_TRIALS = 100
+_UNLIKELY = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +41,7 @@ class Budget:
         cpu_seconds: CPU time of the simulator, without trials answered by the cache.
         target: Value that is good enough.
         patience: Search trials in a row that do not improve the best value.
+        until: A part of the best value: by more than that no configuration is likely to be better.
     """
 
     trials: int | None = None
@@ -41,6 +50,7 @@ class Budget:
     cpu_seconds: float | None = None
     target: float | None = None
     patience: int | None = None
+    until: float | None = None
 
 
 class Ledger:
@@ -64,12 +74,21 @@ class Ledger:
         self._since_improvement = 0
         self._inside = 0
         self._reasons: Counter[str] = Counter()
+        self._chance: float | None = None
 
     def ask(self, kind: TrialKind) -> None:
         """Enter a trial that was asked."""
         self._open += 1
         if kind == "search":
             self._asked += 1
+
+    def expect(self, chance: float | None) -> None:
+        """Enter how likely it is that a configuration is better than the best by more than `until`.
+
+        Args:
+            chance: None where nothing is known of that.
+        """
+        self._chance = chance
 
     def tell(self, trial: Trial, result: Told, *, inside: bool) -> None:
         """Enter the outcome of a trial.
@@ -112,6 +131,8 @@ class Ledger:
             return "trials"
         if budget.patience is not None and self._since_improvement >= budget.patience:
             return "patience"
+        if budget.until is not None and self._chance is not None and self._chance < _UNLIKELY:
+            return "until"
         return self.spent()
 
     def spent(self) -> EndReason | None:

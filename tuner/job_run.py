@@ -132,7 +132,12 @@ class JobRun:
         first = mapped_points(job, built.space)
         insight = insight_of(self._storage, job, spec)
         with Search(
-            built.space, spec.seed, spec.techniques, first=first, insight=insight
+            built.space,
+            spec.seed,
+            spec.techniques,
+            first=first,
+            insight=insight,
+            until=spec.budget.until,
         ) as search:
             loop = TrialLoop(
                 self._storage,

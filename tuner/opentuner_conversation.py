@@ -13,6 +13,7 @@ from searchspace.space import SearchSpace
 from tuner import opentuner_patches
 from tuner.manipulator import build
 from tuner.opentuner_driver import MemoryDriver
+from tuner.outlook import Outlook
 from tuner.technique_factory import Searched, root_technique
 
 __all__ = ["serve"]
@@ -28,7 +29,8 @@ class _Conversation:
         space = SearchSpace.from_description(request["space"])
         told = request.get("insight")
         insight = None if told is None else Insight.from_json(told)
-        searched = Searched(space, insight, request["seed"])
+        self._outlook = Outlook(request.get("until"))
+        searched = Searched(space, insight, request["seed"], self._outlook)
         self._driver = MemoryDriver(manipulator, root_technique(request["techniques"], searched))
         self._open: dict[int, Any] = {}
         self._asked = 0
@@ -43,6 +45,7 @@ class _Conversation:
             "id": self._asked,
             "values": desired.configuration.data,
             "technique": desired.requestor,
+            "chance": self._outlook.chance,
         }
 
     def tell(self, request: dict[str, Any]) -> None:

@@ -36,11 +36,13 @@ class Proposal:
         id: For `tell`.
         values: A value for every parameter of the space, also for those that do not count.
         technique: Which technique wants it.
+        chance: How likely some point not told yet is better by more than `until`; None: not known.
     """
 
     id: int
     values: dict[str, Any]
     technique: str
+    chance: float | None
 
 
 class TunerSession:
@@ -54,6 +56,7 @@ class TunerSession:
         seed: Of all random choices.
         techniques: Names as in `tuner.techniques`; None for a choice by the kinds of parameters.
         insight: What is known of the application and the machine; None where nothing is.
+        until: A part of the best value, for `Proposal.chance`; None where nobody asks for that.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -66,6 +69,7 @@ class TunerSession:
         seed: int,
         techniques: Sequence[str] | None = None,
         insight: Insight | None = None,
+        until: float | None = None,
     ) -> None:
         names = choose(parameters.kinds(space), techniques)
         self._constants = parameters.constants(space)
@@ -94,6 +98,7 @@ class TunerSession:
                 "techniques": list(names),
                 "space": space.describe()["parameters"],
                 "insight": None if insight is None else insight.to_json(),
+                "until": until,
             }
         )
         self._flush()
@@ -113,7 +118,8 @@ class TunerSession:
         answer = self._answer()
         if answer["id"] is None:
             return None
-        return Proposal(answer["id"], {**self._constants, **answer["values"]}, answer["technique"])
+        values = {**self._constants, **answer["values"]}
+        return Proposal(answer["id"], values, answer["technique"], answer["chance"])
 
     def tell(
         self,

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_ndtr
 from sklearn.tree import DecisionTreeRegressor
 
-__all__ = ["Forest", "Observation"]
+__all__ = ["Forest", "Observation", "chance_of_better"]
 
 _TREES = 40
 _FAILED = 1.5
@@ -81,3 +82,25 @@ class Forest:
     def predict(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """What each tree says, shape (trees, configurations): the logarithm of seconds."""
         return np.stack([tree.tree_.predict(features)[:, 0] for tree in self._trees])
+
+
+def chance_of_better(
+    best: float, gain: float, mean: NDArray[np.float64], spread: NDArray[np.float64]
+) -> float:
+    """How likely it is that one of several configurations is faster than the best.
+
+    What a model says of each is taken to be normally distributed and independent of the others
+    (Kushner, "A new method of locating the maximum point of an arbitrary multipeak curve in the
+    presence of noise", Journal of Basic Engineering 86 (1964), on one point). Points that resemble
+    each other are not independent, so that this is rather too much than too little.
+
+    Args:
+        best: The least seconds so far.
+        gain: By more than this part of them.
+        mean: Of the logarithms of seconds, shape (configurations,).
+        spread: Their standard deviations, shape (configurations,).
+    """
+    margin = mean - (np.log(best) + np.log1p(-gain))
+    with np.errstate(divide="ignore", over="ignore"):
+        slower = log_ndtr(margin / np.maximum(spread, np.finfo(np.float64).tiny))
+    return float(-np.expm1(slower.sum()))

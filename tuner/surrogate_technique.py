@@ -17,13 +17,16 @@ from opentuner.search.technique import SearchTechnique
 from searchspace.insight.insight import Insight
 from searchspace.space import SearchSpace
 from tuner.candidates import Candidates
+from tuner.outlook import Outlook
 from tuner.parameters import complete_values
-from tuner.surrogate import Forest, Observation
+from tuner.surrogate import Forest, Observation, chance_of_better
 
 __all__ = ["Surrogate"]
 
 _ENOUGH = 4
 """Trials that a model needs to be better than probes alone."""
+_SURE = 20
+"""Trials without which a model is not asked whether the search may end."""
 _SPREADS = (1.0, 0.5, 2.0, 0.0)
 """How much of the trees' spread is taken off, in turn."""
 _NEWS = 24
@@ -39,13 +42,21 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         space: What is searched.
         insight: What is known of its application and machine; None where nothing is.
         seed: Of all random choices.
+        outlook: Where it writes down what it expects.
     """
 
-    def __init__(self, space: SearchSpace, insight: Insight | None, seed: int) -> None:
+    def __init__(
+        self,
+        space: SearchSpace,
+        insight: Insight | None,
+        seed: int,
+        outlook: Outlook | None = None,
+    ) -> None:
         super().__init__(name="Surrogate")
         self._space = space
         self._insight = insight
         self._seed = seed
+        self._outlook = outlook or Outlook()
         self._forest = Forest(seed)
         self._candidates: Candidates | None = None
         self._read = 0  # of the driver's history
@@ -118,6 +129,18 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         said = self._forest.predict(features)
         self._predicted = said.mean(axis=0), said.std(axis=0)
         self._learned = len(self._observed)
+        self._outlook.chance = self._chance(best[0].seconds if best else None)
+
+    def _chance(self, best: float | None) -> float | None:
+        """How likely it is that a candidate without a result is better by what is asked."""
+        gain = self._outlook.gain
+        if gain is None or best is None or len(self._observed) < _SURE:
+            return None
+        assert self._predicted is not None, "it has just learned"
+        mean, spread = self._predicted
+        left = np.ones(len(mean), dtype=bool)
+        left[[number for number in self._observed if number < len(mean)]] = False
+        return chance_of_better(best, gain, mean[left], spread[left])
 
     def _by_probes(self, candidates: Candidates, left: NDArray[np.int64]) -> int:
         """The candidate whose collectives were quickest, on a structure not proposed so before."""

@@ -6,7 +6,7 @@ Imported only by the OpenTuner process.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from opentuner.search.bandittechniques import AUCBanditMetaTechnique, AUCBanditMutationTechnique
@@ -20,6 +20,7 @@ from searchspace.insight.insight import Insight
 from searchspace.space import SearchSpace
 from tuner.genetic_technique import SteadyStateGA
 from tuner.manipulator import Permutation
+from tuner.outlook import Outlook
 
 __all__ = ["FACTORIES", "INFORMED", "Searched", "root_technique"]
 
@@ -58,18 +59,20 @@ class Searched:
         space: The space, with conditions.
         insight: What is known of the application and the machine; None where nothing is.
         seed: Of the search.
+        outlook: Where a model writes down what it expects.
     """
 
     space: SearchSpace
     insight: Insight | None
     seed: int
+    outlook: Outlook = field(default_factory=Outlook)
 
 
 def _surrogate(searched: Searched) -> Any:
     # Its library takes a second to be imported, which other techniques need not wait for.
     from tuner.surrogate_technique import Surrogate
 
-    return Surrogate(searched.space, searched.insight, searched.seed)
+    return Surrogate(searched.space, searched.insight, searched.seed, searched.outlook)
 
 
 FACTORIES: dict[str, Callable[[], Any]] = {

@@ -411,6 +411,7 @@ class TrialLoop:
             point = self._search.ask()
             if point is None:
                 return None
+            self.ledger.expect(self._search.chance)
             kind = "search"
             inside = True
             configuration = point.configuration

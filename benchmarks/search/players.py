@@ -24,6 +24,7 @@ from benchmarks.search.tables import COMPLETED, Case, Table, digest_of
 from searchspace.configuration import Configuration
 from searchspace.insight import Insight, Probes
 from searchspace.space import Parameter, SearchSpace
+from tuner.budget import Budget, Ledger
 from tuner.objective import Told, cutoff
 from tuner.parameters import point_of
 from tuner.search import Search
@@ -43,6 +44,7 @@ class Board:
         incumbents: The least seconds after each trial; infinite while there are none.
         infeasible: Trials of configurations that could not run.
         repeats: Trials whose seconds had been seen in this game.
+        ended: After how many trials a search has ended by itself; None of one that has not.
     """
 
     def __init__(self, case: Case, table: Table, trials: int) -> None:
@@ -52,6 +54,7 @@ class Board:
         self.incumbents: list[float] = []
         self.infeasible = 0
         self.repeats = 0
+        self.ended: int | None = None
         self._seen: set[float] = set()
 
     @property
@@ -89,6 +92,7 @@ def _ours(
     *,
     informed: bool = True,
     factor: float | None = None,
+    until: float | None = None,
 ) -> None:
     case = board.case
     spec = case.spec
@@ -96,15 +100,16 @@ def _ours(
     insight = Insight(spec.described_machine, case.ranks, case.called, case.traces, probes)
     factor = factor if factor is not None else spec.cutoff_factor
     with Search(
-        case.built.space, seed, techniques, insight=insight if informed else None
+        case.built.space, seed, techniques, insight=insight if informed else None, until=until
     ) as search:
         first = [configuration for _, configuration in case.built.baselines]
         inside = deque(one for one in first if search.add(one))
         pending: deque[tuple[Configuration, float | None]] = deque()
         best: float | None = None
         asked = 0
+        ledger = Ledger(Budget(until=until))
         while not board.over:
-            while len(pending) < _BATCH and asked < board.trials:
+            while len(pending) < _BATCH and asked < board.trials and ledger.end() is None:
                 if inside:
                     found = point_of(case.built.space, inside.popleft())
                     assert found is not None, "it is in the space"
@@ -115,9 +120,11 @@ def _ours(
                     point = search.ask()
                     if point is None:
                         break
+                    ledger.expect(search.chance)
                     pending.append((point.configuration, cutoff(best, factor)))
                 asked += 1
             if not pending:
+                board.ended = len(board.incumbents)
                 board.incumbents += [board.incumbents[-1]] * (board.trials - len(board.incumbents))
                 return
             configuration, bound = pending.popleft()
@@ -295,6 +302,7 @@ PLAYERS: dict[str, Callable[[Board, int], None]] = {
         informed=False,
         factor=1.0,
     ),
+    "hamtune until 1%": lambda board, seed: _ours(board, seed, until=0.01),
     "ensemble": lambda board, seed: _ours(
         board, seed, ["Surrogate", "NarrowGreedyMutation", "AUCBanditMutationTechnique"]
     ),

@@ -22,7 +22,8 @@ def advice(
         baselines: Those of the baselines, by label: a family of networks, or the first network
             of the space with an MPI implementation.
         spec: The job file in canonical form.
-        exhausted: Whether everything in the search space was tried.
+        exhausted: Whether everything in the search space was tried, or nothing better in it is
+            likely.
     """
     if not baselines or value <= min(baselines.values()):
         return []

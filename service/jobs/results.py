@@ -68,7 +68,12 @@ def best(storage: Storage, job_id: str) -> BestView:
         speedup=None if baseline is None or trial.value == 0.0 else baseline / trial.value,
         baselines=baselines,
         estimates=values["low"],
-        advice=advice(trial.value, baselines, job.spec, exhausted=job.ended_because == "exhausted"),
+        advice=advice(
+            trial.value,
+            baselines,
+            job.spec,
+            exhausted=job.ended_because in ("exhausted", "until"),
+        ),
         initial=initial.value if initial is not None and initial.fidelity == "full" else None,
         finish_times=(trial.result or {}).get("finish_times"),
     )

@@ -72,6 +72,8 @@ def test_the_status_line_tells_state_progress_and_incumbent() -> None:
     )
     job["progress"]["kinds"] = {"estimate": 3, "baseline": 2, "search": 20, "verification": 1}
     assert ", 20/38 trials + 3 baselines + 3 verified, " in status_line(job)
+    job["ended_because"] = "until"
+    assert "completed (no further gain is likely), " in status_line(job)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pytest
 from searchspace.collectives import called_collectives
 from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.job import build_space, load_job, load_new_job
-from searchspace.jobspec import JobSpec
+from searchspace.jobspec import MODEL, JobSpec
+from tuner.techniques import TECHNIQUES
 
 FROM_THE_MANUAL = """
 name: cg-64
@@ -128,6 +129,7 @@ def test_what_a_comparison_of_network_models_may_take(
         small(search__topology=[{"family": "random", "instances": 8}]),
         small(search__topology=["random", {"family": "circulant", "jumps": ["1,5", "1x7"]}]),
         small(budget={"wall_seconds": "10min", "target": "1.5ms", "patience": 20}),
+        small(budget={"until": "1%"}),
     ],
 )
 def test_the_canonical_form_reads_back(document: Any) -> None:
@@ -410,6 +412,17 @@ def test_an_algorithm_must_work_in_every_communicator_that_calls_it() -> None:
         "value": "pair",
         "reason": "needs a power of two ranks, not 3 (in a communicator of 3 ranks)",
     } in built.excluded
+
+
+def test_until_needs_the_model_that_tells_it() -> None:
+    known = {"budget": {"until": "2%"}}
+    assert load_job(small(**known)).budget.until == 0.02
+    permuted = small(**known, search__mapping=["by-order", "permutation"])
+    for document in (small(**known, techniques=["PureRandom"]), permuted):
+        with pytest.raises(InvalidInput, match=r"budget\.until: is told by the technique Surr"):
+            load_job(document)
+    assert load_job({**permuted, "techniques": ["Surrogate"]}).budget.until == 0.02
+    assert MODEL in TECHNIQUES
 
 
 def test_a_target_is_not_forced_to_what_would_reduce_in_another_order() -> None:

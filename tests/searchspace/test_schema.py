@@ -138,6 +138,15 @@ def test_the_examples_are_as_the_schema_has_it(path: Path) -> None:
     JOB_FILE.validate(yaml.safe_load(path.read_text()))
 
 
+@pytest.mark.parametrize("until", ["1%", 0.01])
+def test_a_part_is_written_either_way(until: Any) -> None:
+    search = {"topology": ["random", "torus-2d"]}
+    application = {"builtin": "cg", "class": "S", "ranks": 16}
+    job = {"name": "a", "application": application, "machine": MACHINE, "search": search}
+    JOB.validate({**job, "budget": {"until": until}})
+    assert is_job({**job, "budget": {"until": until}})
+
+
 def test_several_applications_may_stand_in_the_job_itself() -> None:
     part = {"name": "one", "application": {"builtin": "cg", "class": "S", "ranks": 16}}
     job = {

@@ -16,6 +16,7 @@ from searchspace.units import (
     format_speed,
     parse_bandwidth,
     parse_duration,
+    parse_part,
     parse_size,
     parse_speed,
 )
@@ -38,6 +39,9 @@ from searchspace.units import (
         (parse_size, "4GiB", 4 * 2**30),
         (parse_size, "64kB", 64_000),
         (parse_size, "1.5KiB", 1536),
+        (parse_part, "1%", 0.01),
+        (parse_part, " 2.5 % ", 0.025),
+        (parse_part, 0.1, 0.1),
     ],
 )
 def test_reads(parse: Callable[[object], float], text: object, value: float) -> None:
@@ -58,6 +62,11 @@ def test_reads(parse: Callable[[object], float], text: object, value: float) -> 
         (parse_duration, 10**400, "finite"),
         (parse_speed, "1e999f", "finite"),
         (parse_size, "1.5B", "not a whole number of bytes"),
+        (parse_part, "0%", "above 0 and below 1"),
+        (parse_part, "100%", "above 0 and below 1"),
+        (parse_part, "much", "such as 1% or 0.01"),
+        (parse_part, "nan", "above 0 and below 1"),
+        (parse_part, True, "above 0 and below 1"),
     ],
 )
 def test_refuses(parse: Callable[[object], float], text: object, message: str) -> None:

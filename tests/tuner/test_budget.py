@@ -52,6 +52,18 @@ def test_cpu_seconds_of_cached_trials_are_free() -> None:
     assert ledger.end() == "cpu_seconds"
 
 
+def test_until_ends_where_nothing_better_is_likely_any_more() -> None:
+    ledger = Ledger(Budget(until=0.01))
+    spend(ledger)
+    assert ledger.end() is None
+    for chance, end in ((None, None), (0.5, None), (0.01, "until")):
+        ledger.expect(chance)
+        assert ledger.end() == end
+    other = Ledger(Budget(trials=10))
+    other.expect(0.0)
+    assert other.end() is None
+
+
 def test_patience_is_for_search_trials_without_improvement() -> None:
     ledger = Ledger(Budget(patience=2))
     spend(ledger, kind="baseline", value=5.0)

@@ -310,6 +310,23 @@ def test_cpu_seconds_end_a_job(storage: Storage) -> None:
     assert 5.0 <= job.cpu_seconds <= 5.0 + 0.5 * job.spec["batch"]
 
 
+def test_a_job_ends_where_its_model_holds_nothing_better_likely(storage: Storage) -> None:
+    """The order decides, and the model sees that; after as many trials for any workers."""
+
+    def ordered(configuration: Mapping[str, Any]) -> Outcome:
+        value = 1.0 if configuration.get("ordering") == "hamorder" else 2.0
+        return Outcome(status="completed", value=value, cpu_seconds=0.5)
+
+    jobs = []
+    for workers in (1, 3):
+        with Evaluators(storage, workers, ordered) as evaluators:
+            jobs.append(drive(storage, create_job(storage, budget={"until": "1%"}), evaluators))
+    assert [job.ended_because for job in jobs] == ["until", "until"]
+    one, other = (essence(storage, job) for job in jobs)
+    assert one == other
+    assert len(one) < 60
+
+
 def test_patience_and_targets_end_a_job(storage: Storage) -> None:
     job = run(storage, budget={"patience": 8})
     assert job.ended_because == "patience"

@@ -48,6 +48,15 @@ def test_ours_finds_the_best_and_nothing_that_is_known_twice(table: Table) -> No
     assert (board.infeasible, board.repeats) == (0, 0)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_search_that_ends_by_itself_has_found_the_best(table: Table, seed: int) -> None:
+    board = Board(CASE, table, 400)
+    PLAYERS["hamtune until 1%"](board, seed)
+    assert board.ended is not None
+    assert board.ended < 200
+    assert board.incumbents[-1] <= 1.01 * table.best
+
+
 def test_the_report_sets_games_of_the_same_seed_side_by_side() -> None:
     games = [
         Game("hamtune", "a", 0, "", (1.0, 0.5, 0.0), 0, 0, 10.0),

@@ -110,6 +110,7 @@ export function JobForm({ form, catalogue, errors, change }: Props) {
           {text("trials", "Trials", "budget.trials")}
           {text("wall", "Wall-clock limit", "budget.wall_seconds", "10min; empty for no limit")}
           {text("patience", "Patience", "budget.patience", "trials without a new best")}
+          {text("until", "Until", "budget.until", "1%: no gain of more than that is likely")}
           {text("seed", "Seed", "seed")}
           {select("fidelity", "Search on", "fidelity", [["", "default: by the size of the trace"], ["full", "the whole trace"], ["auto", "a truncated trace, then verify"]])}
           {select("priority", "Priority", "priority", PRIORITIES.map((one): [string, string] => [one, one]))}

@@ -31,6 +31,7 @@ export interface Form {
   trials: string;
   wall: string;
   patience: string;
+  until: string;
   seed: string;
   fidelity: string;
   priority: string;
@@ -47,7 +48,7 @@ export const INITIAL: Form = {
   hostSpeed: "100Gf", bandwidth: "40Gbps", linkLatency: "0s", switchLatency: "60ns", model: "smpi-default", network: "",
   topology: ["random", "torus-2d"], instances: "4", ordering: ["original", "hamorder"], mapping: ["by-order"],
   mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"], target: "",
-  trials: "100", wall: "", patience: "", seed: "1", fidelity: "", priority: "normal",
+  trials: "100", wall: "", patience: "", until: "", seed: "1", fidelity: "", priority: "normal",
   rest: {},
 };
 
@@ -95,7 +96,7 @@ export function documentOf(form: Form, catalogue: Pick<Catalogue, "topologies" |
       ...(form.collectives.length ? { collectives: Object.fromEntries(form.collectives.map((name) => [name, "all"])) } : {}),
       ...given("target", form.target),
     },
-    budget: { ...given("trials", form.trials), ...given("wall_seconds", form.wall), ...given("patience", form.patience) },
+    budget: { ...given("trials", form.trials), ...given("wall_seconds", form.wall), ...given("patience", form.patience), ...given("until", form.until) },
     ...given("seed", form.seed),
     ...(form.fidelity ? { fidelity: form.fidelity } : {}),
     ...(form.priority === "normal" ? {} : { priority: form.priority }),
@@ -139,7 +140,7 @@ const FIELDS = {
   nodes: "nodes", degree: "degree", cores_per_host: "cores", host_speed: "hostSpeed", link_bandwidth: "bandwidth",
   link_latency: "linkLatency", switch_latency: "switchLatency", model: "model", network: "network",
 } as const;
-const LIMITS = { trials: "trials", wall_seconds: "wall", patience: "patience" } as const;
+const LIMITS = { trials: "trials", wall_seconds: "wall", patience: "patience", until: "until" } as const;
 export const PRIORITIES: readonly string[] = ["low", "normal", "high"];
 const LISTS = ["ordering", "mapping", "mpi"] as const;
 
@@ -151,7 +152,7 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
     ...INITIAL, name: "", source: "file", builtin: "", fields: {}, ranks: "", machineSource: "file",
     nodes: "", degree: "", cores: "", hostSpeed: "", bandwidth: "", linkLatency: "", switchLatency: "", model: "", network: "",
     topology: [], instances: "1", ordering: [], mapping: [], mpi: [], collectives: [],
-    trials: "", wall: "", patience: "", seed: "", fidelity: "", priority: "normal", target: "", rest,
+    trials: "", wall: "", patience: "", until: "", seed: "", fidelity: "", priority: "normal", target: "", rest,
   };
   /** A scalar as text for its field; anything else stays where it is. */
   const text = (from: Document, name: string): string | null => {

@@ -143,7 +143,7 @@ export function Trials({ job }: { job: Job }) {
     <>
       {count(done)}{most !== null && ` of ${count(most)}`}
       {most !== null && !ended && <Meter share={done / most} label="Trials of the budget" />}
-      {ended && job.ended_because && <span class="sub">ended: {job.ended_because.replace("_", " ")}</span>}
+      {ended && job.ended_because && <span class="sub">ended: {job.ended_because === "until" ? "no further gain is likely" : job.ended_because.replace("_", " ")}</span>}
     </>
   );
 }
