@@ -74,8 +74,9 @@ def check(
     ranks = spec.known_ranks if subject is None else subject.ranks
     built = None
     if ranks is not None:
-        called, ordered = (None, ()) if subject is None else (subject.calls, subject.ordered)
-        built = build_space(spec, ranks, called, ordered)
+        called = None if subject is None else subject.calls
+        non_commutative = None if subject is None else subject.non_commutative
+        built = build_space(spec, ranks, called, non_commutative)
     cost = None if subject is None or built is None else _evaluate(spec, built, subject)
     answer = {
         "spec": spec.canonical(),

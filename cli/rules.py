@@ -21,11 +21,12 @@ from searchspace.collectives.decision_table import SIZED, WORTH, DecisionTable
 from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.configuration import Configuration
+from searchspace.errors import InvalidInput
 from searchspace.formats.called_sizes import called_sizes
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine, NetworkModel
 from searchspace.mapping.permutation import PERMUTATION
-from searchspace.platform import Resolved, complete, resolve
+from searchspace.platform import Infeasible, Resolved, TrafficOf, complete, resolve
 from searchspace.units import format_duration, format_size
 from service.settings import Settings
 
@@ -96,7 +97,7 @@ def _listed(
     type=click.IntRange(1),
     default=400,
     show_default=True,
-    help="With --application, how often it may be simulated.",
+    help="With --application or --job, how often the program may be simulated.",
 )
 @click.option(
     "--collectives",
@@ -184,22 +185,24 @@ def rules(
     _check_subject(machine, configuration, job, application)
     if (application or job) is not None and (collectives or sizes or ranks):
         raise click.UsageError("the program tells collectives, sizes and ranks by itself")
+    if (application or job) is not None and commutative:
+        raise click.UsageError("the program tells by itself whether its operations commute")
     if math.isnan(worth):
         raise click.BadParameter("nan is no part", param_hint="--worth")
     given = _given(machine, configuration, job, application, settings)
     on = given.machine.simulated_by(network or given.machine.trial_model)
-    chosen = TARGETS[target or (given.target if given.target in _TARGETS else _USUAL)]
+    chosen = TARGETS[target or _named(given) or _USUAL]
     _check_library(chosen, library, needed=output is not None)
     if given.subject is not None:
         task = _of_application(given.subject, given.configuration, on, chosen)
     else:
         placed = _placed_ranks(given.configuration, on)
         asked = asked_of(placed, collectives, sizes, ranks)
-        resolved = resolve(given.configuration, on, placed)
-        task = Task(chosen, _left_open(resolved), asked, commutative or None)
+        resolved = _resolved(given.configuration, on, placed)
+        task = Task(chosen, resolved, asked, () if commutative else None)
     say(f"hamtune: {counted(task.asked)} for {chosen.title}, {on.model_text}")
-    if not task.commutative and chosen.in_order.keys() & task.asked.keys():
-        say("hamtune: reductions keep the order of ranks; --commutative lets in more algorithms")
+    if task.non_commutative is None and _has_disordered(task):
+        say("hamtune: reductions are right for all operations; --commutative lets more in")
     decided, program = _decided(task, worth, evaluations)
     document = document_of(task, decided, program)
     if output is not None:
@@ -251,11 +254,9 @@ def _of_application(
     subject: Subject, placed: Configuration, machine: Machine, target: Target
 ) -> Task:
     """What a program calls, on the machine and by its own mapping."""
-    called = called_sizes(subject.traces, SIZED)
-    traffic = TracesTraffic(subject.traces)
-    resolved = resolve(placed, machine, subject.ranks, collectives=subject.calls, traffic=traffic)
-    asked = called_of(subject, called)
-    return Task(target, _left_open(resolved), asked, called.commutative, subject)
+    sizes = called_sizes(subject.traces, SIZED)
+    resolved = _resolved(placed, machine, subject.ranks, TracesTraffic(subject.traces))
+    return Task(target, resolved, called_of(subject, sizes), subject.non_commutative, subject)
 
 
 def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, ProgramRules | None]:
@@ -265,7 +266,7 @@ def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, Progr
         task.resolved,
         task.target,
         task.asked,
-        commutative=task.commutative,
+        non_commutative=task.non_commutative,
         worth=worth,
         at_once=os.cpu_count() or 1,
         done=_progress(sum(len(of) for of in task.asked.values())),
@@ -280,11 +281,46 @@ def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, Progr
     return decided, _in_program(task, task.subject, decided.table, evaluations)
 
 
-def _left_open(resolved: Resolved) -> Resolved:
-    """The same places, with nothing said of algorithms."""
+def _resolved(
+    configuration: Configuration, machine: Machine, ranks: int, traffic: TrafficOf | None = None
+) -> Resolved:
+    """The places of a configuration, with nothing said of algorithms.
+
+    Mappings may look at its algorithms. Where these cannot run here, usual ones are looked at.
+    """
+    try:
+        resolved = resolve(configuration, machine, ranks, traffic=traffic)
+    except Infeasible:
+        kept = {
+            name: value
+            for name, value in configuration.items()
+            if name != "mpi" and not name.startswith("collectives.")
+        }
+        resolved = resolve(Configuration(kept), machine, ranks, traffic=traffic)
     of_algorithms = {"smpi/coll-selector", *(f"smpi/{name}" for name in COLLECTIVES)}
-    kept = {name: text for name, text in resolved.options.items() if name not in of_algorithms}
-    return replace(resolved, options=kept)
+    options = {name: text for name, text in resolved.options.items() if name not in of_algorithms}
+    return replace(resolved, options=options)
+
+
+def _named(given: Given) -> str | None:
+    """The library that a job names.
+
+    Raises:
+        InvalidInput: There is no form of decision files for it.
+    """
+    if given.target is not None and given.target not in _TARGETS:
+        raise InvalidInput(
+            f"the job is for {given.target}, which has no decision file; name another library with "
+            f"--target: {', '.join(_TARGETS)}"
+        )
+    return given.target
+
+
+def _has_disordered(task: Task) -> bool:
+    """Whether a library's file leaves algorithms out as long as operations may not commute."""
+    if DECISION_FILES[task.target.format].is_for_commutative_only:
+        return False
+    return bool(task.target.in_order.keys() & task.asked.keys())
 
 
 def _check_library(target: Target, library: Path | None, *, needed: bool) -> None:
@@ -310,7 +346,7 @@ def _in_program(task: Task, subject: Subject, alone: DecisionTable, most: int) -
             task.target,
             task.asked,
             alone,
-            commutative=task.commutative,
+            non_commutative=task.non_commutative,
             done=lambda seconds: say(
                 f"hamtune: {format_duration(seconds)} after {program.evaluations} simulations"
             ),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from cli.subjects import Subject
 from searchspace.collectives.decision_table import SIZED
 from searchspace.collectives.equivalents import Target
 from searchspace.errors import InvalidInput
-from searchspace.formats.called_sizes import Called
 from searchspace.platform import Resolved
 from searchspace.units import parse_size
 
@@ -26,13 +25,14 @@ _INT = 2**31
 class Task:
     """What is to be decided, for which library, where; and the program, where there is one.
 
-    Whether all operations of reductions commute is None where that is not known.
+    Those of its reductions that are `non_commutative` have operations that do not commute; None
+    where that is not known.
     """
 
     target: Target
     resolved: Resolved
     asked: Mapping[str, Mapping[int, tuple[int, ...]]]
-    commutative: bool | None
+    non_commutative: Collection[str] | None
     subject: Subject | None = None
 
 
@@ -101,7 +101,9 @@ def _calls(collective: str, ranks: int, calls: tuple[int, ...]) -> tuple[int, ..
     return tuple(size for size in calls if size * factor < _INT)
 
 
-def called_of(subject: Subject, called: Called) -> dict[str, dict[int, tuple[int, ...]]]:
+def called_of(
+    subject: Subject, sizes: Mapping[str, tuple[int, ...]]
+) -> dict[str, dict[int, tuple[int, ...]]]:
     """What a program calls: each size in each communicator that it calls the collective on.
 
     Raises:
@@ -109,11 +111,11 @@ def called_of(subject: Subject, called: Called) -> dict[str, dict[int, tuple[int
     """
     counts = {
         name: sorted({len(group) or subject.ranks for group in subject.calls[name]} - {1})
-        for name in called.sizes
+        for name in sizes
     }
-    asked = _allowed(called.sizes, counts)
+    asked = _allowed(sizes, counts)
     if not asked:
-        raise InvalidInput(f"--application: it calls none of {', '.join(SIZED)}")
+        raise InvalidInput(f"the program calls none of {', '.join(SIZED)}")
     return asked
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cli.client import connect
 from cli.subjects import Subject
-from searchspace.collectives import called_collectives, ordered_reductions
+from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.configuration import Configuration
 from searchspace.machine import Machine
 from service.settings import Settings
@@ -59,7 +59,7 @@ def of_job(reference: str, settings: Settings) -> Given:
             traces_of(storage, application),
             application.ranks,
             called_collectives(application.summary),
-            ordered_reductions(application.summary),
+            non_commutative_reductions(application.summary),
             workload_of(application),
         )
     finally:

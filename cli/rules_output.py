@@ -33,7 +33,7 @@ def document_of(task: Task, decided: Decided, program: ProgramRules | None) -> d
         "target": target.name,
         "checked_on": target.checked_on,
         "network": task.resolved.machine.network,
-        "commutative": bool(task.commutative),
+        "commutative": task.non_commutative is not None and not task.non_commutative,
         "collectives": {
             name: {
                 "description": COLLECTIVES[name].description,
@@ -163,8 +163,12 @@ def write_files(
         f"Hamtune: algorithms of collectives by size for {target.title} ({checked}),",
         f"simulated on {machine.cores} cores ({machine.model_text}).",
     ]
-    if task.commutative and target.in_order:
-        origin.append("Only for operations that commute, as all of MPI's own do.")
+    if task.non_commutative is not None and not file.is_for_commutative_only:
+        reducing = [name for name in target.in_order if name in task.asked]
+        named = [name for name in reducing if name not in task.non_commutative]
+        if named:
+            names = ", ".join(named)
+            origin.append(f"{names}: only for operations that commute, as all of MPI's own do.")
     table = decided.table if program is None else program.table
     content = file.write(table, target, origin, library)
     readme = "\n".join([*origin, "", f"{file.name}", file.install])

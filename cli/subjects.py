@@ -13,7 +13,7 @@ import click
 from cli.application_files import with_files
 from cli.machine_files import with_network
 from searchspace.builtins import BUILTINS
-from searchspace.collectives import Groups, called_collectives, ordered_reductions
+from searchspace.collectives import Groups, called_collectives, non_commutative_reductions
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import InvalidInput
@@ -65,13 +65,14 @@ machine_option = click.option(
 class Subject:
     """What is simulated: the traces, and the applications where there are several.
 
-    Those of its reductions that are `ordered` have operations that do not commute.
+    Those of its reductions that are `non_commutative` have operations that do not commute; None
+    where that is not known.
     """
 
     traces: tuple[Path, ...]
     ranks: int
     calls: Mapping[str, Groups]
-    ordered: frozenset[str] = frozenset()
+    non_commutative: frozenset[str] | None = None
     workload: Workload | None = None
 
 
@@ -113,7 +114,10 @@ def located_application(named: Application, folder: Path, settings: Settings) ->
         trace = _existing(folder, named)
         summary = trace_summary(trace)
         return Subject(
-            (trace,), summary["ranks"], called_collectives(summary), ordered_reductions(summary)
+            (trace,),
+            summary["ranks"],
+            called_collectives(summary),
+            non_commutative_reductions(summary),
         )
     return _stored(named, folder, settings)
 
@@ -171,7 +175,7 @@ def _stored(named: Application, folder: Path, settings: Settings) -> Subject:
             traces_of(storage, stored),
             stored.ranks,
             called_collectives(stored.summary),
-            ordered_reductions(stored.summary),
+            non_commutative_reductions(stored.summary),
             workload_of(stored),
         )
     finally:

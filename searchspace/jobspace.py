@@ -74,7 +74,7 @@ def build_space(
     spec: JobSpec,
     ranks: int,
     used_collectives: Mapping[str, Groups] | None = None,
-    ordered: Collection[str] = (),
+    non_commutative: Collection[str] | None = None,
 ) -> BuiltSpace:
     """Builds the space of a job.
 
@@ -85,9 +85,9 @@ def build_space(
             (`called_collectives`); collectives that it never calls are left out, and so are
             algorithms that one of the communicators does not allow. None when that is not known
             yet: all are kept.
-        ordered: The reductions that the application calls with operations that do not commute
-            (`ordered_reductions`); algorithms that the job's target does not run for these are left
-            out.
+        non_commutative: The reductions that the application calls with operations that do not
+            commute (`non_commutative_reductions`); algorithms that the job's target does not run
+            for these are left out. None where that is not known: none are.
 
     Raises:
         InvalidInput: The machine cannot run so many ranks or has no such networks, an algorithm
@@ -103,7 +103,8 @@ def build_space(
             else "application",
         )
     topologies, impossible = _topologies(spec, machine)
-    choices = _CollectiveChoices(spec, machine, ranks, used_collectives or {}, ordered)
+    called = used_collectives or {}
+    choices = _CollectiveChoices(spec, machine, ranks, called, non_commutative or ())
     collectives: list[Parameter] = []
     for name in COLLECTIVES:  # in our order: the order of the job's keys may get lost in storage
         if name not in spec.search.collectives:
@@ -213,10 +214,10 @@ class _CollectiveChoices:
         machine: Machine,
         ranks: int,
         called: Mapping[str, Groups],
-        ordered: Collection[str],
+        non_commutative: Collection[str],
     ) -> None:
         self._called = called
-        self._ordered = ordered
+        self._non_commutative = non_commutative
         self._search = spec.search
         self._ranks = ranks
         self._layouts = {
@@ -283,27 +284,20 @@ class _CollectiveChoices:
                 field=f"search.collectives.{collective}",
             )
         offered = [name for name in everything if name == DEFAULT or name in known]
-        disordered = [
-            name
-            for name in dict.fromkeys((*explicit, *offered))
-            if not self._keeps_order(target, collective, name)
-        ]
-        reason = (
-            f"{target.title} does not run it in the order of ranks, which the program's operations "
-            "need"
-        )
-        for name in disordered:
-            if name in explicit:
-                raise InvalidInput(f"{name}: {reason}", field=f"search.collectives.{collective}")
-            self.exclude(collective, name, reason)
-        return tuple(name for name in offered if name not in disordered)
+        reasons = {name: self._order_obstacle(target, collective, name) for name in offered}
+        for name in explicit:
+            if reason := self._order_obstacle(target, collective, name):
+                raise InvalidInput(f"{name} {reason}", field=f"search.collectives.{collective}")
+        for name, reason in reasons.items():
+            if reason is not None:
+                self.exclude(collective, name, reason)
+        return tuple(name for name in offered if reasons[name] is None)
 
-    def _keeps_order(self, target: Target, collective: str, algorithm: str) -> bool:
-        """Tells whether a library runs an algorithm for all operations of the program."""
+    def _order_obstacle(self, target: Target, collective: str, algorithm: str) -> str | None:
+        """Why a library does not run an algorithm for all operations of the program, or None."""
         deciding = (*(n for n, by in DECIDED_BY_ANOTHER.items() if by == collective), collective)
-        return all(
-            target.keeps_order(name, algorithm) for name in deciding if name in self._ordered
-        )
+        named = [name for name in deciding if name in self._non_commutative]
+        return next(filter(None, (target.order_obstacle(n, algorithm) for n in named)), None)
 
     def _admit(self, collective: str, algorithm: str, *, explicit: bool) -> bool:
         """Tells whether some configuration can use an algorithm; forbids those that cannot."""

@@ -74,7 +74,7 @@ class Ledger:
         self._since_improvement = 0
         self._inside = 0
         self._reasons: Counter[str] = Counter()
-        self._chance: float | None = None
+        self._probability = 1.0
 
     def ask(self, kind: TrialKind) -> None:
         """Enter a trial that was asked."""
@@ -82,13 +82,13 @@ class Ledger:
         if kind == "search":
             self._asked += 1
 
-    def expect(self, chance: float | None) -> None:
-        """Enter how likely it is that a configuration is better than the best by more than `until`.
+    def expect(self, probability: float | None) -> None:
+        """Enter the probability that something is better than the best by more than `until`.
 
         Args:
-            chance: None where nothing is known of that.
+            probability: None where nothing is known of that.
         """
-        self._chance = chance
+        self._probability = 1.0 if probability is None else probability
 
     def tell(self, trial: Trial, result: Told, *, inside: bool) -> None:
         """Enter the outcome of a trial.
@@ -131,7 +131,7 @@ class Ledger:
             return "trials"
         if budget.patience is not None and self._since_improvement >= budget.patience:
             return "patience"
-        if budget.until is not None and self._chance is not None and self._chance < _UNLIKELY:
+        if budget.until is not None and self._probability < _UNLIKELY:
             return "until"
         return self.spent()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from searchspace.collectives import called_collectives, ordered_reductions
+from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.errors import HamtuneError
 from searchspace.insight import Insight, Probes
 from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
@@ -61,7 +61,7 @@ def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
     application = storage.get_application(job.application_id)
     summary = application.summary
     called = called_collectives(summary)
-    return build_space(spec, application.ranks, called, ordered_reductions(summary))
+    return build_space(spec, application.ranks, called, non_commutative_reductions(summary))
 
 
 def mapped_points(job: Job, space: SearchSpace) -> list[Point]:

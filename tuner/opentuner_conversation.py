@@ -45,7 +45,7 @@ class _Conversation:
             "id": self._asked,
             "values": desired.configuration.data,
             "technique": desired.requestor,
-            "chance": self._outlook.chance,
+            "probability": self._outlook.probability,
         }
 
     def tell(self, request: dict[str, Any]) -> None:

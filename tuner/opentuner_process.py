@@ -6,7 +6,7 @@ so it cannot outlive the process that started it.
 
 Requests and their answers:
     {"do": "open", "seed", "parameters", "techniques", "space", "insight", "until"}  none
-    {"do": "ask"}                            {"id", "values", "technique", "chance"}, {"id": null}
+    {"do": "ask"}                       {"id", "values", "technique", "probability"}, {"id": null}
     {"do": "tell", "id", "value", "status", "bound"}           none
     {"do": "inject", "values", "value", "status", "bound"}     none
 A failure is answered {"error": message}, and the process ends.

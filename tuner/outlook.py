@@ -13,9 +13,9 @@ class Outlook:
 
     Attributes:
         gain: A part of the best value; None where nobody asks.
-        chance: How likely it is that some point not tried yet is better by more than that; None
-            where it is not known.
+        probability: Of improvement: that some point not tried yet is better than the best by more
+            than that; None where it is not known.
     """
 
     gain: float | None = None
-    chance: float | None = None
+    probability: float | None = None

@@ -59,11 +59,11 @@ class Search:
         techniques: As for `TunerSession`.
         first: Points to hand out before OpenTuner is asked, each with whose idea it was.
         insight: What is known of the application and the machine; None where nothing is.
-        until: A part of the best value, for `chance`; None where nobody asks for that.
+        until: A part of the best value, for `probability`; None where nobody asks for that.
 
     Attributes:
-        chance: As the last proposal told it: how likely it is that some point not told yet is
-            better than the best by more than `until`; None where no model knows.
+        probability: As the last proposal told it: that some point not told yet is better than the
+            best by more than `until`; None where no model knows.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -90,7 +90,7 @@ class Search:
         self._random = random.Random(f"{seed} sampler")  # noqa: S311
         self._walk = space.enumerate()
         self._session = TunerSession(space, seed, techniques, insight, until)
-        self.chance: float | None = None
+        self.probability: float | None = None
 
     def ask(self) -> Point | None:
         """The next point; None when all points of the space have been handed out.
@@ -109,7 +109,7 @@ class Search:
             if proposal is None:
                 # It waits for results, or one of its techniques let the others go first.
                 continue
-            self.chance = proposal.chance
+            self.probability = proposal.probability
             configuration = self._space.canonicalise(proposal.values)
             seen = self._seen.get(self._identity(configuration))
             if seen is None:

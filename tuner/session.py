@@ -36,13 +36,14 @@ class Proposal:
         id: For `tell`.
         values: A value for every parameter of the space, also for those that do not count.
         technique: Which technique wants it.
-        chance: How likely some point not told yet is better by more than `until`; None: not known.
+        probability: That some point not told yet is better than the best by more than `until`; None
+            where it is not known.
     """
 
     id: int
     values: dict[str, Any]
     technique: str
-    chance: float | None
+    probability: float | None
 
 
 class TunerSession:
@@ -56,7 +57,7 @@ class TunerSession:
         seed: Of all random choices.
         techniques: Names as in `tuner.techniques`; None for a choice by the kinds of parameters.
         insight: What is known of the application and the machine; None where nothing is.
-        until: A part of the best value, for `Proposal.chance`; None where nobody asks for that.
+        until: A part of the best value, for `Proposal.probability`; None where nobody asks.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -119,7 +120,7 @@ class TunerSession:
         if answer["id"] is None:
             return None
         values = {**self._constants, **answer["values"]}
-        return Proposal(answer["id"], values, answer["technique"], answer["chance"])
+        return Proposal(answer["id"], values, answer["technique"], answer["probability"])
 
     def tell(
         self,

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 from sklearn.tree import DecisionTreeRegressor
 
-__all__ = ["Forest", "Observation", "chance_of_better"]
+__all__ = ["Forest", "Observation", "probability_of_improvement"]
 
 _TREES = 40
+_LEAST = 1e-300  # seconds that have a logarithm
 _FAILED = 1.5
 """What failed counts, in multiples of the longest time that is known."""
 
@@ -63,7 +64,7 @@ class Forest:
         known = [one.seconds for one in observations if one.seconds is not None]
         failed = _FAILED * max(known, default=1.0)
         seconds = [failed if one.seconds is None else one.seconds for one in observations]
-        targets = np.log(np.maximum(seconds, 1e-300))
+        targets = np.log(np.maximum(seconds, _LEAST))
         self._trees = []
         for _ in range(_TREES):
             counts = np.bincount(
@@ -84,10 +85,10 @@ class Forest:
         return np.stack([tree.tree_.predict(features)[:, 0] for tree in self._trees])
 
 
-def chance_of_better(
+def probability_of_improvement(
     best: float, gain: float, mean: NDArray[np.float64], spread: NDArray[np.float64]
 ) -> float:
-    """How likely it is that one of several configurations is faster than the best.
+    """The probability that one of several configurations is faster than the best.
 
     What a model says of each is taken to be normally distributed and independent of the others
     (Kushner, "A new method of locating the maximum point of an arbitrary multipeak curve in the
@@ -100,7 +101,7 @@ def chance_of_better(
         mean: Of the logarithms of seconds, shape (configurations,).
         spread: Their standard deviations, shape (configurations,).
     """
-    margin = mean - (np.log(best) + np.log1p(-gain))
+    margin = mean - (np.log(max(best, _LEAST)) + np.log1p(-gain))
     with np.errstate(divide="ignore", over="ignore"):
         slower = log_ndtr(margin / np.maximum(spread, np.finfo(np.float64).tiny))
     return float(-np.expm1(slower.sum()))

@@ -19,7 +19,7 @@ from searchspace.space import SearchSpace
 from tuner.candidates import Candidates
 from tuner.outlook import Outlook
 from tuner.parameters import complete_values
-from tuner.surrogate import Forest, Observation, chance_of_better
+from tuner.surrogate import Forest, Observation, probability_of_improvement
 
 __all__ = ["Surrogate"]
 
@@ -129,10 +129,10 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         said = self._forest.predict(features)
         self._predicted = said.mean(axis=0), said.std(axis=0)
         self._learned = len(self._observed)
-        self._outlook.chance = self._chance(best[0].seconds if best else None)
+        self._outlook.probability = self._probability(best[0].seconds if best else None)
 
-    def _chance(self, best: float | None) -> float | None:
-        """How likely it is that a candidate without a result is better by what is asked."""
+    def _probability(self, best: float | None) -> float | None:
+        """That of improvement by what is asked, among the candidates without a result."""
         gain = self._outlook.gain
         if gain is None or best is None or len(self._observed) < _SURE:
             return None
@@ -140,7 +140,7 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         mean, spread = self._predicted
         left = np.ones(len(mean), dtype=bool)
         left[[number for number in self._observed if number < len(mean)]] = False
-        return chance_of_better(best, gain, mean[left], spread[left])
+        return probability_of_improvement(best, gain, mean[left], spread[left])
 
     def _by_probes(self, candidates: Candidates, left: NDArray[np.int64]) -> int:
         """The candidate whose collectives were quickest, on a structure not proposed so before."""

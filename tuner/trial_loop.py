@@ -411,7 +411,7 @@ class TrialLoop:
             point = self._search.ask()
             if point is None:
                 return None
-            self.ledger.expect(self._search.chance)
+            self.ledger.expect(self._search.probability)
             kind = "search"
             inside = True
             configuration = point.configuration

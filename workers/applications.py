@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from searchspace.collectives import ordered_reductions
+from searchspace.collectives import non_commutative_reductions
 from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import InvalidInput
 from searchspace.extrapolation import EDITION
@@ -127,10 +127,19 @@ def workload(storage: Storage, named: Workload, stop: threading.Event | None) ->
             **sums,
             "calls": dict(calls),
             "communicators": communicators([application.summary for application in stored]),
-            "ordered": sorted({n for one in stored for n in ordered_reductions(one.summary)}),
+            **_non_commutative(stored),
             **listing,
         },
     )
+
+
+def _non_commutative(stored: Sequence[Application]) -> dict[str, list[str]]:
+    """The reductions that do not commute in one of several; nothing where one does not tell."""
+    named = [non_commutative_reductions(one.summary) for one in stored]
+    known = [names for names in named if names is not None]
+    if len(known) < len(named):
+        return {}
+    return {"non_commutative": sorted(frozenset[str]().union(*known))}
 
 
 def check_captured(application: Application) -> None:

@@ -15,6 +15,7 @@ from searchspace.collectives import DEFAULT
 from searchspace.collectives.equivalents.decisions import option
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
+from searchspace.formats.time_independent import NOT_COMMUTATIVE
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.platform import Resolved
 from workers.simulator_client import Simulator
@@ -37,6 +38,7 @@ class Asked:
             alltoall, gather and scatter.
         algorithms: SMPI's names.
         library: The decision table that tells the library's own choice, of `SELECTORS`.
+        non_commutative: Whether the operation of a reduction does not commute.
     """
 
     collective: str
@@ -44,6 +46,7 @@ class Asked:
     sizes: tuple[int, ...]
     algorithms: tuple[str, ...]
     library: str
+    non_commutative: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def simulate_collectives(
             raise
 
 
-def one_call(collective: str, ranks: int, size: int) -> bytes:
+def one_call(collective: str, ranks: int, size: int, *, non_commutative: bool = False) -> bytes:
     """The operations of a rank that calls a collective once."""
     word = _WORD if size % _WORD == 0 else 1
     count = size // word
@@ -124,6 +127,8 @@ def one_call(collective: str, ranks: int, size: int) -> bytes:
         word = _WORD if size % _WORD == 0 and size >= _WORD * ranks else 1
         part, rest = divmod(size // word, ranks)
         fields = {"size": word, "counts": [part + (rank < rest) for rank in range(ranks)]}
+    if non_commutative:
+        fields["flags"] = NOT_COMMUTATIVE
     return encode(collective, **fields) + encode("finalize")
 
 
@@ -168,5 +173,6 @@ def _traces(asked: Asked, folder: Path) -> Iterator[Path]:
     header = TraceHeader(ranks=asked.ranks, program=asked.collective)
     for size in asked.sizes:
         path = folder / f"{size}.ht"
-        write_trace(path, header, [one_call(asked.collective, asked.ranks, size)] * asked.ranks)
+        call = one_call(asked.collective, asked.ranks, size, non_commutative=asked.non_commutative)
+        write_trace(path, header, [call] * asked.ranks)
         yield path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -46,7 +46,7 @@ def decide_collectives(
     target: Target,
     sizes: Sizes,
     *,
-    commutative: bool | None = None,
+    non_commutative: Collection[str] | None = None,
     worth: float = WORTH,
     at_once: int = 1,
     done: Callable[[int], None] = lambda _: None,
@@ -57,9 +57,9 @@ def decide_collectives(
         resolved: The cluster, with its network; see `simulate_collectives`.
         target: The library.
         sizes: What is to be decided.
-        commutative: Whether all operations of reductions commute, as MPI's own do; None where that
-            is not known. Where the library's file cannot tell the two apart, only algorithms are
-            taken that it runs for them, or under which it gives right numbers for all.
+        non_commutative: The reductions that are called with operations that do not commute; None
+            where that is not known. Only algorithms are taken that the library runs for these, or
+            under which it gives right numbers for all.
         worth: See `decide`.
         at_once: How many simulators work side by side; the table does not depend on it.
         done: See `simulate_collectives`.
@@ -72,8 +72,9 @@ def decide_collectives(
             name,
             ranks,
             tuple(calls),
-            candidates(target, name, ranks, commutative=commutative),
+            candidates(target, name, ranks, non_commutative),
             target.selector,
+            name in (non_commutative or ()),
         )
         for name, of in sizes.items()
         for ranks, calls in of.items()
@@ -104,16 +105,34 @@ def decide_collectives(
 
 
 def candidates(
-    target: Target, collective: str, ranks: int, *, commutative: bool | None
+    target: Target, collective: str, ranks: int, non_commutative: Collection[str] | None
 ) -> tuple[str, ...]:
-    """The algorithms of a library that may be named for communicators of so many ranks."""
+    """The algorithms of a library that may be named for communicators of so many ranks.
+
+    Args:
+        target: The library.
+        collective: A key of `COLLECTIVES`.
+        ranks: Of the communicator.
+        non_commutative: See `decide_collectives`.
+    """
     works = _works(target, collective)
-    fits = target.is_right if commutative is None else target.keeps_order
     return tuple(
         name
         for name in target.expressible(collective, (ranks,))
-        if works(name, ranks) and (commutative or fits(collective, name))
+        if works(name, ranks) and _fits(target, collective, name, non_commutative)
     )
+
+
+def _fits(
+    target: Target, collective: str, name: str, non_commutative: Collection[str] | None
+) -> bool:
+    """Tells whether a library that is told so gives right numbers, by what was simulated."""
+    apart = DECISION_FILES[target.format].is_for_commutative_only
+    if non_commutative is None:
+        return apart or target.is_correct(collective, name)
+    if collective not in non_commutative:
+        return True
+    return not apart and target.order_obstacle(collective, name) is None
 
 
 def _works(target: Target, collective: str) -> Callable[[str, int], bool]:

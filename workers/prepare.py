@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from searchspace.collectives import called_collectives, ordered_reductions
+from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.errors import HamtuneError
 from searchspace.formats.patterns import Pattern
 from searchspace.formats.trace import describe_trace
@@ -116,8 +116,8 @@ class Preparer:
                 return
             application = stored_application(share, spec.application, self.stop)
             called = called_collectives(application.summary)
-            ordered = ordered_reductions(application.summary)
-            built = build_space(spec, application.ranks, called, ordered)
+            non_commutative = non_commutative_reductions(application.summary)
+            built = build_space(spec, application.ranks, called, non_commutative)
             space = built.describe()
             if any(choice.method is None for choice in spec.search.mappers):
                 traffic = TracesTraffic(traces_of(self.storage, application))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +102,7 @@ def rules_for(
     sizes: Sizes,
     alone: DecisionTable,
     *,
-    commutative: bool | None = None,
+    non_commutative: Collection[str] | None = None,
     done: Callable[[float], None] = lambda _: None,
 ) -> ProgramRules:
     """Find a table under which a program is fastest.
@@ -116,7 +116,7 @@ def rules_for(
         target: The library.
         sizes: What the program calls.
         alone: The table of single calls (`decide_collectives`).
-        commutative: See `decide_collectives`.
+        non_commutative: See `decide_collectives`.
         done: Called with the seconds of the best table so far, whenever there is a better one.
 
     Raises:
@@ -131,8 +131,7 @@ def rules_for(
         for size in ((0,) if name in blind else of[ranks])
     ]
     offered = {
-        (name, ranks): candidates(target, name, ranks, commutative=commutative)
-        for name, ranks, _ in cells
+        (name, ranks): candidates(target, name, ranks, non_commutative) for name, ranks, _ in cells
     }
     forced, single = _singles(program, target, cells, offered, default)
     of_singles = {cell: forced.get(cell[0], DEFAULT) for cell in cells}

@@ -120,7 +120,7 @@ def _ours(
                     point = search.ask()
                     if point is None:
                         break
-                    ledger.expect(search.chance)
+                    ledger.expect(search.probability)
                     pending.append((point.configuration, cutoff(best, factor)))
                 asked += 1
             if not pending:

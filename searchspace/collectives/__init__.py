@@ -30,7 +30,7 @@ __all__ = [
     "Collective",
     "Groups",
     "called_collectives",
-    "ordered_reductions",
+    "non_commutative_reductions",
 ]
 
 DEFAULT = "default"
@@ -83,10 +83,11 @@ def called_collectives(summary: Mapping[str, Any]) -> dict[str, Groups]:
     return {name: tuple(sorted(called[name])) for name in known if name in called}
 
 
-def ordered_reductions(summary: Mapping[str, Any]) -> frozenset[str]:
+def non_commutative_reductions(summary: Mapping[str, Any]) -> frozenset[str] | None:
     """Returns the reductions that a program calls with operations that do not commute.
 
     Args:
-        summary: Of its trace; one that was stored before these were listed is taken to have none.
+        summary: Of its trace; None of one that was stored before these were listed.
     """
-    return frozenset(summary.get("ordered", ()))
+    named = summary.get("non_commutative")
+    return None if named is None else frozenset(named)

@@ -138,8 +138,8 @@ class TraceSummary(TypedDict):
         communicators: The communicators that each blocking collective is called on, each once, as
             ranks of the world in order; an empty list stands for the world in its own order. Of
             more than 65,536 members in all, one communicator of each size.
-        ordered: The blocking reductions that are called with an operation that does not commute,
-            and so have to keep the order of the ranks.
+        non_commutative: The blocking reductions that are called with an operation that does not
+            commute, and so have to keep the order of the ranks.
         messages: Point-to-point messages.
         bytes: Payload bytes of these.
         pairs: Unordered pairs that exchange messages; a rank that sends to itself is one.
@@ -156,7 +156,7 @@ class TraceSummary(TypedDict):
     operations: int
     calls: dict[str, int]
     communicators: dict[str, list[list[int]]]
-    ordered: list[str]
+    non_commutative: list[str]
     messages: int
     bytes: int
     pairs: int

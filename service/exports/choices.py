@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from searchspace.collectives import DECIDED_BY_ANOTHER, DEFAULT, Groups, ordered_reductions
+from searchspace.collectives import DECIDED_BY_ANOTHER, DEFAULT, Groups, non_commutative_reductions
 from searchspace.collectives.equivalents import Equivalent, Target
 from searchspace.configuration import Configuration
 from service.exports.result import Result
@@ -62,7 +62,7 @@ def choices(result: Result, target: Target) -> list[Choice]:
         target,
         result.calls,
         result.application.ranks,
-        ordered_reductions(summary),
+        non_commutative_reductions(summary) or (),
     )
     called = summary["calls"]
     return [choice for choice in found if choice.collective in called]
@@ -73,12 +73,12 @@ def choices_of(
     target: Target,
     calls: dict[str, Groups],
     ranks: int,
-    ordered: Collection[str] = (),
+    non_commutative: Collection[str] = (),
 ) -> list[Choice]:
     """The same of a configuration, for an application that calls these.
 
-    Those that are `ordered` reduce by operations that do not commute: the library is not forced to
-    what would reduce them wrongly, or what it would run another for.
+    Those that are `non_commutative` reduce by operations that do not commute: the library is not
+    forced to what would reduce them wrongly, or what it would run another for.
     """
     found = []
     for collective, groups in calls.items():
@@ -90,12 +90,10 @@ def choices_of(
         offered = target.equivalent(collective, meant, communicator_sizes(groups, ranks))
         if meant == DEFAULT:
             offered = Equivalent("none", note="simulated was SMPI's own; left to the library")
-        elif collective in ordered and not target.keeps_order(collective, meant):
-            offered = Equivalent(
-                "none",
-                note=f"{offered.algorithm} would not run in the order of ranks, which the "
-                "program's operations need; left to the library",
-            )
+        elif collective in non_commutative:
+            obstacle = target.order_obstacle(collective, meant)
+            if obstacle is not None:
+                offered = Equivalent("none", note=f"{meant} {obstacle}; left to the library")
         found.append(Choice(collective, simulated, algorithm != DEFAULT, offered))
     return found
 

@@ -116,7 +116,7 @@ def _lines(target: Target, found: list[Choice], transport: list[str]) -> list[st
 def _changes_order(choice: Choice, target: Target) -> bool:
     """Whether a reduction is forced to an algorithm that does not keep the order of the ranks."""
     forced = bool(choice.offered.algorithm)
-    return forced and not target.is_right(choice.collective, choice.simulated)
+    return forced and not target.is_correct(choice.collective, choice.simulated)
 
 
 def _rules(result: Result, found: list[Choice]) -> str:

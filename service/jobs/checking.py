@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from searchspace.collectives import called_collectives, ordered_reductions
+from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.errors import InvalidInput
 from searchspace.job import JobSpec, build_space
 from searchspace.jobspace import BuiltSpace
@@ -95,7 +95,7 @@ def _space(spec: JobSpec, application: Application | None) -> tuple[BuiltSpace |
     if application is not None and application.summary:
         summary = application.summary
         called = called_collectives(summary)
-        return build_space(spec, ranks, called, ordered_reductions(summary)), None
+        return build_space(spec, ranks, called, non_commutative_reductions(summary)), None
     known = spec.known_worlds
     groups = worlds(known) if known is not None and len(known) > 1 else None
     later = "collectives that the application never calls are left out once it is captured"

@@ -64,7 +64,7 @@ def seconds_left(job: Job, finished: dict[Any, int], slots: float) -> float | No
     """About how long a job at work has yet to go; None where nothing is known.
 
     It is the mean time of its trials so far, times those that its budget leaves, over the workers
-    that are its share. A target or its patience may end it before.
+    that are its share. A target, its patience or `until` may end it before.
 
     Args:
         job: The job.

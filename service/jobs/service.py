@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from searchspace.collectives import called_collectives, ordered_reductions
+from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.errors import InvalidInput
 from searchspace.job import JobSpec, build_space, load_job, load_new_job
 from searchspace.jobspec import Reference, SourceApplication, TraceApplication, Workload
@@ -98,7 +98,7 @@ def _complete(storage: Storage, spec: JobSpec) -> tuple[JobSpec, Application | N
         # What a program calls that is yet to be captured is not known.
         summary = application.summary
         called = called_collectives(summary) if summary else None
-        build_space(spec, application.ranks, called, ordered_reductions(summary))
+        build_space(spec, application.ranks, called, non_commutative_reductions(summary))
     return spec, application
 
 

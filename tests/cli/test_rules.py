@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from searchspace.formats.operations import encode
+from searchspace.formats.time_independent import NOT_COMMUTATIVE
 from searchspace.formats.trace import TraceHeader, write_trace
 from tests.cli.conftest import Hamtune
 
@@ -88,6 +89,58 @@ def test_a_job_gets_rules_for_what_it_has_found(hamtune: Hamtune, tmp_path: Path
     assert found["collectives"] == again["collectives"]
 
 
+def test_algorithms_of_a_configuration_that_cannot_run_here_do_not_count(
+    hamtune: Hamtune,
+) -> None:
+    """Twelve ranks are no power of two, which `pair` needs."""
+    twelve = MACHINE.replace("nodes: 16", "nodes: 12")
+    placed = "{topology: random, collectives: {alltoall: pair}}"
+    few = ("--collectives", "bcast", "--sizes", "8", "--ranks", "4")
+    found = hamtune.json("rules", twelve, "--configuration", placed, *few)
+    assert "bcast" in found["collectives"]
+
+
+def test_a_job_for_a_library_without_such_files_needs_another_target(
+    hamtune: Hamtune, tmp_path: Path
+) -> None:
+    job = tmp_path / "job.yaml"
+    job.write_text(
+        "name: elsewhere\napplication: {builtin: is, class: S, ranks: 16}\n"
+        f"machine: {MACHINE}\nsearch: {{topology: [torus-2d, random], target: mvapich2-2.3}}\n"
+        "budget: {trials: 2}\n"
+    )
+    assert hamtune("run", job).returncode == 0
+    assert "mvapich2-2.3, which has no decision file" in hamtune.refused(
+        "rules", "--job", "elsewhere"
+    )
+
+
+@pytest.mark.parametrize(("flags", "left_out"), [(0, False), (NOT_COMMUTATIVE, True)])
+def test_a_program_tells_which_reductions_do_not_commute(
+    flags: int, left_out: bool, hamtune: Hamtune, tmp_path: Path
+) -> None:
+    """Of Open MPI's algorithms for large vectors, rings and Rabenseifner's do not run for these."""
+    trace = tmp_path / "a.ht"
+    call = encode("allreduce", count=1 << 17, size=8, flags=flags) + encode("finalize")
+    write_trace(trace, TraceHeader(ranks=16, program="reduces"), [call] * 16)
+    job = tmp_path / "job.yaml"
+    job.write_text(
+        f"name: reduces\napplication: {{trace: {trace}}}\nmachine: {MACHINE}\n"
+        "search: {topology: torus-2d, target: openmpi-4.1}\nbudget: {trials: 4}\n"
+    )
+
+    space = hamtune.json("check", job)["space"]
+    found = hamtune.json("rules", MACHINE, *TORUS, "--application", trace, "-o", tmp_path / "out")
+
+    assert any(one["value"] == "lr" for one in space["excluded"]) == left_out
+    assert found["commutative"] != left_out
+    lines = [line for row in found["collectives"]["allreduce"]["rows"] for line in row["lines"]]
+    unfit = {"ring", "segmented_ring", "rabenseifner"}
+    assert unfit.isdisjoint(line["library"] for line in lines) == left_out
+    rules = (tmp_path / "out/dynamic-rules.conf").read_text()
+    assert ("only for operations that commute" in rules) != left_out
+
+
 def test_intel_mpi_gets_variables(hamtune: Hamtune, tmp_path: Path) -> None:
     hamtune("rules", MACHINE, *FEW, *TORUS, "--target", "intelmpi-2021", "-o", tmp_path)
     text = (tmp_path / "adjust.sh").read_text()
@@ -120,6 +173,7 @@ def test_an_application_is_simulated_under_its_rules(hamtune: Hamtune, tmp_path:
         (("--library", "/etc/hostname"), "--library is not for openmpi-4.1"),
         (("--worth", "1"), "--worth"),
         (("--application", "is.S.16", "--sizes", "8"), "the program tells"),
+        (("--application", "is.S.16", "--commutative"), "whether its operations commute"),
         (("--job", "sorted"), "either MACHINE or --job"),
         (("--picture", "gains.jpg"), "--picture"),
         ((), "topology: is required"),
@@ -162,7 +216,7 @@ def test_a_program_without_collectives_has_no_rules(hamtune: Hamtune, tmp_path: 
     operations = encode("compute", flops=1.0) + encode("barrier") + encode("finalize")
     write_trace(trace, TraceHeader(ranks=4, program="alone"), [operations] * 4)
     refused = hamtune.refused("rules", MACHINE, *TORUS, "--application", trace)
-    assert "it calls none of allgather, allreduce" in refused
+    assert "the program calls none of allgather, allreduce" in refused
 
 
 def test_places_that_are_written_out_get_rules_for_as_many_ranks(hamtune: Hamtune) -> None:

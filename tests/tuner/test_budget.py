@@ -56,8 +56,8 @@ def test_until_ends_where_nothing_better_is_likely_any_more() -> None:
     ledger = Ledger(Budget(until=0.01))
     spend(ledger)
     assert ledger.end() is None
-    for chance, end in ((None, None), (0.5, None), (0.01, "until")):
-        ledger.expect(chance)
+    for probability, end in ((None, None), (0.5, None), (0.01, "until")):
+        ledger.expect(probability)
         assert ledger.end() == end
     other = Ledger(Budget(trials=10))
     other.expect(0.0)

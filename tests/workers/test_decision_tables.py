@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
 from searchspace.collectives import COLLECTIVES
-from searchspace.collectives.decision_table import SIZED, chosen
+from searchspace.collectives.decision_table import SIZED, Line, Row, chosen
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.collectives.equivalents.decisions import decided
@@ -120,8 +121,10 @@ def test_the_order_of_ranks_is_kept_unless_it_does_not_matter() -> None:
     sizes = {name: {8: (8, 1 << 20)} for name in ("allreduce", "reduce", "reduce_scatter")}
     target = TARGETS["openmpi-4.1"]
 
-    def named(*, commutative: bool | None) -> set[tuple[str, str]]:
-        found = decide_collectives(cluster("packets"), target, sizes, commutative=commutative)
+    def named(non_commutative: Collection[str] | None) -> set[tuple[str, str]]:
+        found = decide_collectives(
+            cluster("packets"), target, sizes, non_commutative=non_commutative
+        )
         return {
             (name, line.algorithm)
             for name, rows in found.table.items()
@@ -131,12 +134,40 @@ def test_the_order_of_ranks_is_kept_unless_it_does_not_matter() -> None:
 
     kept = {(name, one) for name, names in target.in_order.items() for one in names}
     kept |= {(name, "default") for name in sizes}
-    replaced = {(name, one) for name, names in target.replaced.items() for one in names}
-    assert named(commutative=False) <= kept
-    assert named(commutative=None) <= kept | replaced
-    assert "rab" in candidates(target, "allreduce", 8, commutative=None)
-    assert "rab" not in candidates(target, "allreduce", 8, commutative=False)
-    assert not named(commutative=True) <= kept | replaced
+    falls_back = {(name, one) for name, names in target.falls_back.items() for one in names}
+    falls_back.add(("allreduce", "rab_rdb"))  # Rabenseifner's too
+    assert named([*sizes]) <= kept
+    assert named(None) <= kept | falls_back
+    assert not named([]) <= kept | falls_back
+    assert "rab" in candidates(target, "allreduce", 8, None)
+    assert "rab" not in candidates(target, "allreduce", 8, ["allreduce"])
+    assert "lr" in candidates(target, "allreduce", 8, ["reduce"])
+
+
+def test_mpichs_file_says_nothing_of_operations_that_do_not_commute() -> None:
+    target = TARGETS["mpich-4.0"]
+    assert "rab_rdb" in candidates(target, "allreduce", 8, None)
+    assert candidates(target, "allreduce", 8, ["allreduce"]) == ()
+    rows = (Row(8, (Line(0, "rab_rdb"),)),)
+    commuting, _, other = decided(rows, "allreduce", "mpich-4.0").partition("|")
+    assert "8:0=rab_rdb" in commuting
+    assert other == "2:0=rdb"
+    rows = (Row(8, (Line(0, "rdb"),)),)
+    both = decided(rows, "allreduce", "openmpi-4.1").split("|")
+    assert ["8:0=rdb" in one.split(";") or ";8:0=rdb," in one for one in both] == [True, True]
+
+
+def test_a_call_is_simulated_with_its_kind_of_operation() -> None:
+    """Open MPI by itself takes Rabenseifner's algorithm for operations that commute alone."""
+    sizes = {"allreduce": {8: (1 << 16,)}}
+    commuting, other = (
+        decide_collectives(
+            cluster("packets"), TARGETS["openmpi-4.1"], sizes, non_commutative=named
+        ).times["allreduce"][8][1 << 16]
+        for named in ((), ("allreduce",))
+    )
+    assert commuting["default"] == commuting["rab"]
+    assert other["default"] == other["rdb"] != commuting["default"]
 
 
 def test_where_the_librarys_own_choice_fails_it_is_left_to_it_and_told() -> None:

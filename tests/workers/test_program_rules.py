@@ -44,13 +44,13 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def alone() -> Decided:
-    return decide_collectives(CLUSTER, OPENMPI, SIZES, commutative=True)
+    return decide_collectives(CLUSTER, OPENMPI, SIZES, non_commutative=())
 
 
 def found(trace: Path, alone: Decided, most: int = 200) -> ProgramRules:
     with Simulator([trace]) as simulator:
         program = Program(simulator, CLUSTER.simulator_request(), OPENMPI, most)
-        return rules_for(program, OPENMPI, SIZES, alone.table, commutative=True)
+        return rules_for(program, OPENMPI, SIZES, alone.table, non_commutative=())
 
 
 def test_rules_are_faster_than_the_library_and_than_one_algorithm(

@@ -30,6 +30,8 @@ class DecisionFile:
             and the library's own file.
         install: What an administrator does with it.
         without_size: Collectives for which the library does not look at the size of messages.
+        is_for_commutative_only: Whether the file says nothing of reductions by operations that do
+            not commute.
         own_file: What has to be known of the installed library; empty where nothing has to.
     """
 
@@ -37,6 +39,7 @@ class DecisionFile:
     write: Callable[[DecisionTable, Target, list[str], Path | None], str]
     install: str
     without_size: tuple[str, ...] = ()
+    is_for_commutative_only: bool = False
     own_file: str = ""
 
 
@@ -84,6 +87,7 @@ In the environment of programs, as in a module file:
 The file is for the release whose library was read: others may know other operations, and a program
 stops at one that the file has not.
 """,
+        is_for_commutative_only=True,
         own_file="libmpich.so of the cluster, or generic.json of its sources",
     ),
     "intelmpi": DecisionFile(

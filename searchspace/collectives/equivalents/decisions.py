@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from searchspace.collectives import COLLECTIVES, DEFAULT
 from searchspace.collectives.decision_table import Row
-from searchspace.collectives.equivalents.mpich_choices import ORDERED as MPICH_ORDERED
+from searchspace.collectives.equivalents.mpich_choices import (
+    NON_COMMUTATIVE as MPICH_NON_COMMUTATIVE,
+)
 from searchspace.collectives.equivalents.mpich_choices import ROWS as MPICH_ROWS
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
-from searchspace.collectives.equivalents.openmpi_choices import ORDERED as OPENMPI_ORDERED
+from searchspace.collectives.equivalents.openmpi_choices import (
+    NON_COMMUTATIVE as OPENMPI_NON_COMMUTATIVE,
+)
 from searchspace.collectives.equivalents.openmpi_choices import TABLE as OPENMPI_TABLE
 from searchspace.collectives.tables import LIBRARIES
 
@@ -126,7 +130,7 @@ def rules(library: str, collective: str) -> str:
         library: Of `LIBRARIES`.
         collective: A key of `COLLECTIVES`.
     """
-    tables = (_rows(library, collective), _ordered_rows(library, collective))
+    tables = (_rows(library, collective), _other_rows(library, collective))
     return _written(*tables, of_all=_is_of_all(library, collective))
 
 
@@ -141,9 +145,11 @@ def decided(rows: Sequence[Row], collective: str, library: str) -> str:
     of_all = _is_of_all(library, collective)
     if library not in LIBRARIES:
         return _written(_spliced([(2, [(0, library)])], rows, of_all=of_all), of_all=of_all)
-    tables = (_rows(library, collective), _ordered_rows(library, collective))
-    spliced = [table and _spliced(table, rows, of_all=of_all) for table in tables]
-    return _written(*spliced, of_all=of_all)
+    spliced = _spliced(_rows(library, collective), rows, of_all=of_all)
+    other = _other_rows(library, collective)
+    if other and LIBRARIES[library] != "mpich":  # whose file is for operations that commute
+        other = _spliced(other, rows, of_all=of_all)
+    return _written(spliced, other, of_all=of_all)
 
 
 def _spliced(
@@ -179,11 +185,11 @@ def _rows(library: str, collective: str) -> Sequence[tuple[int, _Lines]]:
     return [*_by_powers_of_two(rows)] if collective == "allgather" else rows
 
 
-def _ordered_rows(library: str, collective: str) -> Sequence[tuple[int, _Lines]]:
+def _other_rows(library: str, collective: str) -> Sequence[tuple[int, _Lines]]:
     """The rows for operations that do not commute; empty where no operation is given."""
     if LIBRARIES[library] == "mpich":
-        return MPICH_ORDERED.get(collective, ())
-    return _named(collective, OPENMPI_ORDERED.get(collective, ()))
+        return MPICH_NON_COMMUTATIVE.get(collective, ())
+    return _named(collective, OPENMPI_NON_COMMUTATIVE.get(collective, ()))
 
 
 def _written(*tables: Sequence[tuple[int, _Lines]], of_all: bool) -> str:

@@ -111,7 +111,8 @@ class Target:
         in_order: By collective that reduces, the algorithms (SMPI's names) that keep the order of
             the ranks. Others give wrong numbers where they are forced on operations that do not
             commute. Empty where the library looks at that itself.
-        replaced: By collective, those in whose place the library runs another for such operations.
+        falls_back: By collective, those in whose place the library runs another for such
+            operations.
     """
 
     name: str
@@ -126,7 +127,7 @@ class Target:
     apart: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
     transport: Mapping[str, TransportSetting] = field(default_factory=dict)
     in_order: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    replaced: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    falls_back: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -177,22 +178,36 @@ class Target:
             if self.equivalent(collective, algorithm, sizes).kind == "same"
         )
 
-    def keeps_order(self, collective: str, algorithm: str) -> bool:
-        """Tells whether what the library has for an algorithm reduces in the order of the ranks.
+    def order_obstacle(self, collective: str, algorithm: str) -> str | None:
+        """Why a reduction by an operation that does not commute is not run by an algorithm.
 
-        Operations that do not commute need that.
+        Returns:
+            A reason that goes on after the algorithm's name; None where it is run.
         """
-        lines = self._lines(collective)
-        if collective not in self.in_order or algorithm not in lines:  # left to the library
-            return True
-        kept = {lines[name].algorithm for name in self.in_order[collective]}
-        return lines[algorithm].algorithm in kept
+        if collective not in self.in_order or algorithm not in self._lines(collective):
+            return None  # left to the library
+        if self._is_among(self.in_order, collective, algorithm):
+            return None
+        needs = "and the program reduces by operations that do not commute"
+        if self._is_among(self.falls_back, collective, algorithm):
+            return f"is for operations that commute alone in {self.title}, {needs}"
+        if not self.in_order[collective]:
+            return f"is not known to keep the order of ranks in {self.title}, {needs}"
+        return f"does not keep the order of ranks in {self.title}, {needs}"
 
-    def is_right(self, collective: str, algorithm: str) -> bool:
+    def is_correct(self, collective: str, algorithm: str) -> bool:
         """Tells whether forcing an algorithm gives right numbers for every operation."""
-        return self.keeps_order(collective, algorithm) or algorithm in self.replaced.get(
-            collective, ()
+        return self.order_obstacle(collective, algorithm) is None or self._is_among(
+            self.falls_back, collective, algorithm
         )
+
+    def _is_among(
+        self, named: Mapping[str, frozenset[str]], collective: str, algorithm: str
+    ) -> bool:
+        """Whether the library has the same for an algorithm as for one of those that are named."""
+        lines = self._lines(collective)
+        names = named.get(collective, frozenset())
+        return lines[algorithm].algorithm in {lines[name].algorithm for name in names}
 
     def setting(self, name: str, value: Scalar) -> Equivalent:
         """What the library offers for a value of a setting of the transport.

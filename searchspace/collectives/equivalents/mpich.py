@@ -117,6 +117,20 @@ _APART: dict[str, dict[str, Entry]] = {
     "reduce_scatter_block": MPICH_ENTRIES["reduce_scatter"],
 }
 
+_IN_ORDER = {
+    "allreduce": frozenset({"rdb"}),
+    "reduce": frozenset({"binomial"}),
+    "reduce_scatter": frozenset({"mpich_rdb"}),
+    "reduce_scatter_block": frozenset({"mpich_rdb"}),
+}
+_COMMUTATIVE_ONLY = {
+    "allreduce": frozenset({"rab_rdb", "smp_rdb"}),
+    "reduce": frozenset({"scatter_gather", "mvapich2_two_level"}),
+    "reduce_scatter": frozenset({"mpich_pair", "ompi_basic_recursivehalving"}),
+    "reduce_scatter_block": frozenset({"mpich_pair", "ompi_basic_recursivehalving"}),
+}
+"""Facts from the selection tree inside the library."""
+
 _FORCED = (
     ("MPIR_CVAR_COLLECTIVE_FALLBACK", "print"),
     ("MPIR_CVAR_DEVICE_COLLECTIVES", "none"),
@@ -146,6 +160,8 @@ MPICH_4_0 = Target(
     always=_FORCED,
     apart=_APART,
     transport=_TRANSPORT,
+    in_order=_IN_ORDER,
+    falls_back=_COMMUTATIVE_ONLY,
 )
 
 MPICH_4_1 = Target(
@@ -160,4 +176,6 @@ MPICH_4_1 = Target(
     always=_FORCED,
     apart=_APART,
     transport=_TRANSPORT,
+    in_order=_IN_ORDER,
+    falls_back=_COMMUTATIVE_ONLY,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["ORDERED", "ROWS"]
+__all__ = ["NON_COMMUTATIVE", "ROWS"]
 
 _SHORT_BCAST = 12_288
 _LONG_BCAST = 524_288
@@ -88,7 +88,7 @@ ROWS: Mapping[str, _Rows] = {
 }
 """From so many ranks on, from so many bytes on; of reductions by operations that commute."""
 
-ORDERED: Mapping[str, _Rows] = {
+NON_COMMUTATIVE: Mapping[str, _Rows] = {
     "allreduce": ((2, ((0, "rdb"),)),),
     "reduce": ((2, ((0, "binomial"),)),),
     # Where ranks are a power of two and parts equal the library has an algorithm of its own, which

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
 
-__all__ = ["ORDERED", "TABLE", "chosen_algorithm"]
+__all__ = ["NON_COMMUTATIVE", "TABLE", "chosen_algorithm"]
 
 TABLE: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
     "allgather": (
@@ -155,7 +155,7 @@ TABLE: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
 }  # fmt: skip
 """From so many ranks on, from so many bytes on, the algorithm's id in `ALGORITHM_IDS`."""
 
-ORDERED: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
+NON_COMMUTATIVE: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
     "allreduce": (
         (2, ((0, 3), (131072, 1))),
         (4, ((0, 3),)),
@@ -174,7 +174,6 @@ ORDERED: Mapping[str, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = {
         (256, ((0, 6),)),
     ),
     "reduce_scatter": ((2, ((0, 1),)),),
-    "reduce_scatter_block": ((2, ((0, 1),)),),
 }
 """The same of reductions by operations that do not commute."""
 

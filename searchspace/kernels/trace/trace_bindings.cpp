@@ -38,7 +38,7 @@ nb::dict trace_summary(const std::string& path) {
   result["operations"] = trace.recorded_operations;
   result["calls"] = summary.calls;
   result["communicators"] = summary.communicators;
-  result["ordered"] = std::vector<std::string>(summary.ordered.begin(), summary.ordered.end());
+  result["non_commutative"] = std::vector<std::string>(summary.non_commutative.begin(), summary.non_commutative.end());
   result["messages"] = summary.messages;
   result["bytes"] = summary.bytes;
   result["pairs"] = summary.pairs;

@@ -22,7 +22,7 @@ struct StreamTotals {
   std::map<std::pair<Code, bool>, std::uint64_t> calls;                // and whether they block
   std::map<std::pair<std::uint32_t, std::int32_t>, Sent> sent;         // communicator and party
   std::set<std::pair<Code, std::uint32_t>> collectives;                // and communicator; blocking
-  std::set<Code> ordered;  // blocking reductions by operations that do not commute
+  std::set<Code> non_commutative;  // blocking reductions by operations that do not commute
 };
 
 StreamTotals totals_of(const RankTrace& rank) {
@@ -33,7 +33,7 @@ StreamTotals totals_of(const RankTrace& rank) {
     if (is_collective(operation.code) && !operation.nonblocking)
       totals.collectives.emplace(operation.code, operation.communicator);
     if (is_collective(operation.code) && !operation.nonblocking && (operation.flags & kNotCommutative) != 0)
-      totals.ordered.insert(operation.code);
+      totals.non_commutative.insert(operation.code);
     if (!is_send(operation.code) || operation.party == kNoPeer) continue;
     StreamTotals::Sent& sent = totals.sent[{operation.communicator, operation.party}];
     ++sent.messages;
@@ -128,7 +128,7 @@ TraceSummary summarize(const Trace& trace) {
   for (const RankTrace& rank : trace.ranks) {
     for (const auto& [call, count] : totals.of(rank).calls)
       summary.calls[operation_name(call.first, call.second)] += count;
-    for (const Code code : totals.of(rank).ordered) summary.ordered.insert(operation_name(code, false));
+    for (const Code code : totals.of(rank).non_commutative) summary.non_commutative.insert(operation_name(code, false));
     const auto [known, is_new] = flops.try_emplace(rank.flops.data(), 0.0);
     if (is_new) known->second = std::accumulate(rank.flops.begin(), rank.flops.end(), 0.0);
     summary.flops += known->second;

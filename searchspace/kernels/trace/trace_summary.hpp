@@ -23,7 +23,7 @@ struct TraceSummary {
   /// The communicators that each blocking collective is called on, each once, as ranks of the
   /// world; none for the world itself in its order. Of very many, one of each size.
   std::map<std::string, std::vector<Members>> communicators;
-  std::set<std::string> ordered;               // reductions by operations that do not commute
+  std::set<std::string> non_commutative;               // reductions by operations that do not commute
   std::uint64_t messages = 0;                  // point to point
   std::uint64_t bytes = 0;                     // payload of these
   std::uint64_t pairs = 0;                     // unordered pairs that exchange messages; a rank may pair with itself

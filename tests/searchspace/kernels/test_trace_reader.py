@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import OPERATIONS, Operation, decode, encode
+from searchspace.formats.time_independent import NOT_COMMUTATIVE
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.kernels import trace_summary, traffic_matrix
 
@@ -91,10 +92,11 @@ def test_a_summary_names_the_reductions_that_have_to_keep_the_order_of_ranks(
     tmp_path: Path,
 ) -> None:
     """Those that block: libraries have no choice of algorithms for the others."""
-    ordered = 2  # in the flags: the operation does not commute
-    calls = encode("allreduce", count=1, size=8) + encode("reduce", count=1, size=8, flags=ordered)
-    calls += encode("iallreduce", slot=0, count=1, size=8, flags=ordered) + encode("wait", slot=0)
-    assert trace_summary(trace(tmp_path, calls, calls))["ordered"] == ["reduce"]
+    element = {"count": 1, "size": 8}
+    calls = encode("allreduce", **element) + encode("reduce", **element, flags=NOT_COMMUTATIVE)
+    calls += encode("iallreduce", slot=0, **element, flags=NOT_COMMUTATIVE)
+    calls += encode("wait", slot=0)
+    assert trace_summary(trace(tmp_path, calls, calls))["non_commutative"] == ["reduce"]
 
 
 def test_a_new_communicator_counts_as_a_broadcast_where_the_program_broadcasts(

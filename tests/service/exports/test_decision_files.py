@@ -102,7 +102,7 @@ def in_order(ranks: int, collective: str, algorithm: str, compiled: Callable[...
     ("collective", "algorithm"),
     [
         (name, one)
-        for said in (TARGETS["openmpi-4.1"].in_order, TARGETS["openmpi-4.1"].replaced)
+        for said in (TARGETS["openmpi-4.1"].in_order, TARGETS["openmpi-4.1"].falls_back)
         for name, of in said.items()
         for one in sorted(of)
     ],

@@ -147,11 +147,11 @@ def test_no_library_is_forced_to_what_would_reduce_in_another_order() -> None:
         target_named("openmpi-4.1"),
         {"allreduce": WORLD, "reduce": WORLD},
         16,
-        ordered=["allreduce"],
+        non_commutative=["allreduce"],
     )
     allreduce, reduce = found
     assert (allreduce.offered.kind, allreduce.offered.settings) == ("none", None)
-    assert "in the order of ranks" in allreduce.line
+    assert "lr does not keep the order of ranks" in allreduce.line
     assert (reduce.offered.kind, reduce.offered.algorithm) == ("same", "binomial")
 
 

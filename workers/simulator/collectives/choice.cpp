@@ -56,7 +56,7 @@ struct Row {
 /// What a call does whose collective has a table.
 struct Rules {
   std::vector<Row> rows;
-  std::vector<Row> ordered;   // where the operation does not commute
+  std::vector<Row> non_commutative;   // where the operation does not commute
   void* otherwise = nullptr;  // for fewer ranks than any row
   bool is_of_all = false;     // whether the blocks of all ranks count together
 };
@@ -69,7 +69,7 @@ Function* chosen(Function*, MPI_Comm communicator, std::size_t bytes, bool commu
   const int ranks = ranks_of(communicator);
   if (table.is_of_all) bytes *= static_cast<std::size_t>(ranks);
   void* found = table.otherwise;
-  for (const Row& row : commutes || table.ordered.empty() ? table.rows : table.ordered) {
+  for (const Row& row : commutes || table.non_commutative.empty() ? table.rows : table.non_commutative) {
     if (row.ranks > ranks) break;
     for (const Line& line : row.lines)
       if (line.bytes <= bytes) found = ranks % 2 == 0 ? line.even : line.odd;
@@ -270,7 +270,7 @@ Rules read_rules(const Slot& slot, const std::string& text) {
   found.otherwise = *slot.algorithm;
   found.is_of_all = begins_with(text, kRulesOfAll);
   found.rows = read_rows(slot, tables.front());
-  if (tables.size() == 2) found.ordered = read_rows(slot, tables.back());
+  if (tables.size() == 2) found.non_commutative = read_rows(slot, tables.back());
   return found;
 }
 
