@@ -24,6 +24,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.formats.called_sizes import called_sizes
 from searchspace.formats.trace_traffic import TracesTraffic
+from searchspace.kernels import trace_summary
 from searchspace.machine import Machine, NetworkModel
 from searchspace.mapping.permutation import PERMUTATION
 from searchspace.platform import Infeasible, Resolved, TrafficOf, complete, resolve
@@ -256,7 +257,9 @@ def _of_application(
     """What a program calls, on the machine and by its own mapping."""
     sizes = called_sizes(subject.traces, SIZED)
     resolved = _resolved(placed, machine, subject.ranks, TracesTraffic(subject.traces))
-    return Task(target, resolved, called_of(subject, sizes), subject.non_commutative, subject)
+    # Of the traces, since one that was stored earlier may not tell.
+    named = {name for trace in subject.traces for name in trace_summary(trace)["non_commutative"]}
+    return Task(target, resolved, called_of(subject, sizes), named, subject)
 
 
 def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, ProgramRules | None]:
