@@ -134,5 +134,5 @@ def counted(asked: Mapping[str, Mapping[int, tuple[int, ...]]]) -> str:
     """How much is asked, in words."""
     counts = next(iter(asked.values()))
     sizes = max(len(calls) for of in asked.values() for calls in of.values())
-    names = "collective" if len(asked) == 1 else "collectives"
-    return f"{len(asked)} {names} x {len(counts)} communicators x {sizes} sizes"
+    numbers = (len(asked), "collective"), (len(counts), "communicator"), (sizes, "size")
+    return " x ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in numbers)
