@@ -311,20 +311,36 @@ def test_cpu_seconds_end_a_job(storage: Storage) -> None:
 
 
 def test_a_job_ends_where_its_model_holds_nothing_better_likely(storage: Storage) -> None:
-    """The order decides, and the model sees that; after as many trials for any workers."""
+    """The order decides, and the model sees that; after as many trials whatever happens."""
 
     def ordered(configuration: Mapping[str, Any]) -> Outcome:
         value = 1.0 if configuration.get("ordering") == "hamorder" else 2.0
         return Outcome(status="completed", value=value, cpu_seconds=0.5)
 
-    jobs = []
-    for workers in (1, 3):
+    gate = Gate(25)
+
+    def held_back(configuration: Mapping[str, Any]) -> Outcome:
+        gate(configuration)
+        return ordered(configuration)
+
+    jobs = [create_job(storage, budget={"until": "1%"}) for _ in range(3)]
+    for job, workers in zip(jobs, (1, 3), strict=False):
         with Evaluators(storage, workers, ordered) as evaluators:
-            jobs.append(drive(storage, create_job(storage, budget={"until": "1%"}), evaluators))
-    assert [job.ended_because for job in jobs] == ["until", "until"]
-    one, other = (essence(storage, job) for job in jobs)
-    assert one == other
-    assert len(one) < 60
+            drive(storage, job, evaluators)
+    with Evaluators(storage, 2, held_back) as evaluators:
+        coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)
+        stop = threading.Event()
+        serving = threading.Thread(target=coordinator.serve, args=(stop,))
+        serving.start()
+        wait_until(lambda: storage.evaluations_spent(jobs[2].id) == 25)
+        stop.set()
+        serving.join()
+        gate.open()
+        drive(storage, jobs[2], evaluators)
+    assert [storage.get_job(job.id).ended_because for job in jobs] == ["until"] * 3
+    one, *others = (essence(storage, job) for job in jobs)
+    assert others == [one, one]
+    assert 25 < len(one) < 60
 
 
 def test_patience_and_targets_end_a_job(storage: Storage) -> None:

@@ -43,6 +43,17 @@ def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:
     return [(t.number, t.kind, t.configuration_sha256, t.cutoff, t.state, t.value) for t in trials]
 
 
+def test_until_ends_a_search_on_estimates_which_are_then_verified(storage: Storage) -> None:
+    def ordered(configuration: Any) -> Outcome:
+        value = 1.0 if configuration.get("ordering") == "hamorder" else 2.0
+        return Outcome(status="completed", value=value, cpu_seconds=0.5)
+
+    job = run(storage, objective=ordered, budget={"until": "1%"})
+    assert (job.state, job.ended_because) == ("completed", "until")
+    kinds = [trial.kind for trial in storage.list_trials(job.id)]
+    assert kinds[-1] == "verification"
+
+
 def test_the_best_estimates_are_verified_and_one_of_them_is_the_best(
     finished: tuple[Storage, Job],
 ) -> None:
