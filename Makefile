@@ -4,7 +4,7 @@ PY := .venv/bin/python
 # SimGrid as set-up built it, where the system has another release.
 export PATH := $(CURDIR)/.simgrid/bin:$(PATH)
 
-.PHONY: demo test docs test-fast lint page native python bench programs dist portable image clean
+.PHONY: demo test docs test-fast lint page native python sanitize tidy coverage bench programs dist portable image clean
 
 demo:
 	./setup.sh
@@ -32,10 +32,22 @@ page:
 	cd service/page && node node_modules/typescript/bin/tsc --noEmit && node --test 'tests/*.test.ts'
 
 native:
-	ctest --test-dir build --output-on-failure --no-tests=ignore
+	ctest --test-dir build --output-on-failure --no-tests=error
 
 python:
 	$(PY) -m pytest -n 2 --dist loadgroup --durations=20
+
+# The tests in C++, which check their own memory and arithmetic.
+sanitize:
+	$(PY) -m deploy.sanitize
+
+# Mistakes in the kernels and in the simulator that clang-tidy finds; not part of the tests.
+tidy:
+	$(PY) -m deploy.tidy
+
+# Lines of the kernels and of the simulator that tests run; an hour, not part of the tests.
+coverage:
+	$(PY) -m deploy.coverage --output deploy/results/coverage.json
 
 # What evaluations cost, beside their bars; the other benchmarks are in docs/benchmarks.md.
 bench:

@@ -9,12 +9,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 lists=(packages.debian)
 locks=(requirements.lock requirements-dev.lock) # any of which will do; the first is installed
 for_tests=no
-warnings_are_errors=OFF
+native_tests=OFF # whether the C++ parts stop at a warning and have their tests built
 if [ "${1:-}" = --test ]; then
   lists+=(packages-test.debian)
   locks=(requirements-dev.lock)
   for_tests=yes
-  warnings_are_errors=ON
+  native_tests=ON
 fi
 
 # Our engine knows the definitions of this release. Set HAMTUNE_SIMGRID=system to use the system's, whichever it is.
@@ -136,9 +136,9 @@ build_native() {
   local own=()
   [ ! -d .simgrid ] || own=(-DCMAKE_PREFIX_PATH="$PWD/.simgrid")
   { [ -f build/build.ninja ] &&
-      { [ $warnings_are_errors = OFF ] || grep -qx HAMTUNE_WARNINGS_ARE_ERRORS:BOOL=ON build/CMakeCache.txt; }; } ||
+      { [ $native_tests = OFF ] || grep -qx HAMTUNE_TESTS:BOOL=ON build/CMakeCache.txt; }; } ||
     cmake -S . -B build -G Ninja -DPython_EXECUTABLE="$PWD/.venv/bin/python" "${own[@]}" \
-      -DHAMTUNE_WARNINGS_ARE_ERRORS=$warnings_are_errors >build.log 2>&1 ||
+      -DHAMTUNE_WARNINGS_ARE_ERRORS=$native_tests -DHAMTUNE_TESTS=$native_tests >build.log 2>&1 ||
     { cat build.log >&2; die "cmake could not configure the C++ parts"; }
   rm -f build.log
   cmake --build build >build/build.log 2>&1 || { tail -50 build/build.log >&2; die "the C++ parts do not build (build/build.log)"; }

@@ -256,8 +256,7 @@ def measure_job(name: str, ranks: int, trials: int) -> dict[str, Any]:
     return row
 
 
-def main() -> int:
-    """Measure, print tables and write JSON; bars that are missed are named, and make it fail."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -270,6 +269,39 @@ def main() -> int:
     parser.add_argument("--alternate", action="store_true", help="Traces by turns, one by one.")
     parser.add_argument("--trials", type=int, help="Search trials of each job.")
     parser.add_argument("--output", type=Path)
+    return parser
+
+
+def _judge_program(name: str, row: dict[str, Any], verdicts: Verdicts) -> None:
+    """Prints the row of a program and holds it against the bars."""
+    print(
+        f"{name:10}{row['configurations']:3}/{row['of']:<3}"
+        f"{row['iterations']:11}{row['cpu_seconds_whole']:13.3f}{row['cpu_seconds_truncated']:11.3f}"
+        f"{row['cost_ratio']:7.1f}{row['median_error']:15.1e}{row['largest_error']:9.1e}"
+        f"{row['median_reported_error']:10.1e}{row['tau']:7.3f}",
+        flush=True,
+    )
+    verdicts.judge(f"{name}: tau", row["tau"], BARS["tau"], at_least=True)
+    if row["iterations"] >= MANY_ITERATIONS:
+        verdicts.judge(f"{name}: times cheaper", row["cost_ratio"], BARS["cost"], at_least=True)
+    else:
+        print(f"{'':10}no bar  {name}: times cheaper: fewer than {MANY_ITERATIONS} iterations")
+
+
+def _judge_job(name: str, row: dict[str, Any], verdicts: Verdicts) -> None:
+    """Prints the row of a job and holds it against the bars."""
+    print(
+        f"{name:10}{row['full']['cpu_seconds']:13.1f}{row['auto']['cpu_seconds']:9.1f}"
+        f"{row['share']:8.2f}{row['best']:18.4f}",
+        flush=True,
+    )
+    verdicts.judge(f"job {name}: share of CPU", row["share"], BARS["share"], at_least=False)
+    verdicts.judge(f"job {name}: best, auto / full", row["best"], BARS["best"], at_least=False)
+
+
+def main() -> int:
+    """Measure, print tables and write JSON; bars that are missed are named, and make it fail."""
+    parser = _parser()
     options = parser.parse_args()
     programs, jobs = (QUICK, QUICK_JOBS) if options.quick else (PROGRAMS, JOBS)
     all_programs, all_jobs = {**QUICK, **PROGRAMS}, {**QUICK_JOBS, **JOBS}
@@ -301,31 +333,14 @@ def main() -> int:
         if "obstacle" in row:
             print(f"{name:10} {row['obstacle']}")
             continue
-        print(
-            f"{name:10}{row['configurations']:3}/{row['of']:<3}"
-            f"{row['iterations']:11}{row['cpu_seconds_whole']:13.3f}{row['cpu_seconds_truncated']:11.3f}"
-            f"{row['cost_ratio']:7.1f}{row['median_error']:15.1e}{row['largest_error']:9.1e}"
-            f"{row['median_reported_error']:10.1e}{row['tau']:7.3f}",
-            flush=True,
-        )
-        verdicts.judge(f"{name}: tau", row["tau"], BARS["tau"], at_least=True)
-        if row["iterations"] >= MANY_ITERATIONS:
-            verdicts.judge(f"{name}: times cheaper", row["cost_ratio"], BARS["cost"], at_least=True)
-        else:
-            print(f"{'':10}no bar  {name}: times cheaper: fewer than {MANY_ITERATIONS} iterations")
+        _judge_program(name, row, verdicts)
     print(f"\n{'':10}   CPU s full     auto   share   best auto / best full")
     for name in jobs if options.jobs is None else options.jobs:
         if name not in all_jobs:
             parser.error(f"{name} is none of {', '.join(all_jobs)}")
         row = measure_job(name, all_jobs[name], trials)
         report["jobs"][name] = row
-        print(
-            f"{name:10}{row['full']['cpu_seconds']:13.1f}{row['auto']['cpu_seconds']:9.1f}"
-            f"{row['share']:8.2f}{row['best']:18.4f}",
-            flush=True,
-        )
-        verdicts.judge(f"job {name}: share of CPU", row["share"], BARS["share"], at_least=False)
-        verdicts.judge(f"job {name}: best, auto / full", row["best"], BARS["best"], at_least=False)
+        _judge_job(name, row, verdicts)
     missed = verdicts.missed
     print("all bars MET" if not missed else f"{len(missed)} MISSED: " + "; ".join(missed))
     if options.output:

@@ -181,8 +181,7 @@ def table(title: str, heads: list[str], rows: Iterator[Row]) -> int:
     return missed
 
 
-def main() -> int:
-    """Prints the tables; exit status 1 when a bar is missed."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=("given", "unseen", "fast", "cores", "papers"))
     parser.add_argument("--given", type=Path)
@@ -193,6 +192,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--match", default="")
+    return parser
+
+
+def main() -> int:
+    """Prints the tables; exit status 1 when a bar is missed."""
+    parser = _parser()
     asked = parser.parse_args()
     if asked.only == "given" and asked.given is None:
         parser.error("--only given needs --given DIRECTORY, where the reference instances are")

@@ -23,7 +23,7 @@ import httpx
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.page import SPEC, service
+from benchmarks.page.made import SPEC, service
 
 DOCS = Path(__file__).resolve().parent.parent / "docs/page"
 DESK = {"width": 1200, "height": 900}
@@ -67,7 +67,7 @@ class Picture:
 
 def _replayed(page: Page) -> None:
     page.get_by_role("button", name="Simulate again").click()
-    page.get_by_text("The same again").wait_for()
+    page.get_by_text("The same result again").wait_for()
     page.get_by_role("button", name="Simulate again").scroll_into_view_if_needed()
     page.locator(".drawer").evaluate("drawer => drawer.scrollBy(0, 260)")
 
@@ -87,12 +87,12 @@ def _refused(page: Page) -> None:
 
 
 PICTURES = {
-    "jobs": Picture("jobs", "before it", others=CROWD),
+    "jobs": Picture("jobs", "ahead of it", others=CROWD),
     "new": Picture("new", "32 cables"),
     "new-refused": Picture("new", "32 cables", act=_refused, whole=False, kept=False),
     "convergence": Picture("jobs/{first}/convergence", "csv", whole=False),
     "running": Picture(
-        "jobs/{running}/convergence", "until about", act=_busy, whole=False, others=1
+        "jobs/{running}/convergence", "done by about", act=_busy, whole=False, others=1
     ),
     "trial": Picture("jobs/{first}/convergence?trial=19", "Simulate", act=_replayed, whole=False),
     "best": Picture("jobs/{first}/best", "Hops and"),
@@ -100,13 +100,13 @@ PICTURES = {
     "workers": Picture("jobs/{first}/workers", "Longest", whole=False),
     "job": Picture("jobs/{first}/about", "Identity", kept=False),
     "compare": Picture("compare?jobs={first},{second}", "Remove", whole=False),
-    "empty": Picture("jobs?state=failed", "No job fits", whole=False, kept=False),
+    "empty": Picture("jobs?state=failed", "No jobs match", whole=False, kept=False),
     "convergence-dark": Picture("jobs/{first}/convergence", "csv", scheme="dark", whole=False),
     "best-dark": Picture("jobs/{first}/best", "Hops and", scheme="dark"),
     "parameters-dark": Picture(
         "jobs/{first}/space", "R² on", scheme="dark", act=_brushed, kept=False
     ),
-    "jobs-phone": Picture("jobs", "before it", PHONE, others=CROWD, whole=False),
+    "jobs-phone": Picture("jobs", "ahead of it", PHONE, others=CROWD, whole=False),
     "convergence-phone": Picture("jobs/{first}/convergence", "csv", PHONE, whole=False),
     "best-phone": Picture("jobs/{first}/best", "Hops and", PHONE, whole=False, kept=False),
     "new-phone": Picture("new", "32 cables", PHONE, whole=False),

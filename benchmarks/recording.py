@@ -228,12 +228,19 @@ def show(bars: Bars, row: dict[str, Any]) -> None:
 def versions() -> dict[str, str]:
     """What was compared, and where."""
     mpirun = subprocess.run([MPIRUN[0], "--version"], capture_output=True, text=True, check=True)
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = [line for line in lines if line.startswith("model name")]
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "openmpi": mpirun.stdout.splitlines()[0].split()[-1],
         "simulator": simulator_version(),
+        **machine(),
+    }
+
+
+def machine() -> dict[str, str]:
+    """The processor and its cores."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = [line for line in lines if line.startswith("model name")]
+    return {
         "processor": model[0].partition(": ")[2] if model else "unknown",
         "cores": str(os.cpu_count()),
     }

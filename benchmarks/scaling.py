@@ -91,6 +91,48 @@ class _Visit:
     step: int = 0
 
 
+class _Network:
+    """Stations, and the visits to them that are under way.
+
+    Args:
+        stations: By name.
+        rng: Draws how long visits take.
+    """
+
+    def __init__(self, stations: dict[str, _Station], rng: random.Random) -> None:
+        self.now = 0.0
+        self._stations = stations
+        self._rng = rng
+        self._order = itertools.count()
+        self._events: list[tuple[float, int, str, _Visit]] = []
+
+    def arrive(self, visit: _Visit) -> None:
+        """Let a visit come to the station that is next on its route."""
+        name, mean = visit.route[visit.step]
+        station = self._stations[name]
+        if station.working < station.servers:
+            station.working += 1
+            self._begin(name, mean, visit)
+        else:
+            station.waiting.append(visit)
+
+    def _begin(self, name: str, mean: float, visit: _Visit) -> None:
+        seconds = self._rng.expovariate(1.0 / mean) if mean > 0.0 else 0.0
+        self._stations[name].busy_seconds += seconds
+        heapq.heappush(self._events, (self.now + seconds, next(self._order), name, visit))
+
+    def next(self) -> _Visit:
+        """Go on to the end of the next visit; whoever waits there takes its place."""
+        self.now, _, name, visit = heapq.heappop(self._events)
+        station = self._stations[name]
+        if station.waiting:
+            following = station.waiting.popleft()
+            self._begin(name, following.route[following.step][1], following)
+        else:
+            station.working -= 1
+        return visit
+
+
 JOBS_OF_A_COORDINATOR = 8
 
 
@@ -106,7 +148,6 @@ def simulate(
     Deterministic for a seed.
     """
     cost = coefficients or Coefficients()
-    rng = random.Random(seed)
     driven = min(installation.jobs, JOBS_OF_A_COORDINATOR * installation.coordinators)
     stations = {
         **{f"coordinator {n}": _Station(1) for n in range(installation.coordinators)},
@@ -115,49 +156,25 @@ def simulate(
         "broker": _Station(1),
         "workers": _Station(installation.workers),
     }
-    now = 0.0
-    order = itertools.count()
-    events: list[tuple[float, int, str, _Visit]] = []
-
-    def arrive(visit: _Visit) -> None:
-        name, mean = visit.route[visit.step]
-        station = stations[name]
-        if station.working < station.servers:
-            station.working += 1
-            begin(name, mean, visit)
-        else:
-            station.waiting.append(visit)
-
-    def begin(name: str, mean: float, visit: _Visit) -> None:
-        seconds = rng.expovariate(1.0 / mean) if mean > 0.0 else 0.0
-        stations[name].busy_seconds += seconds
-        heapq.heappush(events, (now + seconds, next(order), name, visit))
-
+    network = _Network(stations, random.Random(seed))
     for job in range(driven):
         for _ in range(installation.window):
-            arrive(
-                _Visit(_route(f"coordinator {job % installation.coordinators}", cost, installation))
-            )
+            coordinator = f"coordinator {job % installation.coordinators}"
+            network.arrive(_Visit(_route(coordinator, cost, installation)))
     finished = warm = 0
     warm_at = 0.0
     at_start: dict[str, float] = {}
     while finished < trials:
-        now, _, name, visit = heapq.heappop(events)
-        station = stations[name]
-        if station.waiting:
-            following = station.waiting.popleft()
-            begin(name, following.route[following.step][1], following)
-        else:
-            station.working -= 1
+        visit = network.next()
         visit.step += 1
         if visit.step == len(visit.route):
             visit.step = 0
             finished += 1
             if finished == trials // 5:
-                warm, warm_at = finished, now
+                warm, warm_at = finished, network.now
                 at_start = {key: one.busy_seconds for key, one in stations.items()}
-        arrive(visit)
-    span = now - warm_at
+        network.arrive(visit)
+    span = network.now - warm_at
     busy: dict[str, float] = {}
     for key, one in stations.items():
         share = (one.busy_seconds - at_start[key]) / (span * one.servers)

@@ -22,7 +22,7 @@ from typing import Any
 
 from searchspace.parameters import Condition, EnumParameter, IntegerParameter
 from searchspace.space import SearchSpace
-from tuner.objective import Told
+from tuner.objective import TrialResult
 from tuner.search import Point, Search
 
 TECHNIQUES: dict[str, list[str] | None] = {
@@ -92,7 +92,7 @@ def search(techniques: list[str] | None, seed: int) -> list[float]:
             point, cutoff = pending.popleft()
             value = application.time(point.configuration)
             kept = value <= cutoff
-            told = Told(value, "completed") if kept else Told(None, "censored")
+            told = TrialResult(value, "completed") if kept else TrialResult(None, "censored")
             search.tell(point.configuration, told)
             best = min(best, value) if kept else best
             incumbents.append(best)

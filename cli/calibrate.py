@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
+from cli.clusters import hosts_in
 from cli.options import example, json_option, print_json, say, seed_option
-from cli.subjects import read_machine
+from cli.simulation_inputs import read_machine
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.machine import Machine, parse_machine
 
@@ -111,7 +112,7 @@ def calibrate(
     if as_json:
         print_json(found.machine.canonical())
     else:
-        click.echo(_told(found))
+        click.echo(_summary(found))
 
 
 COMMANDS = [calibrate]
@@ -159,12 +160,7 @@ def _cluster(
 
 
 def _hosts(path: Path) -> list[str]:
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "is not text"
-        raise InvalidInput(f"--hosts {path}: {why}") from None
-    hosts = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+    hosts = hosts_in(path)
     if len(set(hosts)) < len(hosts):
         raise InvalidInput(f"--hosts {path}: names a host twice; name each once")
     return hosts
@@ -195,7 +191,7 @@ def _write(path: Path, text: str) -> None:
         raise HamtuneError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _told(found: Calibrated) -> str:
+def _summary(found: Calibrated) -> str:
     machine, calibration = found.machine, found.machine.calibration
     assert calibration is not None, "it was calibrated"
     protocol = machine.protocol

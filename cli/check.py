@@ -17,10 +17,11 @@ from service.settings import Settings
 from storage.errors import NotFound
 
 if TYPE_CHECKING:
-    from cli.subjects import Subject
+    from cli.simulation_inputs import TracedApplication
     from searchspace.configuration import Configuration
     from searchspace.jobspace import BuiltSpace
     from searchspace.jobspec import JobSpec
+    from storage.records import Job
 
 __all__ = ["COMMANDS"]
 
@@ -51,42 +52,36 @@ def check(
 
     No job is created. Mistakes are named with their fields, all at once, as 'hamtune run' does.
     """
-    from cli.subjects import NotCaptured, located, located_application
     from searchspace.jobspace import build_space
 
     spec = read_job(job_file, target=target)
     try:
-        spec = _with_machine(spec, settings)
+        spec, sources = _looked_up(spec, settings)
     except InvalidInput as error:
         raise InvalidInput(f"{job_file}: {error}") from None
-    folder = Path() if str(job_file) == "-" else job_file.parent
-    subject, unknown = None, None
-    try:
-        named = located(spec.application, folder)
-        if evaluation:
-            subject = located_application(named, Path(), settings)
-    except NotCaptured:
-        unknown = "the program is captured when the job is run"
-    except NotFound:
-        unknown = "the application is not stored in this data directory"
-    except InvalidInput as error:
-        raise InvalidInput(f"{job_file}: {_field(error)}: {error.message}") from None
-    ranks = spec.known_ranks if subject is None else subject.ranks
+    traced, unknown = _traced(spec, job_file, settings, evaluation=evaluation)
+    ranks = spec.known_ranks if traced is None else traced.ranks
     built = None
     if ranks is not None:
-        called = None if subject is None else subject.calls
-        non_commutative = None if subject is None else subject.non_commutative
-        built = build_space(spec, ranks, called, non_commutative)
-    cost = None if subject is None or built is None else _evaluate(spec, built, subject)
+        called = None if traced is None else traced.calls
+        non_commutative = None if traced is None else traced.non_commutative
+        sizes = None if traced is None else traced.sizes
+        built = build_space(spec, ranks, called, non_commutative, sizes)
+    cost = None if traced is None or built is None else _evaluate(spec, built, traced)
     answer = {
         "spec": spec.canonical(),
         "ranks": ranks,
         "space": None if built is None else built.describe(),
         "evaluation": cost and cost.document,
         "estimate": None
-        if built is None or cost is None or cost.document["status"] != "completed"
+        if built is None
+        or cost is None
+        or cost.document["status"] != "completed"
+        or spec.external == "measurements"
         else _estimate(spec, built, cost, settings),
+        "learned_from": [{"job": job.id, "name": job.name} for job in sources],
         "note": unknown,
+        "sizes_known": traced is not None and traced.sizes is not None,
     }
     if as_json:
         print_json(answer)
@@ -96,28 +91,55 @@ def check(
     return 0
 
 
-def _with_machine(spec: JobSpec, settings: Settings) -> JobSpec:
-    """The same with the description of a machine that it names by its id.
+def _traced(
+    spec: JobSpec, job_file: Path, settings: Settings, *, evaluation: bool
+) -> tuple[TracedApplication | None, str | None]:
+    """What is evaluated, where something is to be, or why it is not known.
 
     Raises:
-        InvalidInput: That is not in the data directory.
+        InvalidInput: The job names an application that cannot be used.
+    """
+    from cli.simulation_inputs import NotCaptured, located, located_application
+
+    folder = Path() if str(job_file) == "-" else job_file.parent
+    try:
+        named = located(spec.application, folder)
+        return (located_application(named, Path(), settings) if evaluation else None), None
+    except NotCaptured:
+        return None, "the program is captured when the job is run"
+    except NotFound:
+        return None, "the application is not stored in this data directory"
+    except InvalidInput as error:
+        raise InvalidInput(f"{job_file}: {_field(error)}: {error.message}") from None
+
+
+def _looked_up(spec: JobSpec, settings: Settings) -> tuple[JobSpec, list[Job]]:
+    """The same with the machine that it names by its id described, and the jobs it learns from.
+
+    Raises:
+        InvalidInput: One of them is not in the data directory, or nothing can be learned from it.
     """
     from searchspace.job import load_job
     from searchspace.jobspec import Reference
+    from storage.project_storage import ProjectStorage
+    from storage.records import DEFAULT_PROJECT
     from storage.storage import Storage
+    from workers.sources import sources_of
 
-    if not isinstance(spec.machine, Reference):
-        return spec
+    if not isinstance(spec.machine, Reference) and spec.learn_from == "none":
+        return spec, []
     storage = Storage.open(settings.database_url, settings.artifacts_url)
     try:
         storage.upgrade()
-        stored = storage.get_machine(spec.machine.id)
+        if isinstance(spec.machine, Reference):
+            stored = storage.get_machine(spec.machine.id)
+            spec = load_job({**spec.canonical(), "machine": stored.description})
+        return spec, sources_of(ProjectStorage.of(storage, DEFAULT_PROJECT), spec)
     except NotFound as error:
         message = f"{error} in this data directory"
         raise InvalidInput(message, field="machine.id") from None
     finally:
         storage.close()
-    return load_job({**spec.canonical(), "machine": stored.description})
 
 
 def _field(error: InvalidInput) -> str:
@@ -133,31 +155,31 @@ class _Cost:
     document: dict[str, Any]
 
 
-def _evaluate(spec: JobSpec, built: BuiltSpace, subject: Subject) -> _Cost | None:
+def _evaluate(spec: JobSpec, built: BuiltSpace, traced: TracedApplication) -> _Cost | None:
     """Evaluates the first baseline that can be; None where none can."""
     from searchspace.formats.trace_traffic import TracesTraffic
     from searchspace.platform import Infeasible, resolve
     from workers.simulator_client import Simulator
-    from workers.subject import request_for
+    from workers.tuning_problem import request_for
 
     machine = spec.described_machine
     machine = machine.simulated_by(machine.trial_model)
     first: tuple[str, Configuration] = ("the first configuration", built.space.default())
     say("evaluating one configuration")
-    with Simulator(subject.traces) as simulator:
+    with Simulator(traced.traces) as simulator:
         for label, configuration in [*built.baselines, first]:
             try:
                 resolved = resolve(
                     configuration,
                     machine,
-                    subject.ranks,
-                    collectives=subject.calls,
-                    traffic=TracesTraffic(subject.traces),
+                    traced.ranks,
+                    collectives=traced.calls,
+                    traffic=TracesTraffic(traced.traces),
                 )
             except Infeasible:
                 continue
             found = simulator.evaluate(
-                request_for(resolved, subject.workload),
+                request_for(resolved, traced.workload),
                 memory_bytes=spec.limits.memory,
                 wall_seconds=spec.limits.wall_seconds,
             )
@@ -167,16 +189,37 @@ def _evaluate(spec: JobSpec, built: BuiltSpace, subject: Subject) -> _Cost | Non
 
 
 def _estimate(spec: JobSpec, built: BuiltSpace, cost: _Cost, settings: Settings) -> dict[str, Any]:
-    """How long the job may take, if every evaluation takes what this one took."""
-    at_once = min(settings.concurrency or os.cpu_count() or 1, spec.batch)
+    """How long the job may take, if every evaluation takes what this one took.
+
+    `search_seconds` is a rough number for what the search takes beside `seconds` of simulation;
+    together they keep a budget of seconds on the clock.
+    """
+    from tuner.pace import search_seconds
+
+    slots = settings.concurrency or os.cpu_count() or 1
+    at_once = min(slots, spec.in_flight(slots))
     limits = [limit for limit in (spec.budget.trials, built.space.size) if limit is not None]
-    trials = min(limits) + len(built.baselines) + spec.refinement
+    searched = min(limits)
+    trials = searched + len(built.baselines) + spec.refinement
     seconds = trials * cost.document["cpu_seconds"] / at_once
     if spec.budget.cpu_seconds is not None:
         seconds = min(seconds, spec.budget.cpu_seconds / at_once)
+    searching = 0.0 if spec.external == "proposals" else search_seconds(searched)
     if spec.budget.wall_seconds is not None:
-        seconds = min(seconds, spec.budget.wall_seconds)
-    return {"trials": trials, "at_once": at_once, "seconds": seconds}
+        share = min(1.0, spec.budget.wall_seconds / (seconds + searching or 1.0))
+        seconds, searching = share * seconds, share * searching
+    return {
+        "trials": trials,
+        "at_once": at_once,
+        "seconds": seconds,
+        "search_seconds": searching,
+    }
+
+
+_SCRIPTS = {
+    "proposals": "proposes the configurations, which are simulated",
+    "measurements": "measures what the search asks; of the trials none is simulated",
+}
 
 
 def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
@@ -189,17 +232,19 @@ def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
         f"machine       {machine.nodes} host{'s' if machine.nodes > 1 else ''}{cores}, links of "
         f"{format_bandwidth(machine.link_bandwidth)}, simulated by {machine.model_text}",
     ]
-    space = answer["space"]
-    if space is not None:
-        lines.append(f"search space  {space['size']:,} configurations")
-        lines += [f"  {_parameter(parameter)}" for parameter in space["parameters"]]
-        for one in space["excluded"]:
-            value = "" if one["value"] is None else f" = {one['value']}"
-            lines.append(f"  left out: {one['parameter']}{value}: {one['reason']}")
-        if space["constraints"]:
-            lines.append(f"  {len(space['constraints'])} combinations cannot be run")
-        names = ", ".join(space["baselines"]) or "none"
-        lines.append(f"baselines     {len(space['baselines'])}: {names}")
+    limits = [f"{name} <= {limit:,g}" for name, limit in spec.constraints.given.items()]
+    if len(spec.objective) > 1:
+        lines.append(f"objective     {' and '.join(spec.objective)}")
+    if limits:
+        lines.append(f"constraints   {', '.join(limits)}: nothing that breaks one is simulated")
+    if answer["space"] is not None:
+        lines += _space_words(spec, answer)
+    if spec.external is not None:
+        lines.append(f"script        {_SCRIPTS[spec.external]}")
+    for one in answer["learned_from"]:
+        lines.append(f"learns from   {one['name']} ({one['job']})")
+    if spec.learn_from == "auto" and not answer["learned_from"]:
+        lines.append("learns from   no job: none that ended is like this one")
     if answer["note"] is not None:
         lines.append(f"not evaluated: {answer['note']}")
     cost, estimate = answer["evaluation"], answer["estimate"]
@@ -216,10 +261,36 @@ def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
     if estimate is not None:
         lines.append(
             f"estimate      {estimate['trials']:,} trials and baselines at most, "
-            f"{estimate['at_once']} at once: about {format_duration(estimate['seconds'])}, "
-            "and what the search itself takes"
+            f"{estimate['at_once']} at once: about {format_duration(estimate['seconds'])} of "
+            "simulation" + _search_words(estimate["search_seconds"])
         )
     return lines
+
+
+def _search_words(seconds: float) -> str:
+    if not seconds:
+        return ""
+    return f", and roughly {format_duration(seconds)} for the search itself"
+
+
+def _space_words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
+    """What is searched, and what was left out of it."""
+    from searchspace.affordable import OF_TERMS
+
+    space = answer["space"]
+    lines = [f"search space  {space['size']:,} configurations"]
+    open_ones = [one for one in space["parameters"] if one.get("low", 0) != one.get("high", 1)]
+    lines += [f"  {_parameter(parameter)}" for parameter in open_ones]
+    if spec.search.by_size is True and not answer["sizes_known"]:
+        lines.append("  ranges of message sizes are found when the job is prepared")
+    for one in space["excluded"]:
+        value = "" if one["value"] is None else f" = {one['value']}"
+        lines.append(f"  left out: {one['parameter']}{value}: {one['reason']}")
+    combinations = [text for text in space["constraints"] if not text.startswith(OF_TERMS)]
+    if combinations:
+        lines.append(f"  {len(combinations)} combinations cannot be run")
+    names = ", ".join(space["baselines"]) or "none"
+    return [*lines, f"baselines     {len(space['baselines'])}: {names}"]
 
 
 def _why(reason: Any) -> str:

@@ -22,13 +22,14 @@ from service.settings import Settings, with_secrets
 if TYPE_CHECKING:
     from service.runtime import Runtime
 
-__all__ = ["SERVER_FILE", "Client", "connect", "in_process", "live_server"]
+__all__ = ["SERVER_FILE", "Client", "NotThere", "connect", "in_process", "live_server"]
 
 SERVER_FILE = "server.json"
 """Where `hamtune up` says, in its data directory, under which URL it answers."""
 
 PREFIX = "/api/v1"
 BAD_INPUT = (400, 413, 415, 422)
+NOT_THERE = (404, 409)
 PAGE = 200
 
 
@@ -126,21 +127,45 @@ class Client:
         """The application with this id."""
         return dict(self.get(f"/applications/{_part(identifier)}"))
 
-    def find_job(self, reference: str) -> dict[str, Any]:
-        """The job with this id, or the only one with this name.
+    def find_job(self, reference: str, *, deleted: bool = False) -> dict[str, Any]:
+        """The job with this id, or the only one with this name; with `deleted`, in the trash.
 
         Raises:
             HamtuneError: There is none, or several have the name.
         """
-        named = self.get("/jobs", name=reference, archived="include", limit=20)["items"]
+        wanted = {"deleted": "only"} if deleted else {"archived": "include"}
+        named = self.get("/jobs", name=reference, **wanted, limit=20)["items"]
         if len(named) == 1:
             return dict(named[0])
         if named:
             ids = ", ".join(job["id"] for job in named[:5])
             raise HamtuneError(
-                f"{len(named)} jobs are called {reference!r}; say which by id, newest first: {ids}"
+                f"{len(named)} {'deleted ' if deleted else ''}jobs are called {reference!r}; say "
+                f"which by id, newest first: {ids}"
             )
-        return dict(self.get(f"/jobs/{_part(reference)}"))
+        if deleted:
+            return self._deleted_job(reference)
+        try:
+            return dict(self.get(f"/jobs/{_part(reference)}"))
+        except NotThere as error:
+            gone = self.get("/jobs", name=reference, deleted="only", limit=1)["items"]
+            if not gone:
+                raise
+            raise NotThere(
+                f"{error}, but a deleted one is called so: 'hamtune restore {gone[0]['id']}' "
+                "brings it back"
+            ) from None
+
+    def _deleted_job(self, identifier: str) -> dict[str, Any]:
+        for job in self.pages("/jobs", search=identifier, deleted="only", limit=PAGE):
+            if job["id"] == identifier:
+                return job
+        for job in self.get("/jobs", name=identifier, archived="include", limit=1)["items"]:
+            raise HamtuneError(f"{job['name']} ({job['id']}) is not deleted")
+        raise NotThere(
+            f"there is no deleted job {identifier}; 'hamtune jobs --deleted' lists those that can "
+            "be restored"
+        )
 
     def _request(self, method: str, path: str, **arguments: Any) -> httpx.Response:
         try:
@@ -154,7 +179,13 @@ class Client:
         if response.is_success:
             return response
         detail = _detail(response)
-        raise InvalidInput(detail) if response.status_code in BAD_INPUT else HamtuneError(detail)
+        if response.status_code in BAD_INPUT:
+            raise InvalidInput(detail)
+        raise NotThere(detail) if response.status_code in NOT_THERE else HamtuneError(detail)
+
+
+class NotThere(HamtuneError):
+    """The service does not have what was asked for, or not in the state that its job is in."""
 
 
 class ConnectionBroken(HamtuneError):
@@ -162,20 +193,31 @@ class ConnectionBroken(HamtuneError):
 
 
 @contextlib.contextmanager
-def connect(server: str | None, settings: Settings) -> Iterator[Client]:
+def connect(server: str | None, settings: Settings, *, existing: bool = False) -> Iterator[Client]:
     """The service to ask: the one named, else the one over the data directory, else our own.
 
     Our own reads and changes the data directory but runs nothing: jobs go on when a
     `hamtune up` or `hamtune run` takes them up.
 
+    Args:
+        server: Its URL, where one is named.
+        settings: With the data directory.
+        existing: Whether only what there is already is asked for, so that no directory is made.
+
     Raises:
         InvalidInput: `server` is not an http URL.
+        HamtuneError: There is no data directory, where it is to exist.
     """
     url = server or live_server(settings.data)
     if url is not None:
         if not url.startswith(("http://", "https://")):
             raise InvalidInput(f"--server {url!r} is not a URL such as http://localhost:8080")
         client = Client(httpx.Client(base_url=url.rstrip("/"), timeout=60.0, headers=_key()))
+    elif existing and settings.keeps_database_in_data and not settings.data.exists():
+        raise HamtuneError(
+            f"there is no data at {settings.data}; name the directory with --data or HAMTUNE_DATA, "
+            "or a service with --server"
+        )
     else:
         with loading():
             from service.runtime import Runtime

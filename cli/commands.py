@@ -25,14 +25,14 @@ TABLE = {
     ),
     "archive": (
         "jobs",
-        "Put paused or ended jobs aside: lists leave them out, nothing of them is lost.",
+        "Hide paused or ended jobs from lists; nothing of them is lost, and it can be undone.",
     ),
     "backup": (
-        "keeping",
+        "maintenance",
         "Write the database and all artifacts to one archive, and try whether it can be restored.",
     ),
     "best": (
-        "results",
+        "best",
         "Show the best configuration of a job and what it gains over the best baseline.",
     ),
     "calibrate": (
@@ -45,7 +45,14 @@ TABLE = {
         "check",
         "Check a job file, and explain what it would search and how long that may take.",
     ),
-    "clone": ("jobs", "Create a new job like an existing one and print its id."),
+    "clone": (
+        "clone",
+        "Create a new job like an existing one, with changes, and print its id.",
+    ),
+    "compare": (
+        "compare",
+        "Show jobs side by side: what differs in their job files, and what each has found.",
+    ),
     "completion": (
         "completion",
         "Print what a shell needs to complete commands, options and their values.",
@@ -54,20 +61,28 @@ TABLE = {
         "serve",
         "Drive jobs over a shared database and broker; any number of coordinators may run.",
     ),
-    "delete": ("jobs", "Delete a paused or ended job with its trials and events, for good."),
+    "delete": (
+        "trash",
+        "Delete a paused or ended job with its trials and events; 'hamtune restore' brings it "
+        "back.",
+    ),
     "describe": ("jobs", "Rename a job, write a note on it, or tag it; in any state."),
     "doctor": ("doctor", "Look for what is missing on this machine, and say how to get it."),
     "evaluate": ("evaluate", "Simulate an application once, on a machine, in a configuration."),
     "expire": (
-        "keeping",
+        "maintenance",
         "Delete what was kept long enough, and artifacts that nothing refers to any more.",
     ),
     "export": (
-        "results",
+        "export",
         "Write the best configuration of a job, or that of a trial, as files to install or rerun.",
     ),
+    "front": (
+        "front",
+        "Show the front of a job: what no other completed trial beats in both time and price.",
+    ),
     "importance": (
-        "results",
+        "importance",
         "Show how much each parameter decided the simulated time, by the trials of a job.",
     ),
     "init": ("init", "Write a commented job file, by the answers to five questions."),
@@ -78,18 +93,26 @@ TABLE = {
     ),
     "logs": ("jobs", "Show what building and running the program of a job printed."),
     "map": ("mappings", "Place ranks on the hosts of a machine and judge the mapping in hops."),
+    "measure": (
+        "measure",
+        "Have a script measure the configurations that a job asks for, until the job has ended.",
+    ),
     "measured": (
         "measured",
         "Show what clusters have measured of a job's finalists.",
     ),
-    "migrate": ("keeping", "Bring the tables of the database up to date."),
+    "migrate": ("maintenance", "Bring the tables of the database up to date."),
+    "notify": (
+        "notify",
+        "Have a webhook called, or a mail sent, when jobs end or find something better.",
+    ),
     "order": (
         "orderings",
         "Renumber the hosts of a network so that neighbouring numbers are close.",
     ),
     "pause": ("jobs", "Pause a job: trials under way end, no further ones start."),
     "plot": (
-        "results",
+        "plot",
         "Draw the convergence of jobs, with their baselines, and their proximity to the best C(n).",
     ),
     "priority": (
@@ -100,8 +123,8 @@ TABLE = {
     "recorder": ("recorder", "Record programs on a cluster, under its own MPI."),
     "replay": ("replay", "Simulate a trial of a job again and tell whether the same comes out."),
     "restore": (
-        "keeping",
-        "Fill an empty database and artifact store from a backup, and bring the tables up to date.",
+        "trash",
+        "Bring a deleted job back as it was, or fill an empty database from a backup.",
     ),
     "resume": ("jobs", "Let a paused job go on where it stopped."),
     "rules": (
@@ -119,7 +142,11 @@ TABLE = {
     "testbed": ("testbeds", "Emulate a machine on this host, and run real MPI programs on it."),
     "topology": ("networks", "Generate networks, optimise, measure, convert and draw them."),
     "trace": ("traces", "Look at traces; import, merge, truncate and extrapolate them."),
-    "trials": ("tables", "Write all trials of a job as a table."),
+    "trial": (
+        "trial",
+        "Show one trial of a job: its configuration, what became of it and why, and what it took.",
+    ),
+    "trials": ("trials", "Write all trials of a job as a table."),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
     "validate": (
         "validate",

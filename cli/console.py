@@ -13,5 +13,14 @@ _WIDE = 10_000
 
 
 def table_console() -> Console:
-    """Standard output; as wide as the tables are where it is no terminal."""
-    return Console(width=None if sys.stdout.isatty() else _WIDE, soft_wrap=True)
+    """Standard output; as wide as the tables are where it is no terminal.
+
+    What stands in cells is shown as it is: names are anybody's, and no markup.
+    """
+    return Console(
+        width=None if sys.stdout.isatty() else _WIDE,
+        soft_wrap=True,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import data_option, example, json_option, print_json
-from cli.subjects import (
+from cli.simulation_inputs import (
+    TracedApplication,
     application_option,
     machine_option,
     read_application,
@@ -20,15 +21,26 @@ from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine, NetworkModel
-from searchspace.platform import Infeasible, resolve
+from searchspace.platform import Infeasible, Resolved, resolve
 from searchspace.transport import PROTOCOL
 from searchspace.units import format_duration, memory_limit, parse_duration
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from workers.subject import Workload
+    from workers.tuning_problem import Workload
 
 __all__ = ["COMMANDS"]
+
+
+_ANSWERED = (
+    "status",
+    "simulated_time",
+    "estimate",
+    "cpu_seconds",
+    "wall_seconds",
+    "peak_rss_bytes",
+    "reason",
+)
 
 
 @click.command(
@@ -100,14 +112,14 @@ def evaluate(
     described = read_machine(machine)
     on = described.simulated_by(network or described.trial_model)
     chosen = read_configuration(configuration)
-    subject = read_application(application, settings)
+    traced = read_application(application, settings)
     try:
         resolved = resolve(
             chosen,
             on,
-            subject.ranks,
-            collectives=subject.calls,
-            traffic=TracesTraffic(subject.traces),
+            traced.ranks,
+            collectives=traced.calls,
+            traffic=TracesTraffic(traced.traces),
         )
     except Infeasible as error:
         answer = _nothing("infeasible", "infeasible", str(error))
@@ -117,54 +129,66 @@ def evaluate(
         cables = resolved.edges
         unheard = _unheard(chosen, on)
         on = resolved.machine
-        from workers.simulator_client import Simulator
-        from workers.subject import request_for
-
-        with Simulator(subject.traces) as simulator:
-            answer = simulator.evaluate(request_for(resolved, subject.workload), **limits)
-    result = {
-        "status": answer["status"],
-        "simulated_time": answer["simulated_time"],
-        "estimate": answer["estimate"],
-        "cpu_seconds": answer["cpu_seconds"],
-        "wall_seconds": answer["wall_seconds"],
-        "peak_rss_bytes": answer["peak_rss_bytes"],
-        "reason": answer["reason"],
-        "finish_times": _finish_times(answer, subject.workload),
-        "network": on.network,
-        "model": None if on.protocol else on.canonical()["model"],
-        "protocol": on.protocol and on.protocol.numbers(),
-        "tie_rule": on.tie_rule,
-    }
+        answer = _simulated(resolved, traced, limits)
+    result = _document(answer, traced.workload, on)
     if link_loads:
         result["link_loads"] = _with_ends(answer["link_loads"], cables)
     if as_json:
         print_json(result)
     elif result["status"] in ("completed", "censored"):
-        more = "more than " if result["status"] == "censored" else ""
-        time = f"{more}{format_duration(result['simulated_time'])}"
-        click.echo(f"{time} simulated time ({on.model_text})")
-        if described.network == "auto" and network is None:
-            click.echo("the machine's network is auto, which is packets for one evaluation")
-        if unheard:
-            click.echo(f"the fluid model knows no settings of the transport: {unheard}")
-        if result["estimate"] is not None:
-            click.echo(_how_estimated(result["estimate"]))
-        click.echo(
-            f"{result['cpu_seconds']:.3g} CPU s, {result['wall_seconds']:.3g} s, "
-            f"{result['peak_rss_bytes'] / 2**20:.1f} MiB"
-        )
-        for name, time in (result["finish_times"] or {}).items():
-            click.echo(f"{name} finishes at {format_duration(time)}")
-        for cable in result.get("link_loads", ()):
-            (u, v), (there, back) = cable["ends"], cable["bytes"]
-            click.echo(f"cable {u} to {v}: {there} bytes, back: {back}")
+        chosen_here = described.network == "auto" and network is None
+        _show(result, on.model_text, chosen_here=chosen_here, unheard=unheard)
     if result["status"] in ("completed", "censored"):
         return 0
     raise HamtuneError(f"the evaluation is {result['status']}: {result['reason']['message']}")
 
 
 COMMANDS = [evaluate]
+
+
+def _simulated(
+    resolved: Resolved, traced: TracedApplication, limits: dict[str, Any]
+) -> dict[str, Any]:
+    from workers.simulator_client import Simulator
+    from workers.tuning_problem import request_for
+
+    with Simulator(traced.traces) as simulator:
+        return simulator.evaluate(request_for(resolved, traced.workload), **limits)
+
+
+def _document(
+    answer: dict[str, Any], workload: Workload | None, machine: Machine
+) -> dict[str, Any]:
+    """What an evaluation said, and by which model, as JSON."""
+    return {
+        **{name: answer[name] for name in _ANSWERED},
+        "finish_times": _finish_times(answer, workload),
+        "network": machine.network,
+        "model": None if machine.protocol else machine.canonical()["model"],
+        "protocol": machine.protocol and machine.protocol.numbers(),
+        "tie_rule": machine.tie_rule,
+    }
+
+
+def _show(result: dict[str, Any], model: str, *, chosen_here: bool, unheard: str) -> None:
+    more = "more than " if result["status"] == "censored" else ""
+    time = f"{more}{format_duration(result['simulated_time'])}"
+    click.echo(f"{time} simulated time ({model})")
+    if chosen_here:
+        click.echo("the machine's network is auto, which is packets for one evaluation")
+    if unheard:
+        click.echo(f"the fluid model knows no settings of the transport: {unheard}")
+    if result["estimate"] is not None:
+        click.echo(_how_estimated(result["estimate"]))
+    click.echo(
+        f"{result['cpu_seconds']:.3g} CPU s, {result['wall_seconds']:.3g} s, "
+        f"{result['peak_rss_bytes'] / 2**20:.1f} MiB"
+    )
+    for name, time in (result["finish_times"] or {}).items():
+        click.echo(f"{name} finishes at {format_duration(time)}")
+    for cable in result.get("link_loads", ()):
+        (u, v), (there, back) = cable["ends"], cable["bytes"]
+        click.echo(f"cable {u} to {v}: {there} bytes, back: {back}")
 
 
 def _unheard(configuration: Configuration, machine: Machine) -> str:

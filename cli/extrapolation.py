@@ -10,7 +10,7 @@ import click
 
 from cli.input_path import InputPath
 from cli.options import example, json_option, print_json, say
-from cli.subjects import read_machine
+from cli.simulation_inputs import read_machine
 from cli.trace_report import output_option
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
@@ -76,7 +76,7 @@ def extrapolate(
     if as_json:
         print_json({"output": str(output), **asdict(made)})
         return
-    for line in _told(output, made):
+    for line in _summary_lines(output, made):
         click.echo(line)
 
 
@@ -106,7 +106,7 @@ def simulated_on(machine: str | None) -> Callable[[Path], float | None]:
     return time_of
 
 
-def _told(output: Path, made: Extrapolated) -> list[str]:
+def _summary_lines(output: Path, made: Extrapolated) -> list[str]:
     notes = notes_on({"extrapolated": asdict(made)})
     return [
         f"{output}: {made.ranks} ranks, {made.operations} operations",

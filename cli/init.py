@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +15,9 @@ from cli.options import example, say
 from searchspace.builtins import BUILTINS
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import HamtuneError, InvalidInput
+
+if TYPE_CHECKING:
+    from searchspace.formats.ib_discover import LinkRate
 
 __all__ = ["COMMANDS"]
 
@@ -23,15 +28,28 @@ class _Question(click.Option):
     """An option that is asked for, on stderr: stdout may be the file."""
 
     def prompt_for_value(self, ctx: click.Context) -> Any:
-        """The answer."""
+        """The answer.
+
+        Raises:
+            click.UsageError: Stdin ends before it.
+        """
         assert self.prompt is not None
-        return click.prompt(
-            self.prompt,
-            default=self.get_default(ctx),
-            type=self.type,
-            value_proc=lambda answer: self.process_value(ctx, answer),
-            err=True,
-        )
+        if self.name == "degree" and not str(ctx.params.get("cluster", "0")).isdigit():
+            return self.get_default(ctx)  # of a network that there is nobody can say another
+        try:
+            return click.prompt(
+                self.prompt,
+                default=self.get_default(ctx),
+                type=self.type,
+                value_proc=lambda answer: self.process_value(ctx, answer),
+                err=True,
+            )
+        except click.Abort as error:
+            if not isinstance(error.__context__, EOFError):
+                raise
+            raise click.UsageError(
+                f"there is no answer on stdin; give it as {self.opts[0]}", ctx
+            ) from None
 
 
 @click.command(
@@ -52,6 +70,12 @@ class _Question(click.Option):
     show_default=True,
     help="A built-in program as NAME.CLASS.RANKS, a trace file, or a directory of sources.",
 )
+@click.option("--name", help="The name of the job; by default that of the program.")
+@click.option(
+    "--build", metavar="CMD", help="Of a directory of sources: what builds it.  [default: make]"
+)
+@click.option("--run", metavar="CMD", help="Of one, too: the program that is built, and arguments.")
+@click.option("--ranks", type=click.IntRange(1), help="Of one, too: how many run it.")
 @click.option(
     "--cluster",
     metavar="N|FILE",
@@ -99,7 +123,16 @@ class _Question(click.Option):
     help="The file; '-' for stdout. A file that is there is left alone.",
 )
 def init(
-    application: str, cluster: str, degree: int, target: str, trials: int, output: Path
+    application: str,
+    name: str | None,
+    build: str | None,
+    run: str | None,
+    ranks: int | None,
+    cluster: str,
+    degree: int,
+    target: str,
+    trials: int,
+    output: Path,
 ) -> int:
     """Write a commented job file, by the answers to five questions.
 
@@ -111,14 +144,17 @@ def init(
     if not to_stdout and output.exists():
         raise HamtuneError(f"{output} is there already; name another file with -o")
     folder = Path() if to_stdout else output.parent
-    name, runs = _application(application, folder)
+    own = {"build": build, "run": run, "ranks": ranks}
+    called, runs = _application(
+        application, folder, {key: value for key, value in own.items() if value is not None}
+    )
     designed = int(cluster) if cluster.isdigit() else None
     if designed is not None and _FEWEST < designed <= degree:
         raise InvalidInput(
             f"--degree {degree}: a host is joined to others, of which there are {designed - 1}"
         )
     text = _JOB.format(
-        name=_quoted(name),
+        name=_quoted(name or called),
         application=runs,
         machine=_existing(cluster, folder) if designed is None else _designed(designed, degree),
         search=_SEARCH_EXISTING
@@ -133,7 +169,12 @@ def init(
         raise HamtuneError(f"these answers make no job: {error}") from None
     if to_stdout:
         sys.stdout.write(text)
-        return 0
+    else:
+        _write(output, text)
+    return 0
+
+
+def _write(output: Path, text: str) -> None:
     try:
         with output.open("x") as file:
             file.write(text)
@@ -142,15 +183,25 @@ def init(
     say(
         f"{output} is written; 'hamtune check {output}' explains it, 'hamtune run {output}' runs it"
     )
-    return 0
 
 
 _FEWEST = 2
 """Of so many hosts and fewer there is one network, which need not be named."""
 
 
-def _application(text: str, folder: Path) -> tuple[str, str]:
-    """The name of the job, and the lines of its application, for a file in that folder."""
+def _application(text: str, folder: Path, own: Mapping[str, str | int]) -> tuple[str, str]:
+    """The name of the job, and the lines of its application, for a file in that folder.
+
+    Args:
+        text: What was answered.
+        folder: Where the job file will be.
+        own: What was said of `build`, `run` and `ranks` of a directory of sources.
+    """
+    path = Path(text)
+    if path.is_dir():
+        return path.resolve().name, _source(_from(folder, text), own)
+    if own:
+        raise InvalidInput(f"--{next(iter(own))} goes with a directory of sources, not with {text}")
     words = text.split(".")
     if words[0] in BUILTINS and not Path(text).exists():
         if len(words) not in (2, 3) or not words[-1].isdigit():
@@ -159,13 +210,21 @@ def _application(text: str, folder: Path) -> tuple[str, str]:
         if len(words) == 3:
             size = f"n: {words[1]}, " if words[1].isdigit() else f"class: {words[1]}, "
         return words[0], f"application: {{builtin: {words[0]}, {size}ranks: {words[-1]}}}"
-    path = Path(text)
-    if path.is_dir():
-        return path.resolve().name, _SOURCE.format(path=_quoted(_from(folder, text)))
     if path.is_file():
         return path.stem, f"application: {{trace: {_quoted(_from(folder, text))}}}"
     known = ", ".join(BUILTINS)
     raise InvalidInput(f"{text} is neither a file, nor a directory, nor one of: {known}")
+
+
+def _source(path: str, own: Mapping[str, str | int]) -> str:
+    """An application that is built from sources, with comments where nothing was said."""
+    build, run = (_quoted(str(own[key])) if key in own else "" for key in ("build", "run"))
+    return _SOURCE.format(
+        path=_quoted(path),
+        build=build or "make         ",
+        run=run or "./program      ",
+        ranks=own.get("ranks", 16),
+    )
 
 
 def _networks(hosts: int) -> str:
@@ -184,13 +243,46 @@ def _networks(hosts: int) -> str:
 
 def _designed(hosts: int, degree: int) -> str:
     text = _ONLY_NETWORK if hosts <= _FEWEST else _DESIGNED_NETWORK
-    return _MACHINE.format(network=text.format(hosts=hosts, degree=degree))
+    return _MACHINE.format(
+        network=text.format(hosts=hosts, degree=degree),
+        bandwidth=_BANDWIDTH,
+        protocol=_ANY_PROTOCOL,
+    )
 
 
 def _existing(path: str, folder: Path) -> str:
+    """The machine around a network in a file, with what the file tells of its cables."""
     if not Path(path).is_file():
         raise InvalidInput(f"{path} is neither a number of hosts nor a file")
-    return _MACHINE.format(network=_EXISTING_NETWORK.format(path=_quoted(_from(folder, path))))
+    from cli.files import read_fabric, read_text
+    from searchspace.formats.network_files import format_of
+
+    graph = read_fabric(Path(path)).graph
+    text = read_text(Path(path))
+    infiniband = format_of(path, text) == "ibnetdiscover"
+    ties = bool(graph.switches) and graph.has_equal_paths
+    network = _EXISTING_NETWORK.format(path=_quoted(_from(folder, path)))
+    return _MACHINE.format(
+        network=network + (_SPREAD if ties else ""),
+        bandwidth=_rates(text) if infiniband else _BANDWIDTH,
+        protocol=_VERBS if infiniband else _ANY_PROTOCOL,
+    )
+
+
+def _rates(text: str) -> str:
+    """The bandwidths of an InfiniBand fabric's cables, as its file tells the rates."""
+    from searchspace.formats.ib_discover import prevailing_rates
+
+    told = prevailing_rates(text)
+    return "".join(_rate_line(field, links) for field, links in told.items()) or _BANDWIDTH
+
+
+def _rate_line(field: str, links: Counter[LinkRate]) -> str:
+    """A bandwidth: that of the most links; on a tie, that of the first in the file."""
+    rate, count = links.most_common(1)[0]
+    others = f"; {links.total() - count} of {links.total()} links differ" * (len(links) > 1)
+    value = f"{rate.bandwidth * 8 / 1e9:.4g}Gbps"
+    return f"  {field}: {value}   # data rate of {rate}, by the file{others}\n"
 
 
 def _from(folder: Path, path: str) -> str:
@@ -227,18 +319,16 @@ seed: 1
 _SOURCE = """\
 application:
   source: {path}
-  build: make          # runs in that directory; CC is a wrapper for MPI
-  run: ./program       # and its arguments
-  ranks: 16"""
+  build: {build} # runs in that directory; CC is a wrapper for MPI
+  run: {run} # the program that is built, and its arguments
+  ranks: {ranks}"""
 _MACHINE = """\
 machine:
 {network}  host_speed: 100Gf       # flop/s of one core
-  link_bandwidth: 40Gbps
-  link_latency: 0s
+{bandwidth}  link_latency: 0s
   switch_latency: 60ns
   # cores_per_host: 1     # how many ranks a host can run
-  # protocol: verbs       # what MPI runs over; tcp-openmpi if left out
-  # Better than a data sheet: 'hamtune calibrate' measures the machine that you have.
+{protocol}  # Better than a data sheet: 'hamtune calibrate' measures the machine that you have.
 """
 _DESIGNED_NETWORK = """\
   nodes: {hosts}               # hosts
@@ -249,6 +339,18 @@ _ONLY_NETWORK = """\
 """
 _EXISTING_NETWORK = """\
   topology: {{file: {path}}}   # the network there is
+"""
+_SPREAD = """\
+  tie_rule: spread        # routes use all shortest paths, as those of fat trees; or lowest-id
+"""
+_BANDWIDTH = """\
+  link_bandwidth: 40Gbps
+"""
+_VERBS = """\
+  protocol: verbs         # what MPI runs over; tcp-openmpi for IP over InfiniBand
+"""
+_ANY_PROTOCOL = """\
+  # protocol: verbs       # what MPI runs over; tcp-openmpi if left out
 """
 _SEARCH_DESIGNED = """\
   # Networks to choose from; 'hamtune topology generate --help' lists all families.
@@ -264,7 +366,9 @@ _SEARCH_EXISTING = """\
 _MPI_ANY = """\
   # Whose choices of algorithms are imitated, and algorithms of single collectives.
   mpi: [default, ompi, mpich, mvapich2, impi]
-  collectives: {allreduce: all, alltoall: all, bcast: all}
+  # What the program never calls is left out.
+  collectives:
+    {allreduce: all, alltoall: all, alltoallv: all, allgather: all, bcast: all, reduce: all}
 """
 _MPI_TARGET = """\
   # Only what this library can be told; its own choices are among them.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.client import Client
 from cli.input_path import InputPath
+from cli.options import say
 from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.formats.plain_file import check_file
 
@@ -28,6 +29,7 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
     """Read a job file in YAML or JSON; `-` reads stdin.
 
     The network of a machine may be in a file of its own, which is named relative to the job file.
+    What is valid in the machine and probably not meant is told on stderr.
 
     Args:
         path: The file.
@@ -42,11 +44,18 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
         raise InvalidInput(f"{path}: not a text file") from None
     folder = Path() if str(path) == "-" else path.parent
     try:
-        return parse_job(text, folder, target=target)
+        spec = parse_job(text, folder, target=target)
     except InvalidDocument as error:
         raise InvalidDocument([InvalidInput(f"{path}: {one}") for one in error.errors]) from error
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
+    from searchspace.cautions import cautions
+    from searchspace.machine import Machine
+
+    if isinstance(spec.machine, Machine):
+        for caution in cautions(spec.machine):
+            say(f"hamtune: {path}: warning: {caution}")
+    return spec
 
 
 def parse_job(text: str, folder: Path, *, target: str | None = None) -> JobSpec:

@@ -12,7 +12,11 @@ from rich.table import Table
 from cli.client import Client, connect, live_server
 from cli.console import table_console
 from cli.follow import follow, say_failure
+from cli.idle import say_idle
+from cli.job_logs import logs
+from cli.job_names import job_argument
 from cli.jobfile import JOB_FILE, create_job, job_of_source, read_job
+from cli.notify import subscribe_to
 from cli.options import (
     example,
     json_option,
@@ -22,11 +26,9 @@ from cli.options import (
     source_options,
     target_option,
 )
-from cli.output_files import show_files
-from cli.terminal import describe, expectation, search_trials, status_line
+from cli.terminal import describe, expectation, outlook_text, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
-from service.datalock import DataLock
 from service.settings import Settings
 from storage.fair_share import PRIORITIES
 from storage.records import Archived, JobState
@@ -43,6 +45,11 @@ __all__ = ["COMMANDS"]
 )
 @click.argument("job_file", type=JOB_FILE, metavar="[JOB.yaml]", required=False)
 @click.option("--watch", "watching", is_flag=True, help="Watch the job until it ends.")
+@click.option(
+    "--notify",
+    metavar="TARGET",
+    help="Tell this webhook or e-mail address how the job ended; see 'hamtune notify'.",
+)
 @source_options
 @click.option(
     "--trials",
@@ -55,6 +62,7 @@ __all__ = ["COMMANDS"]
 def submit(
     job_file: Path | None,
     watching: bool,
+    notify: str | None,
     source: dict[str, Any] | None,
     trials: int | None,
     target: str | None,
@@ -87,6 +95,8 @@ def submit(
         )
     with connect(server, settings) as client:
         job = create_job(client, spec, folder, job_file)
+        if notify is not None:
+            subscribe_to(client, job, notify)
         if not watching:
             print_json(job) if as_json else click.echo(job["id"])
             return 0
@@ -103,7 +113,7 @@ def submit(
         return 0 if job["state"] == "completed" else 1
 
 
-@click.command("jobs", epilog=example("hamtune jobs --state running"))
+@click.command("jobs", epilog=example("hamtune jobs --state running", "hamtune jobs --deleted"))
 @click.option("--state", type=click.Choice(get_args(JobState)), help="Only jobs in this state.")
 @click.option("--name", help="Only jobs with this name.")
 @click.option("--tag", help="Only jobs with this tag.")
@@ -112,14 +122,17 @@ def submit(
     type=click.Choice(get_args(Archived)),
     default="exclude",
     show_default=True,
-    help="Whether archived jobs are listed, too, or alone.",
+    help="Whether archived jobs are listed: not, too, or alone.",
+)
+@click.option(
+    "--deleted", is_flag=True, help="Jobs that were deleted, and until when each can be restored."
 )
 @click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="At most so many.",
+    help="How many at most.",
 )
 @json_option
 @server_option
@@ -128,15 +141,22 @@ def list_jobs(
     name: str | None,
     tag: str | None,
     archived: str,
+    deleted: bool,
     limit: int,
     as_json: bool,
     server: str | None,
     settings: Settings,
 ) -> None:
-    """List jobs, newest first."""
-    with connect(server, settings) as client:
+    """List jobs, newest first.
+
+    --deleted lists those that 'hamtune restore' can bring back, with the day on which each goes for
+    good.
+    """
+    with connect(server, settings, existing=True) as client:
         found: list[dict[str, Any]] = []
         wanted = {"state": state, "name": name, "tag": tag, "archived": archived}
+        if deleted:
+            wanted["deleted"] = "only"
         for job in client.pages("/jobs", **wanted, limit=min(limit, 200)):
             found.append(job)
             if len(found) == limit:
@@ -145,7 +165,8 @@ def list_jobs(
         print_json(found)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("id", "name", "state", "trials", "best", "created", "expected"):
+    last = ("deleted", "for good") if deleted else ("created", "expected")
+    for title in ("id", "name", "state", "trials", "failed", "best", *last):
         table.add_column(title, no_wrap=True)
     for job in found:
         best = job["progress"]["best"]
@@ -154,15 +175,19 @@ def list_jobs(
             job["name"],
             job["state"],
             str(search_trials(job)[0]),
+            _failed(job["progress"]),
             format_duration(best["value"]) if best else "",
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(job["created_at"])),
-            expectation(job),
+            *(
+                (_minute(job["deleted_at"]), _minute(job["restorable_until"]))
+                if deleted
+                else (_minute(job["created_at"]), expectation(job))
+            ),
         )
     table_console().print(table)
 
 
 @click.command(epilog=example("hamtune show cg-64", "hamtune show cg-64 --json | jq .progress"))
-@click.argument("job", metavar="J")
+@job_argument()
 @json_option
 @server_option
 def show(job: str, as_json: bool, server: str | None, settings: Settings) -> None:
@@ -170,7 +195,7 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
 
     J is a job's id, or its name if no other job has it.
     """
-    with connect(server, settings) as client:
+    with connect(server, settings, existing=True) as client:
         found = client.find_job(job)
         if as_json:
             print_json(found)
@@ -190,26 +215,66 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         counts = found["progress"]["trials"]
         if counts:
             click.echo("trials: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n))
+        for one in found["progress"].get("failures", []):
+            click.echo(f"  {one['trials']} failed: {one['message'] or one['kind']}")
         if best := found["progress"]["best"]:
             trial = client.get(f"/jobs/{found['id']}/trials/{best['trial']}")
             if engine := (trial["result"] or {}).get("engine"):
                 click.echo(f"engine: {engine}")
-        space = found["space"]
-        if space:
-            click.echo(f"search space: {space['size']} configurations")
-            if "fidelity" in space:
-                click.echo(_fidelity_line(space["fidelity"]))
-            for left_out in space.get("excluded", []):
-                click.echo(
-                    f"  left out: {left_out['parameter']} = {left_out['value']}: "
-                    f"{left_out['reason']}"
-                )
+        click.echo(f"outlook: {_outlook(client, found)}")
+        for line in _space_lines(found["space"]):
+            click.echo(line)
+
+
+def _minute(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def _failed(progress: dict[str, Any]) -> str:
+    """How many trials failed, and for which kind of reason most did, for a column."""
+    failures = progress.get("failures") or []
+    count = sum(one["trials"] for one in failures)
+    return f"{count}: {failures[0]['kind']}" if failures else ""
+
+
+def _space_lines(space: dict[str, Any] | None) -> list[str]:
+    """What a prepared job searches, and what was left out of it."""
+    if space is None:
+        return []
+    lines = [f"search space: {space['size']} configurations"]
+    if "fidelity" in space:
+        lines.append(_fidelity_line(space["fidelity"]))
+    lines += [_source_line(source) for source in space.get("learned_from", [])]
+    for one in space.get("excluded", []):
+        value = "" if one["value"] is None else f" = {one['value']}"
+        lines.append(f"  left out: {one['parameter']}{value}: {one['reason']}")
+    return lines
+
+
+def _outlook(client: Client, job: dict[str, Any]) -> str:
+    """What more trials would bring, or why that is not known."""
+    known = job["progress"].get("outlook")
+    if known is None:
+        try:
+            told = client.get(f"/jobs/{job['id']}/outlook")
+        except HamtuneError:
+            return "not known, the service is of a version that does not tell"
+        known = told["last"]
+        if known is None:
+            return f"not known, {told['unknown']}"
+    return f"{outlook_text(known)} (trial {known['trial']})"
 
 
 def _fidelity_line(fidelity: dict[str, Any]) -> str:
     if fidelity["trace_sha256"] is None:
         return f"searches on the whole trace: {fidelity['obstacle']}"
     return f"searches on a truncated trace, {fidelity['share']:.1%} of the whole; verifies the best"
+
+
+def _source_line(source: dict[str, Any]) -> str:
+    weight = source.get("weight")
+    counts = "" if weight is None else f", counts {weight:.2f} of 1"
+    return f"learned from {source['name']} ({source['job']}), {source['trials']} trials{counts}"
 
 
 def _application(client: Client, job: dict[str, Any]) -> list[str]:
@@ -228,124 +293,27 @@ def _application(client: Client, job: dict[str, Any]) -> list[str]:
     return lines + [f"  {note}" for note in application["notes"]]
 
 
-@click.command(
-    epilog=example(
-        "hamtune logs cg-16",
-        "hamtune logs cg-16 --build --follow",
-        "hamtune logs cg-16 --files",
-        "hamtune logs cg-16 --files --output results/",
-    )
-)
-@click.argument("job", metavar="J")
-@click.option("--build", "log", flag_value="build", help="Only what the build printed.")
-@click.option("--run", "log", flag_value="run", help="Only what the runs printed.")
-@click.option("--follow", is_flag=True, help="Go on until the program is captured.")
-@click.option("--files", is_flag=True, help="List the files that the runs left, instead.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="With --files: fetch them into a directory.",
-)
-@json_option
-@server_option
-def logs(
-    job: str,
-    log: str | None,
-    follow: bool,
-    files: bool,
-    output: Path | None,
-    as_json: bool,
-    server: str | None,
-    settings: Settings,
-) -> int:
-    """Show what building and running the program of a job printed.
-
-    J is a job's id, its name if no other job has it, or the id of an application. With --files,
-    show which files the last runs wrote or changed, or fetch them.
-    """
-    if output is not None and not files:
-        raise click.UsageError("--output goes with --files")
-    if files and (log or follow):
-        raise click.UsageError("--files does not go with --build, --run or --follow")
-    wanted = (log,) if log else ("build", "run")
-    with connect(server, settings) as client:
-        path = _owner_of_logs(client, job)
-        if files:
-            show_files(client, f"{path}/files", output, as_json=as_json)
-            return 0
-        if as_json:
-            state = client.get(path)
-            print_json(
-                {
-                    "application": state["id"],
-                    "state": state["state"],
-                    "error": state["error"],
-                    **{name: client.download(f"{path}/logs/{name}").decode() for name in wanted},
-                }
-            )
-            return 0
-        shown = dict.fromkeys(wanted, 0)
-        while True:
-            state = client.get(path)
-            for name in wanted:
-                text = client.download(f"{path}/logs/{name}", offset=shown[name]).decode()
-                click.echo(text, nl=False)
-                shown[name] += len(text)
-            if not follow or state["state"] in ("ready", "failed"):
-                break
-            time.sleep(1.0)
-    if state["state"] == "failed":
-        say(f"hamtune: {state['error'].splitlines()[0]}")
-    return 0
-
-
-def _owner_of_logs(client: Client, reference: str) -> str:
-    """The path of the application that a job or an id names."""
-    try:
-        job = client.find_job(reference)
-    except HamtuneError as no_job:
-        try:
-            return f"/applications/{client.get_application(reference)['id']}"
-        except HamtuneError:
-            raise no_job from None
-    if job["application_id"] is None:
-        raise HamtuneError(f"job {job['name']!r} has no application yet, or none that is built")
-    return f"/applications/{job['application_id']}"
-
-
 def _steering(name: str, doing: str, text: str) -> click.Command:
     @click.command(name, help=text, epilog=example(f"hamtune {name} cg-64"))
-    @click.argument("job", metavar="J")
+    @job_argument(archived="exclude" if name in ("pause", "cancel") else "include")
     @json_option
     @server_option
     def command(job: str, as_json: bool, server: str | None, settings: Settings) -> None:
-        with connect(server, settings) as client:
+        with connect(server, settings, existing=True) as client:
             found = client.find_job(job)
             answer = client.post(f"/jobs/{found['id']}/{name}")
         if as_json:
             print_json(answer)
-        elif name == "clone":
-            click.echo(answer["id"])
         else:
             click.echo(f"{answer['name']} ({answer['id']}): {doing}, now {answer['state']}")
-        if name in ("resume", "clone") and server is None and _is_idle(settings):
-            say(
-                f"hamtune: nothing runs over {settings.data}; the job goes on with "
-                f"'hamtune up' or 'hamtune run --resume {answer['id']}'"
-            )
+        if name == "resume":
+            say_idle(answer["id"], server, settings)
 
     return command
 
 
-def _is_idle(settings: Settings) -> bool:
-    """Whether jobs of the data directory wait for somebody to start a process."""
-    return settings.private and DataLock(settings.data).holder() is None
-
-
 @click.command(epilog=example("hamtune priority cg-64 high"))
-@click.argument("job", metavar="J")
+@job_argument()
 @click.argument("priority", type=click.Choice(list(PRIORITIES)))
 @json_option
 @server_option
@@ -353,7 +321,7 @@ def priority(
     job: str, priority: str, as_json: bool, server: str | None, settings: Settings
 ) -> None:
     """Change the priority of a job that has not ended; its trials stay what they are."""
-    with connect(server, settings) as client:
+    with connect(server, settings, existing=True) as client:
         found = client.find_job(job)
         answer = client.put(f"/jobs/{found['id']}/priority", {"priority": priority})
     if as_json:
@@ -370,7 +338,7 @@ def priority(
         "hamtune jobs --tag cables",
     ),
 )
-@click.argument("job", metavar="J")
+@job_argument()
 @click.option("--name", help="What to call it from now on.")
 @click.option("--note", help="Text for people, in the place of what was there.")
 @click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
@@ -396,7 +364,7 @@ def describe_job(
     }
     if not changes and not tags and not untags:
         raise click.UsageError("say what to change: --name, --note, --tag or --untag")
-    with connect(server, settings) as client:
+    with connect(server, settings, existing=True) as client:
         found = client.find_job(job)
         if tags or untags:
             if unknown := [tag for tag in untags if tag not in found["tags"]]:
@@ -421,18 +389,19 @@ def describe_job(
         "hamtune archive old-job --undo",
     )
 )
-@click.argument("jobs", metavar="J...", nargs=-1, required=True)
-@click.option("--undo", is_flag=True, help="Have lists show them again.")
+@job_argument("jobs", metavar="J...", nargs=-1, required=True)
+@click.option("--undo", is_flag=True, help="Show them in lists again.")
 @json_option
 @server_option
 def archive(
     jobs: tuple[str, ...], undo: bool, as_json: bool, server: str | None, settings: Settings
 ) -> None:
-    """Put paused or ended jobs aside: lists leave them out, nothing of them is lost.
+    """Hide paused or ended jobs from lists; nothing of them is lost, and it can be undone.
 
-    J is a job's id, or its name if no other job has it. A job that is resumed is listed again.
+    --undo brings them back. J is a job's id, or its name if no other job has it. A job that is
+    resumed is listed again.
     """
-    with connect(server, settings) as client:
+    with connect(server, settings, existing=True) as client:
         found = [client.find_job(job) for job in jobs]
         for job in found:
             answer = client.patch(f"/jobs/{job['id']}", {"archived": not undo})
@@ -441,38 +410,6 @@ def archive(
             else:
                 done = "archived" if answer["archived_at"] else "listed again"
                 click.echo(f"{answer['name']} ({answer['id']}): {done}")
-
-
-@click.command(epilog=example("hamtune delete old-job", "hamtune delete 0k3v9m2x7q1zt8ak --yes"))
-@click.argument("job", metavar="J")
-@click.option("--yes", is_flag=True, help="Do not ask whether it is meant.")
-@json_option
-@server_option
-def delete(job: str, yes: bool, as_json: bool, server: str | None, settings: Settings) -> None:
-    """Delete a paused or ended job with its trials and events, for good.
-
-    Traces and networks that other jobs use stay. J is a job's id, or its name if no other job has
-    it.
-    """
-    with connect(server, settings) as client:
-        found = client.find_job(job)
-        if not yes:
-            trials = search_trials(found)[0]
-            question = f"Delete {found['name']} ({found['id']}, {trials} trials) for good?"
-            try:
-                meant = click.confirm(question, err=True)
-            except click.Abort as error:
-                if not isinstance(error.__context__, EOFError):
-                    raise  # Ctrl-C
-                raise HamtuneError("nobody answers; --yes deletes without a question") from None
-            if not meant:
-                say(f"{found['name']} ({found['id']}) stays")
-                return
-        client.delete(f"/jobs/{found['id']}")
-        if as_json:
-            print_json({"id": found["id"], "name": found["name"], "state": "deleted"})
-        else:
-            click.echo(f"{found['name']} ({found['id']}): deleted")
 
 
 COMMANDS = [
@@ -488,6 +425,4 @@ COMMANDS = [
     _steering("cancel", "asked to cancel", "End a job for good; its finished trials stay."),
     describe_job,
     archive,
-    delete,
-    _steering("clone", "cloned", "Create a new job like an existing one and print its id."),
 ]

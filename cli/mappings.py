@@ -37,7 +37,7 @@ _METHODS = "\n".join(
 )
 
 _BETWEEN_LINES = 1.0
-_MOST_THREADS = 16  # each has a board of its own in memory, and gains less than the one before
+_MOST_THREADS = 16  # each has an assignment of its own, and gains less than the one before
 """CPU seconds between two lines of progress."""
 
 
@@ -144,14 +144,7 @@ def map_command(
     exchanged = read_traffic(read_text(traffic), notice=say)
     machine = _read_machine(machine_file)
     mapper = MAPPERS[method]
-    if threads is None and seconds and "steps" not in options:
-        threads = min(len(os.sched_getaffinity(0)), _MOST_THREADS)
-    given = {"seconds": seconds, "threads": threads}
-    known = {option.name for option in mapper.options}
-    options = {
-        **{name: value for name, value in given.items() if value is not None and name in known},
-        **options,
-    }
+    options = _with_effort(mapper, options, seconds, threads)
     begin = time.perf_counter()
     places = _place(mapper, exchanged, machine, seed, options)
     took = time.perf_counter() - begin
@@ -176,6 +169,18 @@ def map_command(
     )
     if weights is not None:
         click.echo(f"weighted sum {weights.of(metrics, exchanged, machine):.4g}")
+
+
+def _with_effort(
+    mapper: Mapper, options: dict[str, Scalar], seconds: float | None, threads: int | None
+) -> dict[str, Scalar]:
+    """The options of a mapper with the time and threads that it may take, where it knows them."""
+    if threads is None and seconds and "steps" not in options:
+        threads = min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+    given = {"seconds": seconds, "threads": threads}
+    known = {option.name for option in mapper.options}
+    effort = {name: value for name, value in given.items() if value is not None and name in known}
+    return {**effort, **options}
 
 
 def _place(

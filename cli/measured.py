@@ -12,6 +12,7 @@ from rich.table import Table
 
 from cli.client import connect
 from cli.console import table_console
+from cli.job_names import job_argument
 from cli.options import example, json_option, print_json, server_option
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -28,7 +29,7 @@ _SHOWN_CHARACTERS = 60
         "hamtune measured is-measured --end             decides by what is known now",
     )
 )
-@click.argument("job", metavar="J")
+@job_argument()
 @click.option("--end", is_flag=True, help="Wait for no further runs: what is known decides.")
 @json_option
 @server_option
@@ -39,7 +40,7 @@ def measured(job: str, end: bool, as_json: bool, server: str | None, settings: S
     With --end the job waits for no more of them: the best of what was measured is the best, or that
     by simulation if nothing was.
     """
-    with connect(server, settings) as client:
+    with connect(server, settings, existing=True) as client:
         path = f"/jobs/{client.find_job(job)['id']}/measured"
         found = client.post(f"{path}/end") if end else client.get(path)
     if as_json:

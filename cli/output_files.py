@@ -13,7 +13,7 @@ from cli.options import print_json, say
 from searchspace.errors import InvalidInput
 from searchspace.units import format_size
 
-__all__ = ["show_files", "write_below"]
+__all__ = ["differs", "say_replaced", "show_files", "write_below"]
 
 
 def show_files(client: Client, path: str, output: Path | None, *, as_json: bool) -> None:
@@ -49,6 +49,8 @@ def show_files(client: Client, path: str, output: Path | None, *, as_json: bool)
 def write_below(directory: Path, name: str, content: bytes) -> None:
     """Write a file below a directory, wherever a hostile service or program says it should go.
 
+    Where another file is replaced by that, stderr tells.
+
     Raises:
         InvalidInput: It cannot be written, or its name leads elsewhere.
     """
@@ -58,6 +60,22 @@ def write_below(directory: Path, name: str, content: bytes) -> None:
         raise InvalidInput(f"a file of this name leads out of the directory: {name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        was_other = differs(target, content)
         target.write_bytes(content)
     except OSError as error:
         raise InvalidInput(f"{directory}: cannot write {name}: {error.strerror}") from None
+    if was_other:
+        say_replaced([target])
+
+
+def differs(path: Path, content: bytes) -> bool:
+    """Whether there is another file of that name."""
+    if not path.is_file():
+        return False
+    return path.stat().st_size != len(content) or path.read_bytes() != content
+
+
+def say_replaced(paths: list[Path]) -> None:
+    """Tell which files were there before and are gone."""
+    if paths:
+        say(f"hamtune: warning: replaced what was in {', '.join(map(str, paths))}")

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,16 +111,7 @@ def pareto(
         arguments, saved = _read_state(resume_file)
     else:
         arguments, saved = given, None
-    if arguments["nodes"] is None or arguments["degree"] is None:
-        raise InvalidInput("--nodes and --degree are needed, or --resume")
-    check_problem(arguments["nodes"], arguments["degree"])
-    search = ParetoSearch(
-        arguments["nodes"],
-        arguments["degree"],
-        cable_lengths(arguments["nodes"], arguments["layout"], arguments["rack_nodes"]),
-        seed=arguments["seed"],
-        state=saved,
-    )
+    search = _begun(arguments, saved)
     limit = math.inf if iterations is None else search.moves + iterations
     interrupted = _drive(search, seconds if iterations is None else math.inf, limit)
     archive = search.archive
@@ -148,6 +139,20 @@ def pareto(
             f"{name:10}{found.aspl:9.4f}{found.diameter:10}{found.bisection_width:7}"
             f"{found.cable_length:11.1f}"
         )
+
+
+def _begun(arguments: Mapping[str, Any], saved: Mapping[str, Any] | None) -> ParetoSearch:
+    """The search for these networks, from the start or from where it was saved.
+
+    Raises:
+        InvalidInput: There are no such networks.
+    """
+    nodes, degree = arguments["nodes"], arguments["degree"]
+    if nodes is None or degree is None:
+        raise InvalidInput("--nodes and --degree are needed, or --resume")
+    check_problem(nodes, degree)
+    lengths = cable_lengths(nodes, arguments["layout"], arguments["rack_nodes"])
+    return ParetoSearch(nodes, degree, lengths, seed=arguments["seed"], state=saved)
 
 
 def cable_lengths(nodes: int, layout: str, rack_nodes: int) -> NDArray[np.float64]:

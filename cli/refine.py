@@ -16,8 +16,8 @@ import click
 from cli.files import FILE, read_json
 from cli.mapping_pictures import check_picture, draw_mappings, picture_option
 from cli.options import data_option, example, json_option, print_json, say, seed_option
-from cli.subjects import (
-    Subject,
+from cli.simulation_inputs import (
+    TracedApplication,
     application_option,
     machine_option,
     read_application,
@@ -30,17 +30,21 @@ from searchspace.kernels import CannotCut
 from searchspace.machine import Machine
 from searchspace.mapping.metrics import metrics_of
 from searchspace.mapping.permutation import packed_cores
-from searchspace.platform import chosen_algorithms, resolve, written_out
+from searchspace.platform import Resolved, chosen_algorithms, resolve, written_out
+from searchspace.traffic import Traffic
 from searchspace.truncation import truncate
 from searchspace.units import format_duration
 from service.settings import Settings
 
 if TYPE_CHECKING:
+    from searchspace.configuration import Configuration
+    from searchspace.mapping.refine import Refined
     from workers.simulator_client import Simulator
 
 __all__ = ["refine"]
 
 _EVALUATIONS = 200
+_NO_LIMIT = 10**9
 _SAY_SECONDS = 1.0
 
 
@@ -116,69 +120,94 @@ def refine(
     from workers.simulator_client import Simulator
 
     check_picture(picture)
-    if evaluations is None:
-        evaluations = _EVALUATIONS if seconds is None else 10**9
     on = read_machine(machine)
     chosen = read_configuration(configuration)
-    subject = read_application(application, settings)
-    traffic = TracesTraffic(subject.traces)
-    given = {path.name: _start(path, on, subject.ranks) for path in starts}
-    if not given and "mapping" in chosen:
-        named = resolve(chosen, on, subject.ranks, collectives=subject.calls, traffic=traffic)
-        given = {str(chosen["mapping"]): packed_cores(named.rank_hosts, on.cores_per_host)}
-    runs = Runs(on, chosen, subject.ranks, traffic, subject.calls, subject.workload)
+    traced = read_application(application, settings)
+    traffic = TracesTraffic(traced.traces)
+    given = _starts(starts, on, chosen, traced, traffic)
+    runs = Runs(on, chosen, traced.ranks, traffic, traced.calls, traced.workload)
     begin = time.monotonic()
     with ExitStack() as stack:
-        whole = stack.enter_context(Simulator(subject.traces))
-        short = stack.enter_context(_short(subject)) if fidelity == "auto" else None
+        whole = stack.enter_context(Simulator(traced.traces))
+        short = stack.enter_context(_short(traced)) if fidelity == "auto" else None
         refined, start = refine_mapping(
             runs,
             whole,
             short,
             starts=given or None,
-            evaluations=evaluations,
+            evaluations=evaluations or (_EVALUATIONS if seconds is None else _NO_LIMIT),
             seconds=seconds,
             seed=seed,
             progress=_Progress(estimated=short is not None),
         )
     took = time.monotonic() - begin
     best = written_out(chosen, on, refined.places.tolist())
-    resolved = resolve(best, on, subject.ranks, collectives=subject.calls, traffic=traffic)
+    resolved = resolve(best, on, traced.ranks, collectives=traced.calls, traffic=traffic)
     exchanged = traffic(chosen_algorithms(best))
-    metrics = metrics_of(exchanged, resolved.where, resolved.places)
     if picture is not None:
-        in_order = written_out(chosen, on, range(subject.ranks))
-        before = resolve(in_order, on, subject.ranks, traffic=traffic).places
-        after = ("refined", resolved.places)
-        draw_mappings(picture, exchanged, resolved.where, ("ranks in order", before), after)
+        in_order = written_out(chosen, on, range(traced.ranks))
+        before = resolve(in_order, on, traced.ranks, traffic=traffic)
+        _draw(picture, exchanged, before, resolved)
+    document = _document(refined, start, resolved, on, exchanged)
     if as_json:
-        answer: dict[str, Any] = {"mapping": list(resolved.rank_hosts)}
-        if on.cores_per_host > 1:
-            answer["cores"] = resolved.where.place_cores[resolved.places].tolist()
-        print_json(
-            {
-                **answer,
-                "simulated_time": refined.seconds,
-                "model": on.model_text,
-                "start": {"mapping": start, "simulated_time": refined.start_seconds},
-                "speedup": refined.start_seconds / refined.seconds if refined.seconds else 1.0,
-                "evaluations": refined.evaluations,
-                "verified": refined.verified,
-                **dataclasses.asdict(metrics),
-                "seconds": took,
-                "configuration": best.to_dict(),
-            }
-        )
-        return
-    click.echo(" ".join(map(str, resolved.rank_hosts)))
+        print_json({**document, "seconds": took, "configuration": best.to_dict()})
+    else:
+        _show(document)
+
+
+def _draw(picture: Path, exchanged: Traffic, before: Resolved, after: Resolved) -> None:
+    named = ("ranks in order", before.places)
+    draw_mappings(picture, exchanged, after.where, named, ("refined", after.places))
+
+
+def _show(document: dict[str, Any]) -> None:
+    start = document["start"]
+    click.echo(" ".join(map(str, document["mapping"])))
     click.echo(
-        f"{format_duration(refined.seconds)} simulated ({on.model_text}); "
-        f"{format_duration(refined.start_seconds)} with '{start}', the best start"
+        f"{format_duration(document['simulated_time'])} simulated ({document['model']}); "
+        f"{format_duration(start['simulated_time'])} with '{start['mapping']}', the best start"
     )
     click.echo(
-        f"hop-bytes {metrics.hop_bytes}, dilation {metrics.dilation}, "
-        f"congestion {metrics.congestion}"
+        f"hop-bytes {document['hop_bytes']}, dilation {document['dilation']}, "
+        f"congestion {document['congestion']}"
     )
+
+
+def _document(
+    refined: Refined, start: str, resolved: Resolved, machine: Machine, exchanged: Traffic
+) -> dict[str, Any]:
+    """What was found, as JSON."""
+    answer: dict[str, Any] = {"mapping": list(resolved.rank_hosts)}
+    if machine.cores_per_host > 1:
+        answer["cores"] = resolved.where.place_cores[resolved.places].tolist()
+    return {
+        **answer,
+        "simulated_time": refined.seconds,
+        "model": machine.model_text,
+        "start": {"mapping": start, "simulated_time": refined.start_seconds},
+        "speedup": refined.start_seconds / refined.seconds if refined.seconds else 1.0,
+        "evaluations": refined.evaluations,
+        "verified": refined.verified,
+        **dataclasses.asdict(metrics_of(exchanged, resolved.where, resolved.places)),
+    }
+
+
+def _starts(
+    files: tuple[Path, ...],
+    machine: Machine,
+    configuration: Configuration,
+    traced: TracedApplication,
+    traffic: TracesTraffic,
+) -> dict[str, Sequence[int]]:
+    """The mappings to begin with, by what they are called; none to take what all mappers make."""
+    given: dict[str, Sequence[int]] = {
+        path.name: _start(path, machine, traced.ranks) for path in files
+    }
+    if given or "mapping" not in configuration:
+        return given
+    named = resolve(configuration, machine, traced.ranks, collectives=traced.calls, traffic=traffic)
+    cores = packed_cores(named.rank_hosts, machine.cores_per_host)
+    return {str(configuration["mapping"]): cores}
 
 
 class _Progress:
@@ -195,7 +224,7 @@ class _Progress:
 
 
 @contextmanager
-def _short(subject: Subject) -> Iterator[Simulator | None]:
+def _short(traced: TracedApplication) -> Iterator[Simulator | None]:
     """A simulator with the truncated trace, where that is worth it."""
     from workers.prepare import MOST_SHARE
     from workers.simulator_client import Simulator
@@ -203,7 +232,7 @@ def _short(subject: Subject) -> Iterator[Simulator | None]:
     with tempfile.TemporaryDirectory(prefix="hamtune-refine-") as directory:
         trace = Path(directory) / "short.ht"
         try:
-            if len(subject.traces) > 1 or truncate(subject.traces[0], trace).share > MOST_SHARE:
+            if len(traced.traces) > 1 or truncate(traced.traces[0], trace).share > MOST_SHARE:
                 yield None
                 return
         except CannotCut:

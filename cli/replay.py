@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cli.client import connect
+from cli.job_names import job_argument
 from cli.options import example, json_option, print_json, server_option
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -29,7 +30,7 @@ _SAID = {
         "hamtune replay cg-64 17", "hamtune replay cg-64 17 --json | jq .rank_finish_times"
     ),
 )
-@click.argument("job", metavar="J")
+@job_argument()
 @click.argument("trial", type=click.IntRange(1, 2**31 - 1))
 @json_option
 @server_option
@@ -40,7 +41,7 @@ def replay(job: str, trial: int, as_json: bool, server: str | None, settings: Se
     stored. The exit status is 1 where the outcome differs, as it may after an update of the
     simulator.
     """
-    with connect(server, settings) as client:
+    with connect(server, settings, existing=True) as client:
         found = client.find_job(job)
         answer = client.post(
             f"/jobs/{found['id']}/trials/{trial}/replay?whole=true", timeout=PATIENCE

@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from cli.job_names import JobName
 from cli.mapping_pictures import check_picture
-from cli.options import data_option, example, json_option, print_json, say
+from cli.options import data_option, example, json_option, print_json, say, seed_option
 from cli.rules_asked import MOST_RANKS, SIZES, Task, asked_of, called_of, counted
+from cli.rules_found import FoundRules, found_rules
 from cli.rules_job import Given, of_job
-from cli.rules_output import document_of, draw, rules_text, table_text, write_files
-from cli.subjects import Subject, read_application, read_configuration, read_machine
+from cli.rules_measured import OnCluster, on_cluster_options
+from cli.rules_output import Answer, draw
+from cli.simulation_inputs import (
+    TracedApplication,
+    read_application,
+    read_configuration,
+    read_machine,
+)
 from searchspace.collectives import COLLECTIVES
+from searchspace.collectives.by_size import names_algorithms
 from searchspace.collectives.decision_table import SIZED, WORTH, DecisionTable
 from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
@@ -61,6 +70,8 @@ def _listed(
         "  --configuration '{topology: torus-2d}' --collectives allreduce,bcast --sizes 8,1MiB",
         "hamtune rules machine.yaml --configuration best.json --application ft.W.16 -o rules",
         "hamtune rules --job cg-64 -o rules",
+        "hamtune rules --job cg-64 --found -o rules",
+        "hamtune rules --job cg-64 --testbed torus --program './cg.A.64' -o rules",
     )
 )
 @click.argument("machine", metavar="[MACHINE]", required=False)
@@ -74,8 +85,14 @@ def _listed(
 @click.option(
     "--job",
     metavar="J",
+    type=JobName(),
     help="In place of all these: the machine, the program and the best configuration of a job in "
     "the data directory, for whose program the file is.",
+)
+@click.option(
+    "--found",
+    is_flag=True,
+    help="With --job: write what its search has found, by size or not, and simulate nothing.",
 )
 @click.option(
     "--target",
@@ -123,7 +140,8 @@ def _listed(
 @click.option(
     "--network",
     type=click.Choice(["fluid", "packets"]),
-    help="The model that gives the time of messages, in place of the machine's.",
+    help="The model that gives the time of messages, in place of the machine's; packets where the "
+    "machine does not say.",
 )
 @click.option(
     "--worth",
@@ -152,12 +170,15 @@ def _listed(
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw the gains by ranks and bytes (.svg or .png).",
 )
+@on_cluster_options
+@seed_option
 @json_option
 @data_option
 def rules(
     machine: str | None,
     configuration: str | None,
     job: str | None,
+    found: bool,
     target: str | None,
     library: Path | None,
     application: str | None,
@@ -170,8 +191,10 @@ def rules(
     commutative: bool,
     output: Path | None,
     drawing: Path | None,
+    seed: int,
     as_json: bool,
     settings: Settings,
+    **cluster: Any,
 ) -> None:
     """Find the fastest algorithm of each collective at each size, and write the library's file.
 
@@ -180,47 +203,92 @@ def rules(
     itself, and what it should run there. No application is needed; seconds, for 64 hosts.
 
     With --application or --job the file is for the sizes that the program calls, and its own
-    simulated time decides.
+    simulated time decides. With --testbed or --mpirun besides, the program runs there under these
+    rules, with one algorithm for each collective, as the library chooses, and under mixtures of
+    them; the file says what was the fastest.
     """
     check_picture(drawing)
-    _check_subject(machine, configuration, job, application)
-    if (application or job) is not None and (collectives or sizes or ranks):
-        raise click.UsageError("the program tells collectives, sizes and ranks by itself")
-    if (application or job) is not None and commutative:
-        raise click.UsageError("the program tells by itself whether its operations commute")
+    where = OnCluster(**cluster)
+    of_program = (application or job) is not None
+    _check_given(machine, configuration, job, application)
+    _check_found(found, job, drawing)
+    where.check(for_program=of_program and not found)
+    if of_program:
+        _check_told(collectives or sizes or ranks, commutative=commutative)
     if math.isnan(worth):
         raise click.BadParameter("nan is no part", param_hint="--worth")
     given = _given(machine, configuration, job, application, settings)
-    on = given.machine.simulated_by(network or given.machine.trial_model)
+    on = given.machine.simulated_by(network or _model_of(given.machine))
     chosen = TARGETS[target or _named(given) or _USUAL]
-    _check_library(chosen, library, needed=output is not None)
-    if given.subject is not None:
-        task = _of_application(given.subject, given.configuration, on, chosen)
-    else:
-        placed = _placed_ranks(given.configuration, on)
-        asked = asked_of(placed, collectives, sizes, ranks)
-        resolved = _resolved(given.configuration, on, placed)
-        task = Task(chosen, resolved, asked, () if commutative else None)
-    say(f"hamtune: {counted(task.asked)} for {chosen.title}, {on.model_text}")
-    if task.non_commutative is None and _has_disordered(task):
-        say("hamtune: reductions are right for all operations; --commutative lets more in")
-    decided, program = _decided(task, worth, evaluations)
-    document = document_of(task, decided, program)
+    _check_library(chosen, library, needed=output is not None or where.is_named)
+    if found:
+        _write_found(found_rules(given, chosen), output, library, as_json=as_json)
+        return
+    task = _task(given, on, chosen, (collectives, sizes, ranks), commutative)
+    opened = where.open(task) if where.is_named else None
+    _announce(task, on)
+    answer = Answer(task, *_decided(task, worth, evaluations))
+    if opened is not None:
+        answer = where.select_fastest(answer, opened, library, seed)
+    _write(answer, output, library, drawing)
+    _tell_all(output, chosen, answer.document, answer.text, as_json=as_json)
+    if answer.problem is not None:
+        raise answer.problem
+
+
+def _write(answer: Answer, output: Path | None, library: Path | None, drawing: Path | None) -> None:
     if output is not None:
-        write_files(output, task, decided, program, library)
+        answer.write(output, library)
     if drawing is not None:
-        draw(drawing, decided)
+        draw(drawing, answer.decided)
+
+
+def _announce(task: Task, machine: Machine) -> None:
+    say(f"hamtune: {counted(task.asked)} for {task.target.title}, {machine.model_text}")
+    if task.non_commutative is None and _has_disordered(task):
+        say(
+            "hamtune: of reductions only algorithms that are right for every operation; "
+            "--commutative adds those that need one that commutes"
+        )
+
+
+def _check_told(asked: object, *, commutative: bool) -> None:
+    """Refuses to be told what a program tells."""
+    if asked:
+        raise click.UsageError("the program tells collectives, sizes and ranks by itself")
+    if commutative:
+        raise click.UsageError("the program tells by itself whether its operations commute")
+
+
+def _check_found(found: bool, job: str | None, drawing: Path | None) -> None:
+    if found and (job is None or drawing is not None):
+        raise click.UsageError("--found is for --job, without --picture")
+
+
+def _write_found(
+    found: FoundRules, output: Path | None, library: Path | None, *, as_json: bool
+) -> None:
+    for reason in found.left_out.values():
+        say(f"hamtune: warning: left out: {reason}")
+    if output is not None:
+        found.write(output, library)
+    _tell_all(output, found.target, found.document, found.text, as_json=as_json)
+
+
+def _tell_all(
+    output: Path | None, target: Target, document: dict[str, Any], text: str, *, as_json: bool
+) -> None:
     if as_json:
         print_json(document)
     else:
-        click.echo(table_text(decided) if program is None else rules_text(chosen, program))
+        click.echo(text)
     if output is None:
         say("hamtune: no file was written; name a directory with -o")
     else:
-        say(f"hamtune: {output / DECISION_FILES[chosen.format].name}; {output / 'README.txt'}")
+        say(f"hamtune: {output / DECISION_FILES[target.format].name}; {output / 'README.txt'}")
 
 
-def _check_subject(
+def _check_given(
     machine: str | None, configuration: str | None, job: str | None, application: str | None
 ) -> None:
     if (machine is None) == (job is None):
@@ -239,8 +307,13 @@ def _given(
     if job is not None:
         return of_job(job, settings)
     on, placed = read_machine(str(machine)), read_configuration(configuration or "{}")
-    subject = None if application is None else read_application(application, settings)
-    return Given(on, placed, subject)
+    traced = None if application is None else read_application(application, settings)
+    return Given(on, placed, traced)
+
+
+def _model_of(machine: Machine) -> NetworkModel:
+    """The model of trials; of a machine that does not say, that of new jobs."""
+    return machine.trial_model if "network" in machine.model_fields_set else "packets"
 
 
 def _placed_ranks(configuration: Configuration, machine: Machine) -> int:
@@ -251,15 +324,31 @@ def _placed_ranks(configuration: Configuration, machine: Machine) -> int:
     return min(machine.cores, MOST_RANKS)
 
 
+def _task(
+    given: Given,
+    machine: Machine,
+    target: Target,
+    named: tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[str, ...] | None],
+    commutative: bool,
+) -> Task:
+    """What is asked: by the program, or by the collectives, sizes and ranks that are named."""
+    if given.traced is not None:
+        return _of_application(given.traced, given.configuration, machine, target)
+    placed = _placed_ranks(given.configuration, machine)
+    asked = asked_of(placed, *named)
+    resolved = _resolved(given.configuration, machine, placed)
+    return Task(target, resolved, asked, () if commutative else None)
+
+
 def _of_application(
-    subject: Subject, placed: Configuration, machine: Machine, target: Target
+    traced: TracedApplication, placed: Configuration, machine: Machine, target: Target
 ) -> Task:
     """What a program calls, on the machine and by its own mapping."""
-    sizes = called_sizes(subject.traces, SIZED)
-    resolved = _resolved(placed, machine, subject.ranks, TracesTraffic(subject.traces))
+    sizes = called_sizes(traced.traces, SIZED)
+    resolved = _resolved(placed, machine, traced.ranks, TracesTraffic(traced.traces))
     # Of the traces, since one that was stored earlier may not tell.
-    named = {name for trace in subject.traces for name in trace_summary(trace)["non_commutative"]}
-    return Task(target, resolved, called_of(subject, sizes), named, subject)
+    named = {name for trace in traced.traces for name in trace_summary(trace)["non_commutative"]}
+    return Task(target, resolved, called_of(traced, sizes), named, traced)
 
 
 def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, ProgramRules | None]:
@@ -279,9 +368,9 @@ def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, Progr
             f"hamtune: {name} of {format_size(size)} in {ranks} ranks is left to the library, "
             f"whose own choice cannot be simulated: {why}"
         )
-    if task.subject is None:
+    if task.traced is None:
         return decided, None
-    return decided, _in_program(task, task.subject, decided.table, evaluations)
+    return decided, _in_program(task, task.traced, decided.table, evaluations)
 
 
 def _resolved(
@@ -294,11 +383,7 @@ def _resolved(
     try:
         resolved = resolve(configuration, machine, ranks, traffic=traffic)
     except Infeasible:
-        kept = {
-            name: value
-            for name, value in configuration.items()
-            if name != "mpi" and not name.startswith("collectives.")
-        }
+        kept = {name: one for name, one in configuration.items() if not names_algorithms(name)}
         resolved = resolve(Configuration(kept), machine, ranks, traffic=traffic)
     of_algorithms = {"smpi/coll-selector", *(f"smpi/{name}" for name in COLLECTIVES)}
     options = {name: text for name, text in resolved.options.items() if name not in of_algorithms}
@@ -336,13 +421,15 @@ def _check_library(target: Target, library: Path | None, *, needed: bool) -> Non
         file.write({}, target, [], library)
 
 
-def _in_program(task: Task, subject: Subject, alone: DecisionTable, most: int) -> ProgramRules:
+def _in_program(
+    task: Task, traced: TracedApplication, alone: DecisionTable, most: int
+) -> ProgramRules:
     from workers.program_rules import Program, rules_for
     from workers.simulator_client import Simulator
-    from workers.subject import request_for
+    from workers.tuning_problem import request_for
 
-    with Simulator(subject.traces) as simulator:
-        request = request_for(task.resolved, subject.workload)
+    with Simulator(traced.traces) as simulator:
+        request = request_for(task.resolved, traced.workload)
         program = Program(simulator, request, task.target, most)
         return rules_for(
             program,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from cli.subjects import Subject
+from cli.simulation_inputs import TracedApplication
 from searchspace.collectives.decision_table import SIZED
 from searchspace.collectives.equivalents import Target
 from searchspace.errors import InvalidInput
@@ -33,7 +33,7 @@ class Task:
     resolved: Resolved
     asked: Mapping[str, Mapping[int, tuple[int, ...]]]
     non_commutative: Collection[str] | None
-    subject: Subject | None = None
+    traced: TracedApplication | None = None
 
 
 def asked_of(
@@ -102,7 +102,7 @@ def _calls(collective: str, ranks: int, calls: tuple[int, ...]) -> tuple[int, ..
 
 
 def called_of(
-    subject: Subject, sizes: Mapping[str, tuple[int, ...]]
+    traced: TracedApplication, sizes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, dict[int, tuple[int, ...]]]:
     """What a program calls: each size in each communicator that it calls the collective on.
 
@@ -110,7 +110,7 @@ def called_of(
         InvalidInput: Nothing that can be decided.
     """
     counts = {
-        name: sorted({len(group) or subject.ranks for group in subject.calls[name]} - {1})
+        name: sorted({len(group) or traced.ranks for group in traced.calls[name]} - {1})
         for name in sizes
     }
     asked = _allowed(sizes, counts)

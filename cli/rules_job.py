@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cli.client import connect
-from cli.subjects import Subject
-from searchspace.collectives import called_collectives, non_commutative_reductions
+from cli.simulation_inputs import TracedApplication, traced_application
 from searchspace.configuration import Configuration
 from searchspace.machine import Machine
 from service.settings import Settings
@@ -21,13 +20,13 @@ class Given:
     Attributes:
         machine: The cluster.
         configuration: Its network, and where the ranks are.
-        subject: The program, or several; None for rules of the cluster alone.
+        traced: The program, or several; None for rules of the cluster alone.
         target: The library that has to run it, where a job names one.
     """
 
     machine: Machine
     configuration: Configuration
-    subject: Subject | None
+    traced: TracedApplication | None
     target: str | None = None
 
 
@@ -42,9 +41,7 @@ def of_job(reference: str, settings: Settings) -> Given:
         HamtuneError: There is no such job, or it has no best configuration yet.
     """
     from storage.storage import Storage
-    from storage.traces import traces_of
     from tuner.job_space import read_job
-    from workers.subject import workload_of
 
     with connect(None, settings) as client:
         identifier = client.find_job(reference)["id"]
@@ -55,14 +52,8 @@ def of_job(reference: str, settings: Settings) -> Given:
         spec = read_job(storage, job)
         assert job.application_id is not None, "a job with a best trial is prepared"
         application = storage.get_application(job.application_id)
-        subject = Subject(
-            traces_of(storage, application),
-            application.ranks,
-            called_collectives(application.summary),
-            non_commutative_reductions(application.summary),
-            workload_of(application),
-        )
+        traced = traced_application(storage, application)
     finally:
         storage.close()
     configuration = Configuration.from_json(best["configuration"])
-    return Given(spec.described_machine, configuration, subject, spec.search.target)
+    return Given(spec.described_machine, configuration, traced, spec.search.target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +13,68 @@ from cli.decision_figures import gains_of, picture
 from cli.output_files import write_below
 from cli.rules_asked import Task
 from searchspace.collectives import COLLECTIVES, DEFAULT
-from searchspace.collectives.decision_table import Row
+from searchspace.collectives.decision_table import DecisionTable, Row
 from searchspace.collectives.equivalents import Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
-from searchspace.errors import InvalidInput
+from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.units import format_duration, format_size
 
 if TYPE_CHECKING:
+    from cli.rules_measured import MeasuredRules
     from workers.decision_tables import Decided
     from workers.program_rules import ProgramRules
 
-__all__ = ["document_of", "draw", "rules_text", "table_text", "write_files"]
+__all__ = ["Answer", "draw", "row_document", "table_lines"]
 
 
-def document_of(task: Task, decided: Decided, program: ProgramRules | None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Answer:
+    """What was found.
+
+    Attributes:
+        task: What was asked.
+        decided: By single calls.
+        program: For a program; None where there is none.
+        measured: What that took on a cluster; None where it did not run on any.
+        problem: Why it did not, where it should have.
+    """
+
+    task: Task
+    decided: Decided
+    program: ProgramRules | None = None
+    measured: MeasuredRules | None = None
+    problem: HamtuneError | None = None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        document = _document_of(self.task, self.decided, self.program)
+        if self.measured is not None:
+            document["measured"] = self.measured.document
+        return document
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        if self.program is None:
+            return _table_text(self.decided)
+        these = "these rules" if self.measured is None else "the rules by simulation"
+        told = [*table_lines(self.task.target, self.program.table)]
+        told.append(_program_line(self.program, these))
+        return "\n".join(told if self.measured is None else [*told, self.measured.text])
+
+    def write(self, directory: Path, library: Path | None) -> None:
+        """Write the library's file, what to do with it, and all times.
+
+        Raises:
+            InvalidInput: They cannot be written, or the library's own file is none.
+        """
+        _write_files(directory, self.task, self.decided, self.program, library)
+        if self.measured is not None:
+            write_below(directory, "measured.csv", self.measured.table.encode())
+
+
+def _document_of(task: Task, decided: Decided, program: ProgramRules | None) -> dict[str, Any]:
     """The answer as JSON; gains are those of single calls, which tell nothing of a program."""
     target = task.target
     table = decided.table if program is None else program.table
@@ -38,7 +87,7 @@ def document_of(task: Task, decided: Decided, program: ProgramRules | None) -> d
             name: {
                 "description": COLLECTIVES[name].description,
                 **(_gained(decided, name) if program is None else {}),
-                "rows": [_row(target, name, row) for row in rows],
+                "rows": [row_document(target, name, row) for row in rows],
             }
             for name, rows in table.items()
         },
@@ -70,7 +119,8 @@ def _gained(decided: Decided, name: str) -> dict[str, Any]:
     }
 
 
-def _row(target: Target, name: str, row: Row) -> dict[str, Any]:
+def row_document(target: Target, name: str, row: Row) -> dict[str, Any]:
+    """A row of a table as JSON."""
     lines = [
         {
             "bytes": line.bytes,
@@ -88,7 +138,7 @@ def _in_library(target: Target, collective: str, algorithm: str, ranks: int) -> 
     return target.equivalent(collective, algorithm, (ranks,)).algorithm
 
 
-def table_text(decided: Decided) -> str:
+def _table_text(decided: Decided) -> str:
     """What single calls gain by a table."""
     lines = [f"{'collective':15} {'mean':>7} {'most':>7}  {'at':24} best that is named for all"]
     for name, rows in decided.table.items():
@@ -103,27 +153,26 @@ def table_text(decided: Decided) -> str:
     return "\n".join([*lines, f"times as fast as the library's own choice; {cost}"])
 
 
-def rules_text(target: Target, program: ProgramRules) -> str:
-    """The rules, and what the program takes under them and under others."""
+def table_lines(target: Target, table: DecisionTable) -> list[str]:
+    """What a table says, a line for each size from which on another algorithm holds."""
     lines = []
-    for name, rows in program.table.items():
+    for name, rows in table.items():
         for row in rows:
             for line in row.lines:
+                begin = f"from {format_size(line.bytes)}"
                 if line.algorithm != DEFAULT:
                     library = _in_library(target, name, line.algorithm, row.ranks)
-                    begin = f"from {format_size(line.bytes)}"
                     lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} {library}")
                 elif line.bytes:
-                    begin = f"from {format_size(line.bytes)}"
                     lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} the library's choice")
-    return "\n".join([*lines, _program_line(program)])
+    return lines
 
 
-def _program_line(program: ProgramRules) -> str:
+def _program_line(program: ProgramRules, these: str) -> str:
     forced = ", ".join(f"{name} {chosen}" for name, chosen in program.single_algorithms.items())
     single = f"{format_duration(program.single)} with one algorithm each ({forced or 'none'})"
     return (
-        f"program: {format_duration(program.seconds)} under these rules, {single}, "
+        f"program: {format_duration(program.seconds)} under {these}, {single}, "
         f"{format_duration(program.default)} as the library chooses; "
         f"{program.evaluations} simulations"
     )
@@ -144,7 +193,7 @@ def draw(drawing: Path, decided: Decided) -> None:
     drawing.write_bytes(render(picture(known), "svg" if drawing.suffix == ".svg" else "png"))
 
 
-def write_files(
+def _write_files(
     directory: Path,
     task: Task,
     decided: Decided,
@@ -189,7 +238,7 @@ def _times(decided: Decided) -> str:
 def _cells(decided: Decided) -> Iterator[list[Any]]:
     for state, times in (("completed", decided.times), ("longer", decided.more_than)):
         for name, of in times.items():
-            for ranks, sizes in of.items():
-                for size, at in sizes.items():
-                    for algorithm, seconds in at.items():
-                        yield [name, ranks, size, algorithm, state, repr(seconds)]
+            cells = ((ranks, size, at) for ranks, sizes in of.items() for size, at in sizes.items())
+            for ranks, size, at in cells:
+                for algorithm, seconds in at.items():
+                    yield [name, ranks, size, algorithm, state, repr(seconds)]

@@ -15,17 +15,18 @@ from cli.agent import measuring_on_testbed
 from cli.client import Client, connect, in_process, live_server
 from cli.curves import POINTS, Curve
 from cli.follow import follow
+from cli.job_names import JobName
 from cli.jobfile import JOB_FILE, create_job, read_job
 from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say, target_option
-from cli.terminal import by_both_models, curve_text, decided, describe, gained
+from cli.terminal import by_both_models, curve_text, decided, describe, gained, timed
 from searchspace.errors import HamtuneError
-from searchspace.units import format_duration
 from service.settings import Settings
 
 __all__ = ["COMMANDS"]
 
-_PARTS = ("applications", "jobs", "trials", "agents")  # of the service that this command speaks to
+_PARTS = ("applications", "jobs", "results", "trials", "agents")
+"""Of the service, what this command speaks to."""
 
 
 @click.command(
@@ -37,7 +38,9 @@ _PARTS = ("applications", "jobs", "trials", "agents")  # of the service that thi
 )
 @click.argument("job_file", type=JOB_FILE, metavar="JOB.yaml", required=False)
 @target_option
-@click.option("--resume", metavar="J", help="Continue this job instead of creating one.")
+@click.option(
+    "--resume", metavar="J", type=JobName(), help="Continue this job instead of creating one."
+)
 @json_option
 @data_option
 def run(
@@ -56,11 +59,14 @@ def run(
     if target is not None and job_file is None:
         raise click.UsageError("--target goes with a job file")
     spec = None if job_file is None else read_job(job_file, target=target)
+    if spec is not None:
+        _refuse_scripts(spec.external)
     with _service(settings) as (client, drive, wait):
         if job_file is not None and spec is not None:
             job = create_job(client, spec, job_file.parent, job_file)
         else:
             job = client.find_job(str(resume))
+            _refuse_scripts(job["spec"].get("external"))
             if job["state"] in ("paused", "pausing"):
                 job = client.post(f"/jobs/{job['id']}/resume")
         drive(job["id"])
@@ -109,6 +115,15 @@ def _service(
         client.close()
 
 
+def _refuse_scripts(external: str | None) -> None:
+    """Refuse a job whose script would have nothing to talk to."""
+    if external is not None:
+        raise HamtuneError(
+            f"external: {external} needs a service that a script can reach: 'hamtune up', then "
+            "'hamtune submit' or 'hamtune resume'"
+        )
+
+
 def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
     best = client.get(f"/jobs/{job['id']}/best") if job["progress"]["best"] else None
     if as_json:
@@ -117,8 +132,7 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
         if not sys.stderr.isatty():  # where it was drawn all along
             convergence = client.get(f"/jobs/{job['id']}/convergence", points=POINTS)
             click.echo(curve_text(Curve.of(job["name"], convergence)) + "\n")
-        time = f"{format_duration(best['value'])} simulated ({best['model']})"
-        click.echo(f"best  {time}, trial {best['trial']}")
+        click.echo(f"best  {timed(best)}, trial {best['trial']}")
         click.echo(f"      {gained(best)}")
         for line in decided(best):
             click.echo(f"      {line}")
@@ -130,6 +144,6 @@ def _report(client: Client, job: dict[str, Any], as_json: bool) -> int:
     if job["state"] == "completed" and best is None:
         raise HamtuneError(
             f"job {job['id']} ended without a single completed trial; "
-            f"'hamtune show {job['id']}' tells what became of them"
+            f"'hamtune show {job['id']}' shows what became of them"
         )
     return 0 if job["state"] == "completed" else 1

@@ -18,11 +18,16 @@ __all__ = [
     "expectation",
     "headway",
     "measuring_line",
+    "outlook_text",
     "search_trials",
     "status_line",
 ]
 
-_NO_MORE = "no further gain is likely"
+_BECAUSE = {
+    "until": "no further gain is likely",
+    "exhausted": "every configuration that differs was tried",
+}
+"""Why a job has ended, where the service's word for it does not say."""
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -99,18 +104,53 @@ def status_line(job: Mapping[str, Any]) -> str:
     parts = [f"{job['name']} ({job['id']}): {job['state']}"]
     if job["state"] == "completed" and job["ended_because"]:
         because = job["ended_because"]
-        parts[0] += f" ({_NO_MORE if because == 'until' else because})"
+        parts[0] += f" ({_BECAUSE.get(because, because)})"
     parts.append(_progress(job))
     if progress.get("capture"):
         parts.append(f"captures its program, {capture_line(progress['capture'])}")
     if progress.get("measuring"):
         parts.append(measuring_line(progress["measuring"]))
+    if told := failures_text(progress):
+        parts.append(told)
     if progress["best"]:
         best = progress["best"]
         parts.append(f"best {format_duration(best['value'])} (trial {best['trial']})")
+    if progress.get("outlook"):
+        parts.append(outlook_text(progress["outlook"]))
     parts.append(f"{progress['cpu_seconds']:.1f} CPU s")
     expected = expectation(job)
     return ", ".join([*parts, expected] if expected else parts)
+
+
+def failures_text(progress: Mapping[str, Any]) -> str:
+    """How many trials failed and the commonest reason; nothing where none did.
+
+    Example:
+        >>> wall = {"kind": "wall", "message": "stopped after 2 s", "trials": 31}
+        >>> failures_text({"failures": [wall, {"kind": "crash", "message": "", "trials": 1}]})
+        '32 failed: stopped after 2 s (31)'
+    """
+    failures = progress.get("failures") or []
+    if not failures:
+        return ""
+    count, first = sum(one["trials"] for one in failures), failures[0]
+    reason = f"{count} failed: {first['message'] or first['kind']}"
+    return reason if len(failures) == 1 else f"{reason} ({first['trials']})"
+
+
+def outlook_text(outlook: Mapping[str, Any]) -> str:
+    """What more trials would bring, as the search's model sees it.
+
+    Example:
+        >>> outlook_text({"trial": 57, "probability": 0.12, "gain": 0.004})
+        'a further gain above 1% is 12% likely, 0.4% expected'
+    """
+    chance, gain = outlook["probability"], outlook["gain"]
+    likely = f"{chance:.0%}"
+    if not 0.01 <= chance <= 0.99:
+        likely = "below 1%" if chance < 0.5 else "over 99%"
+    expected = f"{gain:.1%}" if gain >= 0.001 else "below 0.1%"
+    return f"a further gain above 1% is {likely} likely, {expected} expected"
 
 
 def capture_line(capture: Mapping[str, Any]) -> str:
@@ -150,9 +190,13 @@ def _left(seconds: float) -> str:
 
 
 def search_trials(job: Mapping[str, Any]) -> tuple[int, int | None]:
-    """How many trials of the search have an outcome, and how many the budget allows."""
-    limit = job["spec"]["budget"].get("trials")
-    return job["progress"]["kinds"].get("search", 0), None if limit is None else int(limit)
+    """How many trials of the search have an outcome, and how many there will be at most.
+
+    That is what the budget allows, or the size of the search space where that is smaller.
+    """
+    size = (job.get("space") or {}).get("size")
+    limits = [int(most) for most in (job["spec"]["budget"].get("trials"), size) if most is not None]
+    return job["progress"]["kinds"].get("search", 0), min(limits, default=None)
 
 
 def _progress(job: Mapping[str, Any]) -> str:
@@ -178,13 +222,18 @@ _SHOWN_RANKS = 8
 
 
 def describe(configuration: Mapping[str, Any]) -> str:
-    """A configuration in one line: the network first, and what is not the default by name."""
+    """A configuration in one line, each value with its name, the network first.
+
+    What is left at its default says nothing: collectives as the MPI implementation chooses them,
+    and the first seed of a mapping.
+    """
     rest = dict(configuration)
+    if rest.get("mapping_seed") == 1:
+        del rest["mapping_seed"]
     words = []
     for name in ("topology", "topology_seed", "ordering", "mapping", "mpi"):
         if name in rest:
-            value = rest.pop(name)
-            words.append(f"seed={value}" if name == "topology_seed" else str(value))
+            words.append(f"{name}={rest.pop(name)}")
     for name, value in rest.items():
         if isinstance(value, list):
             shown = ",".join(map(str, value[:_SHOWN_RANKS]))
@@ -194,6 +243,14 @@ def describe(configuration: Mapping[str, Any]) -> str:
         else:
             words.append(f"{name}={value}")
     return " ".join(words)
+
+
+def timed(best: Mapping[str, Any]) -> str:
+    """The time of the best, and where it comes from."""
+    time = format_duration(best["value"])
+    if best["decided_by"] == "script":
+        return f"{time} {best['model']}"
+    return f"{time} simulated ({best['model']})"
 
 
 def by_both_models(best: Mapping[str, Any]) -> list[str]:

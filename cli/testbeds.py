@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import command_argument, data_option, example, json_option, print_json, say
-from cli.subjects import read_application, read_configuration, read_machine
+from cli.simulation_inputs import (
+    TracedApplication,
+    read_application,
+    read_configuration,
+    read_machine,
+)
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError, InvalidInput
@@ -108,7 +113,7 @@ def up(
     if as_json:
         print_json(found.description)
         return
-    click.echo(f"{_told(found)} {'up' if new else 'up already'}")
+    click.echo(f"{_summary(found)} {'up' if new else 'up already'}")
     for note in found.description["notes"]:
         say(f"note: {note}")
 
@@ -173,11 +178,9 @@ def run(
     if not command:
         raise click.UsageError("name a program: hamtune testbed run NAME -- PROGRAM ARGUMENTS")
     cluster = TestbedCluster(find(name))
-    subject = read_application(application, settings) if application else None
-    if subject is not None and subject.workload is not None:
-        raise InvalidInput("several applications cannot be started as one program")
-    if subject is not None:
-        ranks = subject.ranks
+    traced = _program(application, settings)
+    if traced is not None:
+        ranks = traced.ranks
     count = ranks or len(cluster.hosts) * cluster.cores_per_host
     with tempfile.TemporaryDirectory(prefix="hamtune-export-") as export:
         if configuration is not None:
@@ -191,7 +194,7 @@ def run(
                 TARGETS[_TARGETS[mpi]],
                 Path(export),
                 ranks=count,
-                trace=subject.traces[0] if subject else None,
+                trace=traced.traces[0] if traced else None,
             )
         launch = Launch(
             command=command,
@@ -206,6 +209,14 @@ def run(
     for doubt in outcome.doubts:
         say(f"doubt: {doubt}")
     return outcome.status
+
+
+def _program(application: str | None, settings: Settings) -> TracedApplication | None:
+    """What the program is, where that is said."""
+    traced = read_application(application, settings) if application else None
+    if traced is not None and traced.workload is not None:
+        raise InvalidInput("several applications cannot be started as one program")
+    return traced
 
 
 @testbed.command(epilog=example("hamtune testbed down torus", "hamtune testbed down --all"))
@@ -235,7 +246,7 @@ def list_command(as_json: bool) -> None:
     elif not found:
         click.echo("no testbed is up")
     for testbed in found if not as_json else ():
-        click.echo(_told(testbed))
+        click.echo(_summary(testbed))
 
 
 @testbed.command(epilog=example("hamtune testbed doctor", "hamtune testbed doctor --json"))
@@ -287,7 +298,7 @@ def _check_network(testbed: Testbed, configuration: Configuration, ranks: int) -
         )
 
 
-def _told(testbed: Testbed) -> str:
+def _summary(testbed: Testbed) -> str:
     described: Mapping[str, Any] = testbed.description
     rates = sorted({rate * _MEGABIT for rate in described["rates"]})
     switches = f", {described['switches']} switches" if described["switches"] else ""

@@ -192,7 +192,9 @@ def metrics(
     """Measure a network in any format: distances, bounds, bisection, connectivity, cables, cost.
 
     ASPL is the mean shortest path length over all pairs of distinct hosts. The bisection width is
-    the narrowest split found: an upper bound, unless it equals the lower bound beside it.
+    the narrowest split found: an upper bound, unless it equals the lower bound beside it. The cost
+    counts ports of switches at one price; that of a job ('hamtune front') is of whole switches, as
+    machine.parts lists them, so it differs.
     """
     found = report(
         read_fabric(graph_file).graph,

@@ -125,10 +125,7 @@ def capture(
     if not output.parent.is_dir():
         raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
     speed = flops_of(host_speed)
-    if (source is None) != (build is None):
-        raise click.UsageError("--source and --build go together")
-    if source is not None and (flags or inputs):
-        raise click.UsageError("--flag and --input do not go with --source: use --build")
+    _check_source(source, build, flags or inputs)
     say(f"hamtune: running {' '.join(command)} on {ranks} ranks under SMPI")
     measure = Measure(declared_flops, speed, captures)
     shown = CaptureDisplay(measure.runs, ranks)
@@ -154,6 +151,14 @@ def capture(
             leaving=leaving,
         )
     report(output, as_json)
+
+
+def _check_source(source: Path | None, build: str | None, beside: object) -> None:
+    """Refuses what does not go with a source tree."""
+    if (source is None) != (build is None):
+        raise click.UsageError("--source and --build go together")
+    if source is not None and beside:
+        raise click.UsageError("--flag and --input do not go with --source: use --build")
 
 
 @click.group()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,10 @@ import click
 from rich.table import Table
 
 from cli.client import Client, connect
+from cli.clusters import cluster_options, open_cluster
 from cli.console import table_console
+from cli.export import unpack
+from cli.job_names import job_argument
 from cli.options import (
     command_argument,
     example,
@@ -22,7 +24,6 @@ from cli.options import (
     seed_option,
     server_option,
 )
-from cli.results import unpack
 from searchspace.builtins import validate as builtin_run
 from searchspace.configuration import Configuration
 from searchspace.errors import HamtuneError, InvalidInput
@@ -35,6 +36,7 @@ from service.settings import Settings
 if TYPE_CHECKING:
     from measuring.clusters import Cluster, Library
     from measuring.sampling import Sample
+    from measuring.trials import Program
     from measuring.validation import Candidate, Verdict
 
 __all__ = ["COMMANDS"]
@@ -52,7 +54,7 @@ _PAGE = 500
     ),
     context_settings={"ignore_unknown_options": True},
 )
-@click.argument("job", metavar="J")
+@job_argument()
 @click.option(
     "--top", type=click.IntRange(1), default=5, show_default=True, help="How many of the best."
 )
@@ -63,14 +65,7 @@ _PAGE = 500
     show_default=True,
     help="How many of the others, spread over the simulated range.",
 )
-@click.option("--testbed", metavar="N", help="Run on this testbed, which is up.")
-@click.option("--mpirun", metavar="'mpirun …'", help="Run by this launcher.")
-@click.option(
-    "--hosts",
-    "hosts_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="With --mpirun: a file with a host's name on each line, in the machine's order.",
-)
+@cluster_options
 @click.option(
     "--mpi",
     type=click.Choice(tuple(_TARGETS)),
@@ -120,12 +115,11 @@ def validate(
     MPI_Finalize. Trials of another network than the cluster's are left out. All runs are kept with
     the job ('hamtune measured J').
     """
-    from measuring.building import build_builtin, build_preload
     from measuring.sampling import Asked
-    from measuring.trials import Program, measure_candidates
+    from measuring.trials import measure_candidates
     from measuring.validation import verdict
 
-    cluster, described = _cluster(testbed, mpirun, hosts_file, mpi)
+    cluster, described = open_cluster(testbed, mpirun, hosts_file, mpi)
     with (
         tempfile.TemporaryDirectory(prefix="hamtune-validate-", dir=Path.cwd()) as scratch,
         connect(server, settings) as client,
@@ -136,14 +130,7 @@ def validate(
         if described is not None:
             _compare(machine, described)
         candidates = _candidates(client, found, machine, described, mpi, top, spread, directory)
-        ranks, words = _program(found, command)
-        program = Program(
-            command=words or build_builtin(_builtin(found), mpi, directory / "built"),
-            ranks=ranks,
-            library=mpi,
-            clock=build_preload("whole", mpi, directory / "whole.so"),
-            seconds=60 * minutes,
-        )
+        program = _built(found, command, mpi, directory, 60 * minutes)
         say(f"{len(candidates)} configurations, {minutes:g} minutes at most")
         measured = measure_candidates(
             cluster,
@@ -164,31 +151,25 @@ def validate(
 COMMANDS = [validate]
 
 
-def _cluster(
-    testbed: str | None, mpirun: str | None, hosts_file: Path | None, library: Library
-) -> tuple[Cluster, Machine | None]:
-    """Where programs run, and the machine that it is where that is known."""
-    if (testbed is None) == (mpirun is None):
-        raise click.UsageError("name a cluster: either --testbed, or --mpirun with --hosts")
-    if testbed is not None:
-        from measuring.testbed_cluster import TestbedCluster
-        from testbed.clusters import find
+def _built(
+    job: dict[str, Any],
+    command: tuple[str, ...],
+    library: Library,
+    directory: Path,
+    seconds: float,
+) -> Program:
+    """What is run, built for the library where that is left to us."""
+    from measuring.building import build_builtin, build_preload
+    from measuring.trials import Program
 
-        emulated = TestbedCluster(find(testbed))
-        return emulated, emulated.testbed.scaled_machine
-    from measuring.mpirun_cluster import MpirunCluster
-
-    if hosts_file is None:
-        raise click.UsageError("--mpirun needs --hosts: a file with a host's name on each line")
-    try:
-        hosts = [line.split()[0] for line in hosts_file.read_text().splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"--hosts {hosts_file}: {error}") from None
-    cores = max(map(hosts.count, hosts), default=1)
-    cluster = MpirunCluster(shlex.split(mpirun or ""), list(dict.fromkeys(hosts)), cores)
-    if cluster.library != library:
-        raise InvalidInput(f"the launcher is not of {library}; say --mpi {cluster.library}")
-    return cluster, None
+    ranks, words = _program(job, command)
+    return Program(
+        command=words or build_builtin(_builtin(job), library, directory / "built"),
+        ranks=ranks,
+        library=library,
+        clock=build_preload("whole", library, directory / "whole.so"),
+        seconds=seconds,
+    )
 
 
 def _compare(machine: Machine, emulated: Machine) -> None:
@@ -224,9 +205,9 @@ def _candidates(
         number = trial["number"]
         label = f"trial {number}" if trial["label"] is None else f"{trial['label']} ({number})"
         export = directory / f"trial-{number}"
-        wishes = {"trial": number, "target": _TARGETS[library]}
+        chosen = {"trial": number, "target": _TARGETS[library]}
         try:
-            unpack(client.fetch(f"/jobs/{job['id']}/exports/{library}", wishes), export)
+            unpack(client.fetch(f"/jobs/{job['id']}/exports/{library}", chosen), export)
         except HamtuneError as error:
             say(f"{label} is left out: {error}")
             continue

@@ -11,7 +11,7 @@ import shlex
 import statistics
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,17 +110,7 @@ def verify(
         program = _microbenchmark(export, manifest, mpicc)
         pattern = re.compile(_TIMED, re.MULTILINE)
     ways = {name: _Way.of(export, manifest, name, program) for name in ("exported", "default")}
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for way in ways.values():
-        way.run(pattern)
-    rng = random.Random(seed)  # noqa: S311 (the order of runs is no secret)
-    for number in range(runs):
-        for name in rng.sample(list(ways), 2):
-            seconds[name].append(ways[name].run(pattern))
-        say(
-            f"run {number + 1} of {runs}: exported {format_duration(seconds['exported'][-1])}, "
-            f"default {format_duration(seconds['default'][-1])}"
-        )
+    seconds = _timed(ways, pattern, runs, seed)
     speedup, interval = gain(seconds["exported"], seconds["default"])
     simulated = manifest["simulated"]
     default = simulated["default"]
@@ -140,8 +130,34 @@ def verify(
         say(f"hamtune: kept as measurement {kept['id']} of job {manifest['job']}")
     if as_json:
         print_json(measurement)
-        return
-    low, high = interval
+    else:
+        _show(measurement, simulated.get("model", "fluid"))
+
+
+COMMANDS = [verify]
+
+
+def _timed(
+    ways: Mapping[str, _Way], pattern: re.Pattern[str] | None, runs: int, seed: int
+) -> dict[str, list[float]]:
+    """The seconds of each way, run in pairs of random order after one run that does not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for way in ways.values():
+        way.run(pattern)
+    rng = random.Random(seed)  # noqa: S311 (the order of runs is no secret)
+    for number in range(runs):
+        for name in rng.sample(list(ways), 2):
+            seconds[name].append(ways[name].run(pattern))
+        say(
+            f"run {number + 1} of {runs}: exported {format_duration(seconds['exported'][-1])}, "
+            f"default {format_duration(seconds['default'][-1])}"
+        )
+    return seconds
+
+
+def _show(measurement: Mapping[str, Any], model: str) -> None:
+    speedup = measurement["speedup"]
+    low, high = measurement["interval"]
     click.echo(
         f"measured speed-up {speedup:.3f} ({CONFIDENCE:.0%} confidence: {low:.3f} to {high:.3f})"
     )
@@ -149,13 +165,10 @@ def verify(
     click.echo(
         "simulated speed-up: not known, the untuned network could not be simulated"
         if expected is None
-        else f"simulated speed-up {expected:.3f} ({simulated.get('model', 'fluid')})"
+        else f"simulated speed-up {expected:.3f} ({model})"
     )
     if low <= 1.0 <= high:
         click.echo("the runs do not tell whether the export is faster; try more of them")
-
-
-COMMANDS = [verify]
 
 
 def gain(exported: Sequence[float], default: Sequence[float]) -> tuple[float, tuple[float, float]]:

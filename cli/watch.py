@@ -6,6 +6,7 @@ import click
 
 from cli.client import connect
 from cli.follow import follow, say_failure
+from cli.job_names import job_argument
 from cli.options import example, json_option, print_json, say, server_option
 from service.settings import Settings
 
@@ -13,7 +14,7 @@ __all__ = ["COMMANDS"]
 
 
 @click.command(epilog=example("hamtune watch cg-64"))
-@click.argument("job", metavar="J")
+@job_argument()
 @json_option
 @server_option
 def watch(job: str, as_json: bool, server: str | None, settings: Settings) -> int:
@@ -22,7 +23,7 @@ def watch(job: str, as_json: bool, server: str | None, settings: Settings) -> in
     On a terminal the view is live; elsewhere it is a line for every event worth telling. Ctrl-C
     ends the watching, not the job.
     """
-    with connect(server, settings) as client:
+    with connect(server, settings, existing=True) as client:
         found = client.find_job(job)
         try:
             ended = follow(client, found["id"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,14 +18,28 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def make_client(target: Path) -> list[str]:
     """Write sdist and wheel of the client; returns the files' names."""
-    from setuptools import build_meta
+    # In a process of its own, since setuptools changes the level of this one's log.
+    program = "from setuptools import build_meta as b; import sys; target = sys.argv[1]; "
+    program += "print(b.build_sdist(target), b.build_wheel(target))"
+    with tempfile.TemporaryDirectory() as folder:  # it leaves its own build
+        shutil.copytree(ROOT / "hamtune_client", folder, dirs_exist_ok=True)
+        command = [sys.executable, "-c", program, str(target)]
+        done = subprocess.run(command, check=True, cwd=folder, stdout=subprocess.PIPE, text=True)
+    return done.stdout.splitlines()[-1].split()
 
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        contextlib.chdir(folder),
-    ):  # it leaves its own build
-        shutil.copytree(ROOT / "hamtune_client", ".", dirs_exist_ok=True)
-        return [build_meta.build_sdist(str(target)), build_meta.build_wheel(str(target))]
+
+def make_man_page() -> Path:
+    """Write the man page where sdist and wheel take it from: users need no Sphinx."""
+    page = ROOT / "deploy/man/hamtune.1"
+    page.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "man"]
+        # Of the documentation this one page alone, which takes seconds.
+        command += ["-D", "root_doc=commands", "-D", "include_patterns=commands.md"]
+        command += ["-d", f"{folder}/read", str(ROOT / "docs"), f"{folder}/man"]
+        subprocess.run(command, check=True, cwd=ROOT)
+        shutil.copyfile(Path(folder) / "man/hamtune.1", page)
+    return page
 
 
 def make_service(target: Path, *, prebuilt: bool) -> list[str]:
@@ -33,6 +48,7 @@ def make_service(target: Path, *, prebuilt: bool) -> list[str]:
 
     if not (ROOT / "service/page/dist/index.html").exists():
         raise SystemExit("the page is not built; run ./setup.sh")
+    make_man_page()
     with contextlib.chdir(ROOT):
         if prebuilt:
             settings = {"cmake.define.HAMTUNE_PREBUILT": str(ROOT / "build")}

@@ -265,11 +265,11 @@ def _compiled(at: Callable[[str], list[str]], name: str) -> str:
     line = (
         "python=$PWD/.venv/bin/python; export CMAKE_PREFIX_PATH=$PWD/.simgrid;"
         " copy=$(mktemp -d); trap 'rm -rf $copy' EXIT; log=$copy/log;"
-        f" apt-get install -qq -y --no-install-recommends {packages} >$log 2>&1 ||"
+        f" apt-get install -qq -y --no-install-recommends {packages} doctest-dev >$log 2>&1 ||"
         " { echo not available; exit 0; };"
         f" tar {_NOT_SOURCES} -cf - . | tar -xf - -C $copy; cd $copy;"
         f" {{ cmake -S . -B build -G Ninja -DCMAKE_C_COMPILER={name} -DCMAKE_CXX_COMPILER={cxx}"
-        " -DPython_EXECUTABLE=$python -DHAMTUNE_WARNINGS_ARE_ERRORS=ON &&"
+        " -DPython_EXECUTABLE=$python -DHAMTUNE_WARNINGS_ARE_ERRORS=ON -DHAMTUNE_TESTS=ON &&"
         " cmake --build build; } >$log 2>&1 ||"
         " { grep -A20 FAILED $log || tail -40 $log; exit 1; } >&2;"
         " XDG_CACHE_HOME=$copy/cache $python -c"

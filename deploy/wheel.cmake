@@ -23,3 +23,5 @@ install(PROGRAMS ${built}/workers/recorder/hamtune-host-speed DESTINATION ${room
 # The recorder for a cluster is built there, from these.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/service/page/dist DESTINATION ${rooms}/service/page)
 install(FILES ${CMAKE_SOURCE_DIR}/alembic.ini DESTINATION ${rooms})
+# Made by deploy/dist.py; an install of a checkout does without.
+install(FILES ${CMAKE_SOURCE_DIR}/deploy/man/hamtune.1 DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1 OPTIONAL)

@@ -13,16 +13,23 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(_ROOT))  # the client's reference is made of its docstrings
+sys.path.insert(0, str(_ROOT / "docs"))
 
 project = "Hamtune"
 author = "The Hamtune contributors"
 copyright = author
 release = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["version"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
-source_suffix = {".md": "markdown"}
+extensions = [
+    "myst_parser",
+    "notebook_pages",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+]
+source_suffix = {".md": "markdown"}  # and notebooks: notebook_pages.py
 root_doc = "index"
-exclude_patterns = ["page/**"]
+exclude_patterns = ["page/**", "**/.ipynb_checkpoints/**"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath"]
 autodoc_member_order = "bysource"

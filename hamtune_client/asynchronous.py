@@ -1,4 +1,7 @@
-"""The client for programs that do other things while they wait: as `synchronous`, awaited."""
+"""The client for programs that do other things while they wait.
+
+`asynchronous*.py` are the source of `synchronous*.py`: `python -m deploy.client` writes these.
+"""
 
 from __future__ import annotations
 
@@ -6,162 +9,176 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
-from hamtune_client import calls
-from hamtune_client.calls import (
-    PAUSE_SECONDS,
-    TRIES,
-    Call,
-    HamtuneClientError,
-    Unreachable,
-    refuse,
-)
-from hamtune_client.known import KnownJob
+from hamtune_client import calls, job_calls, service_calls
+from hamtune_client.asynchronous_scripts import AsyncScripts
+from hamtune_client.asynchronous_service import AsyncService
+from hamtune_client.calls import PAUSE_SECONDS, TRIES, HamtuneClientError, Refused, Unreachable
+from hamtune_client.listings import JobList, TrialList
+from hamtune_client.live import display
 from hamtune_client.models import (
     ENDED,
     Best,
+    Deletion,
     Event,
+    Front,
     Importance,
     JobRecord,
     Replay,
     Statistics,
     Trial,
 )
+from hamtune_client.records import NewSubscription
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["AsyncClient", "AsyncJob"]
 
-T = TypeVar("T")
 
-
-class AsyncClient:
+class AsyncClient(AsyncService):
     """A connection to a service.
 
     Args:
-        url: Where it is; `HAMTUNE_SERVER`, else this machine, port 8080.
+        url: Where it is; `HAMTUNE_SERVER`, else the service that runs over the data directory
+            (`HAMTUNE_DATA`), else this machine, port 8080.
         key: If it asks for one; `HAMTUNE_API_KEY` where nothing is said.
         transport: Of httpx, for tests and proxies.
     """
-
-    def __init__(
-        self,
-        url: str | None = None,
-        *,
-        key: str | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        self._http = httpx.AsyncClient(transport=transport, **calls.settings(url, key))
 
     async def submit(self, spec: Mapping[str, Any] | str | Path) -> AsyncJob:
         """Create a job.
 
         Args:
-            spec: The job file's content, its YAML text, or its path.
+            spec: The job file's content, its YAML text, or its path. Traces and source trees that
+                it names, relative to the file, are uploaded.
 
         Raises:
             Refused: It cannot be used; `errors` names the fields.
+            HamtuneClientError: A file is missing, or it is no job file at all.
         """
-        return AsyncJob(self, await self.call(calls.create(spec)))
+        return AsyncJob(self, await self.call(calls.create(await self.document(spec))))
 
     async def jobs(
         self,
         *,
         state: str | None = None,
         search: str | None = None,
+        tag: str | None = None,
         archived: calls.Archived = "exclude",
+        deleted: calls.Deleted = "exclude",
     ) -> AsyncIterator[AsyncJob]:
-        """Jobs, newest first, of a state and with a text in their name, where given."""
+        """Jobs, newest first, of a state, with a tag, and a text in their name, where given.
+
+        With `deleted="only"` those that can be restored, until their `restorable_until`.
+        """
         cursor = None
         while True:
-            page, cursor = await self.call(calls.list_jobs(state, search, archived, cursor))
+            page, cursor = await self.call(
+                calls.list_jobs(state, search, tag, archived, deleted, cursor)
+            )
             for record in page:
                 yield AsyncJob(self, record)
             if cursor is None:
                 return
 
-    async def job(self, job_id: str) -> AsyncJob:
-        """The job with this id."""
-        return AsyncJob(self, await self.call(calls.get_job(job_id)))
+    async def list_jobs(
+        self,
+        *,
+        limit: int = 20,
+        state: str | None = None,
+        search: str | None = None,
+        tag: str | None = None,
+        archived: calls.Archived = "exclude",
+        deleted: calls.Deleted = "exclude",
+    ) -> JobList[AsyncJob]:
+        """The newest jobs as a list, which notebooks show as a table; arguments as of `jobs`."""
+        found = JobList[AsyncJob]()
+        async for job in self.jobs(
+            state=state, search=search, tag=tag, archived=archived, deleted=deleted
+        ):
+            if len(found) == limit:
+                break
+            found.append(job)
+        return found
 
-    async def call(self, call: Call[T]) -> T:
-        """Send a call; one that may be repeated is, after a broken connection.
+    async def restore(self, reference: str) -> AsyncJob:
+        """Bring a deleted job back as it was, by its id, or its name if one deleted job has it.
 
         Raises:
-            Refused: The service said no.
-            Unreachable: It did not answer.
+            Refused: There is no such job, or it is gone for good (404).
+            HamtuneClientError: Several deleted jobs have the name.
         """
-        for attempt in range(1, TRIES + 1):
-            try:
-                response = await self._http.request(**call.arguments())
-            except httpx.TransportError as error:
-                if attempt == TRIES or not call.safe:
-                    raise Unreachable(f"no answer from {self._http.base_url}: {error}") from error
-                await asyncio.sleep(PAUSE_SECONDS * attempt)
-                continue
-            if not response.is_success:
-                raise refuse(response)
-            return call.read(response)
-        raise AssertionError("the last attempt returns or raises")
+        named = await self.call(service_calls.deleted_jobs_named(reference))
+        if len(named) > 1:
+            ids = ", ".join(record.id for record in named[:5])
+            raise HamtuneClientError(
+                f"several deleted jobs are called {reference!r}; say which by id, newest first: "
+                f"{ids}"
+            )
+        job_id = named[0].id if named else reference
+        return AsyncJob(self, await self.call(calls.steer(job_id, "restore")))
 
-    async def stream(self, job_id: str, after: int) -> AsyncIterator[Event]:
-        """The events of one connection; it ends with the job, or breaks."""
-        async with self._http.stream(
-            "GET", calls.events_path(job_id), params={"after": after}, timeout=30.0
-        ) as response:
-            if not response.is_success:
-                await response.aread()
-                raise refuse(response)
-            async for line in response.aiter_lines():
-                event = calls.read_event(line)
-                if event is not None:
-                    yield event
+    async def job(self, reference: str) -> AsyncJob:
+        """The job with this id, or the only one with this name, archived ones aside.
 
-    async def close(self) -> None:
-        """Let go of the connection."""
-        await self._http.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
+        Raises:
+            Refused: There is none (404).
+            HamtuneClientError: Several have the name.
+        """
+        named = await self.call(service_calls.jobs_named(reference, "include"))
+        if len(named) > 1:
+            named = await self.call(service_calls.jobs_named(reference, "exclude")) or named
+        if len(named) > 1:
+            ids = ", ".join(record.id for record in named[:5])
+            more = " or more" if len(named) == service_calls.NAMESAKES else ""
+            raise HamtuneClientError(
+                f"{len(named)}{more} jobs are called {reference!r}; say which by id, "
+                f"newest first: {ids}"
+            )
+        if named:
+            return AsyncJob(self, named[0])
+        return AsyncJob(self, await self.call(calls.get_job(reference)))
 
 
-class AsyncJob(KnownJob):
+class AsyncJob(AsyncScripts):
     """A job of the service; `record` is what was known of it when it was last asked for."""
 
     def __init__(self, client: AsyncClient, record: JobRecord) -> None:
-        super().__init__(record)
-        self._client = client
+        super().__init__(client, record)
+        self._client: AsyncClient = client
 
     async def refresh(self) -> AsyncJob:
         """Ask how it is."""
         self.record = await self._client.call(calls.get_job(self.id))
         return self
 
-    async def wait(self, *, timeout: float | None = None) -> AsyncJob:
+    async def wait(self, *, timeout: float | None = None, quiet: bool | None = None) -> AsyncJob:
         """Wait until it has ended or is paused.
 
+        Args:
+            timeout: Seconds, after which to give up.
+            quiet: Whether to show nothing; by default its progress is shown in notebooks and
+                terminals, and nowhere else.
+
         Raises:
-            HamtuneClientError: It has not within `timeout` seconds.
+            HamtuneClientError: It has neither ended nor is paused within `timeout` seconds.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        while (await self.refresh()).state not in (*ENDED, "paused"):
-            if deadline is not None and time.monotonic() >= deadline:
-                raise HamtuneClientError(f"job {self.id} is {self.state} after {timeout} s")
-            await asyncio.sleep(PAUSE_SECONDS)
-        return self
+        shown = display(quiet)
+        try:
+            while True:
+                shown.show((await self.refresh()).record)
+                if self.state in (*ENDED, "paused"):
+                    return self
+                if deadline is not None and time.monotonic() >= deadline:
+                    raise HamtuneClientError(f"job {self.id} is {self.state} after {timeout} s")
+                await asyncio.sleep(PAUSE_SECONDS)
+        finally:
+            shown.end()
 
     async def events(self, *, after: int = 0) -> AsyncIterator[Event]:
         """What happens in it, until it ends; a broken connection is taken up where it broke."""
@@ -174,7 +191,7 @@ class AsyncJob(KnownJob):
             except httpx.TransportError as error:
                 failures += 1
                 if failures == TRIES:
-                    raise Unreachable(f"the events of job {self.id} broke off: {error}") from error
+                    raise Unreachable(f"the events of job {self.id} broke off: {error}") from None
                 await asyncio.sleep(PAUSE_SECONDS * failures)
                 continue
             if (await self.refresh()).state in ENDED:
@@ -209,6 +226,18 @@ class AsyncJob(KnownJob):
         self.record = await self._client.call(calls.describe(self.id, changes))
         return self
 
+    async def subscribe(
+        self,
+        target: str,
+        *,
+        events: Sequence[str] | None = None,
+        pause_seconds: float | None = None,
+    ) -> NewSubscription:
+        """Have a webhook called, or a mail sent, when it ends: see `Client.subscribe`."""
+        return await self._client.subscribe(
+            target, job_id=self.id, events=events, pause_seconds=pause_seconds
+        )
+
     async def clone(self, changes: Mapping[str, Any] | None = None) -> AsyncJob:
         """A new job like it, with a merge patch of its job file."""
         return AsyncJob(
@@ -221,9 +250,17 @@ class AsyncJob(KnownJob):
         self.record = await self._client.call(calls.describe(self.id, changes))
         return self
 
-    async def delete(self) -> None:
-        """Delete it with its trials, once it is paused or has ended."""
-        await self._client.call(calls.delete(self.id))
+    async def delete(self, *, now: bool = False) -> Deletion:
+        """Delete it with its trials, once it is paused or has ended; `restore` brings it back.
+
+        Args:
+            now: For good, at once, also where it was deleted already. Nothing undoes this.
+        """
+        return await self._client.call(calls.delete(self.id, now))
+
+    async def restore(self) -> AsyncJob:
+        """Bring it back as it was, after it was deleted."""
+        return await self._steer("restore")
 
     async def best(self) -> Best:
         """The best configuration so far.
@@ -237,13 +274,23 @@ class AsyncJob(KnownJob):
         """How much each parameter decided the simulated time."""
         return await self._client.call(calls.importance(self.id))
 
+    async def front(
+        self,
+        by: Literal["cost", "power"] | None = None,
+        *,
+        reference: tuple[float, float] | None = None,
+    ) -> Front:
+        """What no other trial beats in both time and price; `reference`: seconds and price."""
+        return await self._client.call(calls.front(self.id, by, reference))
+
     async def statistics(self) -> Statistics:
         """Counts of all trials: outcomes, workers, and the fastest of each value."""
         return await self._client.call(calls.statistics(self.id))
 
-    async def trial(self, number: int) -> Trial:
-        """One trial with what was measured."""
-        return await self._client.call(calls.trial(self.id, number))
+    async def trial(self, number: int, *, whole: bool = False) -> Trial:
+        """One trial with what was measured; of long lists of ranks or cables all with `whole`."""
+        call = job_calls.whole_trial if whole else calls.trial
+        return await self._client.call(call(self.id, number))
 
     async def trials(self, *, state: str | None = None) -> AsyncIterator[Trial]:
         """Its trials in the order of asking."""
@@ -253,19 +300,28 @@ class AsyncJob(KnownJob):
             for found in page:
                 yield found
 
+    async def list_trials(self, *, limit: int = 50, state: str | None = None) -> TrialList:
+        """The first trials as a list, which notebooks show as a table; `rows` sorts them."""
+        found = TrialList()
+        async for trial in self.trials(state=state):
+            if len(found) == limit:
+                break
+            found.append(trial)
+        return found
+
     async def table(self, form: str = "csv") -> bytes:
         """All trials as a file: csv, parquet, or optuna."""
         return await self._client.call(calls.table(self.id, form))
 
-    async def export(self, form: str, **wishes: Any) -> bytes:
+    async def export(self, form: str, **options: Any) -> bytes:
         """The best configuration as a zip archive.
 
         Args:
             form: `openmpi`, `slurm`, `cabling`, ... or `all`.
-            wishes: `hosts` (their names in the machine's order), `target` (`openmpi-4.1`) with
+            options: `hosts` (their names in the machine's order), `target` (`openmpi-4.1`) with
                 `nearest`, `fabric`, `trial` for another than the best; `name` for one file alone.
         """
-        return await self._client.call(calls.export(self.id, form, wishes))
+        return await self._client.call(calls.export(self.id, form, options))
 
     async def files(self) -> dict[str, int]:
         """The files that runs of the program left, by path: how many bytes each has.
@@ -283,16 +339,26 @@ class AsyncJob(KnownJob):
         return await self._client.call(calls.replay(self.id, number))
 
     async def to_dataframe(self) -> DataFrame:
-        """All trials as a data frame of pandas, one row each, by number."""
-        from hamtune_client.figures import frame
+        """All trials as a data frame of pandas, one row each, by number.
 
-        return frame(await self.table("parquet"))
+        With pyarrow here and at the service columns have the types that they have there.
+
+        Raises:
+            HamtuneClientError: pandas is not installed.
+        """
+        from hamtune_client.figures import form_of_table, frame
+
+        form = form_of_table()
+        try:
+            return frame(await self.table(form), form)
+        except Refused:  # a service without pyarrow
+            return frame(await self.table("csv"), "csv")
 
     async def plot(self, axes: Any = None) -> Any:
         """Draw its convergence with matplotlib: trials, best so far, baselines; the axes."""
-        from hamtune_client.figures import plot
+        from hamtune_client.figures import plot, rows
 
-        return plot(await self.to_dataframe(), self.name, axes)
+        return plot(rows(await self.table("csv")), self.name, axes)
 
     async def _steer(self, verb: str) -> AsyncJob:
         self.record = await self._client.call(calls.steer(self.id, verb))

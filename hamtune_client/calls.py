@@ -10,21 +10,35 @@ import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, BinaryIO, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 import httpx
 
-from hamtune_client.models import Best, Event, Importance, JobRecord, Replay, Statistics, Trial
+from hamtune_client.discovery import service_url
+from hamtune_client.models import (
+    Asked,
+    Best,
+    Deletion,
+    Event,
+    Front,
+    Importance,
+    JobRecord,
+    Proposal,
+    Replay,
+    Statistics,
+    Trial,
+)
 
 __all__ = [
     "PAUSE_SECONDS",
     "TRIES",
+    "WAIT_SECONDS",
     "Call",
     "HamtuneClientError",
     "Refused",
     "Unreachable",
+    "ask",
     "best",
     "create",
     "delete",
@@ -33,35 +47,48 @@ __all__ = [
     "export",
     "file",
     "files",
+    "front",
     "get_job",
     "importance",
     "list_jobs",
     "list_trials",
     "prioritise",
+    "proposal",
+    "propose",
     "read_event",
     "refuse",
+    "release",
     "replay",
     "settings",
     "statistics",
     "steer",
     "table",
+    "tell",
     "trial",
+    "unreachable",
 ]
 
 T = TypeVar("T")
 PREFIX = "/api/v1"
-DEFAULT_URL = "http://127.0.0.1:8080"
 PAGE = 200
 TRIAL_PAGE = 500
 REPLAY_SECONDS = 180.0
 TRIES = 3
 """How often a call that may be repeated is sent, and a stream taken up, until one gives up."""
+SCRIPT_TRIES = 16
+"""The same of what scripts send, which run for days: a service that is started again is waited for
+a minute."""
+WAIT_SECONDS = 20.0
+"""For which the service keeps a script waiting until it answers that there is no news."""
 PAUSE_SECONDS = 0.5
 """Between two looks at a job, and, times the failures so far, before the next try."""
 
 
 class HamtuneClientError(Exception):
-    """What went wrong, in one line."""
+    """What went wrong, in a line or a few; notebooks show these alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
 
 
 class Unreachable(HamtuneClientError):
@@ -81,6 +108,12 @@ class Refused(HamtuneClientError):
         self.status = status
         self.errors = tuple(errors)
 
+    def __str__(self) -> str:
+        """What the service said; where several fields are at fault, a line for each of them."""
+        if len(self.errors) > 1:
+            return "\n".join(f"{name}: {text}" for name, text in self.errors)
+        return super().__str__()
+
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
@@ -89,6 +122,9 @@ class Call(Generic[T]):
     Attributes:
         safe: Whether it may be sent again after a broken connection.
         patience: Seconds until it must have been answered, where that may take long.
+        form: Text fields of a form that is sent with `files`, in place of `content`.
+        files: Name and content of the form's files, by field; sent from its beginning each time.
+        tries: How often it is sent at most, if it may be repeated.
     """
 
     method: str
@@ -99,25 +135,35 @@ class Call(Generic[T]):
     content: bytes | None = None
     safe: bool = True
     patience: float | None = None
+    form: Mapping[str, str] | None = None
+    files: Mapping[str, tuple[str, BinaryIO]] | None = None
+    tries: int = TRIES
 
     def arguments(self) -> dict[str, Any]:
         """What httpx wants to know."""
+        for _, content in (self.files or {}).values():
+            content.seek(0)
         given = {name: value for name, value in self.params.items() if value is not None}
+        sent: dict[str, Any] = (
+            {"content": self.content}
+            if self.files is None
+            else {"data": dict(self.form or {}), "files": dict(self.files)}
+        )
         return {
             **({} if self.patience is None else {"timeout": self.patience}),
+            **sent,
             "method": self.method,
             "url": PREFIX + self.path,
             "params": given,
             "headers": dict(self.headers),
-            "content": self.content,
         }
 
 
 def settings(url: str | None, key: str | None) -> dict[str, Any]:
-    """What a connection needs; `HAMTUNE_SERVER` and `HAMTUNE_API_KEY` where nothing is said."""
+    """What a connection needs; the service that runs here and `HAMTUNE_API_KEY` by default."""
     key = key or os.environ.get("HAMTUNE_API_KEY")
     return {
-        "base_url": (url or os.environ.get("HAMTUNE_SERVER") or DEFAULT_URL).rstrip("/"),
+        "base_url": (url or service_url()).rstrip("/"),
         "headers": {"Authorization": f"Bearer {key}"} if key else {},
         "timeout": 60.0,
     }
@@ -128,22 +174,48 @@ def refuse(response: httpx.Response) -> Refused:
     try:
         problem = response.json()
         errors = [(one["field"], one["message"]) for one in problem.get("errors") or ()]
-        return Refused(response.status_code, str(problem["detail"]), errors)
+        detail = str(problem["detail"])
+        if response.status_code == 401:
+            detail += "; Client(key=...) or HAMTUNE_API_KEY takes one"
+        return Refused(response.status_code, detail, errors)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Refused(response.status_code, f"{response.url} answers {response.status_code}")
+        return Refused(
+            response.status_code, f"{_shown(response.url)} answers {response.status_code}"
+        )
+
+
+def unreachable(url: httpx.URL, error: Exception) -> Unreachable:
+    """What to say where nothing answers under a URL."""
+    return Unreachable(
+        f"no answer from {_shown(url)}: {error}; 'hamtune up' starts a service, "
+        "Client(URL) or HAMTUNE_SERVER names another"
+    )
+
+
+def _shown(url: httpx.URL) -> str:
+    """A URL without the name and the password that may stand in it."""
+    return str(url.copy_with(userinfo=b""))
 
 
 Archived = Literal["exclude", "include", "only"]
+Deleted = Literal["exclude", "only"]
 
 
 def list_jobs(
-    state: str | None, search: str | None, archived: Archived, cursor: str | None
+    state: str | None,
+    search: str | None,
+    tag: str | None,
+    archived: Archived,
+    deleted: Deleted,
+    cursor: str | None,
 ) -> Call[tuple[list[JobRecord], str | None]]:
     """A page of jobs, and the cursor of the next."""
     params = {
         "state": state,
         "search": search,
+        "tag": tag,
         "archived": archived,
+        "deleted": deleted,
         "cursor": cursor,
         "limit": PAGE,
     }
@@ -155,25 +227,20 @@ def get_job(job_id: str) -> Call[JobRecord]:
     return Call("GET", f"/jobs/{quote(job_id, safe='')}", _job)
 
 
-def create(spec: Mapping[str, Any] | str | Path) -> Call[JobRecord]:
+def create(document: Mapping[str, Any]) -> Call[JobRecord]:
     """Create a job; sent again after a broken connection it does not create a second one.
 
     Args:
-        spec: The job file's content, its YAML text, or its path.
+        document: The job file's content.
     """
-    if isinstance(spec, Mapping):
-        content, media = json.dumps(spec).encode(), "application/json"
-    else:
-        file = isinstance(spec, Path) or ("\n" not in spec and spec.endswith((".yaml", ".yml")))
-        text = Path(spec).read_text() if file else str(spec)
-        content, media = text.encode(), "application/yaml"
-    headers = {"Content-Type": media, "Idempotency-Key": uuid.uuid4().hex}
+    content = json.dumps(dict(document)).encode()
+    headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
     return Call("POST", "/jobs", _job, headers=headers, content=content)
 
 
 def steer(job_id: str, verb: str, changes: Mapping[str, Any] | None = None) -> Call[JobRecord]:
-    """Pause, resume, cancel or clone a job; each may be repeated."""
-    path = f"/jobs/{job_id}/{verb}"
+    """Pause, resume, cancel, restore or clone a job; each may be repeated."""
+    path = f"/jobs/{quote(job_id, safe='')}/{verb}"
     if verb != "clone":
         return Call("POST", path, _job)
     headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
@@ -195,9 +262,16 @@ def describe(job_id: str, changes: Mapping[str, Any]) -> Call[JobRecord]:
     return Call("PATCH", f"/jobs/{job_id}", _job, headers=headers, content=content.encode())
 
 
-def delete(job_id: str) -> Call[None]:
-    """Delete a job that is paused or has ended."""
-    return Call("DELETE", f"/jobs/{job_id}", lambda response: None, safe=False)
+def delete(job_id: str, now: bool) -> Call[Deletion]:
+    """Delete a job that is paused or has ended, with `now` for good."""
+    path = f"/jobs/{quote(job_id, safe='')}"
+    return Call(
+        "DELETE",
+        path,
+        lambda r: Deletion.model_validate(r.json()),
+        {"now": True if now else None},
+        safe=False,
+    )
 
 
 def best(job_id: str) -> Call[Best]:
@@ -208,6 +282,13 @@ def best(job_id: str) -> Call[Best]:
 def importance(job_id: str) -> Call[Importance]:
     """How much each parameter matters."""
     return Call("GET", f"/jobs/{job_id}/importance", lambda r: Importance.model_validate(r.json()))
+
+
+def front(job_id: str, by: str | None, reference: tuple[float, float] | None) -> Call[Front]:
+    """What no other trial beats in both time and price."""
+    seconds, price = reference or (None, None)
+    params = {"by": by, "reference_seconds": seconds, "reference_price": price}
+    return Call("GET", f"/jobs/{job_id}/front", lambda r: Front.model_validate(r.json()), params)
 
 
 def statistics(job_id: str) -> Call[Statistics]:
@@ -256,21 +337,84 @@ def file(job_id: str, path: str) -> Call[bytes]:
     return Call("GET", f"/jobs/{job_id}/files/{quote(path)}", lambda r: r.content)
 
 
-def export(job_id: str, form: str, wishes: Mapping[str, Any]) -> Call[bytes]:
+def export(job_id: str, form: str, options: Mapping[str, Any]) -> Call[bytes]:
     """A configuration as a zip archive of files, or one of them with `name`.
 
     Args:
         job_id: The job.
         form: The format.
-        wishes: `name`, and what `POST /jobs/{job_id}/exports/{format}` takes: `hosts`, `fabric`,
+        options: `name`, and what `POST /jobs/{job_id}/exports/{format}` takes: `hosts`, `fabric`,
             `target`, `nearest`, `trial`.
     """
     path = f"/jobs/{job_id}/exports/{quote(form, safe='')}"
-    asked = {name: value for name, value in wishes.items() if name != "name" and value is not None}
+    asked = {name: value for name, value in options.items() if name != "name" and value is not None}
     headers = {"Content-Type": "application/json"}
     content = json.dumps(asked).encode()
-    query = {"name": wishes.get("name")}
+    query = {"name": options.get("name")}
     return Call("POST", path, lambda r: r.content, query, headers=headers, content=content)
+
+
+def propose(job_id: str, configuration: Mapping[str, Any], key: str, wait: float) -> Call[Proposal]:
+    """Have a configuration evaluated; with the same key it is the same proposal."""
+    document = {"configuration": dict(configuration), "wait": wait}
+    return _scripted(f"/jobs/{job_id}/proposals", document, _proposal, key)
+
+
+def proposal(job_id: str, place: int, wait: float) -> Call[Proposal]:
+    """A configuration that was proposed, once its outcome is known or so many seconds are over."""
+    path = f"/jobs/{job_id}/proposals/{place}"
+    return Call("GET", path, _proposal, {"wait": wait}, tries=SCRIPT_TRIES)
+
+
+def ask(
+    job_id: str, asker: str, seconds: float, key: str, wait: float
+) -> Call[tuple[Asked | None, str]]:
+    """A trial to measure, if there is one, and the state of the job."""
+
+    def read(response: httpx.Response) -> tuple[Asked | None, str]:
+        answer = response.json()
+        asked = [Asked.model_validate(item) for item in answer["items"]]
+        return (asked[0] if asked else None), str(answer["job_state"])
+
+    document = {"asker": asker, "seconds": seconds, "wait": wait}
+    return _scripted(f"/jobs/{job_id}/ask", document, read, key)
+
+
+def tell(
+    job_id: str, asked: Asked, status: str, value: float | None, reason: str | None
+) -> Call[Trial]:
+    """Tell what a trial came to; told again, it changes nothing."""
+    document: dict[str, Any] = {"attempt": asked.attempt, "status": status}
+    document |= {} if value is None else {"value": value}
+    document |= {} if reason is None else {"reason": reason}
+    path = f"/jobs/{job_id}/trials/{asked.trial}/tell"
+    return _scripted(path, document, lambda r: Trial.model_validate(r.json()))
+
+
+def release(job_id: str, asked: Asked) -> Call[Trial]:
+    """Hand a trial back unmeasured; again, it changes nothing."""
+    path = f"/jobs/{job_id}/trials/{asked.trial}/release"
+    return _scripted(path, {"attempt": asked.attempt}, lambda r: Trial.model_validate(r.json()))
+
+
+def _scripted(
+    path: str,
+    document: Mapping[str, Any],
+    read: Callable[[httpx.Response], T],
+    key: str | None = None,
+) -> Call[T]:
+    """A request of a script; JSON has no numbers that are none, which the service would refuse."""
+    headers = {"Content-Type": "application/json"}
+    if key is not None:
+        if not key.isascii() or not key.isprintable():
+            raise HamtuneClientError(f"{key!r} is no key: take letters, digits and signs of ASCII")
+        headers["Idempotency-Key"] = key
+    content = json.dumps(document).encode()
+    return Call("POST", path, read, headers=headers, content=content, tries=SCRIPT_TRIES)
+
+
+def _proposal(response: httpx.Response) -> Proposal:
+    return Proposal.model_validate(response.json())
 
 
 def events_path(job_id: str) -> str:

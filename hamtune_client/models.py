@@ -6,16 +6,28 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from hamtune_client import html, wording
+
 __all__ = [
     "ENDED",
+    "Answer",
+    "Asked",
     "Best",
     "BestSoFar",
     "Comparison",
+    "Deletion",
     "Event",
+    "FailureReason",
+    "Front",
+    "FrontPoint",
     "Importance",
     "JobRecord",
+    "OutlookPoint",
+    "Parameter",
     "Progress",
+    "Proposal",
     "Replay",
+    "Space",
     "Statistics",
     "Trial",
 ]
@@ -24,18 +36,42 @@ ENDED = ("completed", "failed", "cancelled")
 """The states in which a job does nothing any more."""
 
 
-class _Answer(BaseModel):
+class Answer(BaseModel):
+    """What a service answered; it does not change."""
+
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-class BestSoFar(_Answer):
+class BestSoFar(Answer):
     """The incumbent in short."""
 
     trial: int
     value: float
 
 
-class Progress(_Answer):
+class OutlookPoint(Answer):
+    """What the model of a search expected of the configurations not tried yet."""
+
+    trial: int
+    """The one that was asked then."""
+    probability: float
+    """That one of them is faster than the best by more than 1%."""
+    gain: float
+    """By how much the best of them is expected to be faster, as a part of the best time."""
+
+
+class FailureReason(Answer):
+    """Trials that failed for reasons of one kind."""
+
+    kind: str
+    """Such as `wall`, `memory` or `crash`."""
+    message: str
+    """What one of them says."""
+    trials: int
+    """How many there are."""
+
+
+class Progress(Answer):
     """How far a job has come."""
 
     trials: dict[str, int]
@@ -44,9 +80,13 @@ class Progress(_Answer):
     evaluations: int
     cpu_seconds: float
     best: BestSoFar | None
+    outlook: OutlookPoint | None = None
+    """What more trials would bring; `Job.outlook` says why where no model tells."""
+    failures: list[FailureReason] = []
+    """Why trials failed, the commonest reason first."""
 
 
-class JobRecord(_Answer):
+class JobRecord(Answer):
     """A job as it was when it was asked for."""
 
     id: str
@@ -63,6 +103,8 @@ class JobRecord(_Answer):
     note: str
     tags: list[str]
     archived_at: float | None
+    deleted_at: float | None = None
+    restorable_until: float | None = None
     queue_position: int | None
     estimated_end: float | None
     created_at: float
@@ -72,7 +114,19 @@ class JobRecord(_Answer):
     progress: Progress
 
 
-class Comparison(_Answer):
+class Deletion(Answer):
+    """A job that was deleted, and how to get it back; all None where it is gone for good."""
+
+    id: str
+    name: str
+    deleted_at: float | None
+    restorable_until: float | None
+    """Until when it can be restored, seconds since the epoch."""
+    restore: str | None
+    """The command that does so."""
+
+
+class Comparison(Answer):
     """One of the best trials by both network models; times are simulated seconds."""
 
     trial: int
@@ -82,7 +136,7 @@ class Comparison(_Answer):
     fluid: float | None
 
 
-class Best(_Answer):
+class Best(Answer):
     """The best configuration beside the baselines; times are simulated seconds."""
 
     configuration: dict[str, Any]
@@ -112,8 +166,14 @@ class Best(_Answer):
     advice: list[str] = []
     """What to do where the best of the search space is slower than a baseline."""
 
+    def __str__(self) -> str:
+        return wording.best(self)
 
-class Trial(_Answer):
+    def _repr_html_(self) -> str:
+        return html.best(self)
+
+
+class Trial(Answer):
     """One configuration of a job and what became of it."""
 
     number: int
@@ -137,8 +197,78 @@ class Trial(_Answer):
     finished_at: float | None
     result: dict[str, Any] | None = None
 
+    def _repr_html_(self) -> str:
+        return html.trials([self])
 
-class ParameterImportance(_Answer):
+
+class Parameter(Answer):
+    """A parameter of a search space, and what it can be.
+
+    Where the condition `when` (a parameter's name, with values of it) is not met, it does not
+    count: whatever it is given is left out.
+    """
+
+    name: str
+    kind: str
+    """`enum`, `boolean`, `integer`, `log-integer` or `permutation`."""
+    values: list[Any] | None = None
+    """Of an `enum`."""
+    low: int | None = None
+    """Of an integer, as `high`; both are allowed."""
+    high: int | None = None
+    items: list[int] | None = None
+    """Of a permutation: what it is an order of."""
+    when: dict[str, list[Any]] | None = None
+
+    @property
+    def choices(self) -> list[Any] | None:
+        """The values of an `enum` or a `boolean`; None of others."""
+        return [False, True] if self.kind == "boolean" else self.values
+
+
+class Space(Answer):
+    """What a job chooses from."""
+
+    size: int
+    """How many configurations there are."""
+    parameters: list[Parameter]
+    constraints: list[str]
+    """What must hold beside; a configuration that breaks one is infeasible."""
+
+
+class Proposal(Answer):
+    """A configuration that was proposed, and what became of it."""
+
+    place: int
+    configuration: dict[str, Any]
+    """With the parameters that count."""
+    state: str
+    """Of its trial; `waiting` before its turn, `dropped` where the job ended before."""
+    trial: Trial | None
+    job_state: str
+    created_at: float
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing of it changes any more."""
+        return self.state not in ("waiting", "pending", "running")
+
+
+class Asked(Answer):
+    """A trial that was given out to be measured."""
+
+    trial: int
+    attempt: int
+    kind: str
+    label: str | None
+    configuration: dict[str, Any]
+    technique: str | None
+    cutoff: float | None
+    state: str
+    expires_at: float
+
+
+class ParameterImportance(Answer):
     """How much one parameter matters."""
 
     name: str
@@ -147,7 +277,7 @@ class ParameterImportance(_Answer):
     deviation: float
 
 
-class Importance(_Answer):
+class Importance(Answer):
     """How much each parameter of a job matters, the most important first."""
 
     method: str
@@ -160,8 +290,45 @@ class Importance(_Answer):
     note: str | None
     """Why there is no answer, or what limits it."""
 
+    def _repr_html_(self) -> str:
+        return html.importance(self)
 
-class WorkerStatistics(_Answer):
+
+class FrontPoint(Answer):
+    """A completed trial with what its network comes to."""
+
+    trial: int
+    label: str | None
+    value: float
+    """Simulated seconds."""
+    cost: float
+    power: float
+    """Watts."""
+    switches: int
+    cables: int
+    adapters: int
+    metres: float
+    """Of all cables together."""
+    diameter: int
+    network: str
+    configuration: dict[str, Any]
+
+
+class Front(Answer):
+    """What no other completed trial of a job beats in both time and price, the cheapest first."""
+
+    by: str
+    """What time is weighed against: `cost` or `power`."""
+    points: list[FrontPoint]
+    others: list[FrontPoint]
+    """The fastest trial of each other network."""
+    baselines: list[FrontPoint]
+    hypervolume: float | None
+    share: float | None
+    note: str | None
+
+
+class WorkerStatistics(Answer):
     """What one worker did; None stands for trials that no worker took."""
 
     worker: str | None
@@ -171,7 +338,7 @@ class WorkerStatistics(_Answer):
     longest_seconds: float
 
 
-class ValueStatistics(_Answer):
+class ValueStatistics(Answer):
     """What became of one value of a parameter: its trials, and the fastest of them."""
 
     value: Any
@@ -180,7 +347,7 @@ class ValueStatistics(_Answer):
     seconds: float
 
 
-class ParameterStatistics(_Answer):
+class ParameterStatistics(Answer):
     """The values of a parameter, the fastest first."""
 
     name: str
@@ -188,7 +355,7 @@ class ParameterStatistics(_Answer):
     values: list[ValueStatistics]
 
 
-class Statistics(_Answer):
+class Statistics(Answer):
     """Counts of all trials of a job that have an outcome."""
 
     trials: int
@@ -200,7 +367,7 @@ class Statistics(_Answer):
     parameters: list[ParameterStatistics]
 
 
-class Replay(_Answer):
+class Replay(Answer):
     """What a trial comes to when it is simulated anew; `verdict`: same, consistent, differs."""
 
     trial: int
@@ -216,7 +383,7 @@ class Replay(_Answer):
     simulator: str
 
 
-class Event(_Answer):
+class Event(Answer):
     """Something that happened in a job; `id` is where to go on from."""
 
     id: int

@@ -1,3 +1,4 @@
+# Written by `python -m deploy.client` from asynchronous.py; change that.
 """The client that waits for its answers."""
 
 from __future__ import annotations
@@ -5,161 +6,174 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
-from hamtune_client import calls
-from hamtune_client.calls import (
-    PAUSE_SECONDS,
-    TRIES,
-    Call,
-    HamtuneClientError,
-    Unreachable,
-    refuse,
-)
-from hamtune_client.known import KnownJob
+from hamtune_client import calls, job_calls, service_calls
+from hamtune_client.calls import PAUSE_SECONDS, TRIES, HamtuneClientError, Refused, Unreachable
+from hamtune_client.listings import JobList, TrialList
+from hamtune_client.live import display
 from hamtune_client.models import (
     ENDED,
     Best,
+    Deletion,
     Event,
+    Front,
     Importance,
     JobRecord,
     Replay,
     Statistics,
     Trial,
 )
+from hamtune_client.records import NewSubscription
+from hamtune_client.synchronous_scripts import Scripts
+from hamtune_client.synchronous_service import Service
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["Client", "Job"]
 
-T = TypeVar("T")
 
-
-class Client:
+class Client(Service):
     """A connection to a service.
 
     Args:
-        url: Where it is; `HAMTUNE_SERVER`, else this machine, port 8080.
+        url: Where it is; `HAMTUNE_SERVER`, else the service that runs over the data directory
+            (`HAMTUNE_DATA`), else this machine, port 8080.
         key: If it asks for one; `HAMTUNE_API_KEY` where nothing is said.
         transport: Of httpx, for tests and proxies.
     """
-
-    def __init__(
-        self,
-        url: str | None = None,
-        *,
-        key: str | None = None,
-        transport: httpx.BaseTransport | None = None,
-    ) -> None:
-        self._http = httpx.Client(transport=transport, **calls.settings(url, key))
 
     def submit(self, spec: Mapping[str, Any] | str | Path) -> Job:
         """Create a job.
 
         Args:
-            spec: The job file's content, its YAML text, or its path.
+            spec: The job file's content, its YAML text, or its path. Traces and source trees that
+                it names, relative to the file, are uploaded.
 
         Raises:
             Refused: It cannot be used; `errors` names the fields.
+            HamtuneClientError: A file is missing, or it is no job file at all.
         """
-        return Job(self, self.call(calls.create(spec)))
+        return Job(self, self.call(calls.create(self.document(spec))))
 
     def jobs(
         self,
         *,
         state: str | None = None,
         search: str | None = None,
+        tag: str | None = None,
         archived: calls.Archived = "exclude",
+        deleted: calls.Deleted = "exclude",
     ) -> Iterator[Job]:
-        """Jobs, newest first, of a state and with a text in their name, where given."""
+        """Jobs, newest first, of a state, with a tag, and a text in their name, where given.
+
+        With `deleted="only"` those that can be restored, until their `restorable_until`.
+        """
         cursor = None
         while True:
-            page, cursor = self.call(calls.list_jobs(state, search, archived, cursor))
-            yield from (Job(self, record) for record in page)
+            page, cursor = self.call(calls.list_jobs(state, search, tag, archived, deleted, cursor))
+            for record in page:
+                yield Job(self, record)
             if cursor is None:
                 return
 
-    def job(self, job_id: str) -> Job:
-        """The job with this id."""
-        return Job(self, self.call(calls.get_job(job_id)))
+    def list_jobs(
+        self,
+        *,
+        limit: int = 20,
+        state: str | None = None,
+        search: str | None = None,
+        tag: str | None = None,
+        archived: calls.Archived = "exclude",
+        deleted: calls.Deleted = "exclude",
+    ) -> JobList[Job]:
+        """The newest jobs as a list, which notebooks show as a table; arguments as of `jobs`."""
+        found = JobList[Job]()
+        for job in self.jobs(
+            state=state, search=search, tag=tag, archived=archived, deleted=deleted
+        ):
+            if len(found) == limit:
+                break
+            found.append(job)
+        return found
 
-    def call(self, call: Call[T]) -> T:
-        """Send a call; one that may be repeated is, after a broken connection.
+    def restore(self, reference: str) -> Job:
+        """Bring a deleted job back as it was, by its id, or its name if one deleted job has it.
 
         Raises:
-            Refused: The service said no.
-            Unreachable: It did not answer.
+            Refused: There is no such job, or it is gone for good (404).
+            HamtuneClientError: Several deleted jobs have the name.
         """
-        for attempt in range(1, TRIES + 1):
-            try:
-                response = self._http.request(**call.arguments())
-            except httpx.TransportError as error:
-                if attempt == TRIES or not call.safe:
-                    raise Unreachable(f"no answer from {self._http.base_url}: {error}") from error
-                time.sleep(PAUSE_SECONDS * attempt)
-                continue
-            if not response.is_success:
-                raise refuse(response)
-            return call.read(response)
-        raise AssertionError("the last attempt returns or raises")
+        named = self.call(service_calls.deleted_jobs_named(reference))
+        if len(named) > 1:
+            ids = ", ".join(record.id for record in named[:5])
+            raise HamtuneClientError(
+                f"several deleted jobs are called {reference!r}; say which by id, newest first: "
+                f"{ids}"
+            )
+        job_id = named[0].id if named else reference
+        return Job(self, self.call(calls.steer(job_id, "restore")))
 
-    def stream(self, job_id: str, after: int) -> Iterator[Event]:
-        """The events of one connection; it ends with the job, or breaks."""
-        with self._http.stream(
-            "GET", calls.events_path(job_id), params={"after": after}, timeout=30.0
-        ) as response:
-            if not response.is_success:
-                response.read()
-                raise refuse(response)
-            for line in response.iter_lines():
-                event = calls.read_event(line)
-                if event is not None:
-                    yield event
+    def job(self, reference: str) -> Job:
+        """The job with this id, or the only one with this name, archived ones aside.
 
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        Raises:
+            Refused: There is none (404).
+            HamtuneClientError: Several have the name.
+        """
+        named = self.call(service_calls.jobs_named(reference, "include"))
+        if len(named) > 1:
+            named = self.call(service_calls.jobs_named(reference, "exclude")) or named
+        if len(named) > 1:
+            ids = ", ".join(record.id for record in named[:5])
+            more = " or more" if len(named) == service_calls.NAMESAKES else ""
+            raise HamtuneClientError(
+                f"{len(named)}{more} jobs are called {reference!r}; say which by id, "
+                f"newest first: {ids}"
+            )
+        if named:
+            return Job(self, named[0])
+        return Job(self, self.call(calls.get_job(reference)))
 
 
-class Job(KnownJob):
+class Job(Scripts):
     """A job of the service; `record` is what was known of it when it was last asked for."""
 
     def __init__(self, client: Client, record: JobRecord) -> None:
-        super().__init__(record)
-        self._client = client
+        super().__init__(client, record)
+        self._client: Client = client
 
     def refresh(self) -> Job:
         """Ask how it is."""
         self.record = self._client.call(calls.get_job(self.id))
         return self
 
-    def wait(self, *, timeout: float | None = None) -> Job:
+    def wait(self, *, timeout: float | None = None, quiet: bool | None = None) -> Job:
         """Wait until it has ended or is paused.
 
+        Args:
+            timeout: Seconds, after which to give up.
+            quiet: Whether to show nothing; by default its progress is shown in notebooks and
+                terminals, and nowhere else.
+
         Raises:
-            HamtuneClientError: It has not within `timeout` seconds.
+            HamtuneClientError: It has neither ended nor is paused within `timeout` seconds.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        while self.refresh().state not in (*ENDED, "paused"):
-            if deadline is not None and time.monotonic() >= deadline:
-                raise HamtuneClientError(f"job {self.id} is {self.state} after {timeout} s")
-            time.sleep(PAUSE_SECONDS)
-        return self
+        shown = display(quiet)
+        try:
+            while True:
+                shown.show((self.refresh()).record)
+                if self.state in (*ENDED, "paused"):
+                    return self
+                if deadline is not None and time.monotonic() >= deadline:
+                    raise HamtuneClientError(f"job {self.id} is {self.state} after {timeout} s")
+                time.sleep(PAUSE_SECONDS)
+        finally:
+            shown.end()
 
     def events(self, *, after: int = 0) -> Iterator[Event]:
         """What happens in it, until it ends; a broken connection is taken up where it broke."""
@@ -172,10 +186,10 @@ class Job(KnownJob):
             except httpx.TransportError as error:
                 failures += 1
                 if failures == TRIES:
-                    raise Unreachable(f"the events of job {self.id} broke off: {error}") from error
+                    raise Unreachable(f"the events of job {self.id} broke off: {error}") from None
                 time.sleep(PAUSE_SECONDS * failures)
                 continue
-            if self.refresh().state in ENDED:
+            if (self.refresh()).state in ENDED:
                 return
 
     def pause(self) -> Job:
@@ -207,6 +221,18 @@ class Job(KnownJob):
         self.record = self._client.call(calls.describe(self.id, changes))
         return self
 
+    def subscribe(
+        self,
+        target: str,
+        *,
+        events: Sequence[str] | None = None,
+        pause_seconds: float | None = None,
+    ) -> NewSubscription:
+        """Have a webhook called, or a mail sent, when it ends: see `Client.subscribe`."""
+        return self._client.subscribe(
+            target, job_id=self.id, events=events, pause_seconds=pause_seconds
+        )
+
     def clone(self, changes: Mapping[str, Any] | None = None) -> Job:
         """A new job like it, with a merge patch of its job file."""
         return Job(self._client, self._client.call(calls.steer(self.id, "clone", changes)))
@@ -217,9 +243,17 @@ class Job(KnownJob):
         self.record = self._client.call(calls.describe(self.id, changes))
         return self
 
-    def delete(self) -> None:
-        """Delete it with its trials, once it is paused or has ended."""
-        self._client.call(calls.delete(self.id))
+    def delete(self, *, now: bool = False) -> Deletion:
+        """Delete it with its trials, once it is paused or has ended; `restore` brings it back.
+
+        Args:
+            now: For good, at once, also where it was deleted already. Nothing undoes this.
+        """
+        return self._client.call(calls.delete(self.id, now))
+
+    def restore(self) -> Job:
+        """Bring it back as it was, after it was deleted."""
+        return self._steer("restore")
 
     def best(self) -> Best:
         """The best configuration so far.
@@ -233,13 +267,23 @@ class Job(KnownJob):
         """How much each parameter decided the simulated time."""
         return self._client.call(calls.importance(self.id))
 
+    def front(
+        self,
+        by: Literal["cost", "power"] | None = None,
+        *,
+        reference: tuple[float, float] | None = None,
+    ) -> Front:
+        """What no other trial beats in both time and price; `reference`: seconds and price."""
+        return self._client.call(calls.front(self.id, by, reference))
+
     def statistics(self) -> Statistics:
         """Counts of all trials: outcomes, workers, and the fastest of each value."""
         return self._client.call(calls.statistics(self.id))
 
-    def trial(self, number: int) -> Trial:
-        """One trial with what was measured."""
-        return self._client.call(calls.trial(self.id, number))
+    def trial(self, number: int, *, whole: bool = False) -> Trial:
+        """One trial with what was measured; of long lists of ranks or cables all with `whole`."""
+        call = job_calls.whole_trial if whole else calls.trial
+        return self._client.call(call(self.id, number))
 
     def trials(self, *, state: str | None = None) -> Iterator[Trial]:
         """Its trials in the order of asking."""
@@ -248,19 +292,28 @@ class Job(KnownJob):
             page, after = self._client.call(calls.list_trials(self.id, state, after))
             yield from page
 
+    def list_trials(self, *, limit: int = 50, state: str | None = None) -> TrialList:
+        """The first trials as a list, which notebooks show as a table; `rows` sorts them."""
+        found = TrialList()
+        for trial in self.trials(state=state):
+            if len(found) == limit:
+                break
+            found.append(trial)
+        return found
+
     def table(self, form: str = "csv") -> bytes:
         """All trials as a file: csv, parquet, or optuna."""
         return self._client.call(calls.table(self.id, form))
 
-    def export(self, form: str, **wishes: Any) -> bytes:
+    def export(self, form: str, **options: Any) -> bytes:
         """The best configuration as a zip archive.
 
         Args:
             form: `openmpi`, `slurm`, `cabling`, ... or `all`.
-            wishes: `hosts` (their names in the machine's order), `target` (`openmpi-4.1`) with
+            options: `hosts` (their names in the machine's order), `target` (`openmpi-4.1`) with
                 `nearest`, `fabric`, `trial` for another than the best; `name` for one file alone.
         """
-        return self._client.call(calls.export(self.id, form, wishes))
+        return self._client.call(calls.export(self.id, form, options))
 
     def files(self) -> dict[str, int]:
         """The files that runs of the program left, by path: how many bytes each has.
@@ -278,16 +331,26 @@ class Job(KnownJob):
         return self._client.call(calls.replay(self.id, number))
 
     def to_dataframe(self) -> DataFrame:
-        """All trials as a data frame of pandas, one row each, by number."""
-        from hamtune_client.figures import frame
+        """All trials as a data frame of pandas, one row each, by number.
 
-        return frame(self.table("parquet"))
+        With pyarrow here and at the service columns have the types that they have there.
+
+        Raises:
+            HamtuneClientError: pandas is not installed.
+        """
+        from hamtune_client.figures import form_of_table, frame
+
+        form = form_of_table()
+        try:
+            return frame(self.table(form), form)
+        except Refused:  # a service without pyarrow
+            return frame(self.table("csv"), "csv")
 
     def plot(self, axes: Any = None) -> Any:
         """Draw its convergence with matplotlib: trials, best so far, baselines; the axes."""
-        from hamtune_client.figures import plot
+        from hamtune_client.figures import plot, rows
 
-        return plot(self.to_dataframe(), self.name, axes)
+        return plot(rows(self.table("csv")), self.name, axes)
 
     def _steer(self, verb: str) -> Job:
         self.record = self._client.call(calls.steer(self.id, verb))

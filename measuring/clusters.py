@@ -27,7 +27,9 @@ class Launch:
         ranks: How many of it.
         library: The MPI library that it was built with.
         export: The directory of an export for that library, installed as its README says; None for
-            the library's own choices with ranks in the order of the hosts.
+            the library's own choices.
+        rank_hosts: Where there is no export, the name of each rank's host; None for ranks in the
+            order of the hosts.
         environment: Added to the environment of every rank, over what the export sets.
         preloaded: Shared libraries that every rank loads first.
         seconds: When the run is given up.
@@ -39,6 +41,7 @@ class Launch:
     ranks: int
     library: Library = "openmpi"
     export: Path | None = None
+    rank_hosts: Sequence[str] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     preloaded: Sequence[Path] = ()
     seconds: float = 300.0

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,6 +94,8 @@ def line_of(
     program = [*_options(launch.library, variables), *launch.command]
     if launch.export is not None:
         return _exported(launch, launch.export.resolve(), launcher, scratch, program)
+    if launch.rank_hosts is not None:
+        return Line([*launcher, *_placed(launch, launch.rank_hosts, scratch), *program], {})
     if launch.ranks > len(hosts) * cores_per_host:
         raise RunFailed(
             f"{launch.ranks} ranks are more than the {len(hosts) * cores_per_host} cores of "
@@ -109,6 +112,24 @@ def line_of(
         [*launcher, option, str(hostfile), count, str(launch.ranks), *program],
         {},
     )
+
+
+def _placed(launch: Launch, rank_hosts: Sequence[str], scratch: Path) -> list[str]:
+    """Options of a launcher that place each rank."""
+    count = str(launch.ranks)
+    hostfile = scratch / "hostfile"
+    if launch.library == "mpich":
+        hostfile.write_text("".join(f"{host}:1\n" for host in rank_hosts))
+        return ["-f", str(hostfile), "-n", count]
+    slots: Counter[str] = Counter()
+    places = []
+    for rank, host in enumerate(rank_hosts):
+        places.append(f"rank {rank}={host} slot={slots[host]}\n")
+        slots[host] += 1
+    rankfile = scratch / "rankfile"
+    rankfile.write_text("".join(places))
+    hostfile.write_text("".join(f"{host} slots={used}\n" for host, used in slots.items()))
+    return ["--hostfile", str(hostfile), "--rankfile", str(rankfile), "-np", count]
 
 
 def _exported(

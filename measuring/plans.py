@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from measuring.clusters import Library
+from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS
+from searchspace.collectives.equivalents.openmpi_rules import Rules, dynamic_rules
 from searchspace.errors import InvalidInput
 from service.exports.manifest import MANIFEST
 
@@ -34,6 +36,10 @@ _NAMES: Mapping[Library, re.Pattern[str]] = {
 }
 """What may be set. Other parameters name commands, libraries and files."""
 _VALUE = re.compile(r"[A-Za-z0-9_.,:+-]{1,64}")
+_RANKS = re.compile(r"[1-9][0-9]{0,6}")
+_NUMBERS = 3
+"""Of a line of rules: bytes, algorithm, segment."""
+_MOST_BYTES = 1 << 62
 _MOST_RANKS = 65_536
 _MOST_SETTINGS = 500
 _EXECUTABLE = 0o755
@@ -45,7 +51,7 @@ def check_plan(plan: Any, library: Library, hosts: int, cores_per_host: int) -> 
     Raises:
         InvalidInput: It is no plan, sets what may not be set, or does not fit the cluster.
     """
-    if not isinstance(plan, Mapping) or set(plan) != {"ranks", "hosts", "settings"}:
+    if not isinstance(plan, Mapping) or set(plan) - {"rules"} != {"ranks", "hosts", "settings"}:
         raise InvalidInput("what the service sends is no plan: it must have ranks, hosts, settings")
     ranks, places, settings = plan["ranks"], plan["hosts"], plan["settings"]
     if type(ranks) is not int or not 1 <= ranks <= min(_MOST_RANKS, hosts * cores_per_host):
@@ -69,6 +75,41 @@ def check_plan(plan: Any, library: Library, hosts: int, cores_per_host: int) -> 
             raise InvalidInput(f"the setting {str(name)[:100]!r} is none that an agent sets")
         if not isinstance(value, str) or not _VALUE.fullmatch(value):
             raise InvalidInput(f"the value {str(value)[:100]!r} of {name} is none that is allowed")
+    if "rules" in plan and (library != "openmpi" or not _are_rules(plan["rules"])):
+        raise InvalidInput("the rules of a plan must be numbers, by collective and by ranks")
+
+
+def _are_rules(rules: Any) -> bool:
+    """Whether these are Open MPI's rules as numbers: what a file of them may say, and no more."""
+    if not isinstance(rules, Mapping) or not set(rules) <= set(ALGORITHM_IDS):
+        return False
+    return all(
+        isinstance(blocks, Mapping)
+        and len(blocks) <= _MOST_SETTINGS
+        and all(
+            isinstance(ranks, str)
+            and _RANKS.fullmatch(ranks)
+            and _is_block(lines, len(ALGORITHM_IDS[collective]))
+            for ranks, lines in blocks.items()
+        )
+        for collective, blocks in rules.items()
+    )
+
+
+def _is_block(lines: Any, algorithms: int) -> bool:
+    """Whether these are lines by increasing bytes, from 0 on, of algorithms that there are."""
+    if not isinstance(lines, list) or not 1 <= len(lines) <= _MOST_SETTINGS:
+        return False
+    numbers = all(
+        isinstance(line, list)
+        and len(line) == _NUMBERS
+        and all(type(number) is int and 0 <= number < _MOST_BYTES for number in line)
+        for line in lines
+    )
+    if not numbers or any(line[1] >= algorithms for line in lines):
+        return False
+    begins = [line[0] for line in lines]
+    return begins[0] == 0 and begins == sorted(set(begins))
 
 
 def write_export(
@@ -83,8 +124,10 @@ def write_export(
     if places is None:
         return None
     names = [hosts[host] for host in places]
-    write = _openmpi if library == "openmpi" else _mpich
-    script, launcher = write(names, settings, directory)
+    if library == "openmpi":
+        script, launcher = _openmpi(names, settings, plan.get("rules"), directory)
+    else:
+        script, launcher = _mpich(names, settings, directory)
     manifest = {
         "format": library,
         "target": library,
@@ -96,7 +139,12 @@ def write_export(
     return directory
 
 
-def _openmpi(names: Sequence[str], settings: Mapping[str, str], directory: Path) -> tuple[str, str]:
+def _openmpi(
+    names: Sequence[str],
+    settings: Mapping[str, str],
+    rules: Mapping[str, Any] | None,
+    directory: Path,
+) -> tuple[str, str]:
     parameters = "".join(f"{name} = {value}\n" for name, value in settings.items())
     (directory / "mca-params.conf").write_text(parameters)
     counts = Counter(names)
@@ -109,7 +157,25 @@ def _openmpi(names: Sequence[str], settings: Mapping[str, str], directory: Path)
         slots[name] += 1
     (directory / "rankfile").write_text("".join(lines))
     places = '--hostfile "$here/hostfile" --rankfile "$here/rankfile"'
-    return _script(directory, "mpirun.sh", "", f'"$MPIRUN" -np {len(names)} {places}'), "MPIRUN"
+    before = "" if rules is None else _rules(rules, directory)
+    command = f'"$MPIRUN" -np {len(names)} {places}'
+    return _script(directory, "mpirun.sh", before, command), "MPIRUN"
+
+
+def _rules(rules: Mapping[str, Any], directory: Path) -> str:
+    """Write the file of rules; the lines of a script that name it to the library."""
+    read: Rules = {
+        collective: {
+            int(ranks): [(since, (algorithm, segment)) for since, algorithm, segment in lines]
+            for ranks, lines in blocks.items()
+        }
+        for collective, blocks in rules.items()
+    }
+    (directory / "dynamic-rules.conf").write_text(dynamic_rules(read))
+    return (
+        "export OMPI_MCA_coll_tuned_use_dynamic_rules=1\n"
+        'export OMPI_MCA_coll_tuned_dynamic_rules_filename="$here/dynamic-rules.conf"\n'
+    )
 
 
 def _mpich(names: Sequence[str], settings: Mapping[str, str], directory: Path) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from measuring.clusters import Launch, Library, Ran, RunFailed
 from measuring.launch_lines import launcher_of, library_version, line_of
 from searchspace.errors import HamtuneError
 from testbed.clusters import Testbed
+from testbed.counters import Counts
 from testbed.host_load import HostLoad
 from testbed.plan import DEVICE
 
@@ -142,21 +143,7 @@ class TestbedCluster:
             "busy": round(used.busy, 3),
             "cpu_seconds": round(running.cpu_seconds, 3),
         }
-        doubts = []
-        if any(counted.sent_again.values()):
-            told = ", ".join(f"{name} {n}" for name, n in counted.sent_again.items() if n)
-            doubts.append(f"segments were sent again ({told})")
-        if launch.cable_bytes is not None and counted.bytes < CROSSED * launch.cable_bytes:
-            doubts.append(
-                f"the cables carried {counted.bytes} bytes where the messages have "
-                f"{launch.cable_bytes:.0f}: some went another way"
-            )
-        if used.busy > BUSY:
-            doubts.append(
-                f"the cores of this host were busy for {used.busy:.0%} of the time, so they and "
-                "not the cables decided; take a larger --scale"
-            )
-        return Outcome(status, seconds, doubts, details)
+        return Outcome(status, seconds, _doubts(launch, counted, used), details)
 
     def _preload(self, library: Library) -> Path | None:
         """What lets ranks that wait sleep."""
@@ -202,3 +189,22 @@ def _of_ranks(library: Library) -> dict[str, str]:
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode(errors="replace")
+
+
+def _doubts(launch: Launch, counted: Counts, used: HostLoad) -> list[str]:
+    """Why the time of a run may not be that of the machine."""
+    doubts = []
+    if any(counted.sent_again.values()):
+        told = ", ".join(f"{name} {n}" for name, n in counted.sent_again.items() if n)
+        doubts.append(f"segments were sent again ({told})")
+    if launch.cable_bytes is not None and counted.bytes < CROSSED * launch.cable_bytes:
+        doubts.append(
+            f"the cables carried {counted.bytes} bytes where the messages have "
+            f"{launch.cable_bytes:.0f}: some went another way"
+        )
+    if used.busy > BUSY:
+        doubts.append(
+            f"the cores of this host were busy for {used.busy:.0%} of the time, so they and "
+            "not the cables decided; take a larger --scale"
+        )
+    return doubts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from measuring.clusters import Cluster, Launch, Library, RunFailed
 from measuring.sampling import Asked, Sample, Take, sample
 from measuring.validation import Candidate
 
-__all__ = ["Program", "measure_candidates"]
+__all__ = ["Program", "measure_candidates", "measure_once"]
 
 _WHOLE = re.compile(r"^whole ([0-9.]+)$", re.MULTILINE)
 
@@ -56,22 +56,47 @@ def measure_candidates(
     """
 
     def run(candidate: Candidate) -> Take:
-        ran = cluster.run(
-            Launch(
-                command=program.command,
-                ranks=program.ranks,
-                library=program.library,
-                export=candidate.export,
-                preloaded=[program.clock],
-                seconds=program.seconds,
-            )
-        )
-        found = _WHOLE.search(ran.output)
-        if found is None:
-            raise RunFailed(
-                f"{program.command[0]} did not tell its time: it is no MPI program of "
-                f"{program.library}, is linked statically, or does not reach MPI_Finalize"
-            )
-        return Take(float(found[1]), ran.doubts)
+        return measure_once(cluster, program, export=candidate.export)
 
     return sample(candidates, run, asked, seed=seed, say=say)
+
+
+def measure_once(
+    cluster: Cluster,
+    program: Program,
+    *,
+    export: Path | None = None,
+    rank_hosts: Sequence[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Take:
+    """Run a program once, and time it from MPI_Init to MPI_Finalize.
+
+    Args:
+        cluster: Where it runs.
+        program: What is run.
+        export: See `Launch`.
+        rank_hosts: Likewise.
+        environment: Likewise.
+
+    Raises:
+        RunFailed: It failed, or told no time.
+    """
+    ran = cluster.run(
+        Launch(
+            command=program.command,
+            ranks=program.ranks,
+            library=program.library,
+            export=export,
+            rank_hosts=rank_hosts,
+            environment=environment or {},
+            preloaded=[program.clock],
+            seconds=program.seconds,
+        )
+    )
+    found = _WHOLE.search(ran.output)
+    if found is None:
+        raise RunFailed(
+            f"{program.command[0]} did not tell its time: it is no MPI program of "
+            f"{program.library}, is linked statically, or does not reach MPI_Finalize"
+        )
+    return Take(float(found[1]), ran.doubts)

@@ -10,13 +10,30 @@ from typing import Any
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.matrix_market import read_traffic, write_traffic
+from searchspace.validation import nearest
 
-__all__ = ["BUILTINS", "Builtin", "BuiltinRun", "validate"]
+__all__ = ["BUILTINS", "PARAMETERS", "Builtin", "BuiltinRun", "validate"]
 
 CLASSES = ("S", "W", "A", "B")
 MORE_CLASSES = (*CLASSES, "C")
 MOST_ITERATIONS = 1_000_000
 MOST_MATRIX_CHARACTERS = 16_000_000
+
+PARAMETERS: Mapping[str, str] = {
+    "bytes": "bytes of a message",
+    "class": "size of the problem, S the smallest",
+    "edges": "edges of the graph for each vertex",
+    "iterations": "how many iterations run",
+    "log2n": "binary logarithm of the number of points",
+    "longest": "bytes of the longest message",
+    "n": "rows and columns of the matrices",
+    "operation": "collective operation that is called",
+    "points": "points along each side of the cube",
+    "repeats": "how often all of it is done",
+    "scale": "binary logarithm of the number of vertices",
+    "searches": "how many searches run",
+}
+"""What the parameters of built-in programs mean, by name: one line for people."""
 
 
 @dataclass(frozen=True)
@@ -418,7 +435,9 @@ def validate(program: str, parameters: Mapping[str, Any], ranks: int) -> Builtin
     """
     if program not in BUILTINS:
         raise InvalidInput(
-            f"unknown program '{program}'; allowed: {', '.join(BUILTINS)}", field="builtin"
+            f"unknown program '{program}'; allowed: {', '.join(BUILTINS)}"
+            + nearest(program.lower(), BUILTINS),
+            field="builtin",
         )
     builtin = BUILTINS[program]
     complete = builtin.read_parameters(parameters)

@@ -21,7 +21,7 @@ from searchspace.errors import InvalidInput
 from searchspace.mapping import MAPPERS, Mapper
 from searchspace.mapping.permutation import PERMUTATION
 from searchspace.options import Option
-from searchspace.topology import FAMILIES, options_of
+from searchspace.topology import DEGREE, FAMILIES, options_of
 from searchspace.validation import Description, field_error
 
 __all__ = ["MAPPINGS", "MappingChoice", "MappingItem", "TopologyChoice", "TopologyItem"]
@@ -92,7 +92,8 @@ class TopologyChoice(_Choice):
                 f"{self.family} has one network of a size; only these have more: {seeded}",
                 "instances",
             )
-        self._read_options(self.family, options_of(self.family))
+        degree = {DEGREE.name: DEGREE} if FAMILIES[self.family].uses_degree else {}
+        self._read_options(self.family, degree | options_of(self.family))
         return self
 
 

@@ -84,7 +84,10 @@ def _read_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise InvalidInput(f"{place}{error.problem or 'not YAML'}") from None
+        problem = error.problem or "not YAML"
+        if "'\\t'" in problem:
+            problem = "a tab, where YAML is indented by spaces"
+        raise InvalidInput(f"{place}{problem}") from None
     except yaml.YAMLError:
         raise InvalidInput("the document is not YAML text") from None
     except RecursionError:

@@ -15,6 +15,9 @@ from searchspace.errors import InvalidInput
 
 __all__ = ["Graph"]
 
+_MOST_STEPS = 10_000_000
+"""Nodes and ends of cables that a search in Python may look at: some seconds."""
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -141,6 +144,38 @@ class Graph:
                 seen |= self._reached_from(node)
                 parts += 1
         return f"the network is not connected: {parts} parts"
+
+    @property
+    def has_equal_paths(self) -> bool:
+        """Whether some host reaches another by several shortest paths: a rule has to choose one.
+
+        Parallel cables of one edge count as one path. The search stops at the first such pair; in
+        a large network with hardly any it is given up, and there are taken to be some.
+        """
+        if len(self.edges) < self.nodes and self.connected:
+            return False  # a tree
+        starts = {
+            near[0] if self.switches and len(near) == 1 else host
+            for host, near in enumerate(self.neighbors[: self.hosts])
+        }
+        most = _MOST_STEPS // (self.nodes + 2 * len(self.edges))
+        return len(starts) > most or any(map(self._has_equal_paths_from, sorted(starts)))
+
+    def _has_equal_paths_from(self, first: int) -> bool:
+        paths, frontier = {first: 1}, [first]
+        while frontier:
+            reached: dict[int, int] = {}
+            for node in frontier:
+                if self.switches and node != first and node < self.hosts:
+                    continue  # hosts do not forward
+                for near in self.neighbors[node]:
+                    if near not in paths:
+                        reached[near] = reached.get(near, 0) + paths[node]
+            if any(node < self.hosts and count > 1 for node, count in reached.items()):
+                return True
+            paths |= {node: min(count, 2) for node, count in reached.items()}
+            frontier = list(reached)
+        return False
 
     def _reached_from(self, first: int) -> set[int]:
         reached = {first}

@@ -13,10 +13,20 @@ from searchspace.documents import read_document
 from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.jobspace import BuiltSpace, build_space
 from searchspace.jobspec import JobSpec, Reference, Workload
+from searchspace.terms import asks_for_prices
+from searchspace.units import memory_limit
 from searchspace.validation import check
 from searchspace.workload import worlds
 
-__all__ = ["BuiltSpace", "JobSpec", "build_space", "load_job", "load_new_job"]
+__all__ = [
+    "NEW_NETWORK",
+    "BuiltSpace",
+    "JobSpec",
+    "build_space",
+    "load_job",
+    "load_new_job",
+    "with_parts",
+]
 
 NEW_NETWORK = "auto"
 """`machine.network` of new jobs that do not say one."""
@@ -25,8 +35,10 @@ NEW_NETWORK = "auto"
 def load_new_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:
     """Reads a job that somebody hands in, as `load_job` does.
 
-    Where it describes a machine and not its network model, that is `auto`. A machine that it refers
-    to stays as it was stored.
+    Where it describes a machine and not its network model, that is `auto`; where it asks for the
+    price of networks and does not say that of parts, that is as in a machine's empty `parts`. A
+    machine that it refers to stays as it was stored (and `with_parts` adds what parts cost). Its
+    limit of memory is at least `LEAST_MEMORY`, below which no simulator fits.
 
     Raises:
         InvalidInput: As `load_job` does.
@@ -36,8 +48,30 @@ def load_new_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:
     if isinstance(document, Mapping):
         machine = document.get("machine")
         if isinstance(machine, Mapping) and "id" not in machine:
-            document = {**document, "machine": {"network": NEW_NETWORK, **machine}}
-    return load_job(document)
+            machine = {"network": NEW_NETWORK, **machine}
+            if asks_for_prices(document):
+                machine = {"parts": {}, **machine}  # with what they are today
+            document = {**document, "machine": machine}
+    spec = load_job(document)
+    try:
+        memory_limit(spec.limits.memory)  # of stored jobs it may be less
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field="limits.memory") from None
+    return spec
+
+
+def with_parts(spec: JobSpec) -> JobSpec:
+    """A job that asks for the price of networks with that of parts, as it is today.
+
+    For one whose machine was stored without them: a job that is stored says all that may change.
+
+    Raises:
+        InvalidInput: As `load_job` does.
+    """
+    document = spec.canonical()
+    if not asks_for_prices(document) or spec.described_machine.parts is not None:
+        return spec
+    return load_job({**document, "machine": {**document["machine"], "parts": {}}})
 
 
 def load_job(document: str | bytes | Mapping[str, Any]) -> JobSpec:

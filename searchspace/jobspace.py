@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from searchspace.affordable import Screen
+from searchspace.bills import Bills
 from searchspace.choices import MappingChoice, TopologyChoice
-from searchspace.collectives import COLLECTIVES, DECIDED_BY_ANOTHER, DEFAULT, WORLD, Groups
-from searchspace.collectives.equivalents import TARGETS, Target
+from searchspace.collective_choices import CollectiveChoices, differs_from
+from searchspace.collectives import COLLECTIVES, DEFAULT, Groups
+from searchspace.collectives.by_size import PARAMETER, SizeBins
+from searchspace.collectives.equivalents import TARGETS
 from searchspace.configuration import Configuration, Scalar, Value
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Network, Shape
 from searchspace.jobspec import ALL, BuiltinApplication, JobSpec
 from searchspace.machine import Machine
-from searchspace.mapping import map_ranks
 from searchspace.mapping.permutation import PERMUTATION
 from searchspace.parameters import (
     Condition,
@@ -26,10 +29,9 @@ from searchspace.parameters import (
     Parameter,
     PlacementParameter,
 )
-from searchspace.platform import GIVEN, MAPPER_OPTIONS, collective_obstacle
+from searchspace.platform import GIVEN, MAPPER_OPTIONS
 from searchspace.space import Constraint, SearchSpace
-from searchspace.topology import FAMILIES, obstacle
-from searchspace.traffic import Traffic
+from searchspace.topology import DEGREE, FAMILIES, obstacle
 from searchspace.transport import (
     PROTOCOL,
     SETTINGS,
@@ -55,11 +57,13 @@ class BuiltSpace:
         baselines: Labels and configurations to evaluate before the search.
         excluded: What the job asked for and the space leaves out: `parameter`, `value` (None for
             the whole parameter) and `reason`.
+        bills: Of the networks, where the job says something of their price.
     """
 
     space: SearchSpace
     baselines: list[tuple[str, Configuration]]
     excluded: list[dict[str, Any]]
+    bills: Bills | None = None
 
     def describe(self) -> dict[str, Any]:
         """Describes it as JSON."""
@@ -75,6 +79,8 @@ def build_space(
     ranks: int,
     used_collectives: Mapping[str, Groups] | None = None,
     non_commutative: Collection[str] | None = None,
+    sizes: Mapping[str, SizeBins] | None = None,
+    bills: Bills | None = None,
 ) -> BuiltSpace:
     """Builds the space of a job.
 
@@ -88,6 +94,10 @@ def build_space(
         non_commutative: The reductions that the application calls with operations that do not
             commute (`non_commutative_reductions`); algorithms that the job's target does not run
             for these are left out. None where that is not known: none are.
+        sizes: At which sizes the application calls collectives (`sizes_called`), where the job
+            wants algorithms by size. None where that is not known: of ranges that the job does not
+            give itself there are none.
+        bills: Of the networks of this job; None for those that need no traffic and nothing kept.
 
     Raises:
         InvalidInput: The machine cannot run so many ranks or has no such networks, an algorithm
@@ -102,19 +112,14 @@ def build_space(
             if isinstance(spec.application, BuiltinApplication)
             else "application",
         )
-    topologies, impossible = _topologies(spec, machine)
+    screen = Screen(spec.terms, machine, bills)
+    listed = _listed_networks(spec, machine)
+    seeds = _topology_seeds(spec, listed)
+    networks = screen.networks(listed, spec.search.ordering, seeds)
+    topologies, impossible = _topologies(machine, networks, seeds)
     called = used_collectives or {}
-    choices = _CollectiveChoices(spec, machine, ranks, called, non_commutative or ())
-    collectives: list[Parameter] = []
-    for name in COLLECTIVES:  # in our order: the order of the job's keys may get lost in storage
-        if name not in spec.search.collectives:
-            continue
-        if used_collectives is not None and name not in used_collectives:
-            # A target asks for all collectives; which are not called is no news then.
-            if spec.search.target is None:
-                choices.exclude(name, None, "the application never calls it")
-        else:
-            collectives.append(EnumParameter(f"collectives.{name}", choices.read(name)))
+    choices = CollectiveChoices(spec, machine, ranks, called, non_commutative or (), sizes)
+    collectives = _collectives(spec, choices, used_collectives)
     choices.check_some_run()
     settings = _settings(spec, machine, choices)
 
@@ -127,39 +132,72 @@ def build_space(
             *collectives,
             *settings,
         ],
-        [*impossible, *choices.constraints, *_unfit(settings, machine)],
+        [*impossible, *choices.constraints, *_unfit(settings, machine), *screen.constraints],
     )
     if space.size == 1:
+        left_out = len(screen.excluded)
+        beside = f" beside {left_out} that are left out" if left_out else ""
         raise InvalidInput(
-            "nothing to tune: every parameter has one value; use hamtune evaluate", field="search"
+            f"nothing to tune: every parameter has one value{beside}; use hamtune evaluate",
+            field="search",
         )
-    return BuiltSpace(space, _baselines(spec, machine, space), choices.excluded)
+    baselines = screen.baselines(_baselines(spec, machine, space))
+    return BuiltSpace(space, baselines, [*screen.excluded, *choices.excluded], screen.bills)
 
 
-def _topologies(spec: JobSpec, machine: Machine) -> tuple[list[Parameter], list[Constraint]]:
-    """Makes the parameters of the network: `topology`, `topology_seed`, those of families.
+def _collectives(
+    spec: JobSpec, choices: CollectiveChoices, used: Mapping[str, Groups] | None
+) -> list[Parameter]:
+    """The parameters of the collectives that a job lists and its application calls."""
+    parameters: list[Parameter] = []
+    for name in COLLECTIVES:  # in our order: the order of the job's keys may get lost in storage
+        if name not in spec.search.collectives:
+            continue
+        if used is not None and name not in used:
+            # A target asks for all collectives; which are not called is no news then.
+            if spec.search.target is None:
+                choices.exclude(name, None, "the application never calls it")
+        else:
+            parameters += choices.read(name)
+    return parameters
 
-    Returns:
-        The parameters, and the combinations of them that give no network.
-    """
+
+def _listed_networks(spec: JobSpec, machine: Machine) -> list[TopologyChoice]:
+    """The families that a job lists, or the machine's own network."""
     items = spec.search.topology
     if items is None:
         if machine.given_network is None:
             allowed = ", ".join(FAMILIES)
             raise InvalidInput(f"is required; allowed: {allowed}", field="search.topology")
         items = [GIVEN]
-    choices = [
+    return [
         item if isinstance(item, TopologyChoice) else TopologyChoice.model_construct(family=item)
         for item in items
     ]
+
+
+def _topology_seeds(spec: JobSpec, choices: list[TopologyChoice]) -> range:
+    """The seeds of networks: as many as the family wants that wants most, whichever are left."""
+    return range(spec.seed, spec.seed + max(choice.instances for choice in choices))
+
+
+def _topologies(
+    machine: Machine, choices: list[TopologyChoice], seeds: range
+) -> tuple[list[Parameter], list[Constraint]]:
+    """Makes the parameters of the network: `topology`, `topology_seed`, those of families.
+
+    Returns:
+        The parameters, and the combinations of them that give no network.
+    """
     names = tuple(choice.family for choice in choices)
     parameters: list[Parameter] = [EnumParameter("topology", names)]
     constraints: list[Constraint] = []
     seeded = [c for c in choices if c.family in FAMILIES and FAMILIES[c.family].uses_seed]
     if seeded:
-        last = spec.seed + max(choice.instances for choice in seeded) - 1
         condition = Condition("topology", tuple(choice.family for choice in seeded))
-        parameters.append(IntegerParameter("topology_seed", spec.seed, last, when=condition))
+        parameters.append(
+            IntegerParameter("topology_seed", seeds.start, seeds.stop - 1, when=condition)
+        )
     for choice in choices:
         constraints += _check_networks(choice, machine)
         parameters += [
@@ -192,7 +230,8 @@ def _check_networks(choice: TopologyChoice, machine: Machine) -> list[Constraint
     possible = 0
     for values in itertools.product(*options.values()):
         given = dict(zip(options, values, strict=True))
-        why = obstacle(family, machine.nodes, degree=machine.random_degree, **given)
+        wanted: dict[str, Any] = {DEGREE.name: machine.random_degree, **given}
+        why = obstacle(family, machine.nodes, **wanted)
         if why is None:
             possible += 1
         else:
@@ -201,150 +240,13 @@ def _check_networks(choice: TopologyChoice, machine: Machine) -> list[Constraint
                 "topology": family
             } | {f"{family}.{name}": value for name, value in given.items()}
     if not possible:
-        raise InvalidInput(next(iter(reasons)), field="search.topology")
-    return [Constraint(text, _differs_from(values)) for text, values in reasons.items()]
+        own = FAMILIES[family].uses_degree and DEGREE.name not in options
+        hint = f"; it may have a degree of its own: {{family: {family}, degree: N}}" if own else ""
+        raise InvalidInput(next(iter(reasons)) + hint, field="search.topology")
+    return [Constraint(text, differs_from(values)) for text, values in reasons.items()]
 
 
-class _CollectiveChoices:
-    """Reads which algorithms a job may choose, and collects what stands in the way of others."""
-
-    def __init__(
-        self,
-        spec: JobSpec,
-        machine: Machine,
-        ranks: int,
-        called: Mapping[str, Groups],
-        non_commutative: Collection[str],
-    ) -> None:
-        self._called = called
-        self._non_commutative = non_commutative
-        self._search = spec.search
-        self._ranks = ranks
-        self._layouts = {
-            choice.mapper: _layout(choice, ranks, machine) for choice in spec.search.mappers
-        }
-        # For each collective, where it can run at all: pairs of mapping and MPI implementation.
-        self._runs: dict[str, set[tuple[str, str]]] = {}
-        self.constraints: list[Constraint] = []
-        self.excluded: list[dict[str, Any]] = []
-
-    def exclude(self, collective: str, value: str | None, reason: str) -> None:
-        self.leave_out(f"collectives.{collective}", value, reason)
-
-    def leave_out(self, parameter: str, value: str | None, reason: str) -> None:
-        self.excluded.append({"parameter": parameter, "value": value, "reason": reason})
-
-    def read(self, collective: str) -> tuple[str, ...]:
-        """Returns the algorithms of a collective that some configuration can use."""
-        requested = self._search.collectives[collective]
-        everything: tuple[str, ...] = ()
-        if ALL in requested:
-            everything = (DEFAULT, *(a.name for a in COLLECTIVES[collective].offered))
-        explicit = [name for name in requested if name != ALL]
-        if self._search.target is not None:
-            everything = self._of_target(
-                TARGETS[self._search.target], collective, explicit, everything
-            )
-        self._runs[collective] = set()
-        admitted = tuple(
-            name
-            for name in dict.fromkeys((*explicit, *everything))
-            if self._admit(collective, name, explicit=name in explicit)
-        )
-        return admitted or tuple(
-            n for n in (DEFAULT,) if self._admit(collective, n, explicit=False)
-        )
-
-    def _of_target(
-        self, target: Target, collective: str, explicit: list[str], everything: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        """Returns those of all algorithms that a library has too, its own choice with them.
-
-        Raises:
-            InvalidInput: The job names one that it has not.
-        """
-        groups = self._called.get(collective, WORLD)
-        sizes = [len(group) or self._ranks for group in groups]
-        known = [
-            name
-            for name in target.expressible(collective, sizes)
-            if all(
-                target.equivalent(other, name, sizes).kind == "same"
-                for other, decider in DECIDED_BY_ANOTHER.items()
-                if decider == collective and other in self._called
-            )
-        ]
-        missing = [name for name in explicit if name not in (*known, DEFAULT)]
-        if missing:
-            found = target.equivalent(collective, missing[0], sizes)
-            nearest = f" (nearest: {found.algorithm})" if found.algorithm else ""
-            raise InvalidInput(
-                f"{target.title} has no '{missing[0]}'{nearest}; allowed: "
-                f"{', '.join((DEFAULT, ALL, *known))}",
-                field=f"search.collectives.{collective}",
-            )
-        offered = [name for name in everything if name == DEFAULT or name in known]
-        reasons = {name: self._order_obstacle(target, collective, name) for name in offered}
-        for name in explicit:
-            if reason := self._order_obstacle(target, collective, name):
-                raise InvalidInput(f"{name} {reason}", field=f"search.collectives.{collective}")
-        for name, reason in reasons.items():
-            if reason is not None:
-                self.exclude(collective, name, reason)
-        return tuple(name for name in offered if reasons[name] is None)
-
-    def _order_obstacle(self, target: Target, collective: str, algorithm: str) -> str | None:
-        """Why a library does not run an algorithm for all operations of the program, or None."""
-        deciding = (*(n for n, by in DECIDED_BY_ANOTHER.items() if by == collective), collective)
-        named = [name for name in deciding if name in self._non_commutative]
-        return next(filter(None, (target.order_obstacle(n, algorithm) for n in named)), None)
-
-    def _admit(self, collective: str, algorithm: str, *, explicit: bool) -> bool:
-        """Tells whether some configuration can use an algorithm; forbids those that cannot."""
-        obstacles: dict[tuple[str, str], str] = {}
-        for mapping, mpi in itertools.product(self._layouts, self._search.mpi):
-            reason = collective_obstacle(
-                collective,
-                algorithm,
-                mpi,
-                self._ranks,
-                self._layouts[mapping],
-                self._called.get(collective, WORLD),
-            )
-            if reason is None:
-                self._runs[collective].add((mapping, mpi))
-            else:
-                obstacles[mapping, mpi] = reason
-        if algorithm != DEFAULT and len(obstacles) == len(self._layouts) * len(self._search.mpi):
-            reason = next(iter(obstacles.values()))
-            if explicit:
-                raise InvalidInput(reason, field=f"search.collectives.{collective}")
-            self.exclude(collective, algorithm, reason.removeprefix(f"{algorithm} "))
-            return False
-        for (mapping, mpi), reason in obstacles.items():
-            self._forbid(collective, algorithm, mapping, mpi, reason)
-        return True
-
-    def _forbid(self, collective: str, algorithm: str, mapping: str, mpi: str, reason: str) -> None:
-        combination = {f"collectives.{collective}": algorithm, "mapping": mapping}
-        if algorithm == DEFAULT:
-            combination["mpi"] = mpi
-        text = ", ".join(f"{name} = {value}" for name, value in combination.items())
-        description = f"{text}: {reason}"
-        if all(description != constraint.description for constraint in self.constraints):
-            self.constraints.append(Constraint(description, _differs_from(combination)))
-
-    def check_some_run(self) -> None:
-        """Refuses a space without a single configuration that can be run."""
-        pairs = itertools.product(self._layouts, self._search.mpi)
-        if not any(all(pair in runs for runs in self._runs.values()) for pair in pairs):
-            raise InvalidInput(
-                "no configuration of this space can be run: " + self.constraints[0].description,
-                field="search",
-            )
-
-
-def _settings(spec: JobSpec, machine: Machine, choices: _CollectiveChoices) -> list[Parameter]:
+def _settings(spec: JobSpec, machine: Machine, choices: CollectiveChoices) -> list[Parameter]:
     """Makes the parameters of the transport.
 
     Raises:
@@ -391,7 +293,7 @@ def _unfit(settings: list[Parameter], machine: Machine) -> list[Constraint]:
         reason = setting_obstacle(changed, machine)
         if reason is not None:
             text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
-            constraints.append(Constraint(f"{text}: {reason}", _differs_from(chosen)))
+            constraints.append(Constraint(f"{text}: {reason}", differs_from(chosen)))
     return constraints
 
 
@@ -454,28 +356,6 @@ def _never(choice: MappingChoice, spec: JobSpec, machine: Machine) -> str | None
     return None if None in reasons else reasons[-1]
 
 
-def _layout(choice: MappingChoice, ranks: int, machine: Machine) -> tuple[int, ...] | None:
-    """The host of each rank under a mapper that looks at nothing but their number.
-
-    None where it looks at more, or has options to choose.
-    """
-    if machine.cores_per_host == 1:
-        return tuple(range(ranks))  # which host is whose makes no difference to any rule
-    if choice.method is None or choice.method.uses_traffic or choice.method.uses_seed:
-        return None
-    if choice.options:
-        return None
-    where = HopMachine.uniform(
-        Network(Graph(nodes=machine.nodes, edges=())), machine.cores_per_host
-    )
-    places = map_ranks(choice.mapper, Traffic.silent(ranks), where)
-    return tuple(where.place_hosts[places].tolist())
-
-
-def _differs_from(combination: Mapping[str, Value]) -> Callable[[Mapping[str, Value]], bool]:
-    return lambda values: any(values.get(name) != value for name, value in combination.items())
-
-
 def _baselines(
     spec: JobSpec, machine: Machine, space: SearchSpace
 ) -> list[tuple[str, Configuration]]:
@@ -484,7 +364,7 @@ def _baselines(
     A machine with a network of its own is that network with each MPI implementation. One that is to
     be designed is meshes and tori, then the first network with each MPI implementation.
     """
-    left = ("collectives.", PROTOCOL)
+    left = (PARAMETER, PROTOCOL)
     defaults = {p.name: DEFAULT for p in space.parameters if p.name.startswith(left)}
     networks = list(space.parameters[0].every())
     is_given = GIVEN in networks

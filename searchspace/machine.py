@@ -27,6 +27,7 @@ from pydantic import (
 from searchspace.configuration import canonical_json
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
+from searchspace.parts import Parts
 from searchspace.protocol import DEFAULT_PROTOCOL, PROTOCOLS, Protocol
 from searchspace.units import machine_bandwidth, machine_latency, machine_speed
 from searchspace.validation import Description, check, field_error
@@ -52,7 +53,7 @@ NetworkModel = Literal["fluid", "packets"]
 
 _LATER_FIELDS = (
     "host_speeds", "host_link_bandwidth", "interface_bandwidth", "memory_bandwidth", "protocol",
-    "calibration",
+    "calibration", "parts",
 )  # fmt: skip
 """What says nothing when it is null, so that older machines keep their identity."""
 
@@ -131,7 +132,14 @@ SMPI_DEFAULT = ModelFactors(
 differ in when they set it, so it is always written out."""
 
 
-Cable = tuple[int, int] | tuple[int, int, int]
+def _cable_kind(value: Any) -> str:
+    return "<cables>" if isinstance(value, list | tuple) and len(value) == 3 else "<cable>"
+
+
+Cable = Annotated[
+    Annotated[tuple[int, int], Tag("<cable>")] | Annotated[tuple[int, int, int], Tag("<cables>")],
+    Discriminator(_cable_kind),
+]
 Name = Annotated[str, Field(min_length=1, max_length=255)]
 
 
@@ -252,7 +260,7 @@ class Machine(Description):
     """
 
     nodes: int = Field(ge=1, le=MAX_NODES)
-    """Hosts."""
+    """How many hosts there are."""
     degree: int | None = Field(default=None, ge=1)
     """Cables a node of the random networks; taken from `topology` when that is given."""
     host_speed: Speed
@@ -287,10 +295,10 @@ class Machine(Description):
         | Annotated[ModelFactors, Tag("<factors>")],
         Discriminator(_model_kind),
     ] = "smpi-default"
-    """What SMPI multiplies bandwidths and latencies by, depending on the message size: its own
-    calibration (`smpi-default`), nothing (`plain`), or given factors. Of the `fluid` model only."""
+    """What SMPI multiplies bandwidths and latencies by, depending on the message size. Its own
+    calibration (`smpi-default`), nothing (`plain`), or given factors; of the `fluid` model only."""
     network: Literal["fluid", "packets", "auto"] = "fluid"
-    """What gives the time of messages: `fluid` lets them share cables by max-min fairness, as
+    """How the time of messages is computed. `fluid` lets them share cables by max-min fairness, as
     SimGrid does; `packets` sends trains of packets through the queues of the cables; `auto`
     searches with `packets` and evaluates the best few with `fluid` as well. A new job whose machine
     does not say gets `auto`, whatever else reads a machine takes that for `fluid`."""
@@ -304,6 +312,8 @@ class Machine(Description):
     """The network, when it exists already; null to leave it open."""
     calibration: Calibration | None = None
     """How well the packets model was fitted to measurements of this machine; not evaluated."""
+    parts: Parts | None = None
+    """What a network of it is built of, at which prices; not evaluated. Null for round figures."""
 
     @model_validator(mode="before")
     @classmethod
@@ -415,13 +425,17 @@ class Machine(Description):
 
     @functools.cached_property
     def _fluid(self) -> Machine:
-        return self._with(network="fluid", protocol=None, calibration=None)
+        return self._with(network="fluid", protocol=None, calibration=None, parts=None)
 
     @functools.cached_property
     def _packets(self) -> Machine:
         protocol = self.protocol or PROTOCOLS[DEFAULT_PROTOCOL]
         return self._with(
-            network="packets", protocol=protocol, model="smpi-default", calibration=None
+            network="packets",
+            protocol=protocol,
+            model="smpi-default",
+            calibration=None,
+            parts=None,
         )
 
     def _with(self, **changes: Any) -> Machine:

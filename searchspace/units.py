@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from searchspace.errors import InvalidInput
 
@@ -45,8 +46,11 @@ _SIZE_UNITS = {f"{prefix}B": factor for prefix, factor in _PREFIXES.items()}
 LEAST_SPEED = 1e4
 LEAST_BANDWIDTH = 1e4
 MOST_LATENCY = 1.0
-LEAST_MEMORY = 1 << 20
+LEAST_MEMORY = 4 << 20
+LEAST_STORED_MEMORY = 1 << 20
+"""Which jobs were once allowed, and still may say where they are stored."""
 
+_PER_SECOND = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]+[bB])(?:it)?/s\s*")
 _QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
@@ -55,12 +59,21 @@ def _parse(value: str | float, units: dict[str, float], what: str, example: str)
         raise InvalidInput(f"{value!r} is not a {what}; write it like {example}")
     if isinstance(value, str):
         match = _QUANTITY.fullmatch(value)
+        per_second = _PER_SECOND.fullmatch(value)
+        if per_second is not None and f"{per_second[2]}ps" in units:
+            raise InvalidInput(
+                f"'{value}' is not a {what}; write it as {per_second[1]}{per_second[2]}ps"
+            )
         if match is None:
             raise InvalidInput(f"'{value}' is not a {what}; write it like {example}")
         number, unit = match.groups()
         if unit and unit not in units:
             known = ", ".join(units)
-            raise InvalidInput(f"'{value}' has an unknown unit of {what}; allowed: {known}")
+            meant = _meant(unit, units)
+            raise InvalidInput(
+                f"'{value}' has an unknown unit of {what}; allowed: {known}"
+                + (f"; did you mean '{number}{meant}'?" if meant else "")
+            )
         # Dividing by the round factor of a small unit keeps 60ns exactly 6e-08.
         factor = units[unit] if unit else 1.0
         value = float(number) * factor if factor >= 1 else float(number) / round(1 / factor)
@@ -71,6 +84,24 @@ def _parse(value: str | float, units: dict[str, float], what: str, example: str)
     if not math.isfinite(quantity) or quantity < 0:
         raise InvalidInput(f"{value} is not a {what}: it must be finite and not negative")
     return quantity
+
+
+_NAMES = {"nano": "n", "micro": "u", "milli": "m", "second": "s", "minute": "min", "hour": "h"}
+
+
+def _meant(unit: str, units: Iterable[str]) -> str | None:
+    """The unit that was meant: in other letters, or by its name; None where that is not clear."""
+    small = unit.lower()
+    word = small.removesuffix("s")
+    for name, short in _NAMES.items():
+        word = word.replace(name, short)
+    for tried in (small, word):
+        same = [known for known in units if known.lower() == tried]
+        if len(same) > 1:  # bits or bytes
+            same = [known for known in same if ("B" in known) == ("B" in unit)]
+        if len(same) == 1:
+            return same[0]
+    return None
 
 
 def parse_speed(value: str | float) -> float:
@@ -165,15 +196,19 @@ def machine_latency(value: str | float) -> float:
     return latency
 
 
-def memory_limit(value: str | float) -> int:
-    """Reads a limit on memory in bytes, at least 1 MiB.
+def memory_limit(value: str | float, *, least: int = LEAST_MEMORY) -> int:
+    """Reads a limit on memory in bytes, at least 4 MiB; the simulator alone takes half of that.
+
+    Args:
+        value: As it is written.
+        least: Bytes that are let pass; what is refused is told to be at least 4 MiB.
 
     Raises:
         InvalidInput: It is not a size, or no program fits into it.
     """
     size = parse_size(value)
-    if 0 < size < LEAST_MEMORY:
-        raise _implausible(value, "at least 1MiB", "bytes", "4GiB")
+    if 0 < size < least:
+        raise _implausible(value, "at least 4MiB", "bytes", "4GiB")
     return size
 
 

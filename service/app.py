@@ -13,8 +13,9 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 
 from service import problems
-from service.auth.access import Access, admitted
+from service.auth.access import OPEN_TO_ALL, Access, admitted
 from service.auth.audit import Audit
+from service.auth.routes import permissions
 from service.events.feed import EventFeed
 from service.headers import SecurityHeaders
 from service.openapi import answers, describe
@@ -23,15 +24,16 @@ from service.origin import SameOrigin
 from service.parameters import only_known_parameters
 from service.reference import reference_page
 from service.runtime import Runtime
+from service.subscriptions.limits import SendingLimits
 from service.version import VERSION
 
 __all__ = ["attach", "create_app"]
 
 PREFIX = "/api/v1"
 PARTS = (
-    "applications", "machines", "jobs", "trials", "tables", "drawings", "importance", "statistics",
-    "curves", "events", "exports", "measurements", "agents",
-    "catalogue", "schemas", "auth", "projects",
+    "applications", "machines", "jobs", "results", "scripts", "trials", "tables", "drawings",
+    "importance", "statistics", "fronts", "curves", "events", "exports", "measurements", "agents",
+    "catalogue", "schemas", "auth", "projects", "subscriptions", "trash",
 )  # fmt: skip
 """What is served under the prefix, each by `service.PART.endpoints`, in the order of the document.
 
@@ -49,6 +51,7 @@ TAGS = [
     {"name": "jobs", "description": "Tuning jobs and their life."},
     {"name": "trials", "description": "The configurations that a job tried."},
     {"name": "events", "description": "What happens in a job, as it happens."},
+    {"name": "subscriptions", "description": "Who is told of jobs by webhook or e-mail."},
     {"name": "exports", "description": "The best configuration as files."},
     {"name": "applications", "description": "Traces that configurations replay."},
     {"name": "machines", "description": "Machine descriptions that jobs refer to."},
@@ -84,6 +87,9 @@ def create_app(
         operator: It is called from this process alone, whose user needs no key.
         parts: What it serves beside the page and the service's own state; what it does not serve is
             not loaded, which takes a tenth of a second.
+
+    Raises:
+        RuntimeError: A route does not say who may ask.
     """
 
     @asynccontextmanager
@@ -116,6 +122,7 @@ def create_app(
     app.add_middleware(SameOrigin, hosts=hosts)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured)
+    # Who asks comes before what they ask: `needs` of a route comes after these.
     api = APIRouter(prefix=PREFIX, dependencies=[Depends(admitted), Depends(only_known_parameters)])
     for part in parts:
         api.include_router(_router(f"service.{part}.endpoints"))
@@ -123,6 +130,7 @@ def create_app(
     app.include_router(_router("service.operations.endpoints"))
     app.include_router(_router("service.page.site"))
     _add_own_routes(app)
+    permissions(app)  # refuses a route that does not say who may ask
     return app
 
 
@@ -136,6 +144,7 @@ def attach(app: FastAPI, runtime: Runtime, *, operator: bool = False) -> None:
     """
     app.state.runtime = runtime
     app.state.feed = EventFeed(lambda: runtime.storage)
+    app.state.test_limits = SendingLimits()
     app.state.access = Access(runtime.settings.auth, operator=operator)
 
 
@@ -155,6 +164,7 @@ class _Described(FastAPI):
 def _add_own_routes(app: FastAPI) -> None:
     @app.get(
         "/healthz",
+        dependencies=[OPEN_TO_ALL],
         tags=["service"],
         operation_id="health",
         summary="Check the service",
@@ -167,6 +177,6 @@ def _add_own_routes(app: FastAPI) -> None:
         runtime.storage.last_event_id()
         return Health(status="ok", version=VERSION)
 
-    @app.get(f"{PREFIX}/docs", include_in_schema=False)
+    @app.get(f"{PREFIX}/docs", dependencies=[OPEN_TO_ALL], include_in_schema=False)
     def docs() -> HTMLResponse:
         return HTMLResponse(reference_page(app.openapi()))

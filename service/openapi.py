@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fastapi import FastAPI
 from pydantic import BaseModel
 
+from service.auth.principal import Permission
+from service.auth.routes import permissions
 from service.bodies import JSON_TYPES, YAML_TYPES
 from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX, Problem
 
@@ -17,7 +19,6 @@ __all__ = ["answers", "body", "describe"]
 _KEPT = "x-example"
 _MODEL = "x-model"
 _MODELS: dict[str, type[BaseModel]] = {}  # of bodies; their schemas are made with the document
-_GUARDED = ("/api/", "/metrics")
 
 _DETAILS = {
     400: "not JSON: Expecting value at line 1 column 1",
@@ -29,7 +30,7 @@ _DETAILS = {
     415: "content type text/plain is not accepted here; send application/json or application/yaml",
     422: "budget.trials: 0 is not above 0",
     429: "too many requests with this key; wait 1 s",
-    500: "the server failed; its log tells why under incident 5f0c2a9be1d3",
+    500: "the server failed; its log says why under incident 5f0c2a9be1d3",
     503: "the database cannot be used now: connection refused",
 }
 
@@ -114,22 +115,41 @@ def describe(app: FastAPI) -> dict[str, Any]:
                 "asks for none, nothing.",
             }
         }
+        needed = permissions(app)
         for path, item in document["paths"].items():
-            for operation in item.values():
-                if path.startswith(_GUARDED):
-                    operation["security"] = [{"key": []}, {}]
-                    for status in (401, 403, 429):
-                        operation["responses"][str(status)] = _problem(status)
-                for part in (operation.get("requestBody", {}), *operation["responses"].values()):
-                    for content in part.get("content", {}).values():
-                        if _MODEL in content.get("schema", {}):
-                            content["schema"] = _schema(_MODELS[content["schema"][_MODEL]])
-                        schemas.update(content.get("schema", {}).pop("$defs", {}))
-                        _restore(content, "example")
-                        for example in content.get("examples", {}).values():
-                            _restore(example, "value")
+            for method, operation in item.items():
+                permission = needed[path, method.upper()]
+                if permission is not None:
+                    _guard(operation, permission)
+                for content in _contents(operation):
+                    schemas.update(_spell_out(content))
         app.openapi_schema = document
     return app.openapi_schema
+
+
+def _guard(operation: dict[str, Any], permission: Permission) -> None:
+    """Say of an operation that it asks for a key, what that must allow, and how it refuses."""
+    operation["x-permission"] = permission.scope
+    operation["security"] = [{"key": []}, {}]
+    for status in (401, 403, 429):
+        operation["responses"][str(status)] = _problem(status)
+
+
+def _contents(operation: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What an operation takes and answers, by media type."""
+    for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+        yield from part.get("content", {}).values()
+
+
+def _spell_out(content: dict[str, Any]) -> dict[str, Any]:
+    """Put schema and examples in their places, and return the schemas that this one refers to."""
+    if _MODEL in content.get("schema", {}):
+        content["schema"] = _schema(_MODELS[content["schema"][_MODEL]])
+    definitions: dict[str, Any] = content.get("schema", {}).pop("$defs", {})
+    _restore(content, "example")
+    for example in content.get("examples", {}).values():
+        _restore(example, "value")
+    return definitions
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -202,5 +202,5 @@ def _unexpected(request: Request, error: Exception) -> JSONResponse:
         exc_info=error,
     )
     return problem_response(
-        request, 500, f"the server failed; its log tells why under incident {incident}"
+        request, 500, f"the server failed; its log says why under incident {incident}"
     )

@@ -17,9 +17,11 @@ from searchspace.errors import HamtuneError, InvalidInput
 from service.app import create_app
 from service.binding import LOOPBACK_NAMES, check_host
 from service.registration import registered
-from service.runtime import Runtime, coordinator_for, open_storage
+from service.runtime import Runtime, coordinator_for, open_storage, process_name
 from service.settings import Settings
 from service.slow_clients import TimedConnection, close_slow
+from service.subscriptions.sender import sending
+from service.trash.emptying import emptying
 from storage.messages import QUEUES
 from workers import process
 from workers.celery_app import await_broker, make_app
@@ -169,7 +171,8 @@ def run_coordinator(settings: Settings, stop: threading.Event) -> None:
             app = make_app(broker)
             await_broker(app, stop)
             log.info("waiting for jobs")
-            coordinator_for(storage, app, settings.worker_silence).serve(stop)
+            with emptying(storage), sending(storage, settings.notify, process_name()):
+                coordinator_for(storage, app, settings.worker_silence).serve(stop)
     finally:
         storage.close()
 

@@ -43,6 +43,8 @@ def reference_page(document: Mapping[str, Any]) -> str:
 def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Iterator[str]:
     yield f"<h3 id='{escape(operation['operationId'])}'>{escape(operation['summary'])}</h3>"
     yield f"<p><code><span class='method'>{method.upper()}</span> {escape(path)}</code></p>"
+    if "x-permission" in operation:
+        yield f"<p>Needs <code>{escape(operation['x-permission'])}</code>.</p>"
     yield _prose(operation["description"])
     parameters = operation.get("parameters", [])
     if parameters:

@@ -14,6 +14,7 @@ from celery import Celery
 from service.datalock import DataLock
 from service.retry import retrying
 from service.settings import Settings
+from service.trash.emptying import emptying
 from storage.identifiers import new_id
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
@@ -21,7 +22,7 @@ from tuner.evaluations import Silence
 from workers.celery_app import make_app, waiting_messages
 from workers.embedded import EmbeddedPool
 
-__all__ = ["Runtime", "coordinator_for", "open_storage"]
+__all__ = ["Runtime", "coordinator_for", "open_storage", "process_name"]
 
 log = logging.getLogger("hamtune.service")
 
@@ -101,6 +102,7 @@ class Runtime:
     def _start_workers(self, storage: Storage, started: ExitStack) -> None:
         if self.settings.private:
             storage.void_preparations()  # of earlier processes, which are dead
+            storage.void_claims()
         app = make_app("memory://")
         pool = EmbeddedPool(
             app,
@@ -118,6 +120,11 @@ class Runtime:
         started.callback(self._end_coordinating, storage)
         if not self._only_asked:
             self._coordinate(None)
+            # What speaks TLS and SMTP takes its time to load, which `hamtune run` need not pay.
+            from service.subscriptions.sender import sending
+
+            started.enter_context(sending(storage, self.settings.notify, process_name()))
+            started.enter_context(emptying(storage))
 
     def _coordinate(self, only: str | None) -> None:
         assert self._coordinator is not None, "the runtime runs no jobs"
@@ -195,7 +202,12 @@ def coordinator_for(
     def backlog() -> int:
         return waiting_messages(app)
 
-    # Process numbers come again, in containers at once.
-    name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
     silence = Silence(running_seconds=worker_silence)
-    return Coordinator(storage, dispatch, name, silence=silence, backlog=backlog, embedded=embedded)
+    return Coordinator(
+        storage, dispatch, process_name(), silence=silence, backlog=backlog, embedded=embedded
+    )
+
+
+def process_name() -> str:
+    """A name that nobody else has; process numbers come again, in containers at once."""
+    return f"{socket.gethostname()}-{os.getpid()}-{new_id()}"

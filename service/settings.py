@@ -10,16 +10,22 @@ from pathlib import Path
 from searchspace.errors import InvalidInput
 from searchspace.units import parse_duration, parse_size
 from service.auth.settings import AuthSettings
+from service.subscriptions.settings import NotifySettings
 from workers.capture_limits import CapturePolicy, Limits
 
 __all__ = ["SECRETS", "Settings", "with_secrets"]
 
-SECRETS = ("HAMTUNE_DATABASE_URL", "HAMTUNE_BROKER_URL", "HAMTUNE_ARTIFACTS_URL", "HAMTUNE_API_KEY")
+SECRETS = (
+    "HAMTUNE_DATABASE_URL", "HAMTUNE_BROKER_URL", "HAMTUNE_ARTIFACTS_URL", "HAMTUNE_API_KEY",
+    "HAMTUNE_SMTP_URL",
+)  # fmt: skip
 """Variables that may hold secrets: `<name>_FILE` names a file to read in their place."""
 
 DEFAULT_UPLOAD_LIMIT = 512 * 1024 * 1024
 DEFAULT_BODY_LIMIT = 1024 * 1024
 DEFAULT_WORKER_SILENCE = 30.0
+DEFAULT_KEEP_DELETED = 30 * 86400.0
+_LONGEST_KEEPING = 36500 * 86400.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +41,14 @@ class Settings:
         upload_limit: Largest trace archive accepted, in bytes.
         body_limit: Largest JSON or YAML body accepted, in bytes.
         worker_silence: Seconds without a sign of life after which a worker is given up.
+        keep_deleted: Seconds for which a deleted job can be restored; 0 means that it is gone at
+            once.
         captures: What captures of users' programs may do.
         cache: Where copies of artifacts of a remote store are kept; None for a default place.
         cache_size: How many bytes of them; None for 10 GiB.
         metrics_port: Where coordinators and workers serve metrics on loopback; None for nowhere.
         auth: Whether and how the service asks who is there.
+        notify: How messages about jobs are sent.
     """
 
     data: Path
@@ -50,11 +59,13 @@ class Settings:
     upload_limit: int = DEFAULT_UPLOAD_LIMIT
     body_limit: int = DEFAULT_BODY_LIMIT
     worker_silence: float = DEFAULT_WORKER_SILENCE
+    keep_deleted: float = DEFAULT_KEEP_DELETED
     captures: CapturePolicy = field(default_factory=CapturePolicy)
     cache: Path | None = None
     cache_size: int | None = None
     metrics_port: int | None = None
     auth: AuthSettings = field(default_factory=AuthSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)
 
     @property
     def embedded(self) -> bool:
@@ -64,7 +75,12 @@ class Settings:
     @property
     def private(self) -> bool:
         """Whether who holds the data directory is the only one to run jobs of the database."""
-        return self.embedded and self.database_url.startswith(f"sqlite:///{self.data}/")
+        return self.embedded and self.keeps_database_in_data
+
+    @property
+    def keeps_database_in_data(self) -> bool:
+        """Whether the database is a file in the data directory."""
+        return self.database_url.startswith(f"sqlite:///{self.data}/")
 
     @classmethod
     def under(cls, data: Path) -> Settings:
@@ -95,11 +111,13 @@ class Settings:
             concurrency=_positive(values, "HAMTUNE_CONCURRENCY"),
             upload_limit=_size(values, "HAMTUNE_UPLOAD_LIMIT", DEFAULT_UPLOAD_LIMIT),
             worker_silence=_seconds(values, "HAMTUNE_WORKER_SILENCE", DEFAULT_WORKER_SILENCE),
+            keep_deleted=_keep_deleted(values),
             captures=_captures(values),
             cache=Path(values["HAMTUNE_CACHE"]) if values.get("HAMTUNE_CACHE") else None,
             cache_size=_size(values, "HAMTUNE_CACHE_SIZE", 0) or None,
             metrics_port=_positive(values, "HAMTUNE_METRICS_PORT"),
             auth=AuthSettings.from_environment(values),
+            notify=NotifySettings.from_environment(values),
         )
 
 
@@ -138,6 +156,15 @@ def _captures(values: Mapping[str, str]) -> CapturePolicy:
         ),
         sandbox=sandbox == "on",
     )
+
+
+def _keep_deleted(values: Mapping[str, str]) -> float:
+    if values.get("HAMTUNE_KEEP_DELETED", "").strip() == "0":
+        return 0.0
+    seconds = _seconds(values, "HAMTUNE_KEEP_DELETED", DEFAULT_KEEP_DELETED)
+    if seconds > _LONGEST_KEEPING:
+        raise InvalidInput("jobs are kept for 36500d at most", field="HAMTUNE_KEEP_DELETED")
+    return seconds
 
 
 def _seconds(values: Mapping[str, str], name: str, default: float) -> float:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -148,14 +149,9 @@ class Artifacts:
         digest = hashlib.sha256()
         try:
             with os.fdopen(handle, "wb") as written:
-                if isinstance(source, bytes):
-                    digest.update(source)
-                    written.write(source)
-                else:
-                    with source.open("rb") as read:
-                        while chunk := read.read(_CHUNK_BYTES):
-                            digest.update(chunk)
-                            written.write(chunk)
+                for chunk in _chunks(source):
+                    digest.update(chunk)
+                    written.write(chunk)
                 written.flush()
                 os.fsync(written.fileno())
         except BaseException:
@@ -168,18 +164,22 @@ class Artifacts:
         arriving = Path(name)
         try:
             with os.fdopen(handle, "wb") as written:
-                try:
-                    with _reaching(), self._files.open(self._remote(digest), "rb") as read:
-                        while chunk := read.read(_CHUNK_BYTES):
-                            written.write(chunk)
-                except FileNotFoundError:
-                    raise ArtifactMissing(f"there is no artifact {digest}") from None
+                self._copy(digest, written)
             if _sha256(arriving) != digest:
                 raise ArtifactDamaged(f"artifact {digest} was altered in its store; put it again")
             self._adopt(arriving, digest)
         finally:
             arriving.unlink(missing_ok=True)
         self._forget_oldest(keep=digest)
+
+    def _copy(self, digest: str, target: BinaryIO) -> None:
+        """Copy what the remote store has."""
+        try:
+            with _reaching(), self._files.open(self._remote(digest), "rb") as read:
+                while chunk := read.read(_CHUNK_BYTES):
+                    target.write(chunk)
+        except FileNotFoundError:
+            raise ArtifactMissing(f"there is no artifact {digest}") from None
 
     def _adopt(self, arriving: Path, digest: str) -> None:
         """Give a complete file its name; readers see it whole or not at all."""
@@ -252,3 +252,12 @@ def _reaching() -> Iterator[None]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _chunks(source: Path | bytes) -> Iterator[bytes]:
+    if isinstance(source, bytes):
+        yield source
+        return
+    with source.open("rb") as read:
+        while chunk := read.read(_CHUNK_BYTES):
+            yield chunk

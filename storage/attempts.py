@@ -7,29 +7,37 @@ when a worker is free what it does, not when a trial is asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from itertools import takewhile
 from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import (
-    Integer,
     Row,
     Update,
-    and_,
-    bindparam,
-    func,
     insert,
-    select,
-    tuple_,
-    update,
 )
 from sqlalchemy.orm import Session
 
+from storage.attempt_statements import (
+    ALL_OPEN,
+    BEAT,
+    BEGIN,
+    COUNT_RUNNING,
+    END,
+    FINISH,
+    LAST,
+    NEXT,
+    OF_TRIAL,
+    OPEN,
+    SILENT,
+    TRIAL_STATE,
+    WAITING,
+)
 from storage.database import Database, Repository
 from storage.errors import Conflict, NotFound
 from storage.evaluations import keep_outcome
-from storage.fair_share import by_turn
+from storage.fair_share import Contender, by_turn
 from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, trial_id
 from storage.job_rows import charge, find_and_lock_job, hold_lease, improve
 from storage.project_rows import CONTENDERS, CONTENDERS_AND_CLOCK, contender, spend
@@ -38,7 +46,6 @@ from storage.trial_rows import (
     ATTEMPTS,
     OPEN_ATTEMPT_STATES,
     OPEN_TRIAL_STATES,
-    TRIALS,
     begin_trials,
     best_of,
     change_trial,
@@ -48,59 +55,6 @@ from storage.trial_rows import (
 )
 
 __all__ = ["Attempts", "Finished", "Taken"]
-
-_THIS = and_(
-    ATTEMPTS.c.job_id == bindparam("its_job"),
-    ATTEMPTS.c.trial_number == bindparam("its_trial"),
-    ATTEMPTS.c.number == bindparam("its_number"),
-)
-_CHANGE = update(ATTEMPTS).where(_THIS).returning(ATTEMPTS.c.number)
-_THESE = and_(
-    ATTEMPTS.c.job_id == bindparam("its_job"),
-    tuple_(ATTEMPTS.c.trial_number, ATTEMPTS.c.number).in_(bindparam("which", expanding=True)),
-)
-_BEGIN = (
-    update(ATTEMPTS)
-    .where(_THESE, ATTEMPTS.c.state == "dispatched")
-    .values(state="running", worker=bindparam("its_worker"), heartbeat_at=bindparam("now"))
-)
-_FINISH = (
-    update(ATTEMPTS)
-    .where(_THESE, ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
-    .values(state="finished", finished_at=bindparam("now"))
-)
-_END = _CHANGE.where(ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
-_BEAT = _CHANGE.where(ATTEMPTS.c.state == "running")
-_TRIAL_STATE = select(TRIALS.c.state).where(
-    TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number == bindparam("number")
-)
-_OF_TRIAL = (
-    select(ATTEMPTS)
-    .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.trial_number == bindparam("number"))
-    .order_by(ATTEMPTS.c.number)
-)
-_LAST = _OF_TRIAL.order_by(None).order_by(ATTEMPTS.c.number.desc()).limit(1)
-_OPEN = (
-    select(ATTEMPTS)
-    .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state.in_(OPEN_ATTEMPT_STATES))
-    .order_by(ATTEMPTS.c.trial_number)
-)
-_SILENT = _OPEN.where(
-    ATTEMPTS.c.heartbeat_at + bindparam("silence") <= bindparam("now")
-    # A heartbeat that came in while this waited for its row keeps the attempt.
-).with_for_update()
-_ALL_OPEN = _OPEN.with_for_update()
-_COUNT_RUNNING = select(func.count()).where(
-    ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state == "running"
-)
-_WAITING = (
-    select(ATTEMPTS.c.trial_number, ATTEMPTS.c.number)
-    .where(ATTEMPTS.c.job_id == bindparam("job_id"), ATTEMPTS.c.state == "dispatched")
-    .order_by(ATTEMPTS.c.trial_number)
-    .limit(bindparam("most", type_=Integer))
-)
-# What another worker is about to take is its.
-_NEXT = _WAITING.with_for_update(skip_locked=True)
 
 
 class Taken(NamedTuple):
@@ -141,12 +95,12 @@ class Attempts(Repository):
             now = hold_lease(self._database, session, job_id, token)
             connection = session.connection()
             the_trial = {"job_id": job_id, "number": number}
-            state = connection.execute(_TRIAL_STATE, the_trial).scalar_one_or_none()
+            state = connection.execute(TRIAL_STATE, the_trial).scalar_one_or_none()
             if state is None:
                 raise NotFound(f"there is no trial {identifier}")
             if state not in OPEN_TRIAL_STATES:
                 raise Conflict(f"trial {identifier} is {state}; it needs no attempt")
-            last = connection.execute(_LAST, the_trial).one_or_none()
+            last = connection.execute(LAST, the_trial).one_or_none()
             if last is not None and last.state in OPEN_ATTEMPT_STATES:
                 return _record(last)
             row = connection.execute(
@@ -208,32 +162,16 @@ class Attempts(Repository):
                 if rows and not is_sqlite:
                     session.info["now"] = rows[0].now
                 now = self._database.now(session)
-                locked = ""
                 if only_named:
                     rows = [row for row in rows if row.id == parts[0]]
-                for one in by_turn([contender(row, now) for row in rows]):
-                    room = most
-                    if one.concurrency is not None:
-                        # Locks of jobs are taken in the order of their ids, so that none deadlocks.
-                        if one.job < locked:
-                            continue
-                        locked = one.job
-                        room = min(most, _room(session, one.job, one.concurrency))
-                    if room < 1:
-                        continue
-                    found = connection.execute(_NEXT, {"job_id": one.job, "most": room}).all()
-                    if found:
-                        chosen = [(row.trial_number, row.number) for row in found]
-                        # What was lost or handed back before may be why: it takes none with it.
-                        chosen = list(takewhile(_is_first, chosen)) or chosen[:1]
-                        trials = _begin(self._database, session, one.job, chosen, worker)
-                        return [
-                            Taken(attempt_id(one.job, *which), trial)
-                            for which, trial in zip(chosen, trials, strict=True)
-                        ]
+                job, chosen = _chosen(session, by_turn([contender(row, now) for row in rows]), most)
+                trials = _begin(self._database, session, job, chosen, worker) if chosen else []
+                return [
+                    Taken(attempt_id(job, *which), trial)
+                    for which, trial in zip(chosen, trials, strict=True)
+                ]
         except _Stale:
-            pass
-        return []
+            return []
 
     def heartbeat(self, identifier: str, headway: Headway | None = None) -> bool:
         """Say that an attempt is being worked on; False where it was given up meanwhile.
@@ -248,7 +186,7 @@ class Attempts(Repository):
         try:
             with self._database.writing() as session:
                 known = {} if headway is None else asdict(headway)
-                _change(session, _BEAT, parts, heartbeat_at=self._database.now(session), **known)
+                _change(session, BEAT, parts, heartbeat_at=self._database.now(session), **known)
         except _Stale:
             return False
         return True
@@ -300,7 +238,7 @@ class Attempts(Repository):
             if now is None:
                 return False
             which = [parts[1:] for _, parts in finished]
-            _change_all(session, _FINISH, job_id, which, now=now)
+            _change_all(session, FINISH, job_id, which, now=now)
             settled = [
                 (parts[1], one.outcome, result)
                 for (one, parts), result in zip(finished, results, strict=True)
@@ -317,7 +255,7 @@ class Attempts(Repository):
                     key, cutoff = one.evaluation_key, row.cutoff
                     keep_outcome(self._database, session, key, one.outcome, cutoff, now, result)
             if best is not None:
-                improve(session, job_id, best[1], best[0])
+                improve(session, job_id, best[1], best[0], now)
             spend(session, job_id, now, *outcomes)
         return True
 
@@ -329,7 +267,7 @@ class Attempts(Repository):
         try:
             with self._database.writing() as session:
                 now = self._database.now(session)
-                _change(session, _END, parts, state="lost", finished_at=now)
+                _change(session, END, parts, state="lost", finished_at=now)
                 if _reopen(self._database, session, parts[0], parts[1]) is None:
                     raise _Stale
         except _Stale:
@@ -339,31 +277,31 @@ class Attempts(Repository):
     def waiting_attempts(self, job_id: str, most: int) -> list[str]:
         """The attempts of a job that no worker has taken, those whose turn is next, in order."""
         with self._database.reading() as session:
-            rows = session.connection().execute(_WAITING, {"job_id": job_id, "most": most}).all()
+            rows = session.connection().execute(WAITING, {"job_id": job_id, "most": most}).all()
             return [attempt_id(job_id, row.trial_number, row.number) for row in rows]
 
     def count_running_attempts(self, job_id: str) -> int:
         """How many attempts of a job are under way."""
         with self._database.reading() as session:
-            found = session.connection().execute(_COUNT_RUNNING, {"job_id": job_id})
+            found = session.connection().execute(COUNT_RUNNING, {"job_id": job_id})
             return int(found.scalar_one())
 
     def open_attempts(self, job_id: str) -> list[Attempt]:
         """The attempts of a job that are dispatched or running."""
         with self._database.reading() as session:
-            rows = session.connection().execute(_OPEN, {"job_id": job_id}).all()
+            rows = session.connection().execute(OPEN, {"job_id": job_id}).all()
             return [_record(row) for row in rows]
 
     def trial_attempts(self, job_id: str, number: int) -> list[Attempt]:
         """All attempts at a trial, the first one first."""
         with self._database.reading() as session:
-            rows = session.connection().execute(_OF_TRIAL, {"job_id": job_id, "number": number})
+            rows = session.connection().execute(OF_TRIAL, {"job_id": job_id, "number": number})
             return [_record(row) for row in rows]
 
     def running_attempts(self, job_id: str) -> list[Attempt]:
         """The attempts at trials of a job that workers are at, by trial."""
         with self._database.reading() as session:
-            rows = session.connection().execute(_OPEN, {"job_id": job_id})
+            rows = session.connection().execute(OPEN, {"job_id": job_id})
             return [_record(row) for row in rows if row.state == "running"]
 
     def expire_attempts(
@@ -394,15 +332,42 @@ class Attempts(Repository):
             values: dict[str, Any] = {"job_id": job_id}
             if older_than_seconds is not None:
                 values.update(silence=older_than_seconds, now=now)
-            statement = _ALL_OPEN if older_than_seconds is None else _SILENT
+            statement = ALL_OPEN if older_than_seconds is None else SILENT
             silent = session.connection().execute(statement, values).all()
             lost: list[Attempt] = []
             for row in silent:
                 parts = (row.job_id, row.trial_number, row.number)
-                _change(session, _END, parts, state="lost", finished_at=now)
+                _change(session, END, parts, state="lost", finished_at=now)
                 _reopen(self._database, session, row.job_id, row.trial_number)
                 lost.append(replace(_record(row), state="lost", finished_at=now))
             return lost
+
+
+def _chosen(
+    session: Session, contenders: Iterable[Contender], most: int
+) -> tuple[str, list[tuple[int, int]]]:
+    """The first job with an attempt that waits and may run now, and which of them to take.
+
+    Returns:
+        The job, and trial and attempt numbers: none where nothing waits that may run now.
+    """
+    locked = ""
+    for one in contenders:
+        room = most
+        if one.concurrency is not None:
+            # Locks of jobs are taken in the order of their ids, so that none deadlocks.
+            if one.job < locked:
+                continue
+            locked = one.job
+            room = min(most, _room(session, one.job, one.concurrency))
+        if room < 1:
+            continue
+        found = session.connection().execute(NEXT, {"job_id": one.job, "most": room}).all()
+        if found:
+            chosen = [(row.trial_number, row.number) for row in found]
+            # What was lost or handed back before may be why: it takes none with it.
+            return one.job, list(takewhile(_is_first, chosen)) or chosen[:1]
+    return "", []
 
 
 def _is_first(which: tuple[int, int]) -> bool:
@@ -423,7 +388,7 @@ def _begin(
         _Stale: One is not dispatched, or its trial is not open.
     """
     now = database.now(session)
-    _change_all(session, _BEGIN, job_id, which, its_worker=worker, now=now)
+    _change_all(session, BEGIN, job_id, which, its_worker=worker, now=now)
     numbers = [trial for trial, _ in which]
     rows = begin_trials(database, session, job_id, numbers, worker, now)
     if rows is None:
@@ -438,7 +403,7 @@ def _room(session: Session, job_id: str, concurrency: int) -> int:
     """
     if find_and_lock_job(session, job_id) is None:
         return 0
-    running = session.connection().execute(_COUNT_RUNNING, {"job_id": job_id}).scalar_one()
+    running = session.connection().execute(COUNT_RUNNING, {"job_id": job_id}).scalar_one()
     return concurrency - int(running)
 
 

@@ -59,12 +59,7 @@ def write_backup(database: Database, artifacts: Artifacts, target: Path) -> Back
     draft = target.with_name(f".{target.name}.new")
     try:
         with tarfile.open(draft, "w:gz", compresslevel=1) as archive:
-            rows, digests = {}, {}
-            with plainly(), _snapshot(database) as connection:
-                for table in _tables(connection):
-                    with tempfile.TemporaryFile() as file:
-                        rows[table.name], digests[table.name] = _dump(connection, table, file)
-                        _add(archive, f"tables/{table.name}.jsonl", file)
+            rows, digests = _add_tables(database, archive)
             stored = artifacts.names()
             for digest in stored:
                 with artifacts.path(digest).open("rb") as file:
@@ -83,6 +78,19 @@ def write_backup(database: Database, artifacts: Artifacts, target: Path) -> Back
     finally:
         draft.unlink(missing_ok=True)
     return BackupSummary(revision, rows, len(stored))
+
+
+def _add_tables(
+    database: Database, archive: tarfile.TarFile
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Add all tables as of one moment, and return the rows and the SHA-256 of each."""
+    rows, digests = {}, {}
+    with plainly(), _snapshot(database) as connection:
+        for table in _tables(connection):
+            with tempfile.TemporaryFile() as file:
+                rows[table.name], digests[table.name] = _dump(connection, table, file)
+                _add(archive, f"tables/{table.name}.jsonl", file)
+    return rows, digests
 
 
 def restore(source: Path, database: Database, artifacts: Artifacts) -> BackupSummary:

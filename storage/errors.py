@@ -12,6 +12,7 @@ __all__ = [
     "NotFound",
     "QuotaExceeded",
     "ReplayDiverged",
+    "Throttled",
     "Unavailable",
     "UnknownRevision",
 ]
@@ -35,6 +36,18 @@ class ReplayDiverged(HamtuneError):
 
 class QuotaExceeded(HamtuneError):
     """The project has used up what it may use of something."""
+
+
+class Throttled(HamtuneError):
+    """Too much of something at once, or lately.
+
+    Attributes:
+        seconds: After which it is of use to ask again.
+    """
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 class ArtifactMissing(NotFound):

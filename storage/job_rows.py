@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, cast
 
 from sqlalchemy import Double, Integer, Select, and_, bindparam, or_, select, update
@@ -11,9 +12,11 @@ from storage.database import CLOCK, Database
 from storage.errors import LeaseLost, NotFound
 from storage.fair_share import PRIORITIES
 from storage.models import JobRow, table
+from storage.outbox import note_incumbent
 from storage.records import Job, JobState, Outcome, Priority
 
 __all__ = [
+    "absent_job",
     "charge",
     "count_active_time",
     "end_lease",
@@ -31,13 +34,13 @@ __all__ = [
 _JOBS = table(JobRow)
 _HOLD: Select[Any] = (
     select(_JOBS.c.lease_token, _JOBS.c.lease_owner)
-    .where(_JOBS.c.id == bindparam("job_id"))
+    .where(_JOBS.c.id == bindparam("job_id"), _JOBS.c.deleted_at.is_(None))
     .with_for_update()
 )
 _HOLD_AND_CLOCK: Select[Any] = _HOLD.add_columns(CLOCK)
 _CHARGE = (
     update(_JOBS)
-    .where(_JOBS.c.id == bindparam("job_id"))
+    .where(_JOBS.c.id == bindparam("job_id"), _JOBS.c.deleted_at.is_(None))
     .values(
         cpu_seconds=_JOBS.c.cpu_seconds + bindparam("cpu"),
         evaluations=_JOBS.c.evaluations + bindparam("simulated", type_=Integer),
@@ -75,8 +78,24 @@ def lock_job(session: Session, job_id: str) -> JobRow:
     """
     row = find_and_lock_job(session, job_id)
     if row is None:
-        raise NotFound(f"there is no job {job_id}")
+        raise absent_job(job_id, session.get(JobRow, job_id))
     return row
+
+
+def absent_job(job_id: str, row: JobRow | None) -> NotFound:
+    """What to say of a job that is not there: one in the trash can be brought back.
+
+    Args:
+        job_id: What was asked for.
+        row: Its row, where that is whoever asks may know of it.
+    """
+    if row is None or row.restorable_until is None:
+        return NotFound(f"there is no job {job_id}")
+    until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(row.restorable_until))
+    return NotFound(
+        f"job {job_id} ({row.name!r}) was deleted; 'hamtune restore {job_id}' brings it back "
+        f"until {until}"
+    )
 
 
 def lock_leased_job(session: Session, job_id: str, token: int) -> JobRow:
@@ -134,16 +153,20 @@ def charge(database: Database, session: Session, job_id: str, *outcomes: Outcome
     return database.now(session)
 
 
-def improve(session: Session, job_id: str, number: int, value: float) -> None:
+def improve(session: Session, job_id: str, number: int, value: float, now: float) -> None:
     """Make a completed trial inside the search space the best of its charged job, if it is."""
-    session.connection().execute(
+    improved = session.connection().execute(
         _IMPROVE, {"job_id": job_id, "trial": number, "simulated_time": value}
     )
+    if improved.rowcount:
+        note_incumbent(session, job_id, now)
 
 
 def find_and_lock_job(session: Session, job_id: str) -> JobRow | None:
-    """A job's row, locked."""
-    statement = select(JobRow).where(JobRow.id == job_id).with_for_update()
+    """A job's row, locked; None where there is none, or it was deleted."""
+    statement = (
+        select(JobRow).where(JobRow.id == job_id, JobRow.deleted_at.is_(None)).with_for_update()
+    )
     return session.scalars(statement).one_or_none()
 
 
@@ -193,6 +216,8 @@ def job_record(row: JobRow) -> Job:
         note=row.note,
         tags=tuple(tag for tag in row.tags.split(",") if tag),
         archived_at=row.archived_at,
+        deleted_at=row.deleted_at,
+        restorable_until=row.restorable_until,
     )
 
 

@@ -1,29 +1,39 @@
-"""Jobs: creation, listing, preparation, changes of state, deletion."""
+"""Jobs: creation, listing, preparation, changes of state."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
 
 from storage.database import Repository
-from storage.errors import Conflict, NotFound
+from storage.errors import Conflict
 from storage.fair_share import PRIORITIES
 from storage.identifiers import new_id
-from storage.job_rows import end_lease, job_event, job_record, lock_job, lock_leased_job
-from storage.models import EventRow, JobRow, table
+from storage.job_names import free_name
+from storage.job_rows import (
+    absent_job,
+    end_lease,
+    job_event,
+    job_record,
+    lock_job,
+    lock_leased_job,
+)
+from storage.models import JobRow, table
+from storage.outbox import note_end
 from storage.pagination import newest_first
 from storage.project_rows import PROJECTS
 from storage.quotas import admit_job, exhausted
-from storage.records import FINAL_JOB_STATES, Archived, Job, JobState, Page, Priority
+from storage.records import FINAL_JOB_STATES, Archived, Deleted, Job, JobState, Page, Priority
 from storage.states import check_transition
 from storage.trial_rows import cancel_open
 
 __all__ = ["Glance", "Jobs"]
 
 _JOBS = table(JobRow)
-_EXISTS = select(_JOBS.c.id).where(_JOBS.c.id == bindparam("job_id"))
+_EXISTS = select(_JOBS.c.id).where(_JOBS.c.id == bindparam("job_id"), _JOBS.c.deleted_at.is_(None))
 _GLANCE = (
     select(
         _JOBS.c.state,
@@ -35,7 +45,7 @@ _GLANCE = (
         PROJECTS.c.most_cpu_seconds,
     )
     .join_from(_JOBS, PROJECTS, PROJECTS.c.name == _JOBS.c.project, isouter=True)
-    .where(_JOBS.c.id == bindparam("job_id"))
+    .where(_JOBS.c.id == bindparam("job_id"), _JOBS.c.deleted_at.is_(None))
 )
 
 
@@ -53,6 +63,16 @@ class Glance(NamedTuple):
     exhausted: str | None
 
 
+_AT_FIRST = {
+    "state": "queued",
+    "lease_token": 0,
+    "active_seconds": 0.0,
+    "cpu_seconds": 0.0,
+    "evaluations": 0,
+}
+"""What every job has in the beginning."""
+
+
 class Jobs(Repository):
     """The methods of `Storage` about jobs."""
 
@@ -67,6 +87,8 @@ class Jobs(Repository):
         owner: str | None = None,
         priority: Priority = "normal",
         concurrency: int | None = None,
+        numbered: bool = False,
+        decided: Collection[str] = (),
     ) -> Job:
         """Store a job, queued.
 
@@ -79,39 +101,38 @@ class Jobs(Repository):
             owner: Who submits it.
             priority: Its class.
             concurrency: How many of its trials are evaluated at once, at most.
+            numbered: Whether it is another one of this name, and gets the first of `name-2`,
+                `name-3`, ... that is free, in its job file too.
+            decided: Fields of the job file that were decided here, so that a repeated call may have
+                others.
 
         Raises:
             QuotaExceeded: The project may have no more jobs, or has used up what it may.
-            Conflict: The key was used for a job with another specification.
+            Conflict: The key was used for a job with another specification, or that was deleted.
             NotFound: There is no such application.
         """
         with self._database.writing() as session:
             identifier = new_id()
-            inserted = self._database.insert_new(
-                session,
-                JobRow,
-                {
-                    "id": identifier,
-                    "project": self.home,
-                    "owner": owner,
-                    "name": name,
-                    "state": "queued",
-                    "seed": seed,
-                    "application_id": application_id,
-                    "idempotency_key": idempotency_key,
-                    "created_at": self._database.now(session),
-                    "spec": spec,
-                    "priority": PRIORITIES[priority],
-                    "concurrency": concurrency,
-                    "lease_token": 0,
-                    "active_seconds": 0.0,
-                    "cpu_seconds": 0.0,
-                    "evaluations": 0,
-                },
-            )
+            values = {
+                "id": identifier,
+                "project": self.home,
+                "owner": owner,
+                "name": name,
+                "seed": seed,
+                "application_id": application_id,
+                "idempotency_key": idempotency_key,
+                "created_at": self._database.now(session),
+                "spec": spec,
+                "priority": PRIORITIES[priority],
+                "concurrency": concurrency,
+            }
+            inserted = self._database.insert_new(session, JobRow, _AT_FIRST | values)
             if inserted:
                 admit_job(session, self.home)
                 row = session.get_one(JobRow, identifier)
+                if numbered:
+                    row.name = free_name(session, self.home, name)
+                    row.spec = {**spec, "name": row.name}
                 self._database.note(session, row.id, "job", job_event(row, None))
                 return job_record(row)
             row = session.scalars(
@@ -119,13 +140,14 @@ class Jobs(Repository):
                     JobRow.project == self.home, JobRow.idempotency_key == idempotency_key
                 )
             ).one()
-            # A job that was renamed meanwhile still has its first name in its file.
-            if (row.spec, row.seed) != (spec, seed):
-                raise Conflict(
-                    f"the idempotency key was used for job {row.id}, which differs;"
-                    " send another key for another job"
-                )
+            ours = {*decided, "name"} if numbered else {*decided}
+            _check_repeated(row, spec | {field: row.spec.get(field) for field in ours}, seed)
             return job_record(row)
+
+    def free_job_name(self, name: str) -> str:
+        """The first of `name-2`, `name-3`, ... that no job of the project has now."""
+        with self._database.reading() as session:
+            return free_name(session, self.home, name)
 
     def get_job(self, job_id: str) -> Job:
         """One job.
@@ -134,10 +156,9 @@ class Jobs(Repository):
             NotFound: There is none with this id.
         """
         with self._database.reading() as session:
-            statement = select(JobRow).where(JobRow.id == job_id)
-            row = session.scalars(self._visible(statement, JobRow.project)).one_or_none()
-            if row is None:
-                raise NotFound(f"there is no job {job_id}")
+            row = self._find(session, job_id)
+            if row is None or row.deleted_at is not None:
+                raise absent_job(job_id, row)
             return job_record(row)
 
     def check_job(self, job_id: str) -> None:
@@ -149,7 +170,12 @@ class Jobs(Repository):
         statement = self._visible(_EXISTS, JobRow.project)
         with self._database.reading() as session:
             if session.connection().execute(statement, {"job_id": job_id}).first() is None:
-                raise NotFound(f"there is no job {job_id}")
+                raise absent_job(job_id, self._find(session, job_id))
+
+    def _find(self, session: Session, job_id: str) -> JobRow | None:
+        """A job's row, deleted or not."""
+        statement = select(JobRow).where(JobRow.id == job_id)
+        return session.scalars(self._visible(statement, JobRow.project)).one_or_none()
 
     def glance(self, job_id: str) -> Glance | None:
         """The state of a job and the token of its lease, at little cost; None if it is gone."""
@@ -167,6 +193,7 @@ class Jobs(Repository):
         tag: str | None = None,
         search: str | None = None,
         archived: Archived = "include",
+        deleted: Deleted = "exclude",
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Job]:
@@ -179,13 +206,17 @@ class Jobs(Repository):
             search: Part of the name or of a tag, in small or capital letters, or the beginning of
                 the id.
             archived: Whether jobs that are put aside are among them, or they alone.
+            deleted: Whether jobs are listed that are there, or those in the trash.
             limit: Most jobs of the page.
             cursor: Of the page before.
 
         Raises:
             InvalidInput: The limit is out of range or the cursor is not one.
         """
-        statement = self._visible(select(JobRow), JobRow.project)
+        gone = JobRow.deleted_at.is_not(None)
+        statement = self._visible(select(JobRow), JobRow.project).where(
+            gone if deleted == "only" else ~gone
+        )
         if state is not None:
             statement = statement.where(
                 JobRow.state.in_((state,) if isinstance(state, str) else state)
@@ -223,6 +254,26 @@ class Jobs(Repository):
                 row.application_id = application_id
                 row.space = space
             return job_record(row)
+
+    def weigh_sources(self, job_id: str, token: int, weights: Sequence[float]) -> None:
+        """Store how much each job counts that a job learns from, for people to see.
+
+        Args:
+            job_id: The job.
+            token: Its lease.
+            weights: In the order of `learned_from` of its space.
+
+        Raises:
+            LeaseLost: The token is not that of the job's lease.
+        """
+        with self._database.writing() as session:
+            row = lock_leased_job(session, job_id, token)
+            space = row.space or {}
+            learned = [
+                {**one, "weight": weight}
+                for one, weight in zip(space.get("learned_from", ()), weights, strict=True)
+            ]
+            row.space = {**space, "learned_from": learned}
 
     def transition(
         self,
@@ -282,6 +333,8 @@ class Jobs(Repository):
                 cancel_open(self._database, session, job_id, now)
             if to == "paused" or to in FINAL_JOB_STATES:
                 end_lease(row, now)
+            if to in FINAL_JOB_STATES:
+                note_end(session, row, now)
             self._database.note(session, job_id, "job", job_event(row, previous))
             return job_record(row)
 
@@ -342,18 +395,19 @@ class Jobs(Repository):
             self._database.note(session, job_id, "job", job_event(row, None))
             return job_record(row)
 
-    def delete_job(self, job_id: str) -> None:
-        """Delete a paused or ended job with its trials and events; one last event says so.
 
-        Raises:
-            NotFound: There is no such job.
-            Conflict: The job is still at work.
-        """
-        with self._database.writing() as session:
-            row = lock_job(session, job_id)
-            if row.state != "paused" and row.state not in FINAL_JOB_STATES:
-                raise Conflict(f"job {job_id} is {row.state}; cancel it before deleting it")
-            session.execute(delete(EventRow).where(EventRow.job_id == job_id))
-            # Trials and attempts go with it, by the foreign keys' cascade.
-            session.execute(delete(JobRow).where(JobRow.id == job_id))
-            self._database.note(session, job_id, "job", {"state": "deleted", "previous": row.state})
+def _check_repeated(row: JobRow, spec: dict[str, Any], seed: int) -> None:
+    """Refuse another job under the key of one that there is, and the key of a deleted one.
+
+    A job that was renamed meanwhile still has its first name in its file.
+    """
+    if row.deleted_at is not None:
+        raise Conflict(
+            f"the idempotency key was used for job {row.id}, which was deleted;"
+            " restore that job, or send another key"
+        )
+    if (row.spec, row.seed) != (spec, seed):
+        raise Conflict(
+            f"the idempotency key was used for job {row.id}, which differs;"
+            " send another key for another job"
+        )

@@ -6,20 +6,18 @@ silent is lost and done anew under another number, so that the old one cannot be
 
 from __future__ import annotations
 
-import hashlib
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from storage.database import Repository
-from storage.errors import Conflict, NotFound
+from storage.errors import Conflict
 from storage.job_rows import lock_job, lock_leased_job
-from storage.models import JobRow, MeasuredRow, MeasuredRunRow, MeasuringRow
-from storage.records import (
+from storage.measured_records import (
     MeasuredConfiguration,
     MeasuredOutcome,
     MeasuredPurpose,
@@ -27,18 +25,28 @@ from storage.records import (
     MeasuredState,
     Measuring,
     MeasuringCounts,
-    MeasuringState,
     NewMeasured,
 )
+from storage.measured_rows import (
+    close,
+    configuration_record,
+    configuration_rows,
+    enter,
+    fill,
+    hear,
+    measuring_record,
+    new_run,
+    run_record,
+    run_row,
+    run_rows,
+    turn_of,
+)
+from storage.models import JobRow, MeasuredRow, MeasuredRunRow, MeasuringRow
 
 __all__ = ["EVENT", "MeasuredRuns"]
 
 EVENT = "measuring"
 """The kind of the events that tell of runs."""
-
-_FAILURES = 2  # after which a configuration is not tried again
-_LOSSES = 5  # likewise: it may be what ends the agents
-_RUNS = 3  # times the repetitions, however many of them did not count
 
 
 class MeasuredRuns(Repository):
@@ -78,9 +86,9 @@ class MeasuredRuns(Repository):
                     created_at=self._database.now(session),
                 )
                 session.add(row)
-                _enter(session, job_id, "finalists", candidates)
+                enter(session, job_id, "finalists", candidates)
                 self._tell(session, row)
-            return _measuring(row)
+            return measuring_record(row)
 
     def add_measured(
         self,
@@ -99,32 +107,34 @@ class MeasuredRuns(Repository):
         """
         with self._database.writing() as session:
             lock_job(session, job_id)
-            (row,) = _enter(session, job_id, purpose, [configuration])
+            (row,) = enter(session, job_id, purpose, [configuration])
             row.state = "measured" if infeasible is None else "infeasible"
             row.reason = infeasible
             session.flush()
             now = self._database.now(session)
             for number, outcome in enumerate(outcomes, start=1):
-                run = _new_run(row, number, now, None, cluster)
+                run = new_run(row, number, now, None, cluster)
                 session.add(run)
-                _fill(run, outcome, now)
+                fill(run, outcome, now)
             session.flush()
-            return _configuration(row, _runs(session, job_id))
+            return configuration_record(row, run_rows(session, job_id))
 
     def measuring(self, job_id: str) -> Measuring | None:
         """How the measuring of a job's finalists stands; None where it has not begun."""
         with self._database.reading() as session:
             row = session.get(MeasuringRow, job_id)
-            return None if row is None else _measuring(row)
+            return None if row is None else measuring_record(row)
 
     def measured(
         self, job_id: str, purpose: MeasuredPurpose | None = None
     ) -> list[MeasuredConfiguration]:
         """What is or was measured of a job, in order, for one purpose or all."""
         with self._database.reading() as session:
-            rows = _configurations(session, job_id)
-            runs = _runs(session, job_id)
-            return [_configuration(row, runs) for row in rows if purpose in (None, row.purpose)]
+            rows = configuration_rows(session, job_id)
+            runs = run_rows(session, job_id)
+            return [
+                configuration_record(row, runs) for row in rows if purpose in (None, row.purpose)
+            ]
 
     def measuring_counts(self, job_ids: Sequence[str]) -> dict[str, MeasuringCounts]:
         """How far those of these jobs have come whose finalists are being measured."""
@@ -194,7 +204,7 @@ class MeasuredRuns(Repository):
         """
         with self._database.writing() as session:
             lock_job(session, job_id)
-            for row in _configurations(session, job_id):
+            for row in configuration_rows(session, job_id):
                 if row.state != "entered" or row.place not in plans:
                     continue
                 state, document = plans[row.place]
@@ -228,14 +238,15 @@ class MeasuredRuns(Repository):
             if row.cluster not in (None, cluster):
                 return None
             now = self._database.now(session)
-            _hear(row, agent, now)
+            hear(row, agent, now)
             self._lose_silent(session, row, now)
-            runs = _runs(session, job_id)
+            runs = run_rows(session, job_id)
             busy = (
                 select(MeasuredRunRow.place)
                 .join(JobRow, JobRow.id == MeasuredRunRow.job_id)
                 .where(
                     JobRow.project == job.project,
+                    JobRow.deleted_at.is_(None),
                     MeasuredRunRow.state == "running",
                     MeasuredRunRow.cluster == cluster,
                     MeasuredRunRow.expires_at > now,
@@ -244,17 +255,17 @@ class MeasuredRuns(Repository):
             )
             if row.state != "open" or session.scalars(busy).first() is not None:
                 return None
-            waiting = [one for one in _configurations(session, job_id) if one.state == "open"]
+            waiting = [one for one in configuration_rows(session, job_id) if one.state == "open"]
             if not waiting or any(run.state == "running" for run in runs):
                 return None
-            chosen = min(waiting, key=lambda one: _turn(one, runs, job.seed))
+            chosen = min(waiting, key=lambda one: turn_of(one, runs, job.seed))
             number = 1 + max((run.number for run in runs if run.place == chosen.place), default=0)
-            run = _new_run(chosen, number, now, agent, cluster)
+            run = new_run(chosen, number, now, agent, cluster)
             run.expires_at = now + seconds
             row.cluster = cluster
             session.add(run)
             session.flush()
-            return _configuration(chosen, [*runs, run]), _run(run)
+            return configuration_record(chosen, [*runs, run]), run_record(run)
 
     def beat_run(self, job_id: str, place: int, number: int, seconds: float) -> None:
         """Say that a run goes on.
@@ -265,7 +276,7 @@ class MeasuredRuns(Repository):
         """
         with self._database.writing() as session:
             job = lock_job(session, job_id)
-            run = _one(session, job_id, place, number)
+            run = run_row(session, job_id, place, number)
             measuring = session.get(MeasuringRow, job_id)
             if run.state != "running":
                 raise Conflict(f"run {place}.{number} of job {job_id} is {run.state}")
@@ -273,7 +284,7 @@ class MeasuredRuns(Repository):
                 raise Conflict(f"job {job_id} wants no further runs")
             now = self._database.now(session)
             run.expires_at = now + seconds
-            _hear(measuring, run.agent, now)
+            hear(measuring, run.agent, now)
 
     def finish_run(
         self, job_id: str, place: int, number: int, outcome: MeasuredOutcome
@@ -286,7 +297,7 @@ class MeasuredRuns(Repository):
         """
         with self._database.writing() as session:
             lock_job(session, job_id)
-            run = _one(session, job_id, place, number)
+            run = run_row(session, job_id, place, number)
             if run.state == "lost":
                 raise Conflict(
                     f"run {place}.{number} of job {job_id} was given up after a silence: it is "
@@ -294,14 +305,14 @@ class MeasuredRuns(Repository):
                 )
             if run.state == "running":
                 now = self._database.now(session)
-                _fill(run, outcome, now)
+                fill(run, outcome, now)
                 row = session.get(MeasuringRow, job_id)
                 if row is not None and row.state == "open":
-                    _hear(row, run.agent, now)
+                    hear(row, run.agent, now)
                     session.flush()
                     self._settle(session, row)
                     self._tell(session, row)
-            return _run(run)
+            return run_record(run)
 
     def tend_measuring(self, job_id: str, token: int, elapsed: float) -> Measuring:
         """Count time, give up runs whose agents are silent, and end what takes too long.
@@ -318,7 +329,7 @@ class MeasuredRuns(Repository):
             lock_leased_job(session, job_id, token)
             row = session.get_one(MeasuringRow, job_id)
             if row.state != "open":
-                return _measuring(row)
+                return measuring_record(row)
             now = self._database.now(session)
             row.silent_seconds += elapsed
             if row.cluster is not None:
@@ -329,7 +340,7 @@ class MeasuredRuns(Repository):
                 self._decide(session, row, f"no agent has asked for work for {wait:g} s")
             if row.state == "open" and row.spent_seconds >= most:
                 self._decide(session, row, f"the {most:g} s of finalists.seconds are over")
-            return _measuring(row)
+            return measuring_record(row)
 
     def end_measuring(self, job_id: str, because: str) -> Measuring:
         """End the measuring now: what is known decides, or else the simulation.
@@ -343,12 +354,12 @@ class MeasuredRuns(Repository):
             if row is None or row.state != "open":
                 raise Conflict(f"nothing of job {job_id} is being measured")
             self._decide(session, row, because)
-            return _measuring(row)
+            return measuring_record(row)
 
     def _lose_silent(self, session: Session, row: MeasuringRow, now: float) -> None:
         lost = [
             run
-            for run in _runs(session, row.job_id)
+            for run in run_rows(session, row.job_id)
             if run.state == "running" and run.expires_at is not None and run.expires_at <= now
         ]
         for run in lost:
@@ -361,21 +372,21 @@ class MeasuredRuns(Repository):
 
     def _settle(self, session: Session, row: MeasuringRow) -> None:
         """Close configurations that are known well enough, and decide once all are."""
-        runs = _runs(session, row.job_id)
+        runs = run_rows(session, row.job_id)
         finalists = [
-            one for one in _configurations(session, row.job_id) if one.purpose == "finalists"
+            one for one in configuration_rows(session, row.job_id) if one.purpose == "finalists"
         ]
         for one in finalists:
             if one.state == "open":
-                _close(one, [run for run in runs if run.place == one.place], row.settings)
+                close(one, [run for run in runs if run.place == one.place], row.settings)
         if all(one.state not in ("entered", "open") for one in finalists):
             self._decide(session, row, None)
 
     def _decide(self, session: Session, row: MeasuringRow, cut_short: str | None) -> None:
         """The configuration with the lowest median is the best, if any of a trial has one."""
-        runs = _runs(session, row.job_id)
+        runs = run_rows(session, row.job_id)
         medians: dict[int, float] = {}
-        for one in _configurations(session, row.job_id):
+        for one in configuration_rows(session, row.job_id):
             mine = [run for run in runs if run.place == one.place]
             known = [run.seconds for run in mine if run.state == "counted" and run.seconds]
             if one.purpose != "finalists" or not known:
@@ -395,7 +406,7 @@ class MeasuredRuns(Repository):
             job.best_trial = row.decided
             job.best_value = next(
                 one.simulated
-                for one in _configurations(session, row.job_id)
+                for one in configuration_rows(session, row.job_id)
                 if one.trial_number == row.decided and one.purpose == "finalists"
             )
         else:
@@ -407,153 +418,3 @@ class MeasuredRuns(Repository):
     def _tell(self, session: Session, row: MeasuringRow) -> None:
         data = {"state": row.state, "because": row.because, "decided": row.decided}
         self._database.note(session, row.job_id, EVENT, data)
-
-
-def _enter(
-    session: Session, job_id: str, purpose: MeasuredPurpose, candidates: Sequence[NewMeasured]
-) -> list[MeasuredRow]:
-    last = session.scalar(select(func.max(MeasuredRow.place)).where(MeasuredRow.job_id == job_id))
-    rows = [
-        MeasuredRow(
-            job_id=job_id,
-            place=place,
-            purpose=purpose,
-            trial_number=one.trial,
-            label=one.label,
-            simulated=one.simulated,
-            state="entered",
-        )
-        for place, one in enumerate(candidates, start=(last or 0) + 1)
-    ]
-    session.add_all(rows)
-    session.flush()
-    return rows
-
-
-def _close(one: MeasuredRow, runs: Sequence[MeasuredRunRow], settings: Mapping[str, Any]) -> None:
-    """Close a configuration that was run often enough, or that cannot be run."""
-    repetitions = settings["repetitions"]
-    by_state: dict[str, list[MeasuredRunRow]] = {}
-    for run in runs:
-        by_state.setdefault(run.state, []).append(run)
-    counted, failed = by_state.get("counted", []), by_state.get("failed", [])
-    lost, doubted = by_state.get("lost", []), by_state.get("doubted", [])
-    if len(counted) >= repetitions:
-        one.state = "measured"
-    elif len(failed) >= _FAILURES:
-        one.state, one.reason = "infeasible", failed[-1].reason
-    elif len(lost) >= _LOSSES:
-        message = f"agents fell silent in {len(lost)} runs of it"
-        one.state, one.reason = "infeasible", {"kind": "lost", "message": message}
-    elif len(runs) - len(lost) >= _RUNS * repetitions:
-        if counted:
-            one.state = "measured"
-        else:
-            message = f"no run of it counts: {'; '.join(doubted[-1].doubts)}"
-            one.state, one.reason = "infeasible", {"kind": "doubted", "message": message}
-
-
-def _turn(one: MeasuredRow, runs: Sequence[MeasuredRunRow], seed: int) -> tuple[int, bytes]:
-    """Its next turn, and its place in that turn's random order."""
-    turn = sum(run.place == one.place and run.state != "lost" for run in runs)
-    return turn, hashlib.sha256(f"{seed}/{turn}/{one.place}".encode()).digest()
-
-
-def _hear(row: MeasuringRow, agent: str | None, now: float) -> None:
-    row.agent, row.heard_at, row.silent_seconds = agent, now, 0.0
-
-
-def _new_run(
-    one: MeasuredRow, number: int, now: float, agent: str | None, cluster: str | None
-) -> MeasuredRunRow:
-    return MeasuredRunRow(
-        job_id=one.job_id,
-        place=one.place,
-        number=number,
-        state="running",
-        agent=agent,
-        cluster=cluster,
-        doubts=[],
-        started_at=now,
-    )
-
-
-def _fill(run: MeasuredRunRow, outcome: MeasuredOutcome, now: float) -> None:
-    if outcome.reason is not None or outcome.seconds is None:
-        run.state = "failed"
-    else:
-        run.state = "doubted" if outcome.doubts else "counted"
-    run.seconds = outcome.seconds
-    run.doubts = list(outcome.doubts)
-    run.reason = outcome.reason
-    run.origin = outcome.origin
-    run.expires_at = None
-    run.finished_at = now
-
-
-def _one(session: Session, job_id: str, place: int, number: int) -> MeasuredRunRow:
-    run = session.get(MeasuredRunRow, (job_id, place, number))
-    if run is None:
-        raise NotFound(f"there is no run {place}.{number} of job {job_id}")
-    return run
-
-
-def _configurations(session: Session, job_id: str) -> list[MeasuredRow]:
-    statement = select(MeasuredRow).where(MeasuredRow.job_id == job_id).order_by(MeasuredRow.place)
-    return list(session.scalars(statement))
-
-
-def _runs(session: Session, job_id: str) -> list[MeasuredRunRow]:
-    order = (MeasuredRunRow.started_at, MeasuredRunRow.place, MeasuredRunRow.number)
-    statement = select(MeasuredRunRow).where(MeasuredRunRow.job_id == job_id).order_by(*order)
-    return list(session.scalars(statement))
-
-
-def _configuration(row: MeasuredRow, runs: Sequence[MeasuredRunRow]) -> MeasuredConfiguration:
-    return MeasuredConfiguration(
-        job_id=row.job_id,
-        place=row.place,
-        purpose=cast("MeasuredPurpose", row.purpose),
-        trial=row.trial_number,
-        label=row.label,
-        simulated=row.simulated,
-        state=cast("MeasuredState", row.state),
-        reason=row.reason,
-        plan=row.plan,
-        runs=tuple(_run(run) for run in runs if run.place == row.place),
-    )
-
-
-def _run(row: MeasuredRunRow) -> MeasuredRun:
-    return MeasuredRun(
-        job_id=row.job_id,
-        place=row.place,
-        number=row.number,
-        state=cast("Any", row.state),
-        agent=row.agent,
-        cluster=row.cluster,
-        seconds=row.seconds,
-        doubts=tuple(row.doubts),
-        reason=row.reason,
-        origin=row.origin,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-    )
-
-
-def _measuring(row: MeasuringRow) -> Measuring:
-    return Measuring(
-        job_id=row.job_id,
-        state=cast("MeasuringState", row.state),
-        because=row.because,
-        settings=row.settings,
-        cluster=row.cluster,
-        agent=row.agent,
-        heard_at=row.heard_at,
-        spent_seconds=row.spent_seconds,
-        silent_seconds=row.silent_seconds,
-        simulated_best=row.simulated_best,
-        decided=row.decided,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-    )

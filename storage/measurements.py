@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import select
 
 from storage.database import Repository
-from storage.errors import NotFound
 from storage.identifiers import new_id
+from storage.job_rows import absent_job
 from storage.models import JobRow, MeasurementRow
 from storage.records import Measurement
 
@@ -25,8 +25,9 @@ class Measurements(Repository):
             NotFound: There is no such job.
         """
         with self._database.writing() as session:
-            if session.get(JobRow, job_id) is None:
-                raise NotFound(f"there is no job {job_id}")
+            job = session.get(JobRow, job_id)
+            if job is None or job.deleted_at is not None:
+                raise absent_job(job_id, job)
             row = MeasurementRow(
                 id=new_id(),
                 job_id=job_id,

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from typing import Any
 
 from sqlalchemy import (
     JSON,
     BigInteger,
-    Dialect,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
-    LargeBinary,
-    MetaData,
     String,
-    Table,
-    Text,
-    TypeDecorator,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.identifiers import ID_LENGTH
+from storage.model_base import Base, CompressedJSON, pack, table, unpack
 from storage.records import DEFAULT_PROJECT
 
 __all__ = [
     "NOT_OF_THE_SEARCH",
     "ApiKeyRow",
     "ApplicationRow",
+    "AskRow",
     "AttemptRow",
     "AuditRow",
     "Base",
@@ -41,8 +35,10 @@ __all__ = [
     "MeasuredRow",
     "MeasuredRunRow",
     "MeasuringRow",
+    "OutlookRow",
     "ProcessRow",
     "ProjectRow",
+    "ProposedRow",
     "TrialRow",
     "pack",
     "table",
@@ -51,58 +47,6 @@ __all__ = [
 
 _DIGEST_LENGTH = 64  # SHA-256 in hexadecimal
 _NAME_LENGTH = 63
-
-
-def pack(value: Any) -> bytes:
-    """A JSON value as a column of type `CompressedJSON` keeps it."""
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
-
-
-def unpack(stored: bytes) -> Any:
-    """The JSON value that `pack` was given."""
-    return json.loads(zlib.decompress(stored))
-
-
-class CompressedJSON(TypeDecorator[Any]):
-    """JSON as a zlib stream: link loads and finish times shrink to about a third."""
-
-    impl = LargeBinary
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:
-        """Compress what goes into the database, unless `pack` has done it."""
-        return value if value is None or isinstance(value, bytes) else pack(value)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        """Inflate what comes out of it."""
-        return None if value is None else unpack(value)
-
-
-class Base(DeclarativeBase):
-    """The common metadata; constraints have names, so that migrations can address them."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map = {  # noqa: RUF012 (SQLAlchemy reads it from the class)
-        dict[str, Any]: JSON(none_as_null=True),
-        str: Text,
-    }
-
-
-def table(model: type[Base]) -> Table:
-    """The table of a model, for statements that are executed once or more a trial.
-
-    Objects of the ORM cost several times what the statement itself does.
-    """
-    found = model.__table__
-    assert isinstance(found, Table)
-    return found
 
 
 def _project() -> Mapped[str]:
@@ -265,6 +209,9 @@ class JobRow(Base):
     tags: Mapped[str] = mapped_column(default="", server_default="")
     """With a comma before, between and behind them."""
     archived_at: Mapped[float | None]
+    # Set together: see `storage.trash`.
+    deleted_at: Mapped[float | None]
+    restorable_until: Mapped[float | None]
     spec: Mapped[dict[str, Any]]
     space: Mapped[dict[str, Any] | None]
 
@@ -375,6 +322,22 @@ class NetworkRow(Base):
     cables: Mapped[dict[str, Any]] = mapped_column(CompressedJSON)
 
 
+class OutlookRow(Base):
+    """What the model of a job's search expected: a row for each model, not for each trial.
+
+    Models are made the less often, the more trials they rest on: 10,000 trials have some 170.
+    """
+
+    __tablename__ = "outlooks"
+
+    job_id: Mapped[str] = mapped_column(
+        String(ID_LENGTH), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    probability: Mapped[float]
+    gain: Mapped[float]
+
+
 class MeasurementRow(Base):
     """What an export gained on a real cluster."""
 
@@ -453,6 +416,47 @@ class MeasuredRunRow(Base):
             ["measured_configurations.job_id", "measured_configurations.place"],
             ondelete="CASCADE",
         ),
+    )
+
+
+class ProposedRow(Base):
+    """A configuration that a script proposed; the trial that it became has its own row."""
+
+    __tablename__ = "proposed_configurations"
+
+    job_id: Mapped[str] = mapped_column(
+        String(ID_LENGTH), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
+    )
+    place: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    key: Mapped[str]
+    configuration: Mapped[dict[str, Any]]
+    configuration_sha256: Mapped[str] = mapped_column(String(_DIGEST_LENGTH))
+    trial_number: Mapped[int | None] = mapped_column(Integer)
+    created_at: Mapped[float]
+
+    __table_args__ = (Index(None, "job_id", "key", unique=True),)
+
+
+class AskRow(Base):
+    """An attempt that a script has, under which key it asked, and for how long."""
+
+    __tablename__ = "asks"
+
+    job_id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    trial_number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    attempt_number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    key: Mapped[str]
+    most: Mapped[int] = mapped_column(Integer)
+    expires_at: Mapped[float]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["job_id", "trial_number", "attempt_number"],
+            ["attempts.job_id", "attempts.trial_number", "attempts.number"],
+            ondelete="CASCADE",
+            name="fk_asks_attempts",
+        ),
+        Index(None, "job_id", "key"),
     )
 
 

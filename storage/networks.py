@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from searchspace.graph import Graph
 from storage.database import Repository
+from storage.errors import NotFound
 from storage.evaluations import key_within
 from storage.models import NetworkRow
 
-__all__ = ["Networks", "ProjectNetworks"]
+__all__ = ["Networks", "ProjectNetworks", "StoredNetworks"]
 
 _LOCKS = tuple(threading.Lock() for _ in range(64))
 """Threads that want the same network at once wait for one that builds it."""
@@ -46,7 +47,7 @@ class Networks(Repository):
 
 
 class ProjectNetworks:
-    """The networks that the jobs of a project have built. Implements `KeptNetworks`.
+    """The networks that the jobs of a project have built. Implements `NetworkCache`.
 
     Projects do not share them, as they do not share outcomes: how soon a network is there would
     tell what others have asked for.
@@ -73,3 +74,21 @@ class ProjectNetworks:
                 known = build()
                 self._networks.put_network(own, known)
             return known
+
+
+class StoredNetworks(ProjectNetworks):
+    """The networks that the jobs of a project have built, for those who must not wait for others.
+
+    Nothing is built or written. Implements `NetworkCache`.
+    """
+
+    def once(self, key: str, build: Callable[[], Graph]) -> Graph:
+        """The network kept under a key.
+
+        Raises:
+            NotFound: There is none, or none any more.
+        """
+        known = self._networks.find_network(key_within(self._project, key))
+        if known is None:
+            raise NotFound("its network is not kept")
+        return known

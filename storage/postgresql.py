@@ -86,13 +86,15 @@ class Listener:
                     self.hears = True
                     self._news.announce([None])
                     while not self._ended.is_set():
-                        for notification in connection.notifies(timeout=_LISTEN_SECONDS):
-                            lines = notification.payload.splitlines()
-                            self._news.announce(
-                                [Notification.decode(line) for line in lines] if lines else [None]
-                            )
+                        self._hear(connection)
             except psycopg.Error as error:
                 log.debug("no notifications for a while: %s", error)
             finally:
                 self.hears = False
             self._ended.wait(_RETRY_SECONDS)
+
+    def _hear(self, connection: psycopg.Connection[Any]) -> None:
+        """Hand on what is heard within some seconds."""
+        for notification in connection.notifies(timeout=_LISTEN_SECONDS):
+            lines = notification.payload.splitlines()
+            self._news.announce([Notification.decode(line) for line in lines] if lines else [None])

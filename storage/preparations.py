@@ -15,7 +15,11 @@ PREPARER_SILENCE_SECONDS = 30.0
 
 _JOBS = table(JobRow)
 _APPLICATIONS = table(ApplicationRow)
-_UNPREPARED = and_(_JOBS.c.space.is_(None), _JOBS.c.state.not_in(FINAL_JOB_STATES))
+_UNPREPARED = and_(
+    _JOBS.c.space.is_(None),
+    _JOBS.c.state.not_in(FINAL_JOB_STATES),
+    _JOBS.c.deleted_at.is_(None),
+)
 
 
 class Preparations(Repository):

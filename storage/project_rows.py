@@ -47,7 +47,10 @@ CONTENDERS: Select[Any] = (
         _RUNNING.label("running"),
     )
     .join_from(_JOBS, PROJECTS, PROJECTS.c.name == _JOBS.c.project, isouter=True)
-    .where(or_(_JOBS.c.state.in_(("running", "pausing")), _JOBS.c.id == bindparam("its_job")))
+    .where(
+        or_(_JOBS.c.state.in_(("running", "pausing")), _JOBS.c.id == bindparam("its_job")),
+        _JOBS.c.deleted_at.is_(None),
+    )
 )
 """The jobs at work, and one by id: few, for coordinators drive a few each."""
 CONTENDERS_AND_CLOCK: Select[Any] = CONTENDERS.add_columns(CLOCK.label("now"))

@@ -10,8 +10,10 @@ from sqlalchemy import select
 
 from searchspace.errors import InvalidInput
 from storage.errors import NotFound
+from storage.failures import FailureCount
+from storage.measured_records import MeasuringCounts
 from storage.models import ApplicationRow, JobRow
-from storage.records import Event, TrialCounts
+from storage.records import Event, OutlookPoint, TrialCounts
 from storage.storage import Storage
 
 __all__ = ["BY_APPLICATION", "BY_JOB", "NARROWED", "SHARED", "ProjectStorage"]
@@ -21,26 +23,32 @@ R = TypeVar("R")
 
 NARROWED = (
     "add_application", "add_audit", "add_key", "add_machine", "add_source_application",
-    "admit_upload", "application_log", "check_job", "check_quotas", "create_job", "events_after",
-    "find_application", "find_machine", "get_application", "get_job", "get_key", "get_machine",
-    "get_project", "has_source", "home", "list_applications", "list_audit", "list_jobs",
-    "list_keys", "list_machines", "list_projects", "measurable_jobs", "output_files", "project",
-    "project_use", "revoke_key", "rotate_key", "trial_counts",
+    "add_subscription", "add_test", "admit_upload", "application_log", "begin_test", "check_job",
+    "check_quotas", "create_job", "delete_job", "delete_subscription", "end_test", "events_after",
+    "failures", "find_application", "find_machine", "free_job_name", "get_application", "get_job",
+    "get_key", "get_machine", "get_project", "get_subscription", "has_source", "home",
+    "last_outlooks",
+    "list_applications", "list_audit", "list_deliveries", "list_jobs", "list_keys",
+    "list_machines", "list_projects", "list_subscriptions", "measurable_jobs", "measuring_counts",
+    "output_files",
+    "project", "project_use", "restore_job", "revoke_key", "rotate_key", "trash_job",
+    "trial_counts",
 )  # fmt: skip
 """Methods that look at the project by themselves."""
 
 BY_JOB = (
-    "add_measured", "add_measurement", "append_event", "baseline_points", "beat_run", "best_trial",
-    "claim_run", "comparisons", "convergence_points", "count_asked", "cpu_seconds_spent",
-    "delete_job", "describe_job",
+    "add_measured", "add_measurement", "append_event", "ask_trials", "baseline_points",
+    "beat_run", "best_trial", "claim_run", "comparisons", "convergence_points", "count_asked",
+    "cpu_seconds_spent", "describe_job",
     "end_measuring", "evaluations_spent", "finish_run", "get_trial", "initial_point",
     "is_being_prepared", "list_measurements", "list_trials", "measured", "measuring",
-    "open_attempts", "open_trials", "search_seconds", "set_job_priority", "settle_entered",
-    "transition", "trial_attempts", "trial_cells", "trial_points",
+    "open_attempts", "open_trials", "outlooks", "propose_configuration", "proposed_configuration",
+    "release_trial", "running_attempts", "search_seconds", "set_job_priority", "settle_entered",
+    "tell_trial", "transition", "trial_attempts", "trial_cells", "trial_points",
 )  # fmt: skip
 """Methods whose first argument is a job, which must be the project's."""
 
-BY_APPLICATION = ("claim_capture", "report_capture")
+BY_APPLICATION = ("add_to_summary", "claim_capture", "report_capture")
 """Methods whose first argument is an application, which must be the project's."""
 
 SHARED = (
@@ -92,22 +100,38 @@ class ProjectStorage(Storage):
 
     def trial_counts(self, job_ids: Sequence[str]) -> dict[str, TrialCounts]:
         """How many trials each job of the project has."""
+        return super().trial_counts(self._ours(job_ids))
+
+    def failures(self, job_ids: Sequence[str]) -> dict[str, list[FailureCount]]:
+        """Why trials of jobs of the project failed."""
+        return super().failures(self._ours(job_ids))
+
+    def measuring_counts(self, job_ids: Sequence[str]) -> dict[str, MeasuringCounts]:
+        """How far jobs of the project have come whose finalists are being measured."""
+        return super().measuring_counts(self._ours(job_ids))
+
+    def last_outlooks(self, job_ids: Sequence[str]) -> dict[str, OutlookPoint]:
+        """What the searches of jobs of the project expected last."""
+        return super().last_outlooks(self._ours(job_ids))
+
+    def _ours(self, job_ids: Sequence[str]) -> list[str]:
         with self._database.reading() as session:
             ours = set(
                 session.scalars(
                     select(JobRow.id).where(JobRow.project == self.project, JobRow.id.in_(job_ids))
                 )
             )
-        return super().trial_counts([job_id for job_id in job_ids if job_id in ours])
+        return [job_id for job_id in job_ids if job_id in ours]
 
     def _has(self, job_id: str) -> bool:
-        statement = select(JobRow.id).where(JobRow.id == job_id, JobRow.project == self.project)
+        statement = select(JobRow.id).where(
+            JobRow.id == job_id, JobRow.project == self.project, JobRow.deleted_at.is_(None)
+        )
         with self._database.reading() as session:
             return session.scalar(statement) is not None
 
     def _admit_job(self, job_id: str) -> None:
-        if not self._has(job_id):
-            raise NotFound(f"there is no job {job_id}")
+        self.check_job(job_id)
 
     def _admit_application(self, application_id: str) -> None:
         statement = select(ApplicationRow.id).where(

@@ -21,7 +21,14 @@ from storage.models import ApplicationRow, JobRow, ProjectRow
 from storage.project_rows import decayed
 from storage.records import FINAL_JOB_STATES, Priority, Project, Quotas
 
-__all__ = ["ProjectUse", "QuotaKeeping", "admit_job", "exhausted", "project_record"]
+__all__ = [
+    "ProjectUse",
+    "QuotaKeeping",
+    "admit_job",
+    "admit_unfinished",
+    "exhausted",
+    "project_record",
+]
 
 _ASK = "ask the operator of the service for more"
 
@@ -162,13 +169,28 @@ def admit_job(session: Session, project: str) -> None:
     message = exhausted(row)
     if message is not None:
         raise QuotaExceeded(message)
-    if row.most_jobs is not None:
-        others = _unfinished(session, project) - 1
-        if others >= row.most_jobs:
-            raise QuotaExceeded(
-                f"project {project} has {others} of the {row.most_jobs} jobs that it may have "
-                f"unfinished: wait until one has ended, cancel one, or {_ASK}"
-            )
+    _check_unfinished(row, _unfinished(session, project) - 1)
+
+
+def admit_unfinished(session: Session, project: str) -> None:
+    """Check that a project may have one unfinished job more.
+
+    Raises:
+        QuotaExceeded: It may not.
+    """
+    row = session.scalars(
+        select(ProjectRow).where(ProjectRow.name == project).with_for_update()
+    ).one_or_none()
+    if row is not None:
+        _check_unfinished(row, _unfinished(session, project))
+
+
+def _check_unfinished(row: ProjectRow, others: int) -> None:
+    if row.most_jobs is not None and others >= row.most_jobs:
+        raise QuotaExceeded(
+            f"project {row.name} has {others} of the {row.most_jobs} jobs that it may have "
+            f"unfinished: wait until one has ended, cancel one, or {_ASK}"
+        )
 
 
 def exhausted(row: Any) -> str | None:
@@ -204,7 +226,9 @@ def project_record(row: ProjectRow) -> Project:
 
 def _unfinished(session: Session, project: str) -> int:
     statement = select(func.count()).where(
-        JobRow.project == project, JobRow.state.not_in(FINAL_JOB_STATES)
+        JobRow.project == project,
+        JobRow.state.not_in(FINAL_JOB_STATES),
+        JobRow.deleted_at.is_(None),
     )
     return int(session.execute(statement).scalar_one())
 

@@ -18,9 +18,11 @@ __all__ = [
     "ApplicationKind",
     "ApplicationState",
     "Archived",
+    "AskedTrial",
     "Attempt",
     "AuditEntry",
     "ConvergencePoint",
+    "Deleted",
     "Evaluation",
     "Event",
     "Fidelity",
@@ -28,15 +30,7 @@ __all__ = [
     "JobState",
     "LogName",
     "Machine",
-    "MeasuredConfiguration",
-    "MeasuredOutcome",
-    "MeasuredPurpose",
-    "MeasuredRun",
-    "MeasuredState",
     "Measurement",
-    "Measuring",
-    "MeasuringState",
-    "NewMeasured",
     "Outcome",
     "Page",
     "Priority",
@@ -44,6 +38,7 @@ __all__ = [
     "ProcessKind",
     "Project",
     "Proposal",
+    "ProposedConfiguration",
     "Quotas",
     "Role",
     "Trial",
@@ -70,6 +65,8 @@ DEFAULT_PROJECT = "default"
 ProcessKind = Literal["api", "coordinator", "worker"]
 Archived = Literal["exclude", "include", "only"]
 """What a list does with jobs that are put aside."""
+Deleted = Literal["exclude", "only"]
+"""Whether a list is of jobs that are there, or of those that were deleted."""
 Priority = Literal["low", "normal", "high"]
 ACTIVE_JOB_STATES: tuple[JobState, ...] = (
     "queued",
@@ -213,100 +210,6 @@ class Measurement:
     document: dict[str, Any]
 
 
-MeasuringState = Literal["open", "decided", "undecided"]
-"""Decided: measured times have chosen the best. Undecided: the simulation still does."""
-MeasuredPurpose = Literal["finalists", "validation"]
-MeasuredState = Literal["entered", "open", "measured", "infeasible", "dropped"]
-"""Entered: what it comes to on a cluster is not known yet. Open: it is to be run, again perhaps.
-Infeasible: a cluster cannot run it. Dropped: it does nothing that another does not do."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NewMeasured:
-    """A configuration to be measured; `trial` is None for a library's defaults."""
-
-    label: str
-    trial: int | None = None
-    simulated: float | None = None  # seconds
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredOutcome:
-    """What a run came to: seconds, with doubts why they do not count, or why there are none."""
-
-    seconds: float | None = None
-    doubts: tuple[str, ...] = ()
-    reason: dict[str, Any] | None = None  # {"kind", "message"} of a run that failed
-    origin: dict[str, Any] | None = None  # on what and with what it ran
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredRun:
-    """One run on a cluster. Job, place and number name it, and nobody else has them."""
-
-    job_id: str
-    place: int
-    number: int
-    state: Literal["running", "counted", "doubted", "failed", "lost"]
-    agent: str | None
-    cluster: str | None
-    seconds: float | None
-    doubts: tuple[str, ...]
-    reason: dict[str, Any] | None
-    origin: dict[str, Any] | None
-    started_at: float
-    finished_at: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredConfiguration:
-    """What is measured of a job, with its runs in the order of their beginning."""
-
-    job_id: str
-    place: int
-    purpose: MeasuredPurpose
-    trial: int | None
-    label: str
-    simulated: float | None
-    state: MeasuredState
-    reason: dict[str, Any] | None
-    plan: dict[str, Any] | None
-    runs: tuple[MeasuredRun, ...]
-
-    @property
-    def seconds(self) -> list[float]:
-        """Of the runs that count."""
-        return [run.seconds for run in self.runs if run.state == "counted" and run.seconds]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measuring:
-    """How the measuring of a job's finalists stands."""
-
-    job_id: str
-    state: MeasuringState
-    because: str | None  # why it ended so, in words
-    settings: dict[str, Any]
-    cluster: str | None  # whose times they are; None before the first run
-    agent: str | None  # that was heard of last
-    heard_at: float | None
-    spent_seconds: float  # since the first run, while the job was driven
-    silent_seconds: float  # since an agent was heard of, while the job was driven
-    simulated_best: int | None  # the trial that is the best by simulation
-    decided: int | None  # the trial that was measured to be the best
-    created_at: float
-    finished_at: float | None
-
-
-@dataclass(frozen=True)
-class MeasuringCounts:
-    """How far the measuring of a job's finalists has come; the library's defaults count too."""
-
-    settled: int  # configurations that need no further run
-    wanted: int  # of how many; 0 before an agent has asked for work
-    runs: int  # that have ended
-
-
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """A tuning job. `spec` is the job file in canonical form."""
@@ -343,6 +246,8 @@ class Job:
     note: str = ""  # what people wrote on it
     tags: tuple[str, ...] = ()  # the same in words to look for, sorted
     archived_at: float | None = None  # since when it has been put aside
+    deleted_at: float | None = None  # since when it has been in the trash
+    restorable_until: float | None = None  # when it goes from there for good
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -444,6 +349,14 @@ class TrialCounts:
     finished: dict[TrialKind, int]
 
 
+class OutlookPoint(NamedTuple):
+    """What the model of a search expected of what had not been tried."""
+
+    number: int  # of the trial that was asked then
+    probability: float  # that something is faster than the best by more than 1%
+    gain: float  # expected, as a part of the best
+
+
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
     """A trial to be stored and evaluated.
@@ -525,6 +438,44 @@ class Evaluation:
     outcome: Outcome
     cutoff: float | None
     created_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposedConfiguration:
+    """A configuration that a script proposed.
+
+    Attributes:
+        place: 1, 2, ... in the order in which they came.
+        configuration: A point of the job's space.
+        configuration_sha256: Its identity.
+        number: Of the trial that it becomes; None while its turn has not come.
+        trial: What it became; None where that is not known, or the job ended before its turn.
+    """
+
+    job_id: str
+    place: int
+    configuration: dict[str, Any]
+    configuration_sha256: str
+    created_at: float
+    number: int | None
+    trial: Trial | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedTrial:
+    """A trial that a script has, to be measured by it.
+
+    Attributes:
+        trial: As it stands now.
+        attempt: Which attempt at it the script has.
+        expires_at: Until when nobody else is given the trial.
+        is_taken: Whether it was not told in time, and another script has it now.
+    """
+
+    trial: Trial
+    attempt: int
+    expires_at: float
+    is_taken: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
 
 from storage.artifacts import Artifacts
 from storage.database import Repository
@@ -19,9 +20,15 @@ _YOUNG_SECONDS = 86400.0  # an artifact is stored before what refers to it
 
 @dataclass(frozen=True, kw_only=True)
 class Expired:
-    """How much was deleted, or would be."""
+    """How much was deleted, or would be.
+
+    Attributes:
+        jobs: That had ended so long ago.
+        deleted: Jobs that users had deleted, and that cannot be restored any more.
+    """
 
     jobs: int
+    deleted: int
     evaluations: int
     audit: int
     artifacts: int
@@ -33,12 +40,16 @@ class Retention(Repository):
     _artifacts: Artifacts
 
     def expired_jobs(self, before: float) -> list[str]:
-        """The jobs that ended before a point in time."""
+        """The jobs that ended before a point in time; those in the trash have their own time."""
         with self._database.reading() as session:
             return list(
                 session.scalars(
                     select(JobRow.id)
-                    .where(JobRow.state.in_(FINAL_JOB_STATES), JobRow.finished_at < before)
+                    .where(
+                        JobRow.state.in_(FINAL_JOB_STATES),
+                        JobRow.finished_at < before,
+                        JobRow.deleted_at.is_(None),
+                    )
                     .order_by(JobRow.id)
                 )
             )
@@ -56,9 +67,10 @@ class Retention(Repository):
         gone = 0
         for job_id in [] if jobs is None else self.expired_jobs(jobs):
             with self._database.writing() as session:  # one by one: nobody waits long
-                session.execute(delete(EventRow).where(EventRow.job_id == job_id))
-                session.execute(delete(JobRow).where(JobRow.id == job_id))
-                gone += 1
+                row = session.get(JobRow, job_id, with_for_update=True)
+                if row is not None and row.deleted_at is None:
+                    _remove(session, job_id)
+                    gone += 1
         if evaluations is None:
             return gone, 0
         with self._database.writing() as session:
@@ -66,6 +78,28 @@ class Retention(Repository):
             count = session.scalar(select(func.count()).select_from(EvaluationRow).where(old)) or 0
             session.execute(delete(EvaluationRow).where(old))
         return gone, count
+
+    def lapsed_jobs(self, now: float) -> list[str]:
+        """The deleted jobs whose time to be restored is over."""
+        with self._database.reading() as session:
+            return list(
+                session.scalars(
+                    select(JobRow.id).where(JobRow.restorable_until <= now).order_by(JobRow.id)
+                )
+            )
+
+    def delete_lapsed_jobs(self, now: float) -> int:
+        """Delete for good the jobs whose time to be restored is over; how many there were."""
+        gone = 0
+        for job_id in self.lapsed_jobs(now):
+            with self._database.writing() as session:  # one by one: nobody waits long
+                row = session.get(JobRow, job_id, with_for_update=True)
+                # It may have been restored and deleted again, or deleted for good, a moment ago.
+                until = None if row is None else row.restorable_until
+                if until is not None and until <= now:
+                    _remove(session, job_id)
+                    gone += 1
+        return gone
 
     def unreferenced_artifacts(self) -> list[str]:
         """Artifacts that no application and no job refers to."""
@@ -92,6 +126,11 @@ class Retention(Repository):
             self._artifacts.delete(digest, older_than=_YOUNG_SECONDS)
             for digest in self.unreferenced_artifacts()
         )
+
+
+def _remove(session: Session, job_id: str) -> None:
+    session.execute(delete(EventRow).where(EventRow.job_id == job_id))
+    session.execute(delete(JobRow).where(JobRow.id == job_id))
 
 
 def _digests(document: Any) -> set[str]:

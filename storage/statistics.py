@@ -16,8 +16,9 @@ from storage.trial_rows import ATTEMPTS, TRIALS
 __all__ = ["ServiceStatistics", "Statistics"]
 
 _JOBS = table(JobRow)
-_BY_STATE = select(_JOBS.c.state, func.count()).group_by(_JOBS.c.state)
-_ACTIVE = select(_JOBS.c.id).where(_JOBS.c.state.not_in(FINAL_JOB_STATES))
+_THERE = _JOBS.c.deleted_at.is_(None)
+_BY_STATE = select(_JOBS.c.state, func.count()).where(_THERE).group_by(_JOBS.c.state)
+_ACTIVE = select(_JOBS.c.id).where(_JOBS.c.state.not_in(FINAL_JOB_STATES), _THERE)
 _TRIALS = (
     select(TRIALS.c.state, func.count())
     .where(TRIALS.c.job_id.in_(_ACTIVE))
@@ -31,21 +32,21 @@ _ATTEMPTS = (
 _SUMS = select(
     func.coalesce(func.sum(_JOBS.c.cpu_seconds), 0.0),
     func.coalesce(func.sum(_JOBS.c.evaluations), 0),
-)
+).where(_THERE)
 _CACHED = select(func.count()).select_from(table(EvaluationRow))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceStatistics:
-    """Of all projects.
+    """Of all projects; deleted jobs do not count.
 
     Attributes:
         jobs: How many by state.
         trials: How many by state, of jobs that have not ended.
         queued: Evaluations that no worker has taken yet.
         evaluating: Evaluations under way.
-        cpu_seconds: Of the simulator, over the jobs that are kept.
-        evaluations: Simulated, over the jobs that are kept.
+        cpu_seconds: Of the simulator, over the jobs that are there.
+        evaluations: Simulated, over the jobs that are there.
         cached: Entries of the evaluation cache.
     """
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from storage import backup, schema
+from storage.allowances import Allowances
 from storage.applications import Applications
 from storage.artifacts import Artifacts
 from storage.attempts import Attempts
 from storage.backup import BackupSummary
 from storage.convergence import Convergences
 from storage.database import Database
+from storage.deliveries import Deliveries
 from storage.errors import UnknownRevision
 from storage.evaluations import Evaluations
 from storage.events import Events
+from storage.failures import Failures
 from storage.jobs import Jobs
 from storage.keys import Keys
 from storage.leases import Leases
@@ -22,11 +25,15 @@ from storage.measured import MeasuredRuns
 from storage.measurements import Measurements
 from storage.networks import Networks
 from storage.notifications import Notifications
+from storage.outlooks import Outlooks
 from storage.preparations import Preparations
 from storage.processes import Processes
 from storage.quotas import QuotaKeeping
 from storage.retention import Retention
+from storage.scripts import Scripts
 from storage.statistics import Statistics
+from storage.subscriptions import Subscriptions
+from storage.trash import Trash
 from storage.trials import Trials
 
 __all__ = ["Storage"]
@@ -36,6 +43,7 @@ class Storage(
     Applications,
     Machines,
     Jobs,
+    Trash,
     Leases,
     Preparations,
     Trials,
@@ -45,6 +53,12 @@ class Storage(
     Networks,
     Measurements,
     MeasuredRuns,
+    Failures,
+    Outlooks,
+    Scripts,
+    Subscriptions,
+    Deliveries,
+    Allowances,
     Events,
     Keys,
     QuotaKeeping,

@@ -226,7 +226,7 @@ def settle(
         return False
     value = best_of(rows[0], outcome)
     if value is not None:
-        improve(session, job_id, number, value)
+        improve(session, job_id, number, value, now)
     return True
 
 

@@ -14,11 +14,13 @@ from storage.errors import NotFound, ReplayDiverged
 from storage.identifiers import split_trial_id, trial_id
 from storage.job_rows import charge, hold_lease
 from storage.models import NOT_OF_THE_SEARCH, JobRow, table
+from storage.outlooks import add_outlooks
 from storage.pagination import check_limit
 from storage.project_rows import spend
 from storage.records import (
     FINAL_TRIAL_STATES,
     Outcome,
+    OutlookPoint,
     Proposal,
     Trial,
     TrialCells,
@@ -138,6 +140,7 @@ _OTHER_COUNTS = (
     )
     .group_by(TRIALS.c.job_id, TRIALS.c.kind, TRIALS.c.state)
 )
+_LAST = select(func.max(TRIALS.c.number)).where(TRIALS.c.job_id == bindparam("job_id"))
 _SEARCH_SECONDS = select(func.coalesce(func.sum(TRIALS.c.cpu_seconds), 0.0)).where(
     TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.kind != "comparison"
 )
@@ -213,13 +216,24 @@ class Trials(Repository):
             self._database.note(session, job_id, "trial", trial_event(row))
             return trial_record(row)
 
-    def propose_trials(self, job_id: str, token: int, proposals: Sequence[Proposal]) -> list[Trial]:
+    def propose_trials(
+        self,
+        job_id: str,
+        token: int,
+        proposals: Sequence[Proposal],
+        outlooks: Sequence[OutlookPoint] = (),
+        *,
+        attempt: bool = True,
+    ) -> list[Trial]:
         """Store new trials as pending, each with its first attempt open, in one transaction.
 
         Args:
             job_id: The job.
             token: The coordinator's lease.
             proposals: With consecutive numbers.
+            outlooks: What the search expected when it asked these or earlier trials; one that is
+                stored already stays.
+            attempt: Otherwise no attempt is opened, and no worker takes one.
 
         Returns:
             The trials in order.
@@ -247,8 +261,10 @@ class Trials(Repository):
                 for proposal in proposals
             ]
             connection.execute(_INSERT_SEVERAL, rows)
-            first = [_first_attempt(job_id, number, now) for number in numbers]
-            connection.execute(_INSERT_ATTEMPT, first)
+            add_outlooks(self._database, session, job_id, outlooks)
+            if attempt:
+                first = [_first_attempt(job_id, number, now) for number in numbers]
+                connection.execute(_INSERT_ATTEMPT, first)
             trials = [Trial(id=trial_id(job_id, row["number"]), **row, **_PENDING) for row in rows]
             for trial in trials:
                 self._database.note(session, job_id, "trial", trial_event(trial))
@@ -309,7 +325,9 @@ class Trials(Repository):
                 .one_or_none()
             )
             if row is None:
-                raise NotFound(f"there is no trial {number} of a job {job_id}")
+                last = session.scalar(_LAST, {"job_id": job_id})
+                known = f"it has 1 to {last}" if last else "it has none"
+                raise NotFound(f"there is no trial {number} of job {job_id}; {known}")
             return trial_record(row, result=row.result if with_result else None)
 
     def finished_from(self, job_id: str, first: int, most: int) -> list[Trial]:

@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from service.jobs.results import best, convergence_view
-from service.jobs.schemas import BestView, ConvergenceView
 from service.jobs.service import create
+from service.results.schemas import BestView, ConvergenceView
+from service.results.service import best, convergence_view
 from service.runtime import Runtime
 from service.settings import Settings
 from storage.records import FINAL_JOB_STATES

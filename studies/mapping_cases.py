@@ -12,7 +12,7 @@ from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine, Network
 from searchspace.mapping import MAPPERS, Places, map_ranks
-from searchspace.mapping.refinement import Refined, Timed, refine
+from searchspace.mapping.refine import Refined, Timed, refine
 from searchspace.mapping.time_model import HostLimits
 from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic

@@ -208,18 +208,7 @@ def _claims(
         )
     )
     if paper_intra is not None:
-        added = [by_method[_RT_BOTH] - by_method[_RT] for by_method in times.values()]
-        more = statistics.fmean(added)
-        claims.append(
-            Claim(
-                f"{number}: mapping within nodes saves more time, by up to {paper_intra}%",
-                f"{more:+.1%} on average, at most {max(added):+.1%}, at least {min(added):+.1%}",
-                more > 0 and max(added) > 0.02,
-                ""
-                if more > 0 and max(added) > 0.02
-                else "cables within a node are faster than its interface, which decides",
-            )
-        )
+        claims.append(_claim_within_nodes(number, times, paper_intra))
     trend = _trend(times)
     if platform.name == "Stampede":
         claims.append(_trend_claim(number, trend, "decreases", falling=True))
@@ -243,21 +232,36 @@ def _claims(
             )
         )
     if platform.name == "Intrepid":
-        library = {name: _mean(times, name) for name in ("Greedy", "Recursive", "RCM")}
-        ours = min(_mean(times, _RT), _mean(times, _RB))
-        claims.append(
-            Claim(
-                f"{number}: both save far more time than the mappings of LibTopoMap",
-                f"at least {ours:.1%}; "
-                + ", ".join(f"{name} {saved:.1%}" for name, saved in library.items()),
-                ours > max(library.values()),
-                "LibTopoMap's mappings are kept here whatever they do to congestion"
-                if ours <= max(library.values())
-                else "",
-            )
-        )
+        claims.append(_claim_beside_library(number, times))
         claims.append(_trend_claim(number, trend, "increases", falling=False))
     return claims
+
+
+def _claim_within_nodes(number: int, times: Gains, paper: int) -> Claim:
+    added = [by_method[_RT_BOTH] - by_method[_RT] for by_method in times.values()]
+    more = statistics.fmean(added)
+    return Claim(
+        f"{number}: mapping within nodes saves more time, by up to {paper}%",
+        f"{more:+.1%} on average, at most {max(added):+.1%}, at least {min(added):+.1%}",
+        more > 0 and max(added) > 0.02,
+        ""
+        if more > 0 and max(added) > 0.02
+        else "cables within a node are faster than its interface, which decides",
+    )
+
+
+def _claim_beside_library(number: int, times: Gains) -> Claim:
+    library = {name: _mean(times, name) for name in ("Greedy", "Recursive", "RCM")}
+    ours = min(_mean(times, _RT), _mean(times, _RB))
+    return Claim(
+        f"{number}: both save far more time than the mappings of LibTopoMap",
+        f"at least {ours:.1%}; "
+        + ", ".join(f"{name} {saved:.1%}" for name, saved in library.items()),
+        ours > max(library.values()),
+        "LibTopoMap's mappings are kept here whatever they do to congestion"
+        if ours <= max(library.values())
+        else "",
+    )
 
 
 def _trend(times: Gains) -> dict[str, tuple[float, float]]:

@@ -79,7 +79,7 @@ def _namespaces(kernel: Mapping[str, str]) -> Finding:
     return Finding("namespaces", "ok", f"network, name and process namespaces can be made, {how}")
 
 
-def _told(
+def _finding(
     name: str, fine: str, otherwise: str, bad: Literal["missing", "failed"]
 ) -> Callable[[Mapping[str, str]], Finding]:
     def tell(kernel: Mapping[str, str]) -> Finding:
@@ -90,20 +90,20 @@ def _told(
     return tell
 
 
-_bucket = _told(
+_bucket = _finding(
     "tbf",
     "cables can have a rate (tbf)",
     "the kernel has no tbf, without which cables have no rate (module sch_tbf)",
     "failed",
 )
-_latency = _told(
+_latency = _finding(
     "netem",
     "cables can have a latency (netem)",
     "the kernel has no netem: cables have the latency of this host's network stack in the place of "
     "the machine's (module sch_netem)",
     "missing",
 )
-_order = _told(
+_order = _finding(
     "rps",
     "frames of a cable can be kept in order (rps)",
     "frames of a cable cannot be kept in order (rps), so TCP may take some for lost",

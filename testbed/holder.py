@@ -105,13 +105,7 @@ class _Holder:
                 selector.register(source, selectors.EVENT_READ)
             while True:
                 for key, _ in selector.select():
-                    if key.fileobj is self._server:
-                        self._accept()
-                    elif key.fileobj == _CONTROL:
-                        os._exit(1)  # who started this is gone
-                    else:
-                        with contextlib.suppress(BlockingIOError):
-                            os.read(self._woken, 4096)
+                    self._see_to(key.fileobj)
                 status = self._reap(builder)
                 if status == 0:
                     selector.unregister(_CONTROL)
@@ -120,6 +114,16 @@ class _Holder:
                     _forget_starter()
                 elif status is not None:
                     os._exit(1)
+
+    def _see_to(self, source: object) -> None:
+        """See to one that can be read."""
+        if source is self._server:
+            self._accept()
+        elif source == _CONTROL:
+            os._exit(1)  # who started this is gone
+        else:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._woken, 4096)
 
     def _build(self) -> int:
         """Start the process that wires the namespaces up."""

@@ -118,14 +118,18 @@ class _Keeper:
             selector.register(self._woken, selectors.EVENT_READ)
             while True:
                 for key, _ in selector.select():
-                    if key.fileobj is self._server:
-                        self._accept()
-                    else:
-                        with contextlib.suppress(BlockingIOError):
-                            os.read(self._woken, 4096)
+                    self._see_to(key.fileobj)
                 ended = self._reap(first)
                 if ended is not None:
                     return ended
+
+    def _see_to(self, source: object) -> None:
+        """See to one that can be read."""
+        if source is self._server:
+            self._accept()
+        else:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._woken, 4096)
 
     def _accept(self) -> None:
         connection, _ = self._server.accept()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from storage.records import Trial, TrialKind
-from tuner.objective import Told
+from tuner.objective import TrialResult
 
 __all__ = ["Budget", "EndReason", "Ledger"]
 
@@ -90,7 +90,9 @@ class Ledger:
         """
         self._probability = 1.0 if probability is None else probability
 
-    def tell(self, trial: Trial, result: Told, *, inside: bool) -> None:
+    def tell(
+        self, trial: Trial, result: TrialResult, *, inside: bool, found: bool | None = None
+    ) -> None:
         """Enter the outcome of a trial.
 
         Args:
@@ -98,6 +100,7 @@ class Ledger:
             result: What it came to.
             inside: Whether it is a point of the search space; baselines need not be, and are then
                 neither the best nor a bound for others.
+            found: Whether the search has found something by it; None where that is a new best.
         """
         self._open -= 1
         if not trial.cached and trial.state != "infeasible":
@@ -115,6 +118,7 @@ class Ledger:
         )
         if improved:
             self.best = result.value
+        if improved if found is None else found:
             self._since_improvement = 0
         elif trial.kind == "search":
             self._since_improvement += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from searchspace.collectives.by_size import names_algorithms
 from searchspace.configuration import Configuration, Value, canonical_json
 from searchspace.insight.features import Features
 from searchspace.insight.known import Known
@@ -52,6 +54,7 @@ class Candidates:
         self.points: list[Configuration] = []
         self._rows: list[NDArray[np.float32]] = []
         self._matrix: NDArray[np.float32] | None = None
+        self._prices: list[float] = []
         for point in self._first():
             self.number_of(point, allow=self._structures)
 
@@ -61,6 +64,21 @@ class Candidates:
         if self._matrix is None or len(self._matrix) != len(self._rows):
             self._matrix = np.array(self._rows, dtype=np.float32)
         return self._matrix
+
+    @property
+    def prices(self) -> NDArray[np.float64]:
+        """What is weighed against time, of all candidates, shape (candidates,); nan: not known."""
+        known = self._known
+        for point in self.points[len(self._prices) :]:
+            price = None if known is None else known.price(point)
+            self._prices.append(np.nan if price is None else price)
+        return np.array(self._prices)
+
+    @property
+    def weighed(self) -> bool:
+        """Whether anything is weighed against time."""
+        terms = None if self._known is None else self._known.terms
+        return terms is not None and terms.second is not None
 
     def number_of(self, point: Mapping[str, Value], *, allow: int | None = None) -> int | None:
         """The number of a point, which joins the candidates where it is new.
@@ -100,6 +118,12 @@ class Candidates:
         """What the collectives of a candidate took when they were probed; 0.0: not known."""
         return 0.0 if self._known is None else self._known.probed_seconds(self.points[number])
 
+    def busiest(self, number: int) -> float:
+        """Bytes that the busiest cable carries under a candidate; infinite: not known."""
+        if self._known is None:
+            return math.inf
+        return self._known.structures.busiest(self.points[number])
+
     def structure(self, number: int) -> str:
         """Which structure a candidate has."""
         return "" if self._known is None else self._known.structures.of(self.points[number]).mark
@@ -125,16 +149,8 @@ class Candidates:
                 yield self._joined(self._random.choice(self.points), drawn)
 
     def _joined(self, structure: Configuration, algorithms: Configuration) -> Configuration:
-        values = {
-            name: value
-            for name, value in structure.items()
-            if not name.startswith("collectives.") and name != "mpi"
-        }
-        values |= {
-            name: value
-            for name, value in algorithms.items()
-            if name.startswith("collectives.") or name == "mpi"
-        }
+        values = {name: one for name, one in structure.items() if not names_algorithms(name)}
+        values |= {name: one for name, one in algorithms.items() if names_algorithms(name)}
         return self._space.canonicalise(values)
 
     def _neighbours(self, point: Configuration) -> Iterator[Configuration]:

@@ -9,7 +9,7 @@ from typing import Any
 from storage.records import ConvergencePoint
 from tuner.convergence import CLOSE, convergence_point, figures, proximity, trials_to_reach
 
-__all__ = ["downsampled", "kept", "stride"]
+__all__ = ["downsampled", "sampled_indices", "stride"]
 
 
 def stride(count: int, most: int) -> int:
@@ -42,7 +42,7 @@ def downsampled(
     values = proximity([point.searched_best for point in improved])
     at = _evenly(last.searched, steps, most)
     reached = trials_to_reach(values, CLOSE)
-    which = kept([point.best for point in points], most)
+    which = sampled_indices([point.best for point in points], most)
     return {
         "points": [_shown(points[index], started_at) for index in which],
         "proximity": [
@@ -79,7 +79,7 @@ def _shown(point: ConvergencePoint, started_at: float | None) -> dict[str, Any]:
     return convergence_point(point.trial, point.best, wall_seconds, point.cpu_seconds_spent)
 
 
-def kept(values: Sequence[object], most: int) -> list[int]:
+def sampled_indices(values: Sequence[object], most: int) -> list[int]:
     """Which values of a step function to keep: the first, the last, each step, others evenly.
 
     Args:

@@ -11,20 +11,21 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 from storage.errors import Conflict
 from storage.identifiers import attempt_id
 from storage.messages import EVALUATE
 from storage.metrics import METRICS
-from storage.records import Attempt, Outcome, Trial
+from storage.records import Attempt, Outcome, OutlookPoint, Proposal, Trial
 from storage.storage import Storage
 from tuner.lease import Lease
 
-__all__ = ["Backlog", "Dispatch", "Evaluations", "Silence"]
+__all__ = ["Backlog", "Dispatch", "Evaluations", "Evaluator", "Silence"]
 
 _AHEAD = 8  # messages for each evaluation that workers make at once
 _LEAST_AHEAD = 32
@@ -53,12 +54,15 @@ class Silence:
             a long queue.
         losses: How many workers a trial may lose until it has failed: it may be what kills them. Of
             one that had several, each bears its share of the loss.
+        script_seconds: Since a job's script last proposed something, or had to have told what it
+            measured, until the job is paused: it keeps others from being driven.
     """
 
     running_seconds: float = 30.0
     resend_seconds: float = 5.0
     preparing_seconds: float = 5.0
     losses: int = 3
+    script_seconds: float = 3600.0
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,22 @@ class _Waiting:
 
     since: float
     patience: float
+
+
+class Evaluator(Protocol):
+    """Who has the trials of a job evaluated."""
+
+    def add(self, proposals: Sequence[Proposal], outlooks: Sequence[OutlookPoint] = ()) -> None:
+        """Store new trials, of consecutive numbers, and have them evaluated."""
+
+    def begin(self, trial: Trial) -> None:
+        """Have a stored trial evaluated, unless that is under way."""
+
+    def see_to_held(self) -> None:
+        """Hand out what was held back, where there is room."""
+
+    def tend(self) -> None:
+        """See to what was lost."""
 
 
 class Evaluations:
@@ -121,9 +141,15 @@ class Evaluations:
             self._expire()
         self._see_workers()
 
-    def send(self, trial: Trial) -> None:
-        """Have a trial evaluated whose first attempt was opened when it was proposed."""
-        self._hand_out(trial, attempt_id(trial.job_id, trial.number, 1))
+    def add(self, proposals: Sequence[Proposal], outlooks: Sequence[OutlookPoint] = ()) -> None:
+        """Store new trials, each with its first attempt, and have them evaluated.
+
+        Raises:
+            LeaseLost: Another coordinator holds the job.
+        """
+        job_id, token = self._lease.job.id, self._lease.token
+        for trial in self._storage.propose_trials(job_id, token, proposals, outlooks):
+            self._hand_out(trial, attempt_id(trial.job_id, trial.number, 1))
 
     def begin(self, trial: Trial) -> None:
         """Have a trial evaluated, unless that is under way.

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from searchspace.job import JobSpec
 from searchspace.significance import ModelError, error_of
-from storage.records import NewMeasured, Trial
+from storage.measured_records import NewMeasured
+from storage.records import Trial
 from storage.storage import Storage
 
 __all__ = ["DEFAULTS", "candidates_of", "choose"]

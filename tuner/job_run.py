@@ -9,14 +9,16 @@ from collections.abc import Callable
 from functools import partial
 from threading import Event
 
-from searchspace.job import JobSpec
+from searchspace.job import BuiltSpace, JobSpec
+from searchspace.units import format_duration
 from storage.errors import Conflict
 from storage.messages import PREPARE
 from storage.records import FINAL_JOB_STATES, Job, JobState, Trial
 from storage.storage import Storage
-from tuner.evaluations import Backlog, Dispatch, Evaluations, Silence
+from tuner.evaluations import Backlog, Dispatch, Evaluations, Evaluator, Silence
 from tuner.finalists import candidates_of
 from tuner.job_space import (
+    experiences_of,
     insight_of,
     is_compared,
     is_truncated,
@@ -25,7 +27,8 @@ from tuner.job_space import (
     space_of,
 )
 from tuner.lease import LOOK_SECONDS, Lease
-from tuner.refining import MappingRefiner, refiner_of
+from tuner.mapping_refiner import MappingRefiner, refiner_of
+from tuner.scripts import MeasuredByScripts, ProposedByScripts
 from tuner.search import Search
 from tuner.trial_loop import PAUSED, TrialLoop
 from tuner.wakeups import LookWakeup
@@ -101,6 +104,7 @@ class JobRun:
         self._backlog = backlog
         self._orphaned = orphaned
         self._wakeup = wakeup
+        self._begun = self._tended = time.monotonic()
 
     def run(self) -> None:
         """Drive the job until it is paused or has ended.
@@ -117,8 +121,33 @@ class JobRun:
             self._transition("cancelled", "cancelling")
 
     def _tune(self) -> None:
+        self._begun = self._tended = time.monotonic()  # scripts could do nothing before
         job = self._lease.job
         spec = read_job(self._storage, job)
+        built = space_of(self._storage, job, spec, partial(self._look, max_age=math.inf))
+        with self._searching(job, spec, built) as search:
+            loop = TrialLoop(
+                self._storage,
+                self._lease,
+                self._evaluator(spec),
+                spec,
+                built,
+                search,
+                truncated=is_truncated(job),
+                compares=is_compared(self._storage, job, spec),
+                refiner=self._refiner(job, spec) if spec.refinement else None,
+                look=self._look_running,
+                pause=self._pause
+                if spec.external is None
+                else partial(self._wait_for_scripts, spec),
+            )
+            while not self._ended(loop, spec):
+                self._look(max_age=0.0)
+
+    def _evaluator(self, spec: JobSpec) -> Evaluator:
+        """Who evaluates the trials: workers, or scripts."""
+        if spec.external == "measurements":
+            return MeasuredByScripts(self._storage, self._lease)
         evaluations = Evaluations(
             self._storage,
             self._dispatch,
@@ -128,32 +157,22 @@ class JobRun:
             backlog=self._backlog,
         )
         evaluations.take_over(orphaned=self._orphaned)
-        built = space_of(self._storage, job, spec)
-        first = mapped_points(job, built.space)
-        insight = insight_of(self._storage, job, spec)
-        with Search(
+        return evaluations
+
+    def _searching(self, job: Job, spec: JobSpec, built: BuiltSpace) -> Search | ProposedByScripts:
+        """Who proposes the trials: the search, or scripts."""
+        if spec.external == "proposals":
+            baselines = len(built.baselines)
+            return ProposedByScripts(self._storage, self._lease, built.space, baselines)
+        return Search(
             built.space,
             spec.seed,
             spec.techniques,
-            first=first,
-            insight=insight,
+            first=mapped_points(job, built.space),
+            insight=insight_of(self._storage, job, spec),
             until=spec.budget.until,
-        ) as search:
-            loop = TrialLoop(
-                self._storage,
-                self._lease,
-                evaluations,
-                spec,
-                built,
-                search,
-                truncated=is_truncated(job),
-                compares=is_compared(self._storage, job, spec),
-                refiner=self._refiner(job, spec) if spec.refinement else None,
-                look=self._look_running,
-                pause=self._pause,
-            )
-            while not self._ended(loop, spec):
-                self._look(max_age=0.0)
+            experiences=experiences_of(self._storage, job),
+        )
 
     def _refiner(self, job: Job, spec: JobSpec) -> Callable[[Trial], MappingRefiner]:
         assert job.application_id is not None, "the job is prepared"
@@ -237,6 +256,25 @@ class JobRun:
         """Wait for a notification of the job, or until it is time to look; the lease is kept."""
         self._wakeup.wait(self._lease.unattended_seconds)
         self._look(max_age=math.inf)
+
+    def _wait_for_scripts(self, spec: JobSpec) -> None:
+        """As `_pause`; a job whose script has not been heard of for long is paused.
+
+        It would keep a coordinator from driving others.
+        """
+        self._pause()
+        now = time.monotonic()
+        if now - self._tended < _TEND_SECONDS or self._lease.job.state == "pausing":
+            return
+        self._tended = now
+        job_id, limit = self._lease.job.id, self._silence.script_seconds
+        exchange = self._storage.last_exchange(job_id)
+        silent = math.inf if exchange.at is None else exchange.now - exchange.at
+        if min(silent, now - self._begun) < limit:
+            return
+        if spec.external == "measurements" or not self._storage.open_attempts(job_id):
+            because = f"no script was heard of for {format_duration(limit)}"
+            self._transition("pausing", self._lease.job.state, paused_because=because)
 
     def _look(self, *, max_age: float = LOOK_SECONDS) -> Job:
         """The job, unless the work on it is over."""

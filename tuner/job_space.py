@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Callable
 
+from searchspace.bills import Bills
 from searchspace.collectives import called_collectives, non_commutative_reductions
+from searchspace.collectives.by_size import sizes_called
 from searchspace.errors import HamtuneError
-from searchspace.insight import Insight, Probes
+from searchspace.formats.trace_traffic import TracesTraffic
+from searchspace.insight import Experience, Insight, Probes
 from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
 from searchspace.jobspec import Reference
 from searchspace.mapping.permutation import PERMUTATION
 from searchspace.space import SearchSpace
-from storage.records import Job
+from searchspace.topology import FAMILIES
+from storage.errors import Unavailable
+from storage.networks import ProjectNetworks
+from storage.records import Application, Job
 from storage.storage import Storage
 from storage.traces import traces_of
+from tuner.attended_networks import AttendedNetworks
 from tuner.comparing import MOST_RANKS
 from tuner.search import Point
 
 __all__ = [
+    "experiences_of",
     "insight_of",
     "is_compared",
     "is_truncated",
@@ -45,23 +55,57 @@ def read_job(storage: Storage, job: Job) -> JobSpec:
     return spec
 
 
-def space_of(storage: Storage, job: Job, spec: JobSpec) -> BuiltSpace:
+def space_of(
+    storage: Storage, job: Job, spec: JobSpec, attend: Callable[[], object] = lambda: None
+) -> BuiltSpace:
     """The space and the baselines of a prepared job.
 
     Args:
         storage: Where its application is.
         job: The job.
         spec: From `read_job`.
+        attend: Called again and again while a network is built for its price, now or later.
 
     Raises:
         InvalidInput: The application does not fit the machine.
-        NotFound: The application is gone.
+        NotFound: The application is gone, or a trace that networks to be priced are made for.
+        ArtifactDamaged: Such a trace was altered.
     """
     assert job.application_id is not None, f"job {job.id} is not prepared"
     application = storage.get_application(job.application_id)
     summary = application.summary
     called = called_collectives(summary)
-    return build_space(spec, application.ranks, called, non_commutative_reductions(summary))
+    bills = _bills(storage, job, spec, application, attend)
+    return build_space(
+        spec,
+        application.ranks,
+        called,
+        non_commutative_reductions(summary),
+        sizes_called(summary),
+        bills,
+    )
+
+
+def _bills(
+    storage: Storage,
+    job: Job,
+    spec: JobSpec,
+    application: Application,
+    attend: Callable[[], object],
+) -> Bills | None:
+    """The bills of all networks of a job that says something of their price.
+
+    Prices decide on cutoffs and on what is asked, so that a job whose networks are made for a trace
+    that is gone cannot go on: without their prices it would ask other trials than it did.
+    """
+    if spec.terms is None:
+        return None
+    listed = [item if isinstance(item, str) else item.family for item in spec.search.topology or ()]
+    traffic = None
+    if any(name in FAMILIES and FAMILIES[name].uses_traffic for name in listed):
+        traffic = TracesTraffic(traces_of(storage, application))
+    cache = AttendedNetworks(ProjectNetworks(storage, job.project), attend)
+    return Bills(spec.described_machine, spec.terms.parts, traffic=traffic, cache=cache)
 
 
 def mapped_points(job: Job, space: SearchSpace) -> list[Point]:
@@ -80,7 +124,11 @@ def mapped_points(job: Job, space: SearchSpace) -> list[Point]:
 
 
 def insight_of(storage: Storage, job: Job, spec: JobSpec) -> Insight | None:
-    """What the search of a prepared job is told of its application; None where a trace is gone."""
+    """What the search of a prepared job is told of its application; None where a trace is gone.
+
+    Raises:
+        Unavailable: The traces cannot be had now.
+    """
     assert job.application_id is not None, f"job {job.id} is not prepared"
     application = storage.get_application(job.application_id)
     machine = spec.described_machine
@@ -91,16 +139,32 @@ def insight_of(storage: Storage, job: Job, spec: JobSpec) -> Insight | None:
             called_collectives(application.summary),
             traces_of(storage, application),
             Probes.from_json((job.space or {}).get("probes", {})),
+            spec.terms,
         )
+    except Unavailable:
+        raise
     except HamtuneError as error:
         log.warning("the search knows nothing of the application: %s", error)
         return None
 
 
+def experiences_of(storage: Storage, job: Job) -> list[Experience]:
+    """What the jobs have to teach that a prepared job learns from, as it was kept for it.
+
+    Raises:
+        ArtifactMissing: It is not stored any more.
+        ArtifactDamaged: It was altered.
+    """
+    return [
+        Experience.from_json(json.loads(storage.artifact_path(one["sha256"]).read_text()))
+        for one in (job.space or {}).get("learned_from", ())
+    ]
+
+
 def is_compared(storage: Storage, job: Job, spec: JobSpec) -> bool:
     """Whether the best of a prepared job are evaluated by the fluid model too."""
     assert job.application_id is not None, f"job {job.id} is not prepared"
-    if spec.described_machine.network != "auto":
+    if spec.described_machine.network != "auto" or spec.external == "measurements":
         return False
     return storage.get_application(job.application_id).ranks <= MOST_RANKS
 

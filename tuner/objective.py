@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from storage.records import Trial
 from tuner.session import Status
 
-__all__ = ["Told", "cutoff", "told"]
+__all__ = ["TrialResult", "cutoff", "result_of"]
 
 
 @dataclass(frozen=True)
-class Told:
-    """A result as the search takes it.
+class TrialResult:
+    """What the search is told of a trial: its value, or why it has none.
 
     Attributes:
         value: The objective of a completed trial, None for all others: the lower bound of a
@@ -31,8 +31,8 @@ class Told:
     bound: float | None = None
 
 
-def told(trial: Trial) -> Told:
-    """What to tell of a finished trial.
+def result_of(trial: Trial) -> TrialResult:
+    """The result of a finished trial, to be told to the search.
 
     A completed trial whose value is not a finite number is told as failed.
 
@@ -42,12 +42,12 @@ def told(trial: Trial) -> Told:
     match trial.state:
         case "completed":
             if trial.value is None or not math.isfinite(trial.value):
-                return Told(None, "failed")
-            return Told(trial.value, "completed")
+                return TrialResult(None, "failed")
+            return TrialResult(trial.value, "completed")
         case "censored":
-            return Told(None, "censored", trial.value)
+            return TrialResult(None, "censored", trial.value)
         case "failed" | "infeasible":
-            return Told(None, trial.state)
+            return TrialResult(None, trial.state)
     raise ValueError(f"trial {trial.number} is {trial.state}; there is nothing to tell")
 
 

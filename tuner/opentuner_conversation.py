@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import numpy
 
-from searchspace.insight.insight import Insight
+from searchspace.insight import Experience, Insight
 from searchspace.space import SearchSpace
 from tuner import opentuner_patches
 from tuner.manipulator import build
@@ -16,11 +16,15 @@ from tuner.opentuner_driver import MemoryDriver
 from tuner.outlook import Outlook
 from tuner.technique_factory import Searched, root_technique
 
-__all__ = ["serve"]
+__all__ = ["Conversation", "serve"]
 
 
-class _Conversation:
-    """One search and its open proposals."""
+class Conversation:
+    """One search and its open proposals.
+
+    Args:
+        request: The one that opens it.
+    """
 
     def __init__(self, request: dict[str, Any]) -> None:
         random.seed(request["seed"])
@@ -30,29 +34,36 @@ class _Conversation:
         told = request.get("insight")
         insight = None if told is None else Insight.from_json(told)
         self._outlook = Outlook(request.get("until"))
-        searched = Searched(space, insight, request["seed"], self._outlook)
+        experiences = [Experience.from_json(one) for one in request.get("experiences", ())]
+        searched = Searched(space, insight, request["seed"], self._outlook, experiences)
         self._driver = MemoryDriver(manipulator, root_technique(request["techniques"], searched))
         self._open: dict[int, Any] = {}
         self._asked = 0
 
     def ask(self) -> dict[str, Any]:
+        """The answer to an `ask`."""
         desired = self._driver.ask()
         if desired is None:
             return {"id": None}
         self._asked += 1
         self._open[self._asked] = desired
+        news = self._outlook.take()
         return {
             "id": self._asked,
             "values": desired.configuration.data,
             "technique": desired.requestor,
             "probability": self._outlook.probability,
+            "expectation": None if news is None else vars(news),
+            "weights": self._outlook.weights,
         }
 
     def tell(self, request: dict[str, Any]) -> None:
+        """Take the result of an open proposal."""
         desired = self._open.pop(request["id"])
         self._driver.tell(desired, request["value"], request["status"], request.get("bound"))
 
     def inject(self, request: dict[str, Any]) -> None:
+        """Take a result that was not asked for."""
         self._driver.inject(
             request["values"], request["value"], request["status"], request.get("bound")
         )
@@ -61,11 +72,11 @@ class _Conversation:
 def serve(requests: TextIO, answers: TextIO) -> None:
     """Answer requests until they end."""
     opentuner_patches.apply()
-    conversation: _Conversation | None = None
+    conversation: Conversation | None = None
     for line in requests:
         request = json.loads(line)
         if request["do"] == "open":
-            conversation = _Conversation(request)
+            conversation = Conversation(request)
         elif conversation is None:
             raise ValueError("the first request must be 'open'")
         elif request["do"] == "ask":

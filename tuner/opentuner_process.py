@@ -5,8 +5,9 @@ are harmless here. Speaks JSON lines on standard input and output, and ends when
 so it cannot outlive the process that started it.
 
 Requests and their answers:
-    {"do": "open", "seed", "parameters", "techniques", "space", "insight", "until"}  none
-    {"do": "ask"}                       {"id", "values", "technique", "probability"}, {"id": null}
+    {"do": "open", "seed", "parameters", "techniques", "space", "insight", "until", "experiences"}
+                                                               none
+    {"do": "ask"}            {"id", "values", "technique", "probability", "weights"}, {"id": null}
     {"do": "tell", "id", "value", "status", "bound"}           none
     {"do": "inject", "values", "value", "status", "bound"}     none
 A failure is answered {"error": message}, and the process ends.

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from searchspace.configuration import Configuration
-from searchspace.insight.insight import Insight
+from searchspace.insight import Experience, Insight
 from searchspace.space import SearchSpace
 from tuner import parameters
-from tuner.objective import Told
+from tuner.objective import TrialResult
+from tuner.outlook import Expectation
 from tuner.session import TunerSession
 
 __all__ = ["SAMPLER", "Point", "Search"]
@@ -43,7 +44,7 @@ class _Seen:
     """A point handed out: its result once told, and OpenTuner's proposals that it answers."""
 
     configuration: Configuration
-    told: Told | None = None
+    told: TrialResult | None = None
     proposals: list[int] = field(default_factory=list)
 
 
@@ -60,10 +61,15 @@ class Search:
         first: Points to hand out before OpenTuner is asked, each with whose idea it was.
         insight: What is known of the application and the machine; None where nothing is.
         until: A part of the best value, for `probability`; None where nobody asks for that.
+        experiences: Of the finished jobs that it learns from.
 
     Attributes:
         probability: As the last proposal told it: that some point not told yet is better than the
             best by more than `until`; None where no model knows.
+        expectation: Of the last model that was made while the last point was asked; None where none
+            was made then.
+        weights: Likewise: how much each of these jobs counts, from 0 to 1; None where no model
+            knows.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -79,6 +85,7 @@ class Search:
         first: Sequence[Point] = (),
         insight: Insight | None = None,
         until: float | None = None,
+        experiences: Sequence[Experience] = (),
     ) -> None:
         self._space = space
         self._known = None if insight is None else insight.known(space)
@@ -89,8 +96,10 @@ class Search:
         # Seeded by text, so that its draws are not those of OpenTuner with the same number.
         self._random = random.Random(f"{seed} sampler")  # noqa: S311
         self._walk = space.enumerate()
-        self._session = TunerSession(space, seed, techniques, insight, until)
+        self._session = TunerSession(space, seed, techniques, insight, until, experiences)
         self.probability: float | None = None
+        self.expectation: Expectation | None = None
+        self.weights: tuple[float, ...] | None = None
 
     def ask(self) -> Point | None:
         """The next point; None when all points of the space have been handed out.
@@ -98,6 +107,7 @@ class Search:
         Raises:
             SearchProcessFailed: OpenTuner's process failed.
         """
+        self.expectation = None
         while self._first:
             point = self._first.popleft()
             if self.add(point.configuration):
@@ -110,6 +120,8 @@ class Search:
                 # It waits for results, or one of its techniques let the others go first.
                 continue
             self.probability = proposal.probability
+            self.expectation = proposal.expectation or self.expectation
+            self.weights = proposal.weights
             configuration = self._space.canonicalise(proposal.values)
             seen = self._seen.get(self._identity(configuration))
             if seen is None:
@@ -143,7 +155,7 @@ class Search:
         self._handed_out += 1
         return True
 
-    def tell(self, configuration: Configuration, told: Told) -> None:
+    def tell(self, configuration: Configuration, told: TrialResult) -> None:
         """Tell the result of a point that was handed out, once; OpenTuner learns of it.
 
         Raises:
@@ -187,7 +199,7 @@ class Search:
         if self._known is not None and (
             self._space.infeasible(configuration) or self._known.infeasible(configuration)
         ):
-            seen.told = Told(None, "infeasible")
+            seen.told = TrialResult(None, "infeasible")
             self._refused = self._refused or configuration
         return seen
 

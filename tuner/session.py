@@ -15,13 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from searchspace.insight.insight import Insight
+from searchspace.insight import Experience, Insight
 from searchspace.space import SearchSpace
 from tuner import parameters
 from tuner.errors import SearchProcessFailed
+from tuner.outlook import Expectation
 from tuner.techniques import choose
 
-__all__ = ["Proposal", "Status", "TunerSession"]
+__all__ = ["Proposal", "Status", "TunerSession", "opening_of"]
 
 Status = Literal["completed", "censored", "failed", "infeasible"]
 
@@ -38,12 +39,41 @@ class Proposal:
         technique: Which technique wants it.
         probability: That some point not told yet is better than the best by more than `until`; None
             where it is not known.
+        expectation: Of a model that was made for this proposal; None where none was.
+        weights: How much each job counts that is learned from, from 0 to 1; None where nothing is
+            known of that.
     """
 
     id: int
     values: dict[str, Any]
     technique: str
     probability: float | None
+    expectation: Expectation | None = None
+    weights: tuple[float, ...] | None = None
+
+
+def opening_of(
+    space: SearchSpace,
+    seed: int,
+    techniques: Sequence[str] | None,
+    insight: Insight | None,
+    until: float | None,
+    experiences: Sequence[Experience],
+) -> dict[str, Any]:
+    """What a conversation with OpenTuner begins with, as JSON: see `TunerSession`.
+
+    Raises:
+        InvalidInput: A technique is unknown or does not suit the space.
+    """
+    return {
+        "seed": seed,
+        "parameters": parameters.describe(space),
+        "techniques": list(choose(parameters.kinds(space), techniques)),
+        "space": space.describe()["parameters"],
+        "insight": None if insight is None else insight.to_json(),
+        "until": until,
+        "experiences": [one.to_json() for one in experiences],
+    }
 
 
 class TunerSession:
@@ -58,6 +88,7 @@ class TunerSession:
         techniques: Names as in `tuner.techniques`; None for a choice by the kinds of parameters.
         insight: What is known of the application and the machine; None where nothing is.
         until: A part of the best value, for `Proposal.probability`; None where nobody asks.
+        experiences: Of the finished jobs that it learns from.
 
     Raises:
         InvalidInput: A technique is unknown or does not suit the space.
@@ -71,11 +102,11 @@ class TunerSession:
         techniques: Sequence[str] | None = None,
         insight: Insight | None = None,
         until: float | None = None,
+        experiences: Sequence[Experience] = (),
     ) -> None:
-        names = choose(parameters.kinds(space), techniques)
+        opening = opening_of(space, seed, techniques, insight, until, experiences)
         self._constants = parameters.constants(space)
-        varied = parameters.describe(space)
-        self._nothing_varies = not varied
+        self._nothing_varies = not opening["parameters"]
         # A file rather than a pipe: nobody has to read it for the process to go on.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -91,17 +122,7 @@ class TunerSession:
             text=True,
         )
         # Not waited for: baselines can be evaluated while OpenTuner is imported.
-        self._send(
-            {
-                "do": "open",
-                "seed": seed,
-                "parameters": varied,
-                "techniques": list(names),
-                "space": space.describe()["parameters"],
-                "insight": None if insight is None else insight.to_json(),
-                "until": until,
-            }
-        )
+        self._send({"do": "open", **opening})
         self._flush()
 
     def ask(self) -> Proposal | None:
@@ -120,7 +141,11 @@ class TunerSession:
         if answer["id"] is None:
             return None
         values = {**self._constants, **answer["values"]}
-        return Proposal(answer["id"], values, answer["technique"], answer["probability"])
+        told = answer["expectation"]
+        expectation = None if told is None else Expectation(**told)
+        technique, probability = answer["technique"], answer["probability"]
+        weights = None if answer["weights"] is None else tuple(answer["weights"])
+        return Proposal(answer["id"], values, technique, probability, expectation, weights)
 
     def tell(
         self,

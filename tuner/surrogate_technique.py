@@ -3,34 +3,43 @@
 It learns from every trial, whoever proposed it, and proposes the candidate whose time may be least:
 the mean of the forest's trees less some of their spread (a lower confidence bound; Hutter, Hoos,
 Leyton-Brown, LION 5 (2011)). It never waits for results; while many are in flight, proposals differ
-by how much of the spread they take off. Imported only by the OpenTuner process.
+by how much of the spread they take off. Where something is weighed against time, it proposes what
+would widen the front most (`tuner.acquisition`). Imported only by the OpenTuner process.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from opentuner.search.technique import SearchTechnique
 
-from searchspace.insight.insight import Insight
+from searchspace.collectives.by_size import names_algorithms
+from searchspace.collectives.decision_table import WORTH
+from searchspace.configuration import Configuration, Value
+from searchspace.insight import Comparable, Experience, Insight
 from searchspace.space import SearchSpace
+from tuner.acquisition import log_seconds, widest
 from tuner.candidates import Candidates
-from tuner.outlook import Outlook
+from tuner.outlook import NOTABLE, SURE, Expectation, Outlook
 from tuner.parameters import complete_values
-from tuner.surrogate import Forest, Observation, probability_of_improvement
+from tuner.surrogate import Forest, Observation, expected_gain, probability_of_improvement
+from tuner.transfer import Guess, Sources
 
 __all__ = ["Surrogate"]
 
 _ENOUGH = 4
 """Trials that a model needs to be better than probes alone."""
-_SURE = 20
-"""Trials without which a model is not asked whether the search may end."""
 _SPREADS = (1.0, 0.5, 2.0, 0.0)
 """How much of the trees' spread is taken off, in turn."""
 _NEWS = 24
 """A model is made anew when its trials have grown by one in so many."""
+_EQUAL = 1e-9
+"""Logarithms of seconds that differ by less are the same."""
+_SHAPE = 0.5
 _AROUND = 3
 """Of the best points, how many have their neighbours join the candidates."""
 
@@ -43,6 +52,7 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         insight: What is known of its application and machine; None where nothing is.
         seed: Of all random choices.
         outlook: Where it writes down what it expects.
+        experiences: Of the finished jobs that it learns from.
     """
 
     def __init__(
@@ -51,6 +61,7 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         insight: Insight | None,
         seed: int,
         outlook: Outlook | None = None,
+        experiences: Sequence[Experience] = (),
     ) -> None:
         super().__init__(name="Surrogate")
         self._space = space
@@ -59,13 +70,19 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         self._outlook = outlook or Outlook()
         self._forest = Forest(seed)
         self._candidates: Candidates | None = None
+        self._experiences = experiences
+        self._sources: Sources | None = None
         self._read = 0  # of the driver's history
         self._observed: dict[int, Observation] = {}
         self._proposed: set[int] = set()
         self._structures: set[str] = set()  # of what was proposed by probes
+        self._probed: Counter[tuple[str, Value]] = Counter()  # algorithms in that
         self._learned = 0  # observations that the model knows
         self._predicted: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._asked = 0
+        self._best: float | None = None  # seconds of what completed
+        self._claims: dict[int, float] = {}  # probability of a gain, of what was proposed
+        self._vain = 0.0  # gains that were expected since there was one, and did not come
 
     def desired_configuration(self) -> dict[str, Any] | None:
         """The next proposal; None where every candidate was proposed."""
@@ -77,6 +94,7 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         if not len(left):
             return None
         number = self._choose(candidates, left)
+        self._claims[number] = self._claimed(number)
         self._asked += 1
         self._proposed.add(number)
         return complete_values(self._space, candidates.points[number])
@@ -87,6 +105,9 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
             known = None if insight is None else insight.known(self._space)
             cores = 1 if insight is None else insight.machine.cores
             self._candidates = Candidates(self._space, known, cores, self._seed)
+            if self._experiences:
+                comparable = Comparable(self._space, insight, known)
+                self._sources = Sources(self._experiences, comparable, self._seed)
         return self._candidates
 
     def _take_news(self, candidates: Candidates) -> None:
@@ -99,10 +120,32 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
             completed = told.state == "OK"
             seconds = told.time if completed else told.bound
             self._observed[number] = Observation(number, seconds, completed)
+            self._settle(number, told.time if completed else None)
+
+    def _settle(self, number: int, seconds: float | None) -> None:
+        """Hold what was claimed of a proposal against its result."""
+        claim = self._claims.pop(number, 0.0)
+        before = self._best
+        if seconds is not None and (before is None or seconds < before):
+            self._best = seconds
+        if self._best is not None and (before is None or self._best < before * (1 - NOTABLE)):
+            self._vain = 0.0
+        else:
+            self._vain += claim
+
+    @property
+    def _trust(self) -> float:
+        """How likely it is that the model is right about what may still be gained, from 0 to 1.
+
+        The mean of the rate of a Poisson process after no gain came where so many were expected: of
+        a gamma distribution, with Jeffreys' shape of a half and a mean of 1 at first.
+        """
+        return _SHAPE / (_SHAPE + self._vain)
 
     def _choose(self, candidates: Candidates, left: NDArray[np.int64]) -> int:
         if len(self._observed) < _ENOUGH:
-            return self._by_probes(candidates, left)
+            found = self._by_sources(candidates, left)
+            return self._by_probes(candidates, left) if found is None else found
         fresh = len(self._observed) - self._learned
         if self._predicted is None or fresh >= max(1, self._learned // _NEWS):
             self._learn(candidates)
@@ -114,7 +157,42 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
             self._learned = 0
             return int(left[0])
         bound = mean[judged] - _SPREADS[self._asked % len(_SPREADS)] * spread[judged]
+        if candidates.weighed:
+            return int(judged[self._widest(candidates, judged, bound)])
         return int(judged[np.argmin(bound)])
+
+    def _claimed(self, number: int) -> float:
+        """The probability that a candidate is better than the best by more than `NOTABLE`."""
+        if self._predicted is None or self._best is None or number >= len(self._predicted[0]):
+            return 0.0
+        mean, spread = (of[[number]] for of in self._predicted)
+        return probability_of_improvement(self._best, NOTABLE, mean, spread)
+
+    def _widest(
+        self, candidates: Candidates, judged: NDArray[np.int64], bound: NDArray[np.float64]
+    ) -> int:
+        """Which of the judged candidates would widen the front most.
+
+        What was proposed and is not known yet is taken to be as the model says, so that the next
+        proposal is for another part of the front.
+        """
+        assert self._predicted is not None, "it has learned"
+        mean, _ = self._predicted
+        completed = [
+            (one.row, one.seconds)
+            for one in self._observed.values()
+            if one.completed and one.seconds is not None
+        ]
+        rows = [row for row, _ in completed]
+        logs = log_seconds([seconds for _, seconds in completed])
+        open_rows = [n for n in self._proposed if n not in self._observed and n < len(mean)]
+        prices = candidates.prices
+        return widest(
+            prices[[*rows, *open_rows]],
+            np.concatenate([logs, mean[open_rows]]),
+            prices[judged],
+            bound,
+        )
 
     def _learn(self, candidates: Candidates) -> None:
         best = sorted(
@@ -125,29 +203,77 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
             if not candidates.whole:
                 candidates.look_around(one.row)
         features = candidates.features
-        self._forest.fit(features, list(self._observed.values()))
+        guess = self._guess(candidates)
+        expected = None if guess is None else guess.mean
+        self._forest.fit(features, list(self._observed.values()), expected)
         said = self._forest.predict(features)
-        self._predicted = said.mean(axis=0), said.std(axis=0)
+        mean = said.mean(axis=0)
+        self._predicted = mean if expected is None else mean + expected, said.std(axis=0)
         self._learned = len(self._observed)
-        self._outlook.probability = self._probability(best[0].seconds if best else None)
+        self._look_out(best[0].seconds if best else None)
 
-    def _probability(self, best: float | None) -> float | None:
-        """That of improvement by what is asked, among the candidates without a result."""
-        gain = self._outlook.gain
-        if gain is None or best is None or len(self._observed) < _SURE:
-            return None
+    def _look_out(self, best: float | None) -> None:
+        """Write down what may still be gained by the candidates without a result."""
+        outlook = self._outlook
+        outlook.probability = None
+        if best is None or len(self._observed) < SURE:
+            return
         assert self._predicted is not None, "it has just learned"
         mean, spread = self._predicted
         left = np.ones(len(mean), dtype=bool)
         left[[number for number in self._observed if number < len(mean)]] = False
-        return probability_of_improvement(best, gain, mean[left], spread[left])
+        mean, spread = mean[left], spread[left]
+        outlook.news = Expectation(
+            self._trust * probability_of_improvement(best, NOTABLE, mean, spread),
+            self._trust * expected_gain(best, mean, spread),
+        )
+        if outlook.gain is not None:
+            likely = probability_of_improvement(best, outlook.gain, mean, spread)
+            outlook.probability = self._trust * likely
+
+    def _guess(self, candidates: Candidates) -> Guess | None:
+        """What the jobs that it learns from expect of all candidates; None if nothing."""
+        if self._sources is None:
+            return None
+        self._sources.look_at(candidates.points)
+        self._sources.weigh(list(self._observed.values()))
+        self._outlook.weights = tuple(self._sources.weights)
+        return self._sources.guess()
+
+    def _by_sources(self, candidates: Candidates, left: NDArray[np.int64]) -> int | None:
+        """The candidate that other jobs hold best; None where nothing is learned from any."""
+        guess = self._guess(candidates)
+        if guess is None:
+            return None
+        bound = guess.mean[left] - _SPREADS[self._asked % len(_SPREADS)] * guess.spread[left]
+        # Choices that the other jobs did not have make no difference to them; probes know more.
+        equal = left[bound <= bound.min() + _EQUAL]
+        return min(
+            map(int, equal), key=lambda one: (candidates.seconds(one), candidates.busiest(one))
+        )
 
     def _by_probes(self, candidates: Candidates, left: NDArray[np.int64]) -> int:
-        """The candidate whose collectives were quickest, on a structure not proposed so before."""
+        """The candidate whose collectives were quickest, on a structure not proposed so before.
 
-        def rank(number: int) -> tuple[bool, float]:
-            return candidates.structure(number) in self._structures, candidates.seconds(number)
+        Among those that are about as quick, one of algorithms that were proposed least so: what a
+        collective takes by itself says little of what it takes between computations, and a model
+        learns nothing of an algorithm that all of the first trials have. Of structures under these
+        algorithms, the one whose busiest cable carries least.
+        """
+        free = list(map(int, left))
+        fresh = [one for one in free if candidates.structure(one) not in self._structures] or free
+        within = min(map(candidates.seconds, fresh)) * (1 + WORTH)
 
-        found = min(map(int, left), key=rank)
+        def rank(number: int) -> tuple[int, float, float]:
+            chosen = _algorithms(candidates.points[number])
+            used = sum(self._probed[one] for one in chosen)
+            return used, candidates.seconds(number), candidates.busiest(number)
+
+        found = min((one for one in fresh if candidates.seconds(one) <= within), key=rank)
         self._structures.add(candidates.structure(found))
+        self._probed.update(_algorithms(candidates.points[found]))
         return found
+
+
+def _algorithms(point: Configuration) -> list[tuple[str, Value]]:
+    return [one for one in point.items() if names_algorithms(one[0])]

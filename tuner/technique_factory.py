@@ -16,7 +16,7 @@ from opentuner.search.pso import PSO
 from opentuner.search.simplextechniques import RandomNelderMead, RightNelderMead
 from opentuner.search.technique import PureRandom
 
-from searchspace.insight.insight import Insight
+from searchspace.insight import Experience, Insight
 from searchspace.space import SearchSpace
 from tuner.genetic_technique import SteadyStateGA
 from tuner.manipulator import Permutation
@@ -60,19 +60,23 @@ class Searched:
         insight: What is known of the application and the machine; None where nothing is.
         seed: Of the search.
         outlook: Where a model writes down what it expects.
+        experiences: Of the finished jobs that a model learns from.
     """
 
     space: SearchSpace
     insight: Insight | None
     seed: int
     outlook: Outlook = field(default_factory=Outlook)
+    experiences: Sequence[Experience] = ()
 
 
 def _surrogate(searched: Searched) -> Any:
     # Its library takes a second to be imported, which other techniques need not wait for.
     from tuner.surrogate_technique import Surrogate
 
-    return Surrogate(searched.space, searched.insight, searched.seed, searched.outlook)
+    return Surrogate(
+        searched.space, searched.insight, searched.seed, searched.outlook, searched.experiences
+    )
 
 
 FACTORIES: dict[str, Callable[[], Any]] = {

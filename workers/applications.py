@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from searchspace.collectives import non_commutative_reductions
+from searchspace.collectives.by_size import merged_sizes, sizes_called
 from searchspace.configuration import canonical_json, sha256_of
 from searchspace.errors import InvalidInput
 from searchspace.extrapolation import EDITION
@@ -27,9 +28,11 @@ from searchspace.jobspec import (
     TraceApplication,
     Workload,
 )
+from searchspace.kernels import trace_summary
 from searchspace.workload import communicators
 from storage.records import Application, ApplicationKind
 from storage.storage import Storage
+from storage.traces import traces_of
 from workers.capture import builtin_sources_sha256, capture_builtin
 from workers.capture_source import check_run
 from workers.extrapolating import extrapolate_within
@@ -42,6 +45,7 @@ __all__ = [
     "extrapolated_application",
     "pattern_application",
     "stored_application",
+    "with_sizes",
     "workload",
 ]
 
@@ -140,6 +144,20 @@ def _non_commutative(stored: Sequence[Application]) -> dict[str, list[str]]:
     if len(known) < len(named):
         return {}
     return {"non_commutative": sorted(frozenset[str]().union(*known))}
+
+
+def with_sizes(storage: Storage, application: Application) -> Application:
+    """The application with the sizes at which it calls collectives in its summary.
+
+    Programs that were stored before these were listed, and several at once, get them here.
+
+    Raises:
+        HamtuneError: A trace is not there or cannot be read.
+    """
+    if sizes_called(application.summary) is not None:
+        return application
+    found = [trace_summary(path)["sizes"] for path in traces_of(storage, application)]
+    return storage.add_to_summary(application.id, sizes=merged_sizes(found))
 
 
 def check_captured(application: Application) -> None:

@@ -349,11 +349,18 @@ def _nameless_bytes() -> int:
     for pid in _descendants():
         with contextlib.suppress(OSError):  # it ended just now
             for path in (*Path(f"/proc/{pid}/fd").iterdir(), *_deleted_maps(pid)):
-                with contextlib.suppress(OSError):
-                    about = path.stat()
-                    if about.st_nlink == 0 and stat.S_ISREG(about.st_mode):
-                        found[about.st_dev, about.st_ino] = 512 * about.st_blocks
+                about = _status(path)
+                if about is not None and about.st_nlink == 0 and stat.S_ISREG(about.st_mode):
+                    found[about.st_dev, about.st_ino] = 512 * about.st_blocks
     return sum(found.values())
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """What the system says of a file; None where it went just now."""
+    try:
+        return path.stat()
+    except OSError:
+        return None
 
 
 def _deleted_maps(pid: int) -> Iterator[Path]:

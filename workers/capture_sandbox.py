@@ -244,14 +244,7 @@ class Sandbox:
                 start_new_session=True,
                 pass_fds=passed,
             )
-        try:
-            answer = self._wait(guard)
-        finally:
-            assert guard.stdin is not None
-            guard.stdin.close()
-            guard.wait()
-            assert guard.stdout is not None
-            guard.stdout.close()
+        answer = self._answer(guard)
         if not answer:
             raise CaptureFailed(f"the {log} was killed from outside", self.log(log))
         ended = json.loads(answer)
@@ -260,6 +253,17 @@ class Sandbox:
         if "limit" in ended:
             raise LimitMet(f"the {log} {self.limits.explain(ended['limit'])}", self.log(log))
         return int(ended["status"])
+
+    def _answer(self, guard: subprocess.Popen[bytes]) -> bytes:
+        """What the guard said in the end; it is gone then."""
+        try:
+            return self._wait(guard)
+        finally:
+            assert guard.stdin is not None
+            guard.stdin.close()
+            guard.wait()
+            assert guard.stdout is not None
+            guard.stdout.close()
 
     def check_wanted(self) -> None:
         """Where we work on what commands left: end as they would.

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -23,14 +23,16 @@ from storage.identifiers import split_attempt_id, trial_id
 from storage.log_context import about
 from storage.metrics import METRICS
 from storage.networks import ProjectNetworks
-from storage.records import Headway, Outcome, Trial
+from storage.records import Outcome, Trial
 from storage.spans import span
 from storage.storage import Storage
+from workers.back_end import Start
 from workers.heartbeats import Heartbeats
 from workers.held_outcomes import HeldOutcomes
 from workers.host_errors import host_error
-from workers.simulator_client import Simulator, SimulatorError, engine_in_use, simulator_version
-from workers.subject import Replayed, Subject, Subjects, Workload
+from workers.runs import Abandoned, Run
+from workers.simulator_client import Simulator, SimulatorError
+from workers.tuning_problem import Replayed, TuningProblem, TuningProblems, Workload
 from workers.warm_simulators import WarmSimulators
 
 __all__ = ["HEARTBEAT_SECONDS", "Evaluator", "Stopped", "outcome_of"]
@@ -51,10 +53,6 @@ class Stopped(Exception):
     """The worker takes no more attempts."""
 
 
-class _Abandoned(Exception):
-    """The simulation was ended because nobody wants its result from this worker any more."""
-
-
 class _HostError(Exception):
     """This worker's host lacks what it takes to evaluate; another one may have it."""
 
@@ -68,9 +66,10 @@ class Evaluator:
         heartbeat_seconds: Time between two heartbeats of a running attempt.
         warm_simulators: How many idle simulators are kept, each with its trace in memory.
         only_named: Take only trials of the jobs that messages name.
+        start: Starts what evaluates; outcomes are cached as those of its version.
 
     Raises:
-        SimulatorError: The simulator was not built; a worker without one takes no work.
+        SimulatorError: What evaluates is not built; a worker without it takes no work.
     """
 
     def __init__(
@@ -81,16 +80,17 @@ class Evaluator:
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
         warm_simulators: int = _WARM_SIMULATORS,
         only_named: bool = False,
+        start: Start = Simulator,
     ) -> None:
         self._storage = storage
         self._take = partial(storage.take_attempts, worker=worker, only_named=only_named)
-        self._version = simulator_version()
-        self._subjects = Subjects(storage)
-        self._simulators = WarmSimulators(warm_simulators)
+        self._version, self._engine = start.version(), start.engine()
+        self._problems = TuningProblems(storage)
+        self._simulators = WarmSimulators(warm_simulators, start)
         self._heartbeats = Heartbeats(storage, heartbeat_seconds)
         self._stopping = threading.Event()
         self._lock = threading.Lock()
-        self._runs: set[_Run] = set()
+        self._runs: set[Run] = set()
 
     def evaluate(self, message: str) -> None:
         """Evaluate the trial whose turn it is and store the outcome; nothing where none waits.
@@ -123,49 +123,47 @@ class Evaluator:
             The seconds that the evaluations took. What the database took, which may be busy, tells
             nothing of the trials; that they share its transactions is the better then.
         """
-        began = time.monotonic()
+        turn = _Turn([Run() for _ in taken], HeldOutcomes(self._store, _AT_ONCE_SECONDS))
         seconds = 0.0
-        held = HeldOutcomes(self._store, _AT_ONCE_SECONDS)
-        simulated: set[str] = set()  # keys
-        rest = 0.0
         with ExitStack() as stack:
-            runs = [_Run() for _ in taken]
-            for run, (attempt_id, _) in zip(runs, taken, strict=True):
+            for run, (attempt_id, _) in zip(turn.runs, taken, strict=True):
                 stack.enter_context(self._under_way(run))
                 stack.enter_context(self._heartbeats.beating(attempt_id, run.abandon, run.headway))
             asked = [self._asked(trial, last=_is_last(attempt)) for attempt, trial in taken]
             known = self._known(asked)
-            for run, (attempt_id, trial), answer in zip(runs, taken, known, strict=True):
+            for run, (attempt_id, trial), answer in zip(turn.runs, taken, known, strict=True):
                 with (
                     about(job=trial.job_id, trial=trial.id),
                     span("evaluate", job=trial.job_id, **{"hamtune.trial": trial.id}),
                 ):
-                    now = time.monotonic()
-                    if run is not runs[0] and now - began > _TURN_SECONDS:
-                        run.abandon()  # others may be free for what was thought to be quick
-                    if isinstance(answer, _Question) and answer.key in simulated:
-                        held.store()
-                        (answer,) = self._known([answer])  # which the cache has since then
-                        now = time.monotonic()
-                    try:
-                        outcome, key = self._outcome(run, trial, answer, last=_is_last(attempt_id))
-                    except (_Abandoned, _HostError) as error:
-                        if isinstance(error, _HostError):
-                            log.warning("an error of this host: %s", error)
-                            rest = max(rest, _rest(attempt_id))
-                            for later in runs:
-                                later.abandon()
-                        # Nothing happens where it was given up: it is not this worker's any more.
-                        self._storage.release_attempt(attempt_id)
-                        log.info("attempt %s is handed back", attempt_id)
-                    else:
-                        held.add(Finished(attempt_id, outcome, key))
-                        if key is not None:
-                            simulated.add(key)
-                    seconds += time.monotonic() - now
-            held.store()
-        self._stopping.wait(rest)  # others take what was handed back, or it is better by then
-        return seconds + rest
+                    seconds += self._answer(turn, run, attempt_id, trial, answer)
+            turn.held.store()
+        self._stopping.wait(turn.rest)  # others take what was handed back, or it is better by then
+        return seconds + turn.rest
+
+    def _answer(
+        self, turn: _Turn, run: Run, attempt_id: str, trial: Trial, answer: _Asked
+    ) -> float:
+        """Evaluate an attempt, or hand it back, and return the seconds that this took."""
+        now = time.monotonic()
+        if run is not turn.runs[0] and now - turn.began > _TURN_SECONDS:
+            run.abandon()  # others may be free for what was thought to be quick
+        if isinstance(answer, _Question) and answer.key in turn.simulated:
+            turn.held.store()
+            (answer,) = self._known([answer])  # which the cache has since then
+            now = time.monotonic()
+        try:
+            outcome, key = self._outcome(run, trial, answer, last=_is_last(attempt_id))
+        except (Abandoned, _HostError) as error:
+            if isinstance(error, _HostError):
+                log.warning("an error of this host: %s", error)
+                turn.give_up(_rest(attempt_id))
+            # Nothing happens where it was given up: it is not this worker's any more.
+            self._storage.release_attempt(attempt_id)
+            log.info("attempt %s is handed back", attempt_id)
+        else:
+            turn.enter(Finished(attempt_id, outcome, key))
+        return time.monotonic() - now
 
     def _store(self, finished: Sequence[Finished]) -> None:
         settled = self._storage.finish_attempts(finished)
@@ -189,7 +187,7 @@ class Evaluator:
         self._simulators.close()
 
     @contextmanager
-    def _under_way(self, run: _Run) -> Iterator[None]:
+    def _under_way(self, run: Run) -> Iterator[None]:
         with self._lock:
             self._runs.add(run)
         try:
@@ -205,16 +203,25 @@ class Evaluator:
             Unavailable: The database is away.
         """
         try:
-            subject = self._subjects.of(trial.job_id)
+            tuning = self._problems.of(trial.job_id)
             configuration = Configuration.from_json(trial.configuration)
-            replayed, machine = subject.replayed(trial), subject.machine_of(trial)
-            whole = subject.whole.sha256
+            replayed, machine = tuning.replayed(trial), tuning.machine_of(trial)
+            whole = tuning.whole.sha256
             key = evaluation_key(replayed.sha256, machine, configuration, self._version, whole)
-            key = key_within(subject.project, key)
-            messages = subject.messages_of(trial)
+            key = key_within(tuning.project, key)
+            messages = tuning.messages_of(trial)
             if messages is not None:  # so that no answer depends on what happens to be known
                 key = sha256_of({"evaluation": key, "messages": messages})
-            return _Question(subject, machine, configuration, replayed, key, trial.cutoff, messages)
+            return _Question(
+                tuning=tuning,
+                machine=machine,
+                configuration=configuration,
+                replayed=replayed,
+                key=key,
+                cutoff=trial.cutoff,
+                messages=messages,
+                memory=tuning.limits.memory,
+            )
         except Exception as error:
             try:
                 return _failure(trial, error, last=last)
@@ -228,10 +235,10 @@ class Evaluator:
             return list(asked)
         found = self._storage.find_evaluations([(one.key, one.cutoff) for one in questions])
         answers = iter(found)
-        return [next(answers) or one if isinstance(one, _Question) else one for one in asked]
+        return [one.or_else(next(answers)) if isinstance(one, _Question) else one for one in asked]
 
     def _outcome(
-        self, run: _Run, trial: Trial, known: _Asked, *, last: bool
+        self, run: Run, trial: Trial, known: _Asked, *, last: bool
     ) -> tuple[Outcome, str | None]:
         """What a trial comes to, and the key under which other trials may find it.
 
@@ -242,7 +249,7 @@ class Evaluator:
             last: whether the trial fails by an error of this host.
 
         Raises:
-            _Abandoned: The evaluation was ended before.
+            Abandoned: The evaluation was ended before.
             _HostError: It cannot be made here and now.
             Unavailable: The database is away.
         """
@@ -252,28 +259,28 @@ class Evaluator:
         if isinstance(known, Outcome):
             return known, None
         try:
-            subject = known.subject
+            tuning = known.tuning
             resolved = resolve(
                 known.configuration,
                 known.machine,
-                subject.ranks,
-                collectives=subject.calls,
-                traffic=subject.traffic,
-                kept=ProjectNetworks(self._storage, subject.project),
+                tuning.ranks,
+                collectives=tuning.calls,
+                traffic=tuning.traffic,
+                cache=ProjectNetworks(self._storage, tuning.project),
             )
-            answer = self._simulate(run, known, resolved, subject.limits_of(trial))
-            return outcome_of(answer, trial.cutoff, subject.workload), known.key
+            answer = self._simulate(run, known, resolved, tuning.limits_of(trial))
+            return outcome_of(answer, trial.cutoff, tuning.workload, engine=self._engine), known.key
         except Exception as error:
             return _failure(trial, error, last=last), None
 
     def _simulate(
         self,
-        run: _Run,
+        run: Run,
         asked: _Question,
         resolved: Resolved,
         limits: Limits,
     ) -> dict[str, Any]:
-        request = asked.subject.request(resolved)
+        request = asked.tuning.request(resolved)
         for left in range(_TRIES - 1, -1, -1):
             try:
                 with self._simulators.lend(asked.replayed.paths) as simulator, run.using(simulator):
@@ -286,7 +293,7 @@ class Evaluator:
                     )
             except SimulatorError as error:
                 if run.abandoned:
-                    raise _Abandoned from None
+                    raise Abandoned from None
                 if not left:
                     raise
                 # Whatever a configuration does ends its child, not the server.
@@ -300,71 +307,63 @@ class Evaluator:
         raise AssertionError("unreachable")
 
 
+@dataclass
+class _Turn:
+    """Attempts that were taken at once.
+
+    Attributes:
+        runs: Their evaluations.
+        held: Outcomes to be stored together.
+        began: When, by the monotonic clock.
+        simulated: Keys of evaluations that the cache has once they are stored.
+        rest: Seconds for which this worker is better left alone.
+    """
+
+    runs: Sequence[Run]
+    held: HeldOutcomes
+    began: float = field(default_factory=time.monotonic)
+    simulated: set[str] = field(default_factory=set)
+    rest: float = 0.0
+
+    def enter(self, finished: Finished) -> None:
+        """Take in an outcome."""
+        self.held.add(finished)
+        if finished.evaluation_key is not None:
+            self.simulated.add(finished.evaluation_key)
+
+    def give_up(self, rest: float) -> None:
+        """End all evaluations, for this host cannot make them, and rest for so many seconds."""
+        self.rest = max(self.rest, rest)
+        for run in self.runs:
+            run.abandon()
+
+
 @dataclass(frozen=True)
 class _Question:
     """What decides the outcome of a trial."""
 
-    subject: Subject
+    tuning: TuningProblem
     machine: Machine  # as its network model evaluates it
     configuration: Configuration
     replayed: Replayed
     key: str  # of the evaluation cache
     cutoff: float | None
     messages: int | None  # the most that may be simulated
+    memory: int  # bytes that the evaluation may take
+
+    def or_else(self, known: Outcome | None) -> _Question | Outcome:
+        """What the cache answers; the question, where it has nothing or that took too much memory.
+
+        Another job may have allowed more: within this one's limit that run may fail, which only
+        another run can tell.
+        """
+        if known is None or (known.peak_rss_bytes or 0) > self.memory:
+            return self
+        return known
 
 
 _Asked: TypeAlias = _Question | Outcome | _HostError
 """What a trial is to be answered from: the simulator, or what is known of it without."""
-
-
-class _Run:
-    """An evaluation under way, which another thread may end."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._simulator: Simulator | None = None
-        self.abandoned = False
-
-    def check(self) -> None:
-        """Go on only while the evaluation is wanted.
-
-        Raises:
-            _Abandoned: It was ended before.
-        """
-        if self.abandoned:
-            raise _Abandoned
-
-    @contextmanager
-    def using(self, simulator: Simulator) -> Iterator[None]:
-        """Remember what has to be closed to end the evaluation, for as long as it goes on.
-
-        Raises:
-            _Abandoned: It was ended before.
-        """
-        with self._lock:
-            self.check()
-            self._simulator = simulator
-        try:
-            yield
-        finally:
-            # Others may be lent it from now on, and this run may still be given up.
-            with self._lock:
-                self._simulator = None
-
-    def headway(self) -> Headway | None:
-        """How far the simulation is; None where none is under way."""
-        with self._lock:
-            if self._simulator is None:
-                return None
-            progress = self._simulator.progress
-        return Headway(progress.simulated_time, progress.share)
-
-    def abandon(self) -> None:
-        """End the evaluation: closing its simulator makes it raise."""
-        with self._lock:
-            self.abandoned = True
-            if self._simulator is not None:
-                self._simulator.close()
 
 
 def _tell(attempt_id: str, outcome: Outcome, *, settled: bool) -> None:
@@ -382,7 +381,11 @@ def _tell(attempt_id: str, outcome: Outcome, *, settled: bool) -> None:
 
 
 def outcome_of(
-    answer: Mapping[str, Any], cutoff: float | None, workload: Workload | None = None
+    answer: Mapping[str, Any],
+    cutoff: float | None,
+    workload: Workload | None = None,
+    *,
+    engine: str,
 ) -> Outcome:
     """The outcome that a simulator's answer stands for.
 
@@ -390,6 +393,7 @@ def outcome_of(
         answer: What `Simulator.evaluate` returned.
         cutoff: In simulated seconds; a run that took longer is censored at it.
         workload: The applications, where there are several.
+        engine: What has evaluated.
     """
     outcome = Outcome(
         status=answer["status"],
@@ -402,7 +406,7 @@ def outcome_of(
     if outcome.status == "censored" or (cutoff is not None and answer["simulated_time"] > cutoff):
         return replace(outcome, status="censored", value=cutoff)
     result = {name: answer[name] for name in ("rank_finish_times", "link_loads", "messages")}
-    result["engine"] = engine_in_use()
+    result["engine"] = engine
     if answer.get("estimate") is not None:
         result["estimate"] = answer["estimate"]
     if workload is not None:
@@ -430,10 +434,10 @@ def _failure(trial: Trial, error: Exception, *, last: bool) -> Outcome:
     """The outcome of a trial whose evaluation raised.
 
     Raises:
-        _Abandoned, Unavailable: They are not about the trial.
+        Abandoned, Unavailable: They are not about the trial.
         _HostError: The error is this host's, and the attempt is not the last one.
     """
-    if isinstance(error, Unavailable | _Abandoned):
+    if isinstance(error, Unavailable | Abandoned):
         raise error
     if isinstance(error, Infeasible):
         return _without_simulation("infeasible", "infeasible", str(error))

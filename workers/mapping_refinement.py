@@ -14,14 +14,14 @@ from searchspace.hop_machine import HopMachine
 from searchspace.machine import Machine
 from searchspace.mapping import MAPPERS, Places
 from searchspace.mapping.permutation import packed_cores
-from searchspace.mapping.refinement import Evaluate, Refined, Timed, refine
+from searchspace.mapping.refine import Evaluate, Refined, Timed, refine
 from searchspace.mapping.time_model import HostLimits
 from searchspace.platform import Infeasible, TrafficOf, chosen_algorithms, resolve, written_out
 from searchspace.space import SearchSpace
-from searchspace.topology.kept import KeptNetworks
+from searchspace.topology.network_cache import NetworkCache
 from searchspace.traffic import Traffic
 from workers.simulator_client import Simulator
-from workers.subject import Workload, request_for
+from workers.tuning_problem import Workload, request_for
 
 __all__ = ["Runs", "mapped_by_all", "refine_mapping", "written_by_mappers"]
 
@@ -86,7 +86,7 @@ def written_by_mappers(
     ranks: int,
     traffic: TrafficOf,
     seed: int,
-    kept: KeptNetworks | None = None,
+    cache: NetworkCache | None = None,
 ) -> list[dict[str, Any]]:
     """What every mapper makes on the first network of a space, to begin a search with.
 
@@ -97,7 +97,7 @@ def written_by_mappers(
     first = space.default()
     try:
         unmapped = written_out(first, machine, range(ranks))
-        plain = resolve(unmapped, machine, ranks, traffic=traffic, kept=kept)
+        plain = resolve(unmapped, machine, ranks, traffic=traffic, cache=cache)
     except Infeasible:
         return []
     known: dict[tuple[int, ...], str] = {}

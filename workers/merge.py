@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -79,15 +79,7 @@ def merge(directory: Path, output: Path) -> TraceHeader:
             f"{directory} holds no recording: was the program run with LD_PRELOAD naming the "
             "recorder and HAMTUNE_RECORD_DIRECTORY naming this directory?"
         )
-    first = _read_run(directory, found[0])
-    for rank in found[1:]:
-        other = _read_run(directory, rank)
-        if (other.ranks, other.library) != (first.ranks, first.library):
-            raise InvalidInput(f"ranks {found[0]} and {rank} come from different runs")
-        if other.speed != first.speed:
-            raise InvalidInput(
-                f"ranks {found[0]} and {rank} were recorded with different host speeds"
-            )
+    first = _common_run(directory, found)
     _check_ranks(directory, found, first.ranks)
     files = [_rank_file(directory, rank) for rank in range(first.ranks)]
     try:
@@ -119,6 +111,24 @@ def merge(directory: Path, output: Path) -> TraceHeader:
                 f"may be damaged or of another run: {_AGAIN}"
             ) from error
         raise
+
+
+def _common_run(directory: Path, ranks: Sequence[int]) -> _Run:
+    """The run that all of these ranks were part of.
+
+    Raises:
+        InvalidInput: There is none.
+    """
+    first = _read_run(directory, ranks[0])
+    for rank in ranks[1:]:
+        other = _read_run(directory, rank)
+        if (other.ranks, other.library) != (first.ranks, first.library):
+            raise InvalidInput(f"ranks {ranks[0]} and {rank} come from different runs")
+        if other.speed != first.speed:
+            raise InvalidInput(
+                f"ranks {ranks[0]} and {rank} were recorded with different host speeds"
+            )
+    return first
 
 
 def _read_run(directory: Path, rank: int) -> _Run:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from searchspace.collectives import called_collectives, non_commutative_reductions
+from searchspace.collectives.by_size import sizes_called
 from searchspace.errors import HamtuneError
 from searchspace.formats.patterns import Pattern
 from searchspace.formats.trace import describe_trace
@@ -34,7 +35,7 @@ from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.spans import span
 from storage.storage import Storage
 from storage.traces import traces_of
-from workers.applications import stored_application
+from workers.applications import stored_application, with_sizes
 from workers.capture_files import LeftFiles
 from workers.capture_limits import CapturePolicy
 from workers.capture_run import Measure
@@ -45,7 +46,8 @@ from workers.host_errors import host_error
 from workers.mapping_refinement import written_by_mappers
 from workers.preparation_claim import claimed_preparation
 from workers.probes import APART_SECONDS, MOST_MESSAGES, Bench, probe
-from workers.subject import read_spec, request_for, workload_of
+from workers.sources import sources_of, store_experiences
+from workers.tuning_problem import read_spec, request_for, workload_of
 
 __all__ = ["MOST_SHARE", "Preparer", "prepare_job"]
 
@@ -115,25 +117,14 @@ class Preparer:
             if not all(self._is_captured(part, job) for part in spec.captures):
                 return
             application = stored_application(share, spec.application, self.stop)
-            called = called_collectives(application.summary)
-            non_commutative = non_commutative_reductions(application.summary)
-            built = build_space(spec, application.ranks, called, non_commutative)
-            space = built.describe()
-            if any(choice.method is None for choice in spec.search.mappers):
-                traffic = TracesTraffic(traces_of(self.storage, application))
-                space["mapped"] = written_by_mappers(
-                    built.space,
-                    spec.described_machine,
-                    application.ranks,
-                    traffic,
-                    spec.seed,
-                    ProjectNetworks(self.storage, job.project),
+            if spec.search.by_size:
+                application = with_sizes(self.storage, application)
+            space = self._space(job, spec, application)
+            sources = sources_of(share, spec)
+            if sources:
+                space["learned_from"] = store_experiences(
+                    share, sources, optional=spec.learn_from == "auto"
                 )
-            space |= self._probed(spec, application, built, job.project)
-            calls = sum(application.summary["calls"].values())
-            chosen = spec.fidelity or ("auto" if pays(calls, spec.budget.trials) else "full")
-            if chosen == "auto":
-                space["fidelity"] = truncated_trace(self.storage, application)
             self.storage.set_job_prepared(job_id, application_id=application.id, space=space)
             log.info("the job is prepared: %s on %d ranks", application.name, application.ranks)
         except (Unavailable, Interrupted):
@@ -154,6 +145,31 @@ class Preparer:
         else:
             self.host_errors.pop(job_id, None)
 
+    def _space(self, job: Job, spec: JobSpec, application: Application) -> dict[str, Any]:
+        """What a job searches, and what is known of that before its first trial."""
+        called = called_collectives(application.summary)
+        non_commutative = non_commutative_reductions(application.summary)
+        sizes = sizes_called(application.summary)
+        built = build_space(spec, application.ranks, called, non_commutative, sizes)
+        space = built.describe()
+        if any(choice.method is None for choice in spec.search.mappers):
+            traffic = TracesTraffic(traces_of(self.storage, application))
+            space["mapped"] = written_by_mappers(
+                built.space,
+                spec.described_machine,
+                application.ranks,
+                traffic,
+                spec.seed,
+                ProjectNetworks(self.storage, job.project),
+            )
+        space |= self._probed(spec, application, built, job.project)
+        calls = sum(application.summary["calls"].values())
+        # Of two objectives a whole front would have to be verified, not a few of the best.
+        cheaper = len(spec.objective) == 1 and pays(calls, spec.budget.trials)
+        if (spec.fidelity or ("auto" if cheaper else "full")) == "auto":
+            space["fidelity"] = truncated_trace(self.storage, application)
+        return space
+
     def _probed(
         self, spec: JobSpec, application: Application, built: BuiltSpace, project: str
     ) -> dict[str, Any]:
@@ -172,7 +188,7 @@ class Preparer:
                 ranks=application.ranks,
                 collectives=called,
                 traffic=TracesTraffic(traces),
-                kept=ProjectNetworks(self.storage, project),
+                cache=ProjectNetworks(self.storage, project),
             ),
             partial(request_for, workload=workload_of(application)),
             machine.host_speed * APART_SECONDS,

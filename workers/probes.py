@@ -8,6 +8,8 @@ every trial.
 
 from __future__ import annotations
 
+import itertools
+import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, Groups
+from searchspace.collectives.by_size import PARAMETER, parsed, range_name, ranges_of
 from searchspace.configuration import Configuration, Value, sha256_of
 from searchspace.insight.known import Probe, Probes
 from searchspace.insight.probe_trace import write_probe_trace
-from searchspace.insight.structures import COLLECTIVE
 from searchspace.machine import NetworkModel
 from searchspace.parameters import EnumParameter
 from searchspace.platform import Infeasible, Resolved
@@ -89,25 +91,31 @@ def probe(bench: Bench) -> Probes:
         turn did not come within the messages that this may take.
     """
     chosen = [p.name for p in bench.space.parameters if p.size > 1]
-    if bench.ranks > MOST_RANKS or not any(n == _MPI or n.startswith(COLLECTIVE) for n in chosen):
+    if bench.ranks > MOST_RANKS or not any(n == _MPI or n.startswith(PARAMETER) for n in chosen):
         return Probes()
     entries = {}
     left = _PROBES * bench.messages
+    ranges = ranges_of(parameter.name for parameter in bench.space.parameters)
     # Those that are chosen first: they have the most to tell.
-    for name in sorted(bench.called, key=lambda name: (COLLECTIVE + name not in chosen, name)):
-        if name in COLLECTIVES and left > 0:
-            found, took = _probe_one(bench, name)
-            left -= took
-            if found:
-                entries[name] = found
+    for collective in sorted(bench.called, key=lambda name: (PARAMETER + name not in chosen, name)):
+        begins = ranges.get(collective, (0,))
+        for since, until in itertools.zip_longest(begins, begins[1:], fillvalue=math.inf):
+            if collective in COLLECTIVES and left > 0:
+                sizes = (int(since), until)
+                found, took = _probe_one(bench, collective, sizes)
+                left -= took
+                if found:
+                    entries[range_name(collective, int(since))] = found
     return Probes(entries)
 
 
-def _probe_one(bench: Bench, collective: str) -> tuple[dict[tuple[str, str], Probe], int]:
+def _probe_one(
+    bench: Bench, collective: str, sizes: tuple[int, float]
+) -> tuple[dict[tuple[str, str], Probe], int]:
     with tempfile.TemporaryDirectory(prefix="hamtune-probe-") as directory, ExitStack() as stack:
         paths = [Path(directory) / f"probe-{index}.ht" for index in range(len(bench.traces))]
         called = [
-            write_probe_trace(trace, collective, path, most_flops=bench.flops)
+            write_probe_trace(trace, collective, path, most_flops=bench.flops, sizes=sizes)
             for trace, path in zip(bench.traces, paths, strict=True)
         ]
         if "unread" in called or set(called) == {"none"}:
@@ -126,14 +134,14 @@ class _Probing:
     def __init__(self, bench: Bench, collective: str, simulator: Simulator, *, whole: bool) -> None:
         self._whole = whole
         self._bench = bench
-        self._name = COLLECTIVE + collective
+        self._name = PARAMETER + collective
         self._simulator = simulator
         self._algorithms = tuple(map(str, bench.values(self._name)))
         self._mpis = tuple(map(str, bench.values(_MPI)))
         self._others = {
             parameter.name: tuple(parameter.every())
             for parameter in bench.space.parameters
-            if parameter.name.startswith(COLLECTIVE) and parameter.name != self._name
+            if (found := parsed(parameter.name)) is not None and found[0] != collective
         }
         # Any placement of the ranks but the one that mappers begin with.
         self._shuffled = np.random.default_rng(0).permutation(bench.ranks)
@@ -184,7 +192,7 @@ class _Probing:
         start = {
             name: value
             for name, value in self._bench.space.default().items()
-            if not name.startswith(COLLECTIVE)
+            if not name.startswith(PARAMETER)
         }
         chosen = {**start, **(others or {}), _MPI: mpi, self._name: algorithm}
         if self._name not in {p.name for p in self._bench.space.parameters}:

@@ -34,6 +34,7 @@ class ProgramRules:
         default: Simulated seconds where the library chooses.
         single: The same where one algorithm is forced for each collective, the best found.
         single_algorithms: These algorithms.
+        single_table: The table that says so.
         seconds: The same under the table.
         evaluations: Simulations of the program.
     """
@@ -42,6 +43,7 @@ class ProgramRules:
     default: float
     single: float
     single_algorithms: Mapping[str, str]
+    single_table: DecisionTable
     seconds: float
     evaluations: int
 
@@ -152,7 +154,15 @@ def rules_for(
                 if took < seconds * (1 - _WORTH):
                     best, seconds, changed = other, took, True
                     done(seconds)
-    return ProgramRules(_table(best), default, single, forced, seconds, program.evaluations)
+    return ProgramRules(
+        table=_table(best),
+        default=default,
+        single=single,
+        single_algorithms=forced,
+        single_table=_table(of_singles),
+        seconds=seconds,
+        evaluations=program.evaluations,
+    )
 
 
 def _singles(

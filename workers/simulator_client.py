@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
+from workers.back_end import Progress
 from workers.engine import BUILT, SimulatorError, engine
 
 __all__ = [
     "BINARY",
-    "Progress",
     "Simulator",
     "SimulatorError",
     "engine_in_use",
@@ -39,27 +39,6 @@ _BUILD_DIGITS = 12  # of the library's build, enough to tell two apart
 
 
 _PAGE = struct.Struct("=dQQQ")  # `Page` of simulator/progress.hpp
-
-
-class Progress(NamedTuple):
-    """How far the evaluation under way has come; all zero where none has begun.
-
-    Attributes:
-        simulated_time: In seconds.
-        calls: Operations of the traces that ranks have begun.
-        all_calls: Those of all ranks.
-        messages: That were sent, those of collectives with them.
-    """
-
-    simulated_time: float
-    calls: int
-    all_calls: int
-    messages: int
-
-    @property
-    def share(self) -> float:
-        """The part of the calls that have begun, from 0 to 1."""
-        return self.calls / self.all_calls if self.all_calls else 0.0
 
 
 def _program() -> Path:
@@ -104,6 +83,16 @@ class Simulator:
         self._progress.truncate(mmap.PAGESIZE)
         self._page = mmap.mmap(self._progress.fileno(), mmap.PAGESIZE)
 
+    @staticmethod
+    def version() -> str:
+        """See `simulator_version`."""
+        return simulator_version()
+
+    @staticmethod
+    def engine() -> str:
+        """See `engine_in_use`."""
+        return engine_in_use()
+
     def __enter__(self) -> Simulator:
         return self
 
@@ -124,21 +113,18 @@ class Simulator:
         wall_seconds: float | None = None,
         messages: int | None = None,
     ) -> dict[str, Any]:
-        """Run one evaluation.
+        """Run one evaluation: see `BackEnd.evaluate`.
 
         Args:
-            request: `platform`, `applications` and `options`, as
-                `searchspace.platform.Resolved.simulator_request` makes them.
+            request: As `searchspace.platform.Resolved.simulator_request` makes it.
             cutoff: Simulated seconds after which the run is given up as censored.
             memory_bytes: Limit of the evaluation's own memory.
             wall_seconds: Limit of its wall time.
             messages: The most messages that ranks may send, those of collectives with them.
 
         Returns:
-            The simulator's answer: `status`, `simulated_time` (s), `reason`, `rank_finish_times`,
-            `link_loads` (bytes), `messages` (how many were sent; 0 where SimGrid's own engine ran),
-            `cpu_seconds`, `wall_seconds`, `peak_rss_bytes`. A child that crashed or met a limit is
-            an answer with status `failed`.
+            The simulator's answer. A child that crashed or met a limit is an answer with status
+            `failed`.
 
         Raises:
             SimulatorError: The server cannot be started (also: a trace cannot be read), ended, or

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from workers.simulator_client import Simulator
+from workers.back_end import BackEnd, Start
+from workers.back_ends import BACK_ENDS
 
 __all__ = ["WarmSimulators"]
 
@@ -18,7 +19,7 @@ _IDLE_SECONDS = 300.0
 
 class _Idle(NamedTuple):
     traces: tuple[Path, ...]
-    simulator: Simulator
+    simulator: BackEnd
     since: float
 
 
@@ -27,18 +28,26 @@ class WarmSimulators:
 
     Args:
         keep: How many idle ones are kept. Each holds its traces in memory.
+        start: Starts one.
         idle_seconds: How long they are kept.
     """
 
-    def __init__(self, keep: int, *, idle_seconds: float = _IDLE_SECONDS) -> None:
+    def __init__(
+        self,
+        keep: int,
+        start: Start = BACK_ENDS["simulator"],
+        *,
+        idle_seconds: float = _IDLE_SECONDS,
+    ) -> None:
         self._keep = keep
+        self._start = start
         self._idle_seconds = idle_seconds
         self._idle: list[_Idle] = []  # the last used at the end
         self._lock = threading.Lock()
         self._closing: threading.Timer | None = None
 
     @contextmanager
-    def lend(self, traces: tuple[Path, ...]) -> Iterator[Simulator]:
+    def lend(self, traces: tuple[Path, ...]) -> Iterator[BackEnd]:
         """A simulator that has the traces loaded; one that raised is not used again."""
         simulator = self._take(traces)
         try:
@@ -58,14 +67,14 @@ class WarmSimulators:
         for _, simulator, _ in idle:
             simulator.close()
 
-    def _take(self, traces: tuple[Path, ...]) -> Simulator:
+    def _take(self, traces: tuple[Path, ...]) -> BackEnd:
         with self._lock:
             for index in range(len(self._idle) - 1, -1, -1):
                 if self._idle[index].traces == traces:
                     return self._idle.pop(index).simulator
-        return Simulator(traces, gives_way=True)
+        return self._start(traces, gives_way=True)
 
-    def _give_back(self, traces: tuple[Path, ...], simulator: Simulator) -> None:
+    def _give_back(self, traces: tuple[Path, ...], simulator: BackEnd) -> None:
         with self._lock:
             self._idle.append(_Idle(traces, simulator, time.monotonic()))
             unwanted = self._idle[: -self._keep]

@@ -16,12 +16,12 @@ from unittest.mock import patch
 __all__ = ["PARTS", "Accounts", "accounting"]
 
 PARTS = {
-    "networks": ("searchspace.platform._network",),
-    "orderings": ("searchspace.platform._order",),
-    "mappers": ("searchspace.platform._map",),
+    "networks": ("searchspace.platform.network._network",),
+    "orderings": ("searchspace.platform.network._order",),
+    "mappers": ("searchspace.platform.placement._map",),
     "requests": ("searchspace.platform.Resolved.simulator_request",),
     "preparing": ("workers.prepare.Preparer.prepare",),
-    "refining": ("tuner.trial_loop.TrialLoop._begin_refinement",),
+    "refining": ("tuner.stages.refinement.Refinement.begin",),
     "storage": (
         "storage.storage.Storage.propose_trials",
         "storage.storage.Storage.take_attempts",

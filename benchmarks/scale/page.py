@@ -12,7 +12,8 @@ import httpx
 from playwright.sync_api import Response, sync_playwright
 
 from benchmarks.packets.bars import Bars
-from benchmarks.page import PATIENCE, interactive, seed, service, window
+from benchmarks.page.made import PATIENCE, seed, service, window
+from benchmarks.page.short import interactive
 from benchmarks.scale.job import describe
 from searchspace.topology import generate
 from service.settings import Settings

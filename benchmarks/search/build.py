@@ -14,9 +14,9 @@ from benchmarks.search.tables import COMPLETED, FAILED, INFEASIBLE, UNKNOWN, Cas
 from searchspace.configuration import Configuration
 from searchspace.jobspec import BuiltinApplication, Workload
 from searchspace.platform import Infeasible, resolve
-from workers import subject
+from workers import tuning_problem
 from workers.capture import capture_builtin
-from workers.probes import APART_SECONDS, Bench, probe
+from workers.probes import APART_SECONDS, MOST_MESSAGES, Bench, probe
 from workers.simulator_client import Simulator, simulator_version
 
 __all__ = ["build", "probes_path", "table_path"]
@@ -74,8 +74,9 @@ def _bench(case: Case) -> Bench:
             collectives=case.called,
             traffic=case.traffic,
         ),
-        partial(subject.request_for, workload=_workload(case)),
+        partial(tuning_problem.request_for, workload=_workload(case)),
         machine.host_speed * APART_SECONDS,
+        MOST_MESSAGES[machine.trial_model],
     )
 
 
@@ -123,14 +124,14 @@ class _Evaluation:
             )
         except Infeasible:
             return INFEASIBLE, np.nan
-        request = subject.request_for(resolved, self._workload)
+        request = tuning_problem.request_for(resolved, self._workload)
         answer: dict[str, Any] = self._simulator.evaluate(request, wall_seconds=_WALL_SECONDS)
         if answer["status"] != "completed":
             return FAILED, np.nan
         return COMPLETED, float(answer["simulated_time"])
 
 
-def _workload(case: Case) -> subject.Workload | None:
+def _workload(case: Case) -> tuning_problem.Workload | None:
     application = case.spec.application
     if not isinstance(application, Workload):
         return None
@@ -142,4 +143,4 @@ def _workload(case: Case) -> subject.Workload | None:
         }
         for part, summary in zip(application.applications, case.summaries, strict=True)
     )
-    return subject.Workload(parts, "last" if application.objective == "max" else "mean")
+    return tuning_problem.Workload(parts, "last" if application.objective == "max" else "mean")

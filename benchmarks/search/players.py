@@ -15,21 +15,21 @@ import random
 import tempfile
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.search.build import probes_path
 from benchmarks.search.tables import COMPLETED, Case, Table, digest_of
 from searchspace.configuration import Configuration
-from searchspace.insight import Insight, Probes
+from searchspace.insight import Experience, Insight, Probes, Tried
 from searchspace.space import Parameter, SearchSpace
 from tuner.budget import Budget, Ledger
-from tuner.objective import Told, cutoff
+from tuner.objective import TrialResult, cutoff
 from tuner.parameters import point_of
 from tuner.search import Search
 
-__all__ = ["PLAYERS", "Board"]
+__all__ = ["PLAYERS", "Board", "Played", "insight_of", "ours"]
 
 _BATCH = 8
 _PENALTY = 10.0
@@ -40,6 +40,12 @@ longest time they have seen."""
 class Board:
     """A table that is played on: counts trials and keeps the incumbents.
 
+    Args:
+        case: Whose table it is.
+        table: The table.
+        trials: After so many a game is over.
+        goal: So many seconds end it before; None where nothing does.
+
     Attributes:
         incumbents: The least seconds after each trial; infinite while there are none.
         infeasible: Trials of configurations that could not run.
@@ -47,10 +53,11 @@ class Board:
         ended: After how many trials a search has ended by itself; None of one that has not.
     """
 
-    def __init__(self, case: Case, table: Table, trials: int) -> None:
+    def __init__(self, case: Case, table: Table, trials: int, goal: float | None = None) -> None:
         self.case = case
         self.table = table
         self.trials = trials
+        self._goal = -math.inf if goal is None else goal
         self.incumbents: list[float] = []
         self.infeasible = 0
         self.repeats = 0
@@ -59,8 +66,14 @@ class Board:
 
     @property
     def over(self) -> bool:
-        """Whether all trials are spent."""
-        return len(self.incumbents) >= self.trials
+        """Whether all trials are spent, or the goal is reached."""
+        reached = bool(self.incumbents) and self.incumbents[-1] <= self._goal
+        return reached or len(self.incumbents) >= self.trials
+
+    def end(self) -> None:
+        """The player has nothing more to try; its incumbent stays."""
+        self.ended = len(self.incumbents)
+        self.incumbents += [self.incumbents[-1]] * (self.trials - len(self.incumbents))
 
     def look_up(self, configuration: Mapping[str, Any]) -> float | None:
         """The seconds of a configuration; None where it cannot run. No trial."""
@@ -85,7 +98,27 @@ class Board:
         return self.case.built.space.canonicalise(chosen)
 
 
-def _ours(
+class Played(NamedTuple):
+    """A game of ours.
+
+    Attributes:
+        baselines: How many of the first trials were baselines.
+        trials: All that had a time, as a job would have stored them.
+        weights: How much each job counted in the end that it learned from.
+    """
+
+    baselines: int
+    trials: list[Tried]
+    weights: tuple[float, ...]
+
+
+def insight_of(case: Case) -> Insight:
+    """What the search of a job is told of its application."""
+    probes = Probes.from_json(json.loads(probes_path(case).read_text()))
+    return Insight(case.spec.described_machine, case.ranks, case.called, case.traces, probes)
+
+
+def ours(
     board: Board,
     seed: int,
     techniques: list[str] | None = None,
@@ -93,17 +126,18 @@ def _ours(
     informed: bool = True,
     factor: float | None = None,
     until: float | None = None,
-) -> None:
+    experiences: Sequence[Experience] = (),
+) -> Played:
+    """Plays as a job searches, learning from others where there are experiences."""
     case = board.case
-    spec = case.spec
-    probes = Probes.from_json(json.loads(probes_path(case).read_text()))
-    insight = Insight(spec.described_machine, case.ranks, case.called, case.traces, probes)
-    factor = factor if factor is not None else spec.cutoff_factor
-    with Search(
-        case.built.space, seed, techniques, insight=insight if informed else None, until=until
-    ) as search:
+    insight = insight_of(case) if informed else None
+    factor = factor if factor is not None else case.spec.cutoff_factor
+    told = {"insight": insight, "until": until, "experiences": experiences}
+    with Search(case.built.space, seed, techniques, **told) as search:
         first = [configuration for _, configuration in case.built.baselines]
         inside = deque(one for one in first if search.add(one))
+        baselines = len(inside)
+        tried: list[Tried] = []
         pending: deque[tuple[Configuration, float | None]] = deque()
         best: float | None = None
         asked = 0
@@ -116,26 +150,40 @@ def _ours(
                     pending.append((found, None))
                 elif best is None and pending:
                     break  # the search begins when the baselines are known
+                elif (point := search.ask()) is None:
+                    break
                 else:
-                    point = search.ask()
-                    if point is None:
-                        break
                     ledger.expect(search.probability)
                     pending.append((point.configuration, cutoff(best, factor)))
                 asked += 1
             if not pending:
-                board.ended = len(board.incumbents)
-                board.incumbents += [board.incumbents[-1]] * (board.trials - len(board.incumbents))
-                return
+                board.end()
+                break
             configuration, bound = pending.popleft()
-            seconds = board.evaluate(configuration)
-            if seconds is None:
-                search.tell(configuration, Told(None, "failed"))
-            elif bound is not None and seconds > bound:
-                search.tell(configuration, Told(None, "censored", bound))
-            else:
-                best = seconds if best is None else min(best, seconds)
-                search.tell(configuration, Told(seconds, "completed"))
+            result = _result(board.evaluate(configuration), bound)
+            search.tell(configuration, result)
+            tried += _stored(configuration, result)
+            if result.value is not None:
+                best = result.value if best is None else min(best, result.value)
+        return Played(baselines, tried, search.weights or ())
+
+
+def _stored(configuration: Configuration, told: TrialResult) -> list[Tried]:
+    """The trial as a job would store it, where it has a time."""
+    if told.value is not None:
+        return [Tried(configuration, told.value, completed=True)]
+    if told.bound is not None:
+        return [Tried(configuration, told.bound, completed=False)]
+    return []
+
+
+def _result(seconds: float | None, bound: float | None) -> TrialResult:
+    """What a search is told of a look at the table, under a cutoff."""
+    if seconds is None:
+        return TrialResult(None, "failed")
+    if bound is not None and seconds > bound:
+        return TrialResult(None, "censored", bound)
+    return TrialResult(seconds, "completed")
 
 
 def _random(board: Board, seed: int) -> None:
@@ -156,16 +204,26 @@ def _descent(board: Board, seed: int) -> None:
         while improved and not board.over:
             improved = False
             for parameter in rng.sample(varied, len(varied)):
-                for value in parameter.every():
-                    if value == chosen[parameter.name] or board.over:
-                        continue
-                    tried = {**chosen, parameter.name: value}
-                    if board.values(tried) == board.values(chosen):
-                        continue
-                    seconds = _seconds(board.evaluate(board.values(tried)))
-                    if seconds < best:
-                        chosen, best, improved = tried, seconds, True
+                found, seconds = _best_value(board, parameter, chosen, best)
+                if seconds < best:
+                    chosen, best, improved = found, seconds, True
         chosen = {parameter.name: parameter.sample(rng) for parameter in space.parameters}
+
+
+def _best_value(
+    board: Board, parameter: Parameter, chosen: dict[str, Any], best: float
+) -> tuple[dict[str, Any], float]:
+    """Tries the other values of a parameter, and keeps each that is better than all before."""
+    for value in parameter.every():
+        if value == chosen[parameter.name] or board.over:
+            continue
+        tried = {**chosen, parameter.name: value}
+        if board.values(tried) == board.values(chosen):
+            continue
+        seconds = _seconds(board.evaluate(board.values(tried)))
+        if seconds < best:
+            chosen, best = tried, seconds
+    return chosen, best
 
 
 def _seconds(seconds: float | None) -> float:
@@ -292,18 +350,18 @@ def _stock(board: Board, seed: int) -> None:
         manager.report_result(desired, Result(time=_seconds(seconds), state=state))
 
 
-PLAYERS: dict[str, Callable[[Board, int], None]] = {
-    "hamtune": _ours,
-    "hamtune without insight": lambda board, seed: _ours(board, seed, informed=False),
-    "hamtune mutations": lambda board, seed: _ours(
+PLAYERS: dict[str, Callable[[Board, int], object]] = {
+    "hamtune": ours,
+    "hamtune without insight": lambda board, seed: ours(board, seed, informed=False),
+    "hamtune mutations": lambda board, seed: ours(
         board,
         seed,
         ["AUCBanditMutationTechnique", "NarrowGreedyMutation", "WideGreedyMutation"],
         informed=False,
         factor=1.0,
     ),
-    "hamtune until 1%": lambda board, seed: _ours(board, seed, until=0.01),
-    "ensemble": lambda board, seed: _ours(
+    "hamtune until 1%": lambda board, seed: ours(board, seed, until=0.01),
+    "ensemble": lambda board, seed: ours(
         board, seed, ["Surrogate", "NarrowGreedyMutation", "AUCBanditMutationTechnique"]
     ),
     "optuna-tpe": lambda board, seed: _optuna(board, seed, "tpe"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["KEPT", "SPACES"]
+__all__ = ["KEPT", "SPACES", "TRANSFER"]
 
 KEPT = "ft-6"
 """The space whose table is kept beside this module, for the tests."""
@@ -139,3 +139,38 @@ SPACES: dict[str, dict[str, Any]] = {
     ),
 }
 """Jobs by name, without a name and a budget: 2,000 to 10,000 configurations each."""
+
+_OLD = {"host_speed": "50Gf", "link_bandwidth": "10Gbps", "switch_latency": "400ns"}
+_PLACED = ["by-order", "treematch", {"mapper": "random", "instances": 3}]
+_IS_CALLS = {"alltoall": ["default", "bruck", "pair", "ring"], "alltoallv": "all"}
+
+
+def _transfer(
+    program: Mapping[str, Any], collectives: Mapping[str, Any], **machine: Any
+) -> dict[str, Any]:
+    """A program on a machine to be designed, with faster or slower parts."""
+    topology = [{"family": "random", "instances": 5}, "torus-2d"]
+    return {
+        "application": {**program, "ranks": 16},
+        "machine": {**_MACHINE, "degree": 4, **machine},
+        "search": {
+            "topology": topology,
+            "ordering": ["original", "hamorder"],
+            "mapping": _PLACED,
+            "mpi": ["mpich", "ompi"],
+            "collectives": collectives,
+        },
+    }
+
+
+_SUMS = {"allreduce": "all", "reduce": ["default", "binomial", "flat_tree"]}
+TRANSFER: dict[str, dict[str, Any]] = {
+    "new-ft": _transfer(_FT, {"alltoall": "all"}),
+    "old-ft": _transfer(_FT, {"alltoall": "all"}, degree=5, **_OLD),
+    "large-ft": _transfer({**_FT, "class": "W"}, {"alltoall": "all"}),
+    "new-is": _transfer(_IS, _IS_CALLS),
+    "new-mg": _transfer(_MG, _SUMS),
+    "old-mg": _transfer(_MG, _SUMS, degree=5, **_OLD),
+    "old-lu": _transfer(_LU, {"bcast": "all"}, degree=5, **_OLD),
+}
+"""Jobs for what one learns from another, likewise: programs, classes and machines vary apart."""

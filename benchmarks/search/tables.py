@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.search.spaces import SPACES
+from benchmarks.search.spaces import SPACES, TRANSFER
 from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration, Value, canonical_json, sha256_of
 from searchspace.formats.trace import describe_trace
@@ -26,12 +26,17 @@ COMPLETED, FAILED, INFEASIBLE, UNKNOWN = range(4)
 """What became of a point of a table."""
 
 
+def described(name: str) -> dict[str, Any]:
+    """The job of a space, without a name and a budget."""
+    return SPACES[name] if name in SPACES else TRANSFER[name]
+
+
 @dataclass(frozen=True)
 class Case:
     """A space and the traces of its application, in a directory of their own.
 
     Attributes:
-        name: A key of `SPACES`.
+        name: A key of `SPACES` or `TRANSFER`.
         directory: Where its traces and its table are.
     """
 
@@ -41,7 +46,7 @@ class Case:
     @functools.cached_property
     def spec(self) -> JobSpec:
         """The job."""
-        return load_job({"name": self.name, "budget": {"trials": 100}, **SPACES[self.name]})
+        return load_job({"name": self.name, "budget": {"trials": 100}, **described(self.name)})
 
     @property
     def traces(self) -> tuple[Path, ...]:
@@ -113,7 +118,9 @@ class Table:
 
     def identity(self, name: str) -> str:
         """The SHA-256 of the space and all that is known of it."""
-        return sha256_of([canonical_json(SPACES[name]), self.version, self.values.tobytes().hex()])
+        return sha256_of(
+            [canonical_json(described(name)), self.version, self.values.tobytes().hex()]
+        )
 
     def save(self, path: Path) -> None:
         """Writes it; the file appears whole or not at all."""

@@ -1,26 +1,21 @@
-"""Games on tables, and what they say: regret by trials, and players side by side."""
+"""Games on tables."""
 
 from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import numpy as np
 
 from benchmarks.search.build import table_path
 from benchmarks.search.players import PLAYERS, Board
 from benchmarks.search.tables import Case, Table
 
-__all__ = ["MARKS", "Game", "play_all", "read_games", "report"]
+__all__ = ["MARKS", "Game", "play_all", "read_games"]
 
 MARKS = (25, 50, 100)
-_LEVEL = 0.1
-"""Per cent of regret within which two players are level."""
-_RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
@@ -104,56 +99,3 @@ def read_games(path: Path) -> list[Game]:
         return []
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return [Game(**{**line, "regret": tuple(line["regret"])}) for line in lines]
-
-
-def report(games: Sequence[Game], us: str) -> list[str]:
-    """Tables in Markdown: each player by itself, then ours beside every other.
-
-    Args:
-        games: Of any players.
-        us: The player whose lead is told.
-    """
-    lines = [
-        "| player | games | "
-        + " | ".join(f"regret at {mark}, %" for mark in MARKS)
-        + " | 90th percentile at 100, % | infeasible | repeats | CPU ms a trial |",
-        "|---|" + "---|" * (len(MARKS) + 5),
-    ]
-    for player in dict.fromkeys(game.player for game in games):
-        own = [game for game in games if game.player == player]
-        regret = np.array([game.regret for game in own])
-        means = " | ".join(f"{mean:.2f}" for mean in regret.mean(axis=0))
-        lines.append(
-            f"| {player} | {len(own)} | {means} | {np.percentile(regret[:, -1], 90):.2f} | "
-            f"{np.mean([g.infeasible for g in own]):.1f} | {np.mean([g.repeats for g in own]):.1f}"
-            f" | {np.mean([g.cpu_ms for g in own]):.0f} |"
-        )
-    lines += ["", f"| {us} against | pairs | " + " | ".join(_heads()) + " |"]
-    lines.append("|---|" + "---|" * (len(MARKS) + 2))
-    for player in dict.fromkeys(game.player for game in games):
-        if player != us:
-            lines.append(_beside(games, us, player))
-    return lines
-
-
-def _heads() -> Iterable[str]:
-    yield from (f"ahead or level at {mark}" for mark in MARKS)
-    yield "mean lead at 100, % (95% interval)"
-
-
-def _beside(games: Sequence[Game], us: str, player: str) -> str:
-    """Pairs of games on one space with one seed."""
-    ours = {(g.space, g.seed): g.regret for g in games if g.player == us}
-    theirs = {(g.space, g.seed): g.regret for g in games if g.player == player}
-    pairs = sorted(ours.keys() & theirs.keys())
-    if not pairs:
-        return f"| {player} | 0 |" + " - |" * (len(MARKS) + 1)
-    leads = np.array([np.subtract(theirs[pair], ours[pair]) for pair in pairs])
-    shares = " | ".join(f"{share:.0%}" for share in (leads >= -_LEVEL).mean(axis=0))
-    rng = np.random.default_rng(0)
-    drawn = rng.integers(len(pairs), size=(_RESAMPLES, len(pairs)))
-    low, high = np.percentile(leads[:, -1][drawn].mean(axis=1), (2.5, 97.5))
-    return (
-        f"| {player} | {len(pairs)} | {shares} | {leads[:, -1].mean():.2f} "
-        f"({low:.2f} to {high:.2f}) |"
-    )

@@ -8,6 +8,8 @@ the coordinator that tells OpenTuner. A third run goes on asking while its trial
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchmarks.service.bars import Bar, short_job
 from benchmarks.service.installation import Installation, cpu_seconds
 from storage.records import Trial
@@ -58,9 +60,16 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
     assert job.finished_at is not None, "it has ended"
     sustained = trials / (job.finished_at - job.started_at)
 
+    bars = _bars(trials, drained, sustained, costs)
+    for part in (coordinator, *workers, *preparer):
+        part.stop()
+    return bars, {**costs, "drained": drained, "sustained": sustained}
+
+
+def _bars(trials: int, drained: float, sustained: float, costs: Mapping[str, float]) -> list[Bar]:
     coordinating = costs["ask"] + costs["tell"]
     parts = ", ".join(f"{name} {value:.2f}" for name, value in costs.items())
-    bars = [
+    return [
         Bar(
             f"{trials} queued trials of no length",
             f">= {RATE_BAR:.0f} a second",
@@ -74,9 +83,6 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
             0.0 < coordinating < COORDINATOR_BAR,
         ),
     ]
-    for part in (coordinator, *workers, *preparer):
-        part.stop()
-    return bars, {**costs, "drained": drained, "sustained": sustained}
 
 
 def _rate(trials: list[Trial]) -> float:

@@ -12,6 +12,13 @@ from measuring.agreement import quantile
 from measuring.calibration.calibrated import Compared
 from measuring.calibration.experiments import Experiment
 from measuring.calibration.fits import closed_forms
+from measuring.calibration.fits.least_squares import (
+    LeastSquaresFit,
+    Point,
+    cost,
+    fit_least_squares,
+    residuals,
+)
 from measuring.calibration.fits.numbers import (
     LOOPBACK,
     PARAMETERS,
@@ -19,7 +26,6 @@ from measuring.calibration.fits.numbers import (
     Parameter,
     with_numbers,
 )
-from measuring.calibration.fits.refine import Point, Refined, cost, refine, residuals
 from measuring.calibration.fits.start import best_starts
 from measuring.calibration.patterns import COPIES, IN_A_ROW
 from measuring.calibration.simulate import SimulatedCluster
@@ -43,7 +49,7 @@ _FIRST_GUESS_ALONE = "unexpected"
 most of what a message costs its receiver, so these say what it costs at least."""
 _GUESS_ERROR = 1.0
 _STARTS = 3
-"""Of the refinement: the best of many guesses."""
+"""Of the fit: the best of many guesses."""
 _PASSING = 1024
 """Bytes of a message that is one packet: what it takes is that of processors, and they differ."""
 _NOISE = 0.5
@@ -118,14 +124,14 @@ def fit(
         def seconds(numbers: Numbers) -> list[float]:
             return cluster.seconds(with_numbers(machine, numbers, known))
 
-        # First, for numbers that are refined under the wrong variant go astray; and again by better
+        # First, for numbers that are fitted under the wrong variant go astray; and again by better
         # numbers.
         _choose_variants(known, first, points, seconds, say)
         starts = best_starts(first, points, seconds, count=_STARTS)
-        refined = _refined(parameters, starts, points, seconds, say)
-        _choose_variants(known, refined.numbers, points, seconds, say)
-        refined = refine(parameters, refined.numbers, points, seconds, say)
-        numbers = dict(refined.numbers)
+        fit = _least_squares(parameters, starts, points, seconds, say)
+        _choose_variants(known, fit.numbers, points, seconds, say)
+        fit = fit_least_squares(parameters, fit.numbers, points, seconds, say)
+        numbers = dict(fit.numbers)
         copying = closed_forms.copy_bandwidth(middle, COPIES)
         if machine.cores_per_host == 1 and copying is not None:
             numbers["loopback_bandwidth"] = copying
@@ -141,22 +147,22 @@ def fit(
         )
         for each, time in zip(experiments, simulated, strict=True)
     ]
-    return Fitted(best, refined.intervals, compared)
+    return Fitted(best, fit.intervals, compared)
 
 
-def _refined(
+def _least_squares(
     parameters: Sequence[Parameter],
     starts: Sequence[Numbers],
     points: Sequence[Point],
     seconds: Callable[[Numbers], Sequence[float]],
     say: Callable[[str], None],
-) -> Refined:
-    """The best of refinements from several starts.
+) -> LeastSquaresFit:
+    """The best of fits from several starts.
 
-    Small messages of pairs that share a core and of others differ, and a refinement may stay
+    Small messages of pairs that share a core and of others differ, and a fit may stay
     between them: two starts that are as good end at very different ones.
     """
-    found = [refine(parameters, start, points, seconds, say) for start in starts]
+    found = [fit_least_squares(parameters, start, points, seconds, say) for start in starts]
     return min(found, key=lambda each: each.cost)
 
 

@@ -63,7 +63,7 @@ def measure(
                 for row in bench.attempts(cluster, run, number):
                     log.add(row)
                 left -= 1
-                say(f"{_told(log.rows[-1])}; {left} runs left")
+                say(f"{_summary(log.rows[-1])}; {left} runs left")
 
 
 class _Run:
@@ -165,7 +165,7 @@ def _whole(said: str) -> dict[int, list[float]]:
     return {0: [float(seconds) for seconds in _WHOLE.findall(said)]}
 
 
-def _told(row: Row) -> str:
+def _summary(row: Row) -> str:
     what = f"{row.network} {row.library} {row.operation} {row.choice}"
     if row.doubts:
         return f"{what}: does not count: {row.doubts[0]}"

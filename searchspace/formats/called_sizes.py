@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
-from searchspace.formats.operations import decode
+from searchspace.collectives.by_size import called_bytes
+from searchspace.formats.operations import Operation, decode
 from searchspace.formats.trace import read_header, read_operations
 
 __all__ = ["called_sizes"]
@@ -33,23 +33,19 @@ def called_sizes(
         InvalidInput: A trace cannot be read.
     """
     found: dict[str, set[int]] = {}
-    for trace in traces:
-        for rank in _evenly(range(read_header(trace).ranks), _MOST_RANKS):
-            for operation in decode(read_operations(trace, rank)):
-                if operation.name in collectives:
-                    size = _bytes(operation.name, operation.fields)
-                    if size > 0:
-                        found.setdefault(operation.name, set()).add(size)
+    for operation in _operations(traces):
+        if operation.name in collectives:
+            size = called_bytes(operation.name, operation.fields)
+            if size:
+                found.setdefault(operation.name, set()).add(size)
     return {name: _evenly(sorted(found[name]), most) for name in collectives if name in found}
 
 
-def _bytes(name: str, fields: Mapping[str, Any]) -> int:
-    if name in ("allreduce", "bcast", "reduce"):
-        return int(fields["count"] * fields["size"])
-    if name == "reduce_scatter":
-        return int(sum(fields["counts"]) * fields["size"])
-    sent = fields["send_count"] * fields["send_size"]
-    return int(max(sent, fields["recv_count"] * fields["recv_size"]))
+def _operations(traces: Collection[Path]) -> Iterator[Operation]:
+    """What some ranks of each trace do."""
+    for trace in traces:
+        for rank in _evenly(range(read_header(trace).ranks), _MOST_RANKS):
+            yield from decode(read_operations(trace, rank))
 
 
 def _evenly(values: Collection[int], most: int) -> tuple[int, ...]:

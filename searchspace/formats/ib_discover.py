@@ -12,12 +12,57 @@ from dataclasses import dataclass, field
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric
 
-__all__ = ["Guids", "read_ib_discover", "read_ib_guids"]
+__all__ = [
+    "Guids",
+    "LinkRate",
+    "prevailing_rates",
+    "read_ib_discover",
+    "read_ib_guids",
+    "read_ib_ports",
+    "read_ib_rates",
+]
 
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?')
 _PORT = re.compile(r'\[(\d+)\](?:\[\w+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\]')
 _GUID = re.compile(r"(?:switch|ca)guid=0x([0-9a-fA-F]+)(?:\(([0-9a-fA-F]+)\))?", re.IGNORECASE)
+_RATE = re.compile(r"\s(\d+)x([A-Z]+\d*)$")
 _ATTRIBUTE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LinkRate:
+    """The width and speed of a link.
+
+    Attributes:
+        lanes: Lanes, each way.
+        speed: What `ibnetdiscover` calls the speed of a lane, such as `FDR`.
+    """
+
+    lanes: int
+    speed: str
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes/s of data, each way: the signalling rate without the line's code."""
+        return self.lanes * _LANES[self.speed] / 8
+
+    def __str__(self) -> str:
+        return f"{self.lanes}x{self.speed}"
+
+
+_LANES = {
+    "SDR": 2.5e9 * 8 / 10,
+    "DDR": 5e9 * 8 / 10,
+    "QDR": 10e9 * 8 / 10,
+    "FDR10": 10.3125e9 * 64 / 66,
+    "FDR": 14.0625e9 * 64 / 66,
+    "EDR": 25.78125e9 * 64 / 66,
+    "HDR": 50e9,
+    "NDR": 100e9,
+    "XDR": 200e9,
+}
+"""Data of one lane, bit/s: signalling rate times what the line's code leaves of it (InfiniBand
+Architecture Specification, volume 2). From HDR on, rates are named without error correction."""
 
 
 @dataclass
@@ -27,6 +72,7 @@ class _Found:
     kinds: dict[str, str] = field(default_factory=dict)
     descriptions: dict[str, str] = field(default_factory=dict)
     cables: dict[frozenset[tuple[str, str]], int] = field(default_factory=dict)
+    rates: dict[frozenset[tuple[str, str]], LinkRate] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)  # GUID of each device
     ports: dict[str, int] = field(default_factory=dict)  # GUID of its first port
 
@@ -76,6 +122,9 @@ def _read(text: str) -> _Found:
             ends = frozenset({(device, port[1]), (port[3], port[4])})
             if len(ends) == 2:  # a cable from a port to itself is a test plug
                 found.cables.setdefault(ends, number)
+                rate = _RATE.search(line)
+                if rate is not None and rate[2] in _LANES:
+                    found.rates.setdefault(ends, LinkRate(int(rate[1]), rate[2]))
             if port[2] is not None:
                 found.ports.setdefault(device, int(port[2], 16))
         else:
@@ -102,6 +151,68 @@ def read_ib_guids(text: str) -> dict[str, Guids]:
             raise InvalidInput(f"{device} has no GUID of its own, or none of a port")
         guids[name] = Guids(found.nodes[device], found.ports[device])
     return guids
+
+
+def read_ib_ports(text: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Where cables are plugged in: two ends each, of a node's name and its port.
+
+    A port is its number; of a host with several adapters it begins with the adapter's GUID.
+
+    Raises:
+        InvalidInput: As `read_ib_discover`.
+    """
+    found = _read(text)
+    names = _names(found)
+    adapters = Counter(name for device, name in names.items() if found.kinds[device] == "Ca")
+    cables = []
+    for ends in found.cables:
+        (first, one), (second, other) = sorted(ends)
+        if first == second or first not in names or second not in names:
+            continue
+        cables.append(
+            (
+                (names[first], f"{first}/{one}" if adapters[names[first]] > 1 else one),
+                (names[second], f"{second}/{other}" if adapters[names[second]] > 1 else other),
+            )
+        )
+    return cables
+
+
+def read_ib_rates(text: str) -> tuple[Counter[LinkRate], Counter[LinkRate]]:
+    """Counts the links of each rate, of those whose rate the file tells.
+
+    Returns:
+        Of hosts, and of those between switches.
+
+    Raises:
+        InvalidInput: As `read_ib_discover`.
+    """
+    found = _read(text)
+    of_hosts: Counter[LinkRate] = Counter()
+    between: Counter[LinkRate] = Counter()
+    for ends, rate in found.rates.items():
+        kinds = {found.kinds.get(device) for device, _ in ends}
+        (between if kinds == {"Switch"} else of_hosts)[rate] += 1
+    return of_hosts, between
+
+
+def prevailing_rates(text: str) -> dict[str, Counter[LinkRate]]:
+    """The links that say a machine's bandwidths, by the field: the most common rate counts.
+
+    `host_link_bandwidth` is there where most links of hosts differ from most between switches;
+    nothing is where the file tells no rate.
+
+    Raises:
+        InvalidInput: As `read_ib_discover`.
+    """
+    of_hosts, between = read_ib_rates(text)
+    told = between or of_hosts
+    if not told:
+        return {}
+    found = {"link_bandwidth": told}
+    if of_hosts and of_hosts.most_common(1)[0][0] != told.most_common(1)[0][0]:
+        found["host_link_bandwidth"] = of_hosts
+    return found
 
 
 def _fabric(found: _Found) -> Fabric:

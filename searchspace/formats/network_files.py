@@ -60,6 +60,7 @@ def _read_json(text: str) -> Fabric:
     document = read_document(text)
     description = check(NetworkDescription, document)
     nodes = 1 + max(max(edge[:2]) for edge in description.edges)
+    check_size(nodes, len(description.edges))
     graph = description.graph(nodes - description.switches)
     names = description.host_names
     if names and len(names) != graph.hosts:

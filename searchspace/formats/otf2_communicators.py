@@ -26,7 +26,7 @@ class Late:
 
 
 @dataclass
-class _Meeting:
+class _PendingCollective:
     """A collective call at which not all ranks have arrived."""
 
     name: str
@@ -49,8 +49,8 @@ class Communicator:
         self.name = name
         self.number = number
         self._rank_of = {member: rank for rank, member in enumerate(members)}
-        self._met = dict.fromkeys(members, 0)
-        self._meetings: dict[int, _Meeting] = {}
+        self._calls_made = dict.fromkeys(members, 0)
+        self._pending: dict[int, _PendingCollective] = {}
 
     @property
     def ranks(self) -> int:
@@ -90,18 +90,18 @@ class Communicator:
         rank = self._rank_of.get(member)
         if rank is None:
             raise InvalidInput(f"a collective of {self.name}, to which the rank does not belong")
-        number = self._met[member]
-        self._met[member] += 1
-        meeting = self._meetings.setdefault(number, _Meeting(name, root))
-        if (meeting.name, meeting.root) != (name, root):
+        number = self._calls_made[member]
+        self._calls_made[member] += 1
+        pending = self._pending.setdefault(number, _PendingCollective(name, root))
+        if (pending.name, pending.root) != (name, root):
             raise InvalidInput(
-                f"{name} of {self.name} where another rank has {meeting.name}: call {number + 1}"
+                f"{name} of {self.name} where another rank has {pending.name}: call {number + 1}"
             )
-        meeting.sent[rank], meeting.received[rank] = sizes
-        meeting.places[rank] = place
-        if len(meeting.places) == self.ranks:
-            del self._meetings[number]
-            self._fill(meeting)
+        pending.sent[rank], pending.received[rank] = sizes
+        pending.places[rank] = place
+        if len(pending.places) == self.ranks:
+            del self._pending[number]
+            self._fill(pending)
 
     def check_ended(self) -> None:
         """Refuse calls that some ranks did not make.
@@ -109,21 +109,21 @@ class Communicator:
         Raises:
             InvalidInput: There is one.
         """
-        for number, meeting in self._meetings.items():
+        for number, pending in self._pending.items():
             raise InvalidInput(
-                f"{meeting.name} of {self.name}, its call {number + 1}, was made by "
-                f"{len(meeting.places)} of {self.ranks} ranks"
+                f"{pending.name} of {self.name}, its call {number + 1}, was made by "
+                f"{len(pending.places)} of {self.ranks} ranks"
             )
 
-    def _fill(self, meeting: _Meeting) -> None:
+    def _fill(self, pending: _PendingCollective) -> None:
         ranks = range(self.ranks)
         call = Call(
-            meeting.name,
-            meeting.root,
-            [meeting.sent[rank] for rank in ranks],
-            [meeting.received[rank] for rank in ranks],
+            pending.name,
+            pending.root,
+            [pending.sent[rank] for rank in ranks],
+            [pending.received[rank] for rank in ranks],
         )
-        for rank, (late, slot) in meeting.places.items():
+        for rank, (late, slot) in pending.places.items():
             fields: dict[str, Value] = {"comm": self.number, **fields_of(call, rank)}
             if slot is None:
                 late.encoded = encode(call.name, **fields)

@@ -52,7 +52,8 @@ class Pattern(Description):
     """A synthetic workload."""
 
     pattern: str
-    """Who sends to whom: one of `PATTERN_NAMES`, or the name of a collective."""
+    """Who sends to whom: `all-to-all`, `bcast/scatter`, `gather/reduce`, `linear`, or the name of a
+    collective."""
     ranks: int = Field(ge=2, le=_MOST_RANKS, strict=True)
     """How many ranks there are."""
     size: Annotated[

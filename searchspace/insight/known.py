@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from searchspace.bills import Bills
 from searchspace.collectives import COLLECTIVES, DEFAULT, Groups
+from searchspace.collectives.by_size import PARAMETER, collective_of, range_name
 from searchspace.configuration import DEFAULTS, Value, canonical_json
-from searchspace.insight.structures import COLLECTIVE, Structures
+from searchspace.insight.structures import Structures
 from searchspace.platform import collective_obstacle
+from searchspace.terms import Terms
 
 __all__ = ["Known", "Probe", "Probes"]
 
@@ -36,7 +39,10 @@ Entries: TypeAlias = dict[str, dict[tuple[str, str], Probe]]
 
 @dataclass(frozen=True)
 class Probes:
-    """Probes by collective, and by algorithm and MPI implementation."""
+    """Probes by collective, and by algorithm and MPI implementation.
+
+    A range of sizes with an algorithm of its own is one by itself, as in `allreduce@65536`.
+    """
 
     entries: Entries = field(default_factory=dict)
 
@@ -71,7 +77,7 @@ class Probes:
         """What stops the program, as the description of a space lists what is left out."""
         return [
             {
-                "parameter": COLLECTIVE + collective,
+                "parameter": PARAMETER + collective,
                 "value": algorithm,
                 "reason": one.stops if mpi == DEFAULT else f"under {mpi}: {one.stops}",
             }
@@ -89,27 +95,46 @@ class Known:
         probes: What was found by probing.
         called: The collectives that the program calls.
         structures: Networks and the places of ranks in them.
+        terms: What the job says of the price of networks; None where that is nothing.
+        bills: Of the networks, where there are terms.
     """
 
     probes: Probes
     called: Mapping[str, Groups]
     structures: Structures
+    terms: Terms | None = None
+    bills: Bills | None = None
 
     @functools.cached_property
-    def _calls(self) -> tuple[str, ...]:
-        return tuple(name for name in COLLECTIVES if name in self.called)
+    def _ranges(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the ranges of each collective that is called."""
+        begins = self.structures.ranges
+        return tuple(
+            tuple(range_name(name, since) for since in begins.get(name, (0,)))
+            for name in COLLECTIVES
+            if name in self.called
+        )
 
     def algorithms(self, configuration: Mapping[str, Value]) -> Iterator[tuple[str, str, str]]:
-        """Every collective that is called, its algorithm and the MPI implementation."""
+        """Every collective that is called, its algorithm and the MPI implementation.
+
+        One with algorithms by size comes once for each range, as in `Probes`.
+        """
         mpi = str(configuration.get("mpi", DEFAULTS["mpi"]))
-        for name in self._calls:
-            yield name, str(configuration.get(COLLECTIVE + name, DEFAULT)), mpi
+        for ranges in self._ranges:
+            algorithm = DEFAULT
+            for name in ranges:
+                algorithm = str(configuration.get(PARAMETER + name, algorithm))
+                yield name, algorithm, mpi
 
     def infeasible(self, configuration: Mapping[str, Value]) -> str | None:
         """Why a configuration cannot be had or would stop the program, or None."""
         structure = self.structures.of(configuration)
         if structure.obstacle is not None:
             return structure.obstacle
+        broken = self._too_dear(configuration)
+        if broken is not None:
+            return broken
         hosts = structure.rank_hosts
         for name, algorithm, mpi in self.algorithms(configuration):
             reason = self._collective_obstacle(name, algorithm, mpi, hosts)
@@ -121,6 +146,27 @@ class Known:
                 return f"collectives.{name} = {algorithm}{under} stops the program: {probe.stops}"
         return None
 
+    def _too_dear(self, configuration: Mapping[str, Value]) -> str | None:
+        """Why a network cannot be had on the job's terms, by its bill or that of one like it."""
+        if self.terms is None or self.bills is None:
+            return None
+        bill = self.bills.of(configuration)
+        if bill is not None:
+            return self.terms.broken(bill)
+        alike = self.bills.expected(configuration)
+        return None if alike is None else self.terms.broken_by_all_like(alike)
+
+    def price(self, configuration: Mapping[str, Value]) -> float | None:
+        """What is weighed against the time of a configuration.
+
+        Of networks that take long to build it is that of one like it; None where nothing is
+        weighed, or it is not known.
+        """
+        if self.terms is None or self.terms.second is None or self.bills is None:
+            return None
+        bill = self.bills.expected(configuration)
+        return None if bill is None else self.terms.weighed(bill)
+
     def probed_seconds(self, configuration: Mapping[str, Value]) -> float:
         """What the collectives of a configuration took when they were probed, one after another."""
         probes = (self.probes.of(*one) for one in self.algorithms(configuration))
@@ -131,21 +177,26 @@ class Known:
     ) -> str | None:
         if hosts is None:
             return None
-        return collective_obstacle(name, algorithm, mpi, len(hosts), hosts, self.called[name])
+        collective = collective_of(name)
+        groups = self.called[collective]
+        return collective_obstacle(collective, algorithm, mpi, len(hosts), hosts, groups)
 
     def identity(self, configuration: Mapping[str, Value]) -> str:
         """Equal for configurations that are the same run, as far as is known.
 
-        An algorithm that hangs on what else is chosen, or of which nothing is known, is taken to
-        differ with everything that is chosen.
+        Where an algorithm hangs on what else is chosen, or nothing is known of it, algorithms are
+        told apart by their names.
         """
         parts: dict[str, Any] = {
             name: value for name, value in configuration.items() if name.startswith("protocol.")
         }
         parts["structure"] = self.structures.of(configuration).mark
-        for name, algorithm, mpi in self.algorithms(configuration):
-            probe = self.probes.of(name, algorithm, mpi)
-            if probe is None or probe.alike is None:
-                return canonical_json(dict(configuration))
-            parts[COLLECTIVE + name] = probe.alike
+        chosen = list(self.algorithms(configuration))
+        probes = [self.probes.of(*one) for one in chosen]
+        alike = [None if probe is None else probe.alike for probe in probes]
+        if None in alike:
+            parts |= {PARAMETER + name: algorithm for name, algorithm, _ in chosen}
+            parts["mpi"] = configuration.get("mpi", DEFAULTS["mpi"])
+        else:
+            parts |= {PARAMETER + one[0]: number for one, number in zip(chosen, alike, strict=True)}
         return canonical_json(parts)

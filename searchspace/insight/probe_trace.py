@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
 from searchspace.collectives import DECIDED_BY_ANOTHER
+from searchspace.collectives.by_size import called_bytes
 from searchspace.formats.operations import Operation, decode, encode
 from searchspace.formats.trace import TraceHeader, read_header, read_operations, write_trace
 
@@ -37,7 +40,12 @@ _DISTINCT = 64
 
 
 def write_probe_trace(
-    trace: Path, collective: str, output: Path, *, most_flops: float
+    trace: Path,
+    collective: str,
+    output: Path,
+    *,
+    most_flops: float,
+    sizes: tuple[int, float] = (0, math.inf),
 ) -> Literal["all", "some", "none", "unread"]:
     """Write what a program does on its communicators of one collective, and nothing else.
 
@@ -51,10 +59,12 @@ def write_probe_trace(
         collective: Which calls are kept, with those that run by its algorithm.
         output: The trace to write.
         most_flops: What a rank computes at most before each call, as drawn.
+        sizes: Only calls of so many bytes and more (`called_bytes`), and fewer than the second.
 
     Returns:
-        Whether every call of the program is like one that was kept (`all`) or not (`some`); `none`
-        where there are none; `unread`, and nothing is written, where the trace is too long.
+        Whether every call of the program that is asked for is like one that was kept (`all`) or not
+        (`some`); `none` where there are none; `unread`, and nothing is written, where the trace is
+        too long.
 
     Raises:
         InvalidInput: The file is no trace.
@@ -67,18 +77,10 @@ def write_probe_trace(
     }
     blocks, kept, lost = [], 0, 0
     for rank in range(header.ranks):
-        draw = random.Random(rank)  # noqa: S311
-        calls = _Calls(max(2, min(64, _CALLS // header.ranks)))
-        written: list[bytes] = []
-        for operation in decode(read_operations(trace, rank)):
-            wanted = operation.name in names and calls.keep(operation)
-            kept += wanted
-            if wanted:
-                written.append(encode("compute", flops=draw.random() * most_flops))
-            if wanted or operation.name in _MAKES_COMMUNICATORS:
-                written.append(encode(operation.name, **operation.fields))
+        calls = _Calls(names, sizes, max(2, min(64, _CALLS // header.ranks)))
+        blocks.append(_block(trace, rank, calls, most_flops))
+        kept += calls.kept
         lost += calls.lost
-        blocks.append(b"".join([*written, encode("finalize")]))
     probe = TraceHeader(ranks=header.ranks, program=f"{collective}-probe", captured_by="hamtune")
     write_trace(output, probe, blocks)
     if not kept:
@@ -86,17 +88,35 @@ def write_probe_trace(
     return "some" if lost else "all"
 
 
+def _block(trace: Path, rank: int, calls: _Calls, most_flops: float) -> bytes:
+    """What one rank does in the probe, each call after a computation of its own."""
+    draw = random.Random(rank)  # noqa: S311
+    written: list[bytes] = []
+    for operation in decode(read_operations(trace, rank)):
+        is_kept = calls.keep(operation)
+        if is_kept:
+            written.append(encode("compute", flops=draw.random() * most_flops))
+        if is_kept or operation.name in _MAKES_COMMUNICATORS:
+            written.append(encode(operation.name, **operation.fields))
+    return b"".join([*written, encode("finalize")])
+
+
 class _Calls:
     """Which calls of one rank are kept, and how many were lost that are like none of these."""
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, names: Collection[str], sizes: tuple[int, float], first: int) -> None:
+        self._names = names
+        self._within = sizes
         self._first = first
         self._seen: Counter[object] = Counter()
         self._sizes: set[object] = set()
+        self.kept = 0
         self.lost = 0
 
     def keep(self, operation: Operation) -> bool:
         """Whether a call is kept."""
+        if operation.name not in self._names or not self._is_within(operation):
+            return False
         communicator = operation.fields["comm"]
         self._seen[communicator] += 1
         sized = _SIZED.get(operation.name)
@@ -107,5 +127,10 @@ class _Calls:
         keep = new or self._seen[communicator] <= self._first
         if keep and size is not None:
             self._sizes.add(size)
+        self.kept += keep
         self.lost += not keep and (size is None or size not in self._sizes)
         return keep
+
+    def _is_within(self, operation: Operation) -> bool:
+        size = called_bytes(operation.name, operation.fields)
+        return size is None or self._within[0] <= size < self._within[1]

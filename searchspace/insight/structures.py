@@ -7,6 +7,7 @@ algorithms of a configuration, so that these may decide on the structure too.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,23 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, Groups
+from searchspace.collectives.by_size import PARAMETER, names_algorithms, parameter, ranges_of
 from searchspace.configuration import Configuration, Value, sha256_of
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace_traffic import TracesTraffic, family_of
 from searchspace.kernels import aspl_diameter
 from searchspace.machine import Machine
 from searchspace.mapping import MAPPERS
-from searchspace.mapping.time_model import HostLimits, board_of
+from searchspace.mapping.time_model import HostLimits, round_assignment
 from searchspace.platform import Infeasible, Resolved, resolve
 from searchspace.space import SearchSpace
 from searchspace.topology import FAMILIES
 
-__all__ = ["COLLECTIVE", "Structure", "Structures"]
-
-COLLECTIVE = "collectives."
-"""What the parameters of algorithms begin with."""
+__all__ = ["Structure", "Structures"]
 
 _OF_TRANSPORT = "protocol."
+_BUSIEST = 1
+"""Which of the four terms of a mapping that is."""
+_DIGITS = 9
 _MOST_CORES = 512
 """Of a machine whose structures are looked at; on larger ones it costs as much as simulations."""
 
@@ -61,7 +63,7 @@ class _Counts:
 
     Attributes:
         distances: Average distance and diameter of its network, shape (2,).
-        program: Terms of what the program itself sends (`RoundBoard.terms`), shape (4,).
+        program: Terms of what the program itself sends (`RoundAssignment.terms`), shape (4,).
         collectives: Terms that a collective adds, by its name and family of algorithms.
     """
 
@@ -98,6 +100,7 @@ class Structures:
         self._traffic = traffic
         self._called = called
         self._names = tuple(n for n in COLLECTIVES if n in called and n != "barrier")
+        self.ranges = ranges_of(parameter.name for parameter in space.parameters)
         self._known: dict[str, Structure] = {}
         self._counts: dict[str, _Counts] = {}  # by the mark of a structure
 
@@ -130,12 +133,26 @@ class Structures:
         itself sends (`searchspace.mapping.time_model`); and these with its collectives.
         """
         counts = self._counts_of(self.of(configuration))
+        return [*counts.distances, *counts.program, *self._terms(counts, configuration)]
+
+    def busiest(self, configuration: Mapping[str, Value]) -> float:
+        """Bytes that the busiest cable carries of program and collectives; infinite: not known.
+
+        To so many digits that it is the same on all processors.
+        """
+        counts = self._counts_of(self.of(configuration))
+        if counts is _NOTHING:
+            return math.inf
+        return float(f"{self._terms(counts, configuration)[_BUSIEST]:.{_DIGITS}g}")
+
+    def _terms(self, counts: _Counts, configuration: Mapping[str, Value]) -> NDArray[np.float64]:
+        """Those of the program with its collectives, shape (4,)."""
         total = counts.program.copy()
         for name in self._names:
             added = counts.collectives.get((name, self._family(name, configuration)))
             if added is not None:
                 total += added
-        return [*counts.distances, *counts.program, *total]
+        return total
 
     def _counts_of(self, structure: Structure) -> _Counts:
         if structure.resolved is None:
@@ -150,19 +167,21 @@ class Structures:
         return counts
 
     def _family(self, collective: str, configuration: Mapping[str, Value]) -> str:
-        return family_of(collective, str(configuration.get(COLLECTIVE + collective, DEFAULT)))
+        # Of the largest messages, which load cables most.
+        name = parameter(collective, self.ranges.get(collective, (0,))[-1])
+        return family_of(collective, str(configuration.get(name, DEFAULT)))
 
     def _key(self, configuration: Mapping[str, Value]) -> str:
         """What decides on the network and the places of ranks in it."""
         chosen = {
             name: value
             for name, value in configuration.items()
-            if name != "mpi" and not name.startswith((COLLECTIVE, _OF_TRANSPORT))
+            if not names_algorithms(name) and not name.startswith(_OF_TRANSPORT)
         }
         mapper = MAPPERS.get(str(configuration.get("mapping")))
         if mapper is not None and mapper.uses_traffic:
             families = [self._family(name, configuration) for name in self._names]
-            chosen[COLLECTIVE] = ",".join(families)
+            chosen[PARAMETER] = ",".join(families)
         return repr(sorted(chosen.items()))
 
     def _looked_at(self, configuration: Mapping[str, Value], key: str) -> Structure:
@@ -202,9 +221,9 @@ class Structures:
         }
 
     def _values(self, collective: str) -> tuple[Value, ...]:
-        for parameter in self._space.parameters:
-            if parameter.name == COLLECTIVE + collective:
-                return tuple(parameter.every())
+        for one in self._space.parameters:
+            if one.name == PARAMETER + collective:
+                return tuple(one.every())
         return (DEFAULT,)
 
     def _counted_terms(
@@ -215,11 +234,11 @@ class Structures:
         rounds = self._traffic.rounds_of(families)
         if not len(rounds.number):
             return np.zeros(4)
-        board = board_of(
+        assignment = round_assignment(
             rounds,
             resolved.where,
             resolved.places,
             HostLimits.of(self._machine),
             tie_rule=self._machine.tie_rule,
         )
-        return np.array(board.terms(), dtype=np.float64)
+        return np.array(assignment.terms(), dtype=np.float64)

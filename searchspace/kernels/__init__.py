@@ -140,6 +140,10 @@ class TraceSummary(TypedDict):
             more than 65,536 members in all, one communicator of each size.
         non_commutative: The blocking reductions that are called with an operation that does not
             commute, and so have to keep the order of the ranks.
+        sizes: At which sizes each blocking collective is called whose algorithm libraries choose by
+            size: for each power of two the least and the most bytes of the calls between it and the
+            next, and how many there are. Bytes are those of the whole vector, but of the block of
+            one rank for gather, scatter, allgather and alltoall; calls of 0 bytes are left out.
         messages: Point-to-point messages.
         bytes: Payload bytes of these.
         pairs: Unordered pairs that exchange messages; a rank that sends to itself is one.
@@ -157,6 +161,7 @@ class TraceSummary(TypedDict):
     calls: dict[str, int]
     communicators: dict[str, list[list[int]]]
     non_commutative: list[str]
+    sizes: dict[str, list[tuple[int, int, int]]]
     messages: int
     bytes: int
     pairs: int

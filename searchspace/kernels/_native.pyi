@@ -223,7 +223,7 @@ class CoreHops:
         self, rows: NDArray[np.uint32], columns: NDArray[np.uint32]
     ) -> NDArray[np.uint16]: ...
 
-class SwapBoard:
+class CongestionAssignment:
     def __init__(
         self,
         first: NDArray[np.int64],
@@ -254,7 +254,7 @@ class SwapBoard:
         proceed: Callable[[float], bool] | None,
     ) -> None: ...
 
-class RoundBoard:
+class RoundAssignment:
     def __init__(
         self,
         ranks: int,
@@ -302,7 +302,7 @@ def swap_changes(
     start: NDArray[np.uint32],
     proposals: list[tuple[int, int]],
 ) -> list[tuple[int, int | None]]: ...
-def offer_all(
+def propose_all(
     first: NDArray[np.int64],
     partner: NDArray[np.uint32],
     size: NDArray[np.int64],

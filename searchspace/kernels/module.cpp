@@ -4,6 +4,7 @@
 void bind_annealing(nanobind::module_& module);
 void bind_auto(nanobind::module_& module);
 void bind_bisection(nanobind::module_& module);
+void bind_congestion_assignment(nanobind::module_& module);
 void bind_cubic_search(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
 void bind_hops(nanobind::module_& module);
@@ -11,9 +12,8 @@ void bind_mappers(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
 void bind_repeats(nanobind::module_& module);
 void bind_placement(nanobind::module_& module);
-void bind_round_board(nanobind::module_& module);
+void bind_round_assignment(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
-void bind_swap_board(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_tradeoff(nanobind::module_& module);
 void bind_traffic_annealing(nanobind::module_& module);
@@ -25,6 +25,7 @@ NB_MODULE(_native, module) {
   bind_annealing(module);
   bind_auto(module);
   bind_bisection(module);
+  bind_congestion_assignment(module);
   bind_cubic_search(module);
   bind_distances(module);
   bind_hops(module);
@@ -32,9 +33,8 @@ NB_MODULE(_native, module) {
   bind_orderings(module);
   bind_repeats(module);
   bind_placement(module);
-  bind_round_board(module);
+  bind_round_assignment(module);
   bind_routes(module);
-  bind_swap_board(module);
   bind_trace(module);
   bind_tradeoff(module);
   bind_traffic_annealing(module);

@@ -39,7 +39,7 @@ def improve(
         seconds: CPU seconds each thread takes; 0 for the fast mode, which ends by itself.
         steps: Annealing steps each thread makes instead, when positive. With `seconds` alone the
             result depends on the speed of the processor; otherwise on the arguments only.
-        threads: How many threads anneal, short annealings apart, long ones meeting on the way.
+        threads: How many threads anneal: short annealings apart, long ones exchange their best.
         start: A mapping to begin with; None for `by-order`.
         proceed: Called about ten times a CPU second with the CPU seconds taken and the least
             hop-bytes so far; ends the search by returning False.

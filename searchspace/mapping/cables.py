@@ -1,6 +1,6 @@
-"""A mapping with the loads of all cables, under swaps: the kernel behind searches that move ranks.
+"""An assignment of ranks to places with the loads of all cables: behind searches that swap ranks.
 
-The kernel is `searchspace/kernels/mapping/swap_board.hpp`.
+The kernel is `searchspace/kernels/mapping/congestion_assignment.hpp`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import math
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
 from searchspace.kernels import edge_array
-from searchspace.kernels._native import SwapBoard
+from searchspace.kernels._native import CongestionAssignment
 from searchspace.mapping.mapper import Places
 from searchspace.traffic import Traffic
 
-__all__ = ["LOWEST_ID", "few_steps", "swap_board", "too_many_routes"]
+__all__ = ["LOWEST_ID", "congestion_assignment", "few_steps", "too_many_routes"]
 
 LOWEST_ID = "lowest-id"
 """The tie rule that congestion is defined with (`searchspace.mapping.metrics`)."""
@@ -35,10 +35,10 @@ def too_many_routes(machine: HopMachine) -> str | None:
     return f"keeps routes for at most {_MOST_ROUTES} pairs of a host and a node, not {pairs}"
 
 
-def swap_board(
+def congestion_assignment(
     traffic: Traffic, machine: HopMachine, places: Places, *, tie_rule: str = LOWEST_ID
-) -> SwapBoard:
-    """Sets ranks on their places.
+) -> CongestionAssignment:
+    """The assignment of ranks to places, whose measures follow swaps.
 
     Args:
         traffic: What they exchange.
@@ -55,7 +55,7 @@ def swap_board(
     reason = too_many_routes(machine)
     if reason is not None:
         raise InvalidInput(f"a search over swaps {reason}")
-    return SwapBoard(
+    return CongestionAssignment(
         traffic.first,
         traffic.partner,
         traffic.size,

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,14 +23,14 @@ from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping.auto import improve
 from searchspace.mapping.by_order import BY_ORDER
-from searchspace.mapping.cables import LOWEST_ID, swap_board
+from searchspace.mapping.cables import LOWEST_ID, congestion_assignment
 from searchspace.mapping.mapper import Places
 from searchspace.mapping.spread import spread_out
 from searchspace.mapping.time_model import HostLimits, TimeModel, Weights
 from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 
-__all__ = ["Evaluate", "Refined", "Refinement", "Timed", "refine"]
+__all__ = ["Refinement"]
 
 _Swap = tuple[int, int]  # a rank, and the place that it is to take
 
@@ -54,32 +53,14 @@ _HOT = 0.5
 """The first temperature of a leap that may end anywhere (`TimeModel.anneal`)."""
 
 
-@dataclass(frozen=True)
-class Timed:
-    """What a simulation said of a mapping.
-
-    Attributes:
-        seconds: Simulated.
-        link_loads: Bytes over each cable of the network, each way; may be empty.
-    """
-
-    seconds: float
-    link_loads: Sequence[Sequence[float]] = ()
-
-
-Evaluate = Callable[[Places, float | None], Timed | None]
-"""Simulates a mapping, up to a cutoff in seconds if one is given; None where that was exceeded, or
-the mapping cannot be run."""
-
-
 @dataclass
 class _Kind:
     """A way to propose swaps, and how it has done.
 
     Attributes:
         busy: Whether a rank is taken whose messages cross a busy link, rather than any.
-        measure: What of the measures of `SwapBoard.after` decides, or the model of time; None for
-            none.
+        measure: What of the measures of `CongestionAssignment.after` decides, or the model of time;
+            None for none.
         most: Of swaps at once.
         hot: First temperature of an annealing by the model (`TimeModel.anneal`), with weights as
             learned so far; 0 for swaps.
@@ -104,8 +85,28 @@ class _Kind:
         return mean + 0.3 * math.sqrt(math.log(tries + 2.0) / (self.tries + 1.0))
 
 
-_HOP_BYTES, _CROWDING, _TIME = 0, 3, -1  # among what `SwapBoard.after` returns; by the model
+# Among what `CongestionAssignment.after` returns; by the model.
+_HOP_BYTES, _CROWDING, _TIME = 0, 3, -1
 _ANY = _Kind(busy=False, measure=None)
+
+
+def _kinds() -> tuple[_Kind, ...]:
+    """All of them, none of which was drawn yet."""
+    return (
+        _Kind(busy=False, measure=_TIME, hot=_HOT),
+        _Kind(busy=False, measure=_TIME, hot=_HOT, blur=1.0),
+        _Kind(busy=False, measure=_TIME, hot=0.02),
+        _Kind(busy=False, measure=_TIME, hot=0.02, blur=1.0),
+        _Kind(busy=False, measure=_TIME),
+        _Kind(busy=True, measure=_TIME),
+        _Kind(busy=False, measure=_TIME, most=_MOST_AT_ONCE),
+        _Kind(busy=True, measure=_CROWDING),
+        _Kind(busy=True, measure=_HOP_BYTES),
+        _Kind(busy=False, measure=_HOP_BYTES),
+        _Kind(busy=False, measure=_CROWDING),
+        _Kind(busy=True, measure=_CROWDING, most=_MOST_AT_ONCE),
+        _Kind(busy=False, measure=None),
+    )
 
 
 @dataclass
@@ -167,28 +168,14 @@ class Refinement:
         self._known: set[bytes] = set()
         self._alike: set[tuple[str, ...]] = set()
         self._open: dict[bytes, _Proposal] = {}
-        self._board = swap_board(traffic, machine, starts[0], tie_rule=tie_rule)
+        self._assignment = congestion_assignment(traffic, machine, starts[0], tie_rule=tie_rule)
         self._model = TimeModel(
             rounds or Rounds.at_once(traffic), machine, starts[0], tie_rule=tie_rule, limits=limits
         )
-        self._at: list[int] = starts[0].tolist()  # of the incumbent, as the board has it
+        self._at: list[int] = starts[0].tolist()  # of the incumbent, as the assignment has it
         self._rows: dict[int, NDArray[np.uint16]] = {}
         self._talking = np.flatnonzero(np.diff(traffic.first)).tolist()
-        self._kinds = (
-            _Kind(busy=False, measure=_TIME, hot=_HOT),
-            _Kind(busy=False, measure=_TIME, hot=_HOT, blur=1.0),
-            _Kind(busy=False, measure=_TIME, hot=0.02),
-            _Kind(busy=False, measure=_TIME, hot=0.02, blur=1.0),
-            _Kind(busy=False, measure=_TIME),
-            _Kind(busy=True, measure=_TIME),
-            _Kind(busy=False, measure=_TIME, most=_MOST_AT_ONCE),
-            _Kind(busy=True, measure=_CROWDING),
-            _Kind(busy=True, measure=_HOP_BYTES),
-            _Kind(busy=False, measure=_HOP_BYTES),
-            _Kind(busy=False, measure=_CROWDING),
-            _Kind(busy=True, measure=_CROWDING, most=_MOST_AT_ONCE),
-            _Kind(busy=False, measure=None),
-        )
+        self._kinds = _kinds()
         self._tries = 0
         self._promising: deque[tuple[_Swap, ...]] = deque()
         self._best: _Best | None = None
@@ -297,7 +284,7 @@ class Refinement:
                 kind.rests = False
             self._at = proposal.places.tolist()
             for rank, place in enumerate(self._at):
-                self._board.swap(rank, place)
+                self._assignment.swap(rank, place)
         elif proposal.swaps and proposal.base is not None and seconds < proposal.base:
             self._promising.append(proposal.swaps)
 
@@ -311,7 +298,7 @@ class Refinement:
         network = self._machine.network
         loads = [max(load) / network.width(index) for index, load in enumerate(link_loads)]
         if not loads:
-            loads = [float(load) for load in self._board.loads()]
+            loads = [float(load) for load in self._assignment.loads()]
         order = sorted(range(len(loads)), key=lambda link: (-loads[link], link))
         return [link for link in order[:_BUSY_LINKS] if loads[link] > 0]
 
@@ -343,7 +330,7 @@ class Refinement:
             foretold = {swap: self._model.after(*swap) for swap in candidates}
             candidates.sort(key=foretold.__getitem__)
         elif kind.measure is not None:
-            liked = {swap: self._board.after(*swap)[kind.measure] for swap in candidates}
+            liked = {swap: self._assignment.after(*swap)[kind.measure] for swap in candidates}
             candidates.sort(key=liked.__getitem__)
         count = self._random.randint(2, kind.most) if kind.most > 1 else 1
         for first in range(0, len(candidates), count):
@@ -362,7 +349,7 @@ class Refinement:
             busy = self._best.busy if self._best is not None else self._busy(())
             if busy:
                 link = busy[min(int(draw.expovariate(0.7)), len(busy) - 1)]
-                pairs = self._board.crossing(link)
+                pairs = self._assignment.crossing(link)
                 if pairs:
                     low, high, _ = draw.choices(pairs, weights=[size for *_, size in pairs])[0]
                     rank = draw.choice((low, high))
@@ -426,143 +413,3 @@ class Refinement:
 
     def _key(self, places: Places) -> bytes:
         return self._machine.place_hosts[places].tobytes()
-
-
-@dataclass(frozen=True)
-class Refined:
-    """What a refinement came to.
-
-    Attributes:
-        places: The place of each rank.
-        seconds: Simulated on the whole trace, at most `start_seconds`.
-        start: Which of the starts was best on the whole trace, of those tried there.
-        start_seconds: Its time on the whole trace.
-        evaluations: Simulations of the search.
-        verified: Simulations of the whole trace in the end, where the search had estimates.
-    """
-
-    places: Places
-    seconds: float
-    start: int
-    start_seconds: float
-    evaluations: int
-    verified: int
-
-
-_VERIFIED = 3
-"""How many of the best starts and of the best mappings found are tried on the whole trace."""
-
-
-def refine(
-    traffic: Traffic,
-    machine: HopMachine,
-    starts: Sequence[Places],
-    evaluate: Evaluate,
-    *,
-    verify: Evaluate | None = None,
-    evaluations: int,
-    seconds: float | None = None,
-    rounds: Rounds | None = None,
-    limits: HostLimits | None = None,
-    tie_rule: str = LOWEST_ID,
-    seed: int = 0,
-    progress: Callable[[int, float], None] | None = None,
-) -> Refined:
-    """Refines mappings one simulation at a time.
-
-    Args:
-        traffic: What the ranks exchange.
-        machine: Where they run.
-        starts: Mappings to begin with; the result is no worse than the first, nor than the best.
-        evaluate: Simulates a mapping, or estimates its time from a truncated trace.
-        verify: Simulates the whole trace where `evaluate` only estimates; None where it does not.
-        evaluations: Simulations of the search at most, those of the starts included; these are all
-            made whatever the number.
-        seconds: Of the clock, after which no simulation begins; the starts and the verification
-            come in any case.
-        rounds: When ranks exchange what they do; None where that is not known: all at once.
-        limits: What ranks of a host share; None for nothing.
-        tie_rule: Of the network's routes.
-        seed: Of the random choices.
-        progress: Told the number of simulations and the best time after each.
-
-    Raises:
-        InvalidInput: There is no start, none of them can be run, or the network is too large.
-    """
-    search = Refinement(
-        traffic, machine, starts, rounds=rounds, limits=limits, tie_rule=tie_rule, seed=seed
-    )
-    end = math.inf if seconds is None else time.monotonic() + seconds
-    made = 0
-    timed_starts: list[tuple[float, Places]] = []
-    while made < max(evaluations, len(search.starts)):
-        starting = made < len(search.starts)
-        if not starting and (time.monotonic() >= end or not timed_starts):
-            break
-        places = search.ask()
-        if places is None:
-            break
-        # Starts are compared with each other in the end; of the others only better ones count.
-        exploring = starting or search.exploring
-        bound = None if exploring or search.best is None else search.best[0]
-        answer = evaluate(places, bound)
-        made += 1
-        if answer is None:
-            search.tell(places, None)
-        else:
-            search.tell(places, answer.seconds, answer.link_loads)
-            if starting:
-                timed_starts.append((answer.seconds, places))
-        if progress is not None and search.best is not None:
-            progress(made, search.best[0])
-    if not timed_starts:
-        raise InvalidInput("none of the mappings to start with can be run")
-    return _verified(search, starts, timed_starts, verify, made)
-
-
-def _verified(
-    search: Refinement,
-    starts: Sequence[Places],
-    timed_starts: list[tuple[float, Places]],
-    verify: Evaluate | None,
-    made: int,
-) -> Refined:
-    """Takes what is best on the whole trace."""
-    timed_starts.sort(key=lambda entry: entry[0])
-    tried = [(places, seconds) for seconds, places in timed_starts]
-    found = [(places, seconds) for seconds, places in search.ranked]
-    verified = 0
-    if verify is not None:
-        first = [entry for entry in tried if entry[0] is starts[0]]
-        tried = _unique([*first, *tried[:_VERIFIED]])
-        found = _unique([*tried, *found[:_VERIFIED]])
-        whole: list[tuple[Places, float]] = []
-        for places, _ in found:
-            least = min((seconds for _, seconds in whole), default=None)
-            starting = any(places is start for start, _ in tried)
-            answer = verify(places, None if starting else least)
-            verified += 1
-            if answer is not None:
-                whole.append((places, answer.seconds))
-        found = whole
-        tried = [entry for entry in whole if any(entry[0] is start for start, _ in tried)]
-        if not tried:
-            raise InvalidInput("none of the mappings to start with can be run")
-    start, start_seconds = min(tried, key=lambda entry: entry[1])
-    places, seconds = min(found, key=lambda entry: entry[1])
-    return Refined(
-        places=places,
-        seconds=seconds,
-        start=next(i for i, each in enumerate(starts) if each is start),
-        start_seconds=start_seconds,
-        evaluations=made,
-        verified=verified,
-    )
-
-
-def _unique(entries: Sequence[tuple[Places, float]]) -> list[tuple[Places, float]]:
-    kept: list[tuple[Places, float]] = []
-    for entry in entries:
-        if not any(entry[0] is other for other, _ in kept):
-            kept.append(entry)
-    return kept

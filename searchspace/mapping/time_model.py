@@ -1,10 +1,10 @@
 """A model of simulated time: what rounds of messages do to cables, weighed as simulations tell.
 
-Four terms of a mapping (`searchspace/kernels/mapping/round_board.hpp`): the bytes that all cables
-carry, the load of the busiest if everything were sent at once, the loads of the busiest in each
-round, added up, and the hops of all messages, each of which takes a latency. How much each counts
-depends on how closely ranks keep step with each other, which no traffic tells: it is learned by
-least squares from mappings that were simulated.
+Four terms of a mapping (`searchspace/kernels/mapping/round_assignment.hpp`): the bytes that all
+cables carry, the load of the busiest if everything were sent at once, the loads of the busiest in
+each round, added up, and the hops of all messages, each of which takes a latency. How much each
+counts depends on how closely ranks keep step with each other, which no traffic tells: it is learned
+by least squares from mappings that were simulated.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
 from searchspace.kernels import edge_array
-from searchspace.kernels._native import RoundBoard
+from searchspace.kernels._native import RoundAssignment
 from searchspace.machine import Machine
 from searchspace.mapping.cables import LOWEST_ID, too_many_routes
 from searchspace.mapping.mapper import Places
 from searchspace.rounds import Rounds
 
-__all__ = ["HostLimits", "TimeModel", "Weights", "board_of"]
+__all__ = ["HostLimits", "TimeModel", "Weights", "round_assignment"]
 
 Weights = tuple[float, float, float, float]
 """What a unit of volume, busiest, rounds and hops counts."""
@@ -65,17 +65,17 @@ class HostLimits:
         )
 
 
-def board_of(
+def round_assignment(
     rounds: Rounds,
     machine: HopMachine,
     places: Places,
     limits: HostLimits | None = None,
     *,
     tie_rule: str = LOWEST_ID,
-) -> RoundBoard:
-    """The board on which the terms of a mapping are counted; see `TimeModel`."""
+) -> RoundAssignment:
+    """The assignment of ranks to places, whose terms follow swaps; see `TimeModel`."""
     network, shared = machine.network, limits or HostLimits()
-    return RoundBoard(
+    return RoundAssignment(
         rounds.ranks,
         rounds.number,
         rounds.sender,
@@ -123,10 +123,10 @@ class TimeModel:
         reason = too_many_routes(machine)
         if reason is not None:
             raise InvalidInput(f"a search over swaps {reason}")
-        self._board = board_of(rounds, machine, places, limits, tie_rule=tie_rule)
-        steps = min(_STEPS_A_RANK * rounds.ranks, _WORK / self._board.work())
+        self._assignment = round_assignment(rounds, machine, places, limits, tie_rule=tie_rule)
+        steps = min(_STEPS_A_RANK * rounds.ranks, _WORK / self._assignment.work())
         self._steps = max(1, int(steps))
-        self._unit = np.maximum(np.array(self._board.terms()), 1e-300)
+        self._unit = np.maximum(np.array(self._assignment.terms()), 1e-300)
         self._seen: list[tuple[NDArray[np.float64], float]] = []
         self._shares = _PRIOR
 
@@ -143,16 +143,16 @@ class TimeModel:
     def terms(self, places: Places) -> Weights:
         """Volume, busiest, rounds and hops of a mapping; the ranks are moved there."""
         self.become(places)
-        return self._board.terms()
+        return self._assignment.terms()
 
     def become(self, places: Places) -> None:
         """Moves all ranks."""
         for rank, place in enumerate(places.tolist()):
-            self._board.swap(rank, place)
+            self._assignment.swap(rank, place)
 
     def after(self, rank: int, place: int) -> float:
         """What a swap leads to; only comparisons between such answers mean anything."""
-        terms = self._board.after(rank, place)
+        terms = self._assignment.after(rank, place)
         return sum(weight * term for weight, term in zip(self.weights, terms, strict=True))
 
     def learn(self, places: Places, seconds: float) -> None:
@@ -191,5 +191,5 @@ class TimeModel:
             hot: The first temperature, as a multiple of what a swap changes in the mean; well below
                 1, what is found resembles the mapping that was there.
         """
-        self._board.anneal(weights, hot, self._steps, seed)
-        return self._board.places()
+        self._assignment.anneal(weights, hot, self._steps, seed)
+        return self._assignment.places()

@@ -2,7 +2,7 @@
 
 Each measure counts as a multiple of what it is with ranks in order (Hu et al. 2023, equations 1 to
 4, has dilation and congestion; Hoefler and Snir 2011 weigh both). Annealing over swaps, from the
-mapping of `auto`; the kernel is `searchspace/kernels/mapping/swap_board.hpp`.
+mapping of `auto`; the kernel is `searchspace/kernels/mapping/congestion_assignment.hpp`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from searchspace.hop_machine import HopMachine
 from searchspace.mapping.auto import improve
 from searchspace.mapping.by_order import BY_ORDER
-from searchspace.mapping.cables import few_steps, swap_board, too_many_routes
+from searchspace.mapping.cables import congestion_assignment, few_steps, too_many_routes
 from searchspace.mapping.mapper import Mapper, Places
 from searchspace.mapping.metrics import MappingMetrics, metrics_of
 from searchspace.options import Amount, Whole
@@ -66,13 +66,13 @@ def _place(
     steps: int,
 ) -> Places:
     start = improve(traffic, machine, seed=seed)
-    board = swap_board(traffic, machine, start)
+    assignment = congestion_assignment(traffic, machine, start)
     in_order = _in_order(traffic, machine)
     if not seconds and not steps:
-        steps = few_steps(traffic, machine, board.measures()[0])
+        steps = few_steps(traffic, machine, assignment.measures()[0])
     weights = Weights(hop_bytes, dilation, congestion).a_unit(in_order)
-    board.anneal(*weights, seconds, steps, seed, _go_on)
-    return board.places()
+    assignment.anneal(*weights, seconds, steps, seed, _go_on)
+    return assignment.places()
 
 
 def _go_on(_seconds: float) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
-from searchspace.options import Option
+from searchspace.options import Option, Whole
 from searchspace.topology.bidiakis import BIDIAKIS
 from searchspace.topology.chvatal import CHVATAL
 from searchspace.topology.circulant import CIRCULANT
 from searchspace.topology.de_bruijn import DE_BRUIJN
 from searchspace.topology.dragonfly import DRAGONFLY
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.fat_tree import FAT_TREE
 from searchspace.topology.hosts import HOSTS_PER_SWITCH, attach_hosts
 from searchspace.topology.hypercube import HYPERCUBE
@@ -34,9 +34,10 @@ from searchspace.topology.xgft import XGFT
 from searchspace.traffic import Traffic
 
 __all__ = [
+    "DEGREE",
     "FAMILIES",
     "Family",
-    "Wanted",
+    "NetworkSpec",
     "generate",
     "implied_nodes",
     "obstacle",
@@ -68,6 +69,9 @@ FAMILIES: dict[str, Family] = {
         XGFT,
     )
 }
+
+DEGREE = Whole("degree", "cables of a switch to others; the machine's if not given", low=1)
+"""What a job may say of a family that uses it, beside its parameters."""
 
 _MOST_NODES, _MOST_CABLES = 1 << 20, 1 << 23
 """More than anyone builds, and few enough for the memory of a workstation."""
@@ -109,13 +113,13 @@ def read_options(name: str, given: Mapping[str, Any]) -> dict[str, Scalar]:
     return {o: read[o] for o in sorted(read) if read[o] != known[o].initial}
 
 
-def _wanted(
+def _spec_of(
     name: str, nodes: int, degree: int | None, seed: int, given: Mapping[str, Any]
-) -> Wanted:
+) -> NetworkSpec:
     known = options_of(name)
     values = {o: v for o, option in known.items() if (v := option.initial) is not None}
     values |= read_options(name, given)
-    return Wanted(nodes, degree, seed, tuple(sorted(values.items())))
+    return NetworkSpec(nodes, degree, seed, tuple(sorted(values.items())))
 
 
 def implied_nodes(name: str, **options: Any) -> int | None:
@@ -124,9 +128,9 @@ def implied_nodes(name: str, **options: Any) -> int | None:
     Raises:
         InvalidInput: There is no such family or parameter.
     """
-    wanted = _wanted(name, 0, None, 0, options)
-    nodes = _family(name).implied(wanted)
-    per_switch = 0 if _family(name).indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0
+    spec = _spec_of(name, 0, None, 0, options)
+    nodes = _family(name).implied(spec)
+    per_switch = 0 if _family(name).indirect else spec.whole(HOSTS_PER_SWITCH.name) or 0
     return nodes * per_switch if nodes and per_switch else nodes
 
 
@@ -145,38 +149,38 @@ def obstacle(name: str, nodes: int, *, degree: int | None, **options: Any) -> st
     Raises:
         InvalidInput: There is no such family or parameter.
     """
-    wanted = _wanted(name, nodes, degree, 0, options)
+    spec = _spec_of(name, nodes, degree, 0, options)
     if nodes > _MOST_NODES:
         return f"{nodes} nodes are too many; at most {_MOST_NODES} can be generated"
     if nodes * (degree or 0) // 2 > _MOST_CABLES:
         return f"{nodes} nodes of degree {degree} have too many cables; at most {_MOST_CABLES}"
-    reason = _obstacle(_family(name), wanted)
+    reason = _obstacle(_family(name), spec)
     if reason is None:
         return None
-    near = _nearest(_family(name), wanted)
+    near = _nearest(_family(name), spec)
     return f"{reason} ({near} can be had)" if near else reason
 
 
-def _obstacle(family: Family, wanted: Wanted) -> str | None:
-    per_switch = 0 if family.indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0
+def _obstacle(family: Family, spec: NetworkSpec) -> str | None:
+    per_switch = 0 if family.indirect else spec.whole(HOSTS_PER_SWITCH.name) or 0
     if not per_switch:
-        return family.obstacle(wanted)
-    if wanted.nodes % per_switch:
-        return f"{wanted.nodes} hosts are not a multiple of {per_switch}, the hosts of a switch"
-    return family.obstacle(dataclasses.replace(wanted, nodes=wanted.nodes // per_switch))
+        return family.obstacle(spec)
+    if spec.nodes % per_switch:
+        return f"{spec.nodes} hosts are not a multiple of {per_switch}, the hosts of a switch"
+    return family.obstacle(dataclasses.replace(spec, nodes=spec.nodes // per_switch))
 
 
-def _nearest(family: Family, wanted: Wanted) -> str:
+def _nearest(family: Family, spec: NetworkSpec) -> str:
     """The next smaller and larger possible numbers of nodes, in words; empty if none is near."""
 
     def possible(nodes: int) -> bool:
-        return _obstacle(family, dataclasses.replace(wanted, nodes=nodes)) is None
+        return _obstacle(family, dataclasses.replace(spec, nodes=nodes)) is None
 
-    span = range(1, min(wanted.nodes + 64, _SIZES_TRIED))
+    span = range(1, min(spec.nodes + 64, _SIZES_TRIED))
     below = next(
-        (wanted.nodes - d for d in span if d < wanted.nodes and possible(wanted.nodes - d)), None
+        (spec.nodes - d for d in span if d < spec.nodes and possible(spec.nodes - d)), None
     )
-    above = next((wanted.nodes + d for d in span if possible(wanted.nodes + d)), None)
+    above = next((spec.nodes + d for d in span if possible(spec.nodes + d)), None)
     return " or ".join(str(n) for n in (below, above) if n is not None)
 
 
@@ -213,12 +217,12 @@ def generate(
             f"{name}: such a network is made for what an application's ranks exchange, which is "
             "not known here; where it is built already, export it and give it as it is"
         )
-    wanted = _wanted(name, nodes, degree, seed, options)
-    per_switch = 0 if family.indirect else wanted.whole(HOSTS_PER_SWITCH.name) or 0
+    spec = _spec_of(name, nodes, degree, seed, options)
+    per_switch = 0 if family.indirect else spec.whole(HOSTS_PER_SWITCH.name) or 0
     switches = nodes // (per_switch or 1)
     if family.uses_traffic and traffic is not None:
-        wanted = dataclasses.replace(wanted, traffic=traffic.on_hosts(nodes).on_hosts(switches))
+        spec = dataclasses.replace(spec, traffic=traffic.on_hosts(nodes).on_hosts(switches))
     if not per_switch:
-        return family.generate(wanted)
-    wanted = dataclasses.replace(wanted, nodes=switches)
-    return attach_hosts(family.generate(wanted), per_switch)
+        return family.generate(spec)
+    spec = dataclasses.replace(spec, nodes=switches)
+    return attach_hosts(family.generate(spec), per_switch)

@@ -8,20 +8,20 @@ lengths that Deng et al. (2019, tables 1 and 4) print for theirs (5 and 2.53, 9 
 from __future__ import annotations
 
 from searchspace.graph import Graph
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.ring import ring_edges
 
 __all__ = ["BIDIAKIS"]
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if wanted.nodes < 8 or wanted.nodes % 4:
-        return f"a Bidiakis graph has a multiple of 4 nodes, at least 8, not {wanted.nodes}"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if spec.nodes < 8 or spec.nodes % 4:
+        return f"a Bidiakis graph has a multiple of 4 nodes, at least 8, not {spec.nodes}"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    nodes, arc = wanted.nodes, wanted.nodes // 4
+def _generate(spec: NetworkSpec) -> Graph:
+    nodes, arc = spec.nodes, spec.nodes // 4
     chords = [(first + at, first + 3 * arc - 1 - at) for first in (0, arc) for at in range(arc)]
     return Graph.from_edges(nodes, [*ring_edges(nodes), *chords])
 

@@ -8,7 +8,7 @@ edges; it is left out, since these do not determine a graph.
 from __future__ import annotations
 
 from searchspace.graph import Graph
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.ring import ring_edges
 
 __all__ = ["CHVATAL"]
@@ -18,13 +18,13 @@ _CHORDS = ((0, 3), (1, 5), (1, 7), (2, 8))
 """Chords of a ring through all nodes; turning them by 3, 6 and 9 nodes gives the others."""
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if wanted.nodes != _NODES:
-        return f"the Chvatal graph has {_NODES} nodes, not {wanted.nodes}"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if spec.nodes != _NODES:
+        return f"the Chvatal graph has {_NODES} nodes, not {spec.nodes}"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
+def _generate(spec: NetworkSpec) -> Graph:
     chords = {
         tuple(sorted(((u + turn) % _NODES, (v + turn) % _NODES)))
         for u, v in _CHORDS
@@ -38,5 +38,5 @@ CHVATAL = Family(
     description="Chvatal graph: 12 nodes of degree 4 without triangles",
     obstacle=_obstacle,
     generate=_generate,
-    implied=lambda _wanted: _NODES,
+    implied=lambda _spec: _NODES,
 )

@@ -6,33 +6,33 @@ import math
 
 from searchspace.graph import Graph
 from searchspace.options import Numbers
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 
 __all__ = ["CIRCULANT"]
 
 
-def _jumps(wanted: Wanted) -> tuple[int, ...] | None:
+def _jumps(spec: NetworkSpec) -> tuple[int, ...] | None:
     """The jumps, or powers of a common ratio from 1 on that give the degree."""
-    given = wanted.numbers("jumps")
-    if given is not None or wanted.degree is None:
+    given = spec.numbers("jumps")
+    if given is not None or spec.degree is None:
         return given
-    pairs = wanted.degree // 2
+    pairs = spec.degree // 2
     jumps: list[int] = []
     for index in range(pairs):
-        power = round(wanted.nodes ** (index / pairs))
+        power = round(spec.nodes ** (index / pairs))
         jumps.append(max(power, jumps[-1] + 1) if jumps else 1)
-    return tuple(jumps) + ((wanted.nodes // 2,) if wanted.degree % 2 else ())
+    return tuple(jumps) + ((spec.nodes // 2,) if spec.degree % 2 else ())
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    nodes, jumps = wanted.nodes, _jumps(wanted)
+def _obstacle(spec: NetworkSpec) -> str | None:
+    nodes, jumps = spec.nodes, _jumps(spec)
     if jumps is None:
         return "needs jumps or a degree"
-    if wanted.numbers("jumps") is None and wanted.degree is not None:
-        if wanted.degree < 2 or wanted.degree >= nodes:
-            return f"a degree from 2 to {nodes - 1} is needed, not {wanted.degree}"
-        if wanted.degree % 2 and nodes % 2:
-            return f"nodes x degree must be even, not {nodes} x {wanted.degree}"
+    if spec.numbers("jumps") is None and spec.degree is not None:
+        if spec.degree < 2 or spec.degree >= nodes:
+            return f"a degree from 2 to {nodes - 1} is needed, not {spec.degree}"
+        if spec.degree % 2 and nodes % 2:
+            return f"nodes x degree must be even, not {nodes} x {spec.degree}"
     if max(jumps) > nodes // 2 or len(set(jumps)) < len(jumps):
         return f"the jumps must differ and be at most {nodes // 2}, half the nodes, not {jumps}"
     common = math.gcd(nodes, *jumps)
@@ -41,14 +41,14 @@ def _obstacle(wanted: Wanted) -> str | None:
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
+def _generate(spec: NetworkSpec) -> Graph:
     edges = {
         (min(node, other), max(node, other))
-        for jump in _jumps(wanted) or ()
-        for node in range(wanted.nodes)
-        if (other := (node + jump) % wanted.nodes) != node
+        for jump in _jumps(spec) or ()
+        for node in range(spec.nodes)
+        if (other := (node + jump) % spec.nodes) != node
     }
-    return Graph.from_edges(wanted.nodes, edges)
+    return Graph.from_edges(spec.nodes, edges)
 
 
 CIRCULANT = Family(

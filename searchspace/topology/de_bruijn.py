@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from searchspace.graph import Graph
 from searchspace.options import Whole
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.k_ary_n_cube import whole_power
 
 __all__ = ["BASE", "DE_BRUIJN", "letters"]
@@ -16,20 +16,20 @@ __all__ = ["BASE", "DE_BRUIJN", "letters"]
 BASE = Whole("base", "letters that can be shifted in; half the degree, or 2, if not given", low=2)
 
 
-def letters(wanted: Wanted) -> int:
+def letters(spec: NetworkSpec) -> int:
     """How many letters a shift can choose from: as given, or half the degree."""
-    return wanted.whole("base") or max(2, (wanted.degree or 4) // 2)
+    return spec.whole("base") or max(2, (spec.degree or 4) // 2)
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    base = letters(wanted)
-    if whole_power(wanted.nodes, base) is None:
-        return f"{wanted.nodes} is not a power of {base}, the number of letters"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    base = letters(spec)
+    if whole_power(spec.nodes, base) is None:
+        return f"{spec.nodes} is not a power of {base}, the number of letters"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    nodes, base = wanted.nodes, letters(wanted)
+def _generate(spec: NetworkSpec) -> Graph:
+    nodes, base = spec.nodes, letters(spec)
     shifts = ((word, (word * base + last) % nodes) for word in range(nodes) for last in range(base))
     return Graph.from_edges(nodes, {(min(e), max(e)) for e in shifts if e[0] != e[1]})
 

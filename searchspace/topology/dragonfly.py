@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from searchspace.graph import Graph
 from searchspace.options import Choice, Whole
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.grid import divisors
 
 __all__ = ["DRAGONFLY"]
@@ -28,32 +28,31 @@ def _shapes(nodes: int) -> Iterator[tuple[int, int]]:
             yield routers, others // routers
 
 
-def _shape(wanted: Wanted) -> tuple[int, int] | None:
-    routers, degree = wanted.whole("routers"), wanted.degree
-    shapes = [(a, h) for a, h in _shapes(wanted.nodes) if routers in (None, a)]
+def _shape(spec: NetworkSpec) -> tuple[int, int] | None:
+    routers, degree = spec.whole("routers"), spec.degree
+    shapes = [(a, h) for a, h in _shapes(spec.nodes) if routers in (None, a)]
     if degree is not None and routers is None:
         return next(((a, h) for a, h in shapes if a - 1 + h == degree), None)
     return min(shapes, key=lambda shape: abs(shape[0] - 2 * shape[1]), default=None)
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if _shape(wanted) is not None:
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if _shape(spec) is not None:
         return None
-    if wanted.whole("routers") is not None:
-        return f"{wanted.nodes} routers make no dragonfly with {wanted.whole('routers')} a group"
-    degree = "" if wanted.degree is None else f" and degree {wanted.degree} = a - 1 + h"
+    if spec.whole("routers") is not None:
+        return f"{spec.nodes} routers make no dragonfly with {spec.whole('routers')} a group"
+    degree = "" if spec.degree is None else f" and degree {spec.degree} = a - 1 + h"
     return (
-        f"{wanted.nodes} is not a (a h + 1){degree}, for a routers a group with h global cables "
-        f"each"
+        f"{spec.nodes} is not a (a h + 1){degree}, for a routers a group with h global cables each"
     )
 
 
-def _generate(wanted: Wanted) -> Graph:
-    shape = _shape(wanted)
+def _generate(spec: NetworkSpec) -> Graph:
+    shape = _shape(spec)
     if shape is None:
-        raise ValueError(_obstacle(wanted))
+        raise ValueError(_obstacle(spec))
     a, h = shape
-    relative = wanted.choice("arrangement") == "relative"
+    relative = spec.choice("arrangement") == "relative"
     groups = range(a * h + 1)
     edges = {
         (group * a + low, group * a + high)
@@ -68,7 +67,7 @@ def _generate(wanted: Wanted) -> Graph:
             back = group - (group > other)
         ends = group * a + port // h, other * a + back // h
         edges.add((min(ends), max(ends)))
-    return Graph.from_edges(wanted.nodes, edges)
+    return Graph.from_edges(spec.nodes, edges)
 
 
 DRAGONFLY = Family(

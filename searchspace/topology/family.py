@@ -10,11 +10,11 @@ from searchspace.graph import Graph
 from searchspace.options import Option
 from searchspace.traffic import Traffic
 
-__all__ = ["Family", "Wanted"]
+__all__ = ["Family", "NetworkSpec"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NetworkSpec:
     """Which network of a family is asked for.
 
     Attributes:
@@ -68,13 +68,13 @@ class Family:
 
     name: str
     description: str
-    obstacle: Callable[[Wanted], str | None]
-    generate: Callable[[Wanted], Graph]
+    obstacle: Callable[[NetworkSpec], str | None]
+    generate: Callable[[NetworkSpec], Graph]
     uses_degree: bool = False
     uses_seed: bool = False
     uses_traffic: bool = False
     indirect: bool = False
     options: tuple[Option, ...] = field(default=())
-    implied: Callable[[Wanted], int | None] = field(default=lambda _wanted: None)
+    implied: Callable[[NetworkSpec], int | None] = field(default=lambda _spec: None)
     costly: bool = False
     version: int = 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from searchspace.graph import Graph
 from searchspace.options import Whole
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.xgft import fat_tree
 
 __all__ = ["FAT_TREE"]
@@ -17,38 +17,38 @@ __all__ = ["FAT_TREE"]
 _MOST_PORTS = 256
 
 
-def _shape(wanted: Wanted) -> tuple[int, int] | None:
+def _shape(spec: NetworkSpec) -> tuple[int, int] | None:
     """Ports and levels; three levels are tried first, then two, four and five."""
-    ports, levels = wanted.whole("ports"), wanted.whole("levels")
+    ports, levels = spec.whole("ports"), spec.whole("levels")
     for n in (3, 2, 4, 5) if levels is None else (levels,):
         for k in range(2, _MOST_PORTS + 1, 2) if ports is None else (ports,):
-            if k % 2 == 0 and 2 * (k // 2) ** n == wanted.nodes and (k > 2 or n == 1):
+            if k % 2 == 0 and 2 * (k // 2) ** n == spec.nodes and (k > 2 or n == 1):
                 return k, n
     return None
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if _shape(wanted) is not None:
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if _shape(spec) is not None:
         return None
-    levels = wanted.whole("levels")
+    levels = spec.whole("levels")
     return (
-        f"{wanted.nodes} is not 2 (k / 2) ** {levels or 'levels'}, the hosts of a "
-        f"fat tree of switches with {wanted.whole('ports') or 'k'} ports"
+        f"{spec.nodes} is not 2 (k / 2) ** {levels or 'levels'}, the hosts of a "
+        f"fat tree of switches with {spec.whole('ports') or 'k'} ports"
     )
 
 
-def _generate(wanted: Wanted) -> Graph:
-    shape = _shape(wanted)
+def _generate(spec: NetworkSpec) -> Graph:
+    shape = _shape(spec)
     if shape is None:
-        raise ValueError(_obstacle(wanted))
+        raise ValueError(_obstacle(spec))
     ports, levels = shape
     half = ports // 2
     return fat_tree([half] * (levels - 1) + [ports], [1] + [half] * (levels - 1))
 
 
-def _implied(wanted: Wanted) -> int | None:
-    ports = wanted.whole("ports")
-    return None if ports is None else 2 * (ports // 2) ** (wanted.whole("levels") or 3)
+def _implied(spec: NetworkSpec) -> int | None:
+    ports = spec.whole("ports")
+    return None if ports is None else 2 * (ports // 2) ** (spec.whole("levels") or 3)
 
 
 FAT_TREE = Family(

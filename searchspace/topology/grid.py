@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from searchspace.graph import Graph
 from searchspace.options import Numbers
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 
 __all__ = ["cubic_extents", "divisors", "grid_edges", "grid_family", "grid_graph", "grid_obstacle"]
 
@@ -91,11 +91,11 @@ def grid_graph(
 def grid_family(name: str, dimensions: int, *, wrap: bool) -> Family:
     """Makes the family of meshes (or, with `wrap`, tori) of that many dimensions."""
 
-    def obstacle(wanted: Wanted) -> str | None:
-        return grid_obstacle(wanted.nodes, dimensions, wanted.numbers("dims"))
+    def obstacle(spec: NetworkSpec) -> str | None:
+        return grid_obstacle(spec.nodes, dimensions, spec.numbers("dims"))
 
-    def generate(wanted: Wanted) -> Graph:
-        return grid_graph(wanted.nodes, dimensions, wrap=wrap, given=wanted.numbers("dims"))
+    def generate(spec: NetworkSpec) -> Graph:
+        return grid_graph(spec.nodes, dimensions, wrap=wrap, given=spec.numbers("dims"))
 
     ends = "joined" if wrap else "not joined"
     return Family(
@@ -104,6 +104,6 @@ def grid_family(name: str, dimensions: int, *, wrap: bool) -> Family:
         "numbered row-major",
         obstacle=obstacle,
         generate=generate,
-        implied=lambda wanted: math.prod(wanted.numbers("dims") or (0,)) or None,
+        implied=lambda spec: math.prod(spec.numbers("dims") or (0,)) or None,
         options=(Numbers("dims", "the extents; the most cubic ones if not given", low=2),),
     )

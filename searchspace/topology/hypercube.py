@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from searchspace.graph import Graph
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 
 __all__ = ["HYPERCUBE"]
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if wanted.nodes < 2 or wanted.nodes & (wanted.nodes - 1):
-        return f"a hypercube has a power of two nodes, not {wanted.nodes}"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if spec.nodes < 2 or spec.nodes & (spec.nodes - 1):
+        return f"a hypercube has a power of two nodes, not {spec.nodes}"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    bits = [1 << bit for bit in range(wanted.nodes.bit_length() - 1)]
-    edges = [(node, node | bit) for node in range(wanted.nodes) for bit in bits if not node & bit]
-    return Graph.from_edges(wanted.nodes, edges)
+def _generate(spec: NetworkSpec) -> Graph:
+    bits = [1 << bit for bit in range(spec.nodes.bit_length() - 1)]
+    edges = [(node, node | bit) for node in range(spec.nodes) for bit in bits if not node & bit]
+    return Graph.from_edges(spec.nodes, edges)
 
 
 HYPERCUBE = Family(

@@ -6,7 +6,7 @@ import dataclasses
 
 from searchspace.graph import Graph
 from searchspace.options import Whole
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.hosts import attach_hosts
 from searchspace.topology.random_regular import RANDOM
 
@@ -15,20 +15,20 @@ __all__ = ["JELLYFISH"]
 _HOSTS = Whole("hosts_per_switch", "hosts plugged into each switch", 1, 4096, default=4)
 
 
-def _switches(wanted: Wanted) -> tuple[Wanted, int]:
-    hosts = wanted.whole("hosts_per_switch") or 1
-    return dataclasses.replace(wanted, nodes=wanted.nodes // hosts, options=()), hosts
+def _switches(spec: NetworkSpec) -> tuple[NetworkSpec, int]:
+    hosts = spec.whole("hosts_per_switch") or 1
+    return dataclasses.replace(spec, nodes=spec.nodes // hosts, options=()), hosts
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    switches, hosts = _switches(wanted)
-    if wanted.nodes % hosts or not switches.nodes:
-        return f"{wanted.nodes} hosts are not a multiple of {hosts}, the hosts of a switch"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    switches, hosts = _switches(spec)
+    if spec.nodes % hosts or not switches.nodes:
+        return f"{spec.nodes} hosts are not a multiple of {hosts}, the hosts of a switch"
     return RANDOM.obstacle(switches)
 
 
-def _generate(wanted: Wanted) -> Graph:
-    switches, hosts = _switches(wanted)
+def _generate(spec: NetworkSpec) -> Graph:
+    switches, hosts = _switches(spec)
     return attach_hosts(RANDOM.generate(switches), hosts)
 
 

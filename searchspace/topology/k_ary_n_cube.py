@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from searchspace.graph import Graph
 from searchspace.options import Whole
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.grid import grid_edges
 
 __all__ = ["K_ARY_N_CUBE", "whole_power"]
@@ -19,29 +19,29 @@ def whole_power(number: int, base: int) -> int | None:
     return exponent if number == 1 and exponent else None
 
 
-def _shape(wanted: Wanted) -> tuple[int, int] | None:
+def _shape(spec: NetworkSpec) -> tuple[int, int] | None:
     """Returns k and n; the smallest k from 3 on when it is not given."""
-    given = wanted.whole("k")
-    for k in range(3, wanted.nodes + 1) if given is None else (given,):
-        n = whole_power(wanted.nodes, k)
+    given = spec.whole("k")
+    for k in range(3, spec.nodes + 1) if given is None else (given,):
+        n = whole_power(spec.nodes, k)
         if n is not None:
             return k, n
     return None
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if _shape(wanted) is not None:
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if _shape(spec) is not None:
         return None
-    k = wanted.whole("k")
-    return f"{wanted.nodes} is not a power of {'3 or more' if k is None else k}"
+    k = spec.whole("k")
+    return f"{spec.nodes} is not a power of {'3 or more' if k is None else k}"
 
 
-def _generate(wanted: Wanted) -> Graph:
-    shape = _shape(wanted)
+def _generate(spec: NetworkSpec) -> Graph:
+    shape = _shape(spec)
     if shape is None:
-        raise ValueError(_obstacle(wanted))
+        raise ValueError(_obstacle(spec))
     k, n = shape
-    return Graph.from_edges(wanted.nodes, grid_edges([k] * n, wrap=True))
+    return Graph.from_edges(spec.nodes, grid_edges([k] * n, wrap=True))
 
 
 K_ARY_N_CUBE = Family(

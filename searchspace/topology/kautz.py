@@ -6,32 +6,30 @@ import itertools
 
 from searchspace.graph import Graph
 from searchspace.topology.de_bruijn import BASE, letters
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.k_ary_n_cube import whole_power
 
 __all__ = ["KAUTZ"]
 
 
-def _length(wanted: Wanted) -> int | None:
+def _length(spec: NetworkSpec) -> int | None:
     """Letters of a word: there are (base + 1) x base ** (length - 1) words."""
-    base = letters(wanted)
-    if wanted.nodes == base + 1:
+    base = letters(spec)
+    if spec.nodes == base + 1:
         return 1
-    power = (
-        whole_power(wanted.nodes // (base + 1), base) if wanted.nodes % (base + 1) == 0 else None
-    )
+    power = whole_power(spec.nodes // (base + 1), base) if spec.nodes % (base + 1) == 0 else None
     return None if power is None else power + 1
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if _length(wanted) is None:
-        base = letters(wanted)
-        return f"{wanted.nodes} is not {base + 1} times a power of {base}"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if _length(spec) is None:
+        base = letters(spec)
+        return f"{spec.nodes} is not {base + 1} times a power of {base}"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    length, base = _length(wanted) or 1, letters(wanted)
+def _generate(spec: NetworkSpec) -> Graph:
+    length, base = _length(spec) or 1, letters(spec)
     words = [
         word
         for word in itertools.product(range(base + 1), repeat=length)

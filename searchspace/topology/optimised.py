@@ -7,7 +7,7 @@ from typing import Literal, cast, get_args
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.options import Choice, Whole
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.optimise import OPTIMISERS, check, optimise
 from searchspace.topology.optimise.exhaustive import EXHAUSTIVE
 from searchspace.topology.optimise.search import Ring, check_size
@@ -26,43 +26,43 @@ _METHODS = {
 """Those for networks of any size: the list of all cubic ones needs a girth and few nodes."""
 
 
-def _goal(wanted: Wanted) -> _Goal:
-    return cast(_Goal, wanted.choice("objective"))
+def _goal(spec: NetworkSpec) -> _Goal:
+    return cast(_Goal, spec.choice("objective"))
 
 
-def _method(wanted: Wanted) -> str:
+def _method(spec: NetworkSpec) -> str:
     """The optimiser: as given, or the first of the table that can have the objective."""
-    given = wanted.choice("method")
-    able = (name for name, other in _METHODS.items() if _goal(wanted) in other.objectives)
+    given = spec.choice("method")
+    able = (name for name, other in _METHODS.items() if _goal(spec) in other.objectives)
     return next(able) if given == _AUTO else given
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if wanted.degree is None:
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if spec.degree is None:
         return "an optimised network needs the machine's degree"
-    symmetry = wanted.whole("symmetry")
-    if symmetry is not None and wanted.nodes % symmetry:
-        return f"a symmetry of {symmetry} does not divide {wanted.nodes} nodes"
+    symmetry = spec.whole("symmetry")
+    if symmetry is not None and spec.nodes % symmetry:
+        return f"a symmetry of {symmetry} does not divide {spec.nodes} nodes"
     try:
-        check_size(wanted.nodes, wanted.degree)
-        check(_method(wanted), _goal(wanted))
+        check_size(spec.nodes, spec.degree)
+        check(_method(spec), _goal(spec))
     except InvalidInput as error:
         return error.message
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    if wanted.degree is None:
-        raise ValueError(_obstacle(wanted))
+def _generate(spec: NetworkSpec) -> Graph:
+    if spec.degree is None:
+        raise ValueError(_obstacle(spec))
     return optimise(
-        wanted.nodes,
-        wanted.degree,
-        objective=_goal(wanted),
-        method=_method(wanted),
-        iterations=wanted.whole("iterations") or 1,
-        seed=wanted.seed,
-        symmetry=wanted.whole("symmetry"),
-        ring=cast(Ring, wanted.choice("ring")),
+        spec.nodes,
+        spec.degree,
+        objective=_goal(spec),
+        method=_method(spec),
+        iterations=spec.whole("iterations") or 1,
+        seed=spec.seed,
+        symmetry=spec.whole("symmetry"),
+        ring=cast(Ring, spec.choice("ring")),
     )
 
 

@@ -15,15 +15,15 @@ import random
 
 from searchspace.graph import Graph
 from searchspace.topology.draws import draw_below
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 
 __all__ = ["RANDOM"]
 
 _SWAPS_PER_EDGE = 10
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    nodes, degree = wanted.nodes, wanted.degree
+def _obstacle(spec: NetworkSpec) -> str | None:
+    nodes, degree = spec.nodes, spec.degree
     if degree is None:
         return "a random network needs the machine's degree"
     if degree >= nodes:
@@ -35,11 +35,11 @@ def _obstacle(wanted: Wanted) -> str | None:
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    nodes, degree = wanted.nodes, wanted.degree
+def _generate(spec: NetworkSpec) -> Graph:
+    nodes, degree = spec.nodes, spec.degree
     if degree is None:
         raise ValueError("a random network needs a degree")
-    rng = random.Random(wanted.seed)  # noqa: S311 - reproducibility is wanted, not secrecy
+    rng = random.Random(spec.seed)  # noqa: S311 - reproducibility is wanted, not secrecy
     if degree == 2:
         return _ring(nodes, rng)
     while True:

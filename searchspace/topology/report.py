@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from searchspace.graph import Graph
 from searchspace.topology.bisection import Effort, bisection_width
-from searchspace.topology.cost import Prices, cables, cost, ports
+from searchspace.topology.cost import Prices, cables, cost, ports, power
 from searchspace.topology.layout import Floor, line_length, ring_length
 from searchspace.topology.metrics import measure
 from searchspace.topology.structure import (
@@ -84,6 +84,7 @@ def report(
             "longest_metres": max(lengths, default=0.0),
         },
         "cost": dict(cost(graph, lengths, prices)),
+        "power": dict(power(graph, lengths, prices)),
     }
     if wanted("connectivity"):
         found["edge_connectivity"] = edge_connectivity(inner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchspace.graph import Graph
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 
 __all__ = ["RING", "ring_edges"]
 
@@ -13,12 +13,12 @@ def ring_edges(nodes: int) -> list[tuple[int, int]]:
     return [(node, (node + 1) % nodes) for node in range(nodes)]
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    return None if wanted.nodes >= 3 else f"a ring has at least 3 nodes, not {wanted.nodes}"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    return None if spec.nodes >= 3 else f"a ring has at least 3 nodes, not {spec.nodes}"
 
 
-def _generate(wanted: Wanted) -> Graph:
-    return Graph.from_edges(wanted.nodes, ring_edges(wanted.nodes))
+def _generate(spec: NetworkSpec) -> Graph:
+    return Graph.from_edges(spec.nodes, ring_edges(spec.nodes))
 
 
 RING = Family(

@@ -10,7 +10,7 @@ import functools
 import math
 
 from searchspace.graph import Graph
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.finite_field import field_of, prime_power
 
 __all__ = ["SLIM_FLY"]
@@ -26,16 +26,16 @@ def _order(nodes: int) -> int | None:
     return q if fits and prime_power(q) else None
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if _order(wanted.nodes) is None:
-        return f"{wanted.nodes} is not 2 q ** 2 for a prime power q from 3 to {_LARGEST_FIELD}"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if _order(spec.nodes) is None:
+        return f"{spec.nodes} is not 2 q ** 2 for a prime power q from 3 to {_LARGEST_FIELD}"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    q = _order(wanted.nodes)
+def _generate(spec: NetworkSpec) -> Graph:
+    q = _order(spec.nodes)
     if q is None:
-        raise ValueError(_obstacle(wanted))
+        raise ValueError(_obstacle(spec))
     return _network(q)
 
 

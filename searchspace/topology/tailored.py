@@ -5,7 +5,7 @@ from __future__ import annotations
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.options import Whole
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.optimise import optimise
 from searchspace.topology.optimise.heaviest_pairs import join_heaviest
 from searchspace.topology.optimise.search import check_size
@@ -14,32 +14,32 @@ from searchspace.topology.optimise.traffic import MOST_NODES, usual_moves
 __all__ = ["TAILORED"]
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if wanted.degree is None:
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if spec.degree is None:
         return "a tailored network needs the machine's degree"
-    if wanted.nodes > MOST_NODES and wanted.whole("iterations") is not None:
+    if spec.nodes > MOST_NODES and spec.whole("iterations") is not None:
         return f"a tailored network of more than {MOST_NODES} nodes is not annealed"
     try:
-        check_size(wanted.nodes, wanted.degree)
+        check_size(spec.nodes, spec.degree)
     except InvalidInput as error:
         return error.message
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    if wanted.degree is None or wanted.traffic is None:
-        raise ValueError(_obstacle(wanted))
-    moves = wanted.whole("iterations") or usual_moves(wanted.nodes)
+def _generate(spec: NetworkSpec) -> Graph:
+    if spec.degree is None or spec.traffic is None:
+        raise ValueError(_obstacle(spec))
+    moves = spec.whole("iterations") or usual_moves(spec.nodes)
     if moves == 0:
-        return join_heaviest(wanted.traffic, wanted.degree, wanted.seed)
+        return join_heaviest(spec.traffic, spec.degree, spec.seed)
     return optimise(
-        wanted.nodes,
-        wanted.degree,
+        spec.nodes,
+        spec.degree,
         objective="traffic",
         method="traffic",
         iterations=moves,
-        seed=wanted.seed,
-        traffic=wanted.traffic,
+        seed=spec.seed,
+        traffic=spec.traffic,
     )
 
 

@@ -6,22 +6,22 @@ The Wagner graph has 8 nodes; Deng et al. (2019, tables 1 and 4) use 16, 32 and 
 from __future__ import annotations
 
 from searchspace.graph import Graph
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.ring import ring_edges
 
 __all__ = ["WAGNER"]
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    if wanted.nodes < 4 or wanted.nodes % 2:
-        return f"a Moebius ladder has an even number of nodes, at least 4, not {wanted.nodes}"
+def _obstacle(spec: NetworkSpec) -> str | None:
+    if spec.nodes < 4 or spec.nodes % 2:
+        return f"a Moebius ladder has an even number of nodes, at least 4, not {spec.nodes}"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    half = wanted.nodes // 2
+def _generate(spec: NetworkSpec) -> Graph:
+    half = spec.nodes // 2
     diameters = [(node, node + half) for node in range(half)]
-    return Graph.from_edges(wanted.nodes, [*ring_edges(wanted.nodes), *diameters])
+    return Graph.from_edges(spec.nodes, [*ring_edges(spec.nodes), *diameters])
 
 
 WAGNER = Family(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from searchspace.graph import Graph
 from searchspace.options import Numbers
-from searchspace.topology.family import Family, Wanted
+from searchspace.topology.family import Family, NetworkSpec
 
 __all__ = ["XGFT", "fat_tree", "switches_of"]
 
@@ -47,21 +47,21 @@ def fat_tree(children: Sequence[int], parents: Sequence[int]) -> Graph:
     return Graph.from_edges(math.prod(children) + switches, edges, switches=switches)
 
 
-def _obstacle(wanted: Wanted) -> str | None:
-    children, parents = wanted.numbers("children"), wanted.numbers("parents")
+def _obstacle(spec: NetworkSpec) -> str | None:
+    children, parents = spec.numbers("children"), spec.numbers("parents")
     if children is None or parents is None:
         return "needs children and parents, a number for each level from the hosts up"
     if len(children) != len(parents):
         return f"has {len(children)} levels of children but {len(parents)} of parents"
-    if math.prod(children) != wanted.nodes:
-        return f"{'x'.join(map(str, children))} hosts are {math.prod(children)}, not {wanted.nodes}"
+    if math.prod(children) != spec.nodes:
+        return f"{'x'.join(map(str, children))} hosts are {math.prod(children)}, not {spec.nodes}"
     if switches_of(children, parents) > _MOST_SWITCHES:
         return f"has more than {_MOST_SWITCHES} switches"
     return None
 
 
-def _generate(wanted: Wanted) -> Graph:
-    return fat_tree(wanted.numbers("children") or (), wanted.numbers("parents") or ())
+def _generate(spec: NetworkSpec) -> Graph:
+    return fat_tree(spec.numbers("children") or (), spec.numbers("parents") or ())
 
 
 XGFT = Family(
@@ -70,7 +70,7 @@ XGFT = Family(
     obstacle=_obstacle,
     generate=_generate,
     indirect=True,
-    implied=lambda wanted: math.prod(wanted.numbers("children") or (0,)) or None,
+    implied=lambda spec: math.prod(spec.numbers("children") or (0,)) or None,
     options=(
         Numbers("children", "children of a node of level 1, 2, ... (level 1 holds the hosts)"),
         Numbers("parents", "parents of a node of level 0 (a host), 1, ..."),

@@ -20,11 +20,12 @@ from service.agents.schemas import (
     Wish,
     WorkView,
 )
+from service.auth.access import needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers, body
 from service.parameters import JobId
-from storage.records import MeasuredConfiguration, MeasuredRun
+from storage.measured_records import MeasuredConfiguration, MeasuredRun
 from storage.storage import Storage
 
 __all__ = ["router"]
@@ -48,6 +49,7 @@ _RUN: dict[str, Any] = {
 
 @router.post(
     "/work",
+    dependencies=[needs("agents", "write")],
     operation_id="ask_for_work",
     summary="Ask for a run",
     response_model=WorkView,
@@ -71,6 +73,7 @@ async def ask_for_work(
 
 @router.post(
     "/runs/{job_id}/{place}/{number}/beat",
+    dependencies=[needs("agents", "write")],
     operation_id="beat_run",
     summary="Say that a run goes on",
     status_code=204,
@@ -87,6 +90,7 @@ def beat(job_id: JobId, place: Place, number: Number, storage: StorageDependency
 
 @router.post(
     "/runs/{job_id}/{place}/{number}/outcome",
+    dependencies=[needs("agents", "write")],
     operation_id="finish_run",
     summary="Tell what a run came to",
     response_model=RunView,

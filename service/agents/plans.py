@@ -9,13 +9,15 @@ from typing import Any
 
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import HamtuneError
+from service.exports.choices import by_size, choices
 from service.exports.environment import settings_of
 from service.exports.nearest import for_target
+from service.exports.openmpi_export import rules_of
 from service.exports.placement import check_single
 from service.exports.result import gather
 from service.version import VERSION
-from storage.errors import Unavailable
-from storage.records import MeasuredConfiguration, MeasuredState, Measuring
+from storage.errors import Conflict, Unavailable
+from storage.measured_records import MeasuredConfiguration, MeasuredState, Measuring
 from storage.storage import Storage
 from workers.simulator_client import simulator_version
 
@@ -66,10 +68,12 @@ def plan_of(storage: Storage, job_id: str, trial: int | None, target_name: str) 
 
     Returns:
         `ranks`; `hosts`, the machine's number of the host of every rank, null for ranks in order;
-        `settings`, the library's parameters or variables.
+        `settings`, the library's parameters or variables; where algorithms depend on sizes also
+        `rules`: by collective, by ranks, lists of bytes, algorithm and segment, as Open MPI numbers
+        and counts them.
 
     Raises:
-        Conflict: The target cannot express the configuration.
+        Conflict: The target cannot express the configuration, or an agent cannot say it.
     """
     target = TARGETS[target_name]
     versions = {"hamtune": VERSION, "simulator": simulator_version()}
@@ -81,4 +85,19 @@ def plan_of(storage: Storage, job_id: str, trial: int | None, target_name: str) 
     result = for_target(storage, result, target, nearest=False)
     order = result.resolved.order
     hosts = [order[host] for host in result.resolved.rank_hosts]
-    return {"ranks": ranks, "hosts": hosts, "settings": settings_of(result, target)}
+    plan = {"ranks": ranks, "hosts": hosts, "settings": settings_of(result, target)}
+    found = choices(result, target)
+    if not by_size(found):
+        return plan
+    if target.format != "openmpi":
+        raise Conflict(
+            f"{target.title} reads algorithms by size from a file that its own library is part of, "
+            "which an agent does not write"
+        )
+    rules = {
+        collective: {
+            str(size): [[since, *rule] for since, rule in block] for size, block in blocks.items()
+        }
+        for collective, blocks in rules_of(result, found).items()
+    }
+    return {**plan, "rules": rules}

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from searchspace.validation import Description, field_error
-from storage.records import MeasuredConfiguration, MeasuredOutcome, MeasuredRun, Measuring
+from storage.measured_records import MeasuredConfiguration, MeasuredOutcome, MeasuredRun, Measuring
 
 __all__ = [
     "BEAT_SECONDS",
@@ -137,7 +137,8 @@ class WorkView(BaseModel):
     target: str
     plan: dict[str, Any] = Field(
         description="`ranks`; `hosts`: the number of the host of every rank, in the machine's "
-        "order, null for ranks in order; `settings`: of the library."
+        "order, null for ranks in order; `settings`: of the library; `rules`, where algorithms "
+        "depend on sizes: by collective, by ranks, lists of bytes, algorithm and segment."
     )
     seconds: float = Field(description="When the run is given up.")
     lease_seconds: float = Field(description="Of silence, after which the run is done anew.")

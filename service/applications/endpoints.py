@@ -18,6 +18,7 @@ from service.applications.schemas import (
     ApplicationView,
     FilesView,
 )
+from service.auth.access import needs
 from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers
 from service.parameters import ApplicationId, Cursor, FilePath, Limit, Log, LogOffset
@@ -59,6 +60,7 @@ _UPLOAD = {
 
 @router.post(
     "",
+    dependencies=[needs("applications", "write")],
     operation_id="upload_application",
     summary="Upload a trace or a source tree",
     status_code=201,
@@ -114,6 +116,7 @@ async def upload_application(
 
 @router.get(
     "",
+    dependencies=[needs("applications", "read")],
     operation_id="list_applications",
     summary="List applications",
     response_model=ApplicationPage,
@@ -136,6 +139,7 @@ def list_applications(
 
 @router.get(
     "/{application_id}",
+    dependencies=[needs("applications", "read")],
     operation_id="get_application",
     summary="Show an application",
     response_model=ApplicationView,
@@ -149,6 +153,7 @@ def get_application(application_id: ApplicationId, storage: StorageDependency) -
 
 @router.get(
     "/{application_id}/logs/{log}",
+    dependencies=[needs("applications", "read")],
     operation_id="get_application_log",
     summary="Read a log",
     response_class=PlainTextResponse,
@@ -168,6 +173,7 @@ def get_application_log(
 
 @router.get(
     "/{application_id}/files",
+    dependencies=[needs("applications", "read")],
     operation_id="list_application_files",
     summary="List the files that runs left",
     response_model=FilesView,
@@ -180,6 +186,7 @@ def list_application_files(application_id: ApplicationId, storage: StorageDepend
 
 @router.get(
     "/{application_id}/files/{path:path}",
+    dependencies=[needs("applications", "read")],
     operation_id="get_application_file",
     summary="Read a file that runs left",
     response_class=Response,

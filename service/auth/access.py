@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
 from service.auth import tokens
 from service.auth.buckets import Buckets
 from service.auth.oidc import Issuer, Rejected
-from service.auth.principal import LOCAL, Permission, Principal
+from service.auth.principal import LOCAL, Level, Noun, Permission, Principal
 from service.auth.settings import AuthSettings
 from service.problems import ProblemError
 from storage.errors import Unavailable
@@ -21,11 +23,16 @@ from storage.project_storage import ProjectStorage
 from storage.records import ApiKey
 from storage.storage import Storage
 
-__all__ = ["Access", "PrincipalDependency", "admitted", "permission_of", "storage_of"]
+__all__ = [
+    "OPEN_TO_ALL",
+    "Access",
+    "PrincipalDependency",
+    "admitted",
+    "needs",
+    "permission_of",
+    "storage_of",
+]
 
-_NOUN_OF_TAG = {"trials": "jobs", "events": "jobs", "exports": "jobs", "figures": "jobs"}
-_READS = ("export_job_for_hosts",)  # POST, since what is asked for is long
-_ADMINISTRATION = ("keys", "audit")
 _FAILURES_A_SECOND, _FAILURES_AT_ONCE = 1.0, 20.0
 _BURST_SECONDS = 5.0
 
@@ -59,7 +66,7 @@ class Access:
         principal = self.identify(request, storage)
         request.state.principal = principal  # for the audit log
         self._count(principal)
-        permission = permission_of(request)
+        permission = _needed_by(request)
         if not principal.may(permission):
             raise ProblemError(
                 403,
@@ -78,7 +85,7 @@ class Access:
             return True
         token = request.headers.get("authorization", "").partition(" ")[2].strip()
         try:
-            return self._principal(token, storage).may(permission_of(request))
+            return self._principal(token, storage).may(_needed_by(request))
         except Rejected:
             return False
         except Unavailable:
@@ -140,18 +147,6 @@ def _wait_for(seconds: float, why: str) -> None:
         raise ProblemError(429, f"{why}; wait {wait} s", headers={"Retry-After": str(wait)})
 
 
-def permission_of(request: Request) -> Permission:
-    """What the operation of a request needs: its tag is the noun, its method the level."""
-    route = request.scope.get("route")
-    tag = str(route.tags[0]) if isinstance(route, APIRoute) and route.tags else "service"
-    noun = _NOUN_OF_TAG.get(tag, tag)
-    if noun in _ADMINISTRATION:
-        return Permission(noun, "admin")
-    reads = request.method in ("GET", "HEAD")
-    reads = reads or (isinstance(route, APIRoute) and route.operation_id in _READS)
-    return Permission(noun, "read" if reads else "write")
-
-
 async def admitted(request: Request) -> Principal:
     """Who asks; the dependency of all that is handed to endpoints.
 
@@ -166,6 +161,60 @@ async def admitted(request: Request) -> Principal:
 
 
 PrincipalDependency = Annotated[Principal, Depends(admitted)]
+
+
+@dataclass(frozen=True)
+class _Needs:
+    permission: Permission
+
+    async def __call__(self, principal: PrincipalDependency) -> None:
+        """Nothing is left to do: to have a principal is to have been admitted by this."""
+
+
+async def _open_to_all() -> None:
+    """Nobody is asked who they are."""
+
+
+OPEN_TO_ALL: Any = Depends(_open_to_all)
+"""The dependency of a route that shows nothing of anybody."""
+
+
+def needs(noun: Noun, level: Level) -> Any:
+    """The dependency of a route that is for those who have a permission.
+
+    It stands on the route or on its router, once: `dependencies=[needs("jobs", "write")]`.
+
+    Args:
+        noun: Whose the permission is; the trials, events and exports of jobs are `jobs`.
+        level: `write` for whatever changes something or costs computing time, else `read`.
+    """
+    return Depends(_Needs(Permission(noun, level)))
+
+
+def permission_of(route: BaseRoute) -> Permission | None:
+    """What a route needs, None for nothing.
+
+    Raises:
+        RuntimeError: It does not say so, or says it twice.
+    """
+    dependencies = route.dependencies if isinstance(route, APIRoute) else []
+    calls = [dependency.dependency for dependency in dependencies]
+    found = [call for call in calls if isinstance(call, _Needs) or call is _open_to_all]
+    if len(found) != 1:
+        named = getattr(route, "path", repr(route))
+        methods = "/".join(sorted(getattr(route, "methods", None) or ["any"]))
+        raise RuntimeError(
+            f"the route {methods} {named} says {'twice' if found else 'nowhere'} who may ask; give "
+            'it dependencies=[needs("jobs", "write")] with its own noun and level, or '
+            "dependencies=[OPEN_TO_ALL] if it shows nothing of anybody (service.auth.access)"
+        )
+    return found[0].permission if isinstance(found[0], _Needs) else None
+
+
+def _needed_by(request: Request) -> Permission:
+    permission = permission_of(request.scope["route"])
+    assert permission is not None, "a route that is open to all asks who it is"
+    return permission
 
 
 def storage_of(principal: Principal, whole: Storage) -> Storage:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from service.auth import service
-from service.auth.access import PrincipalDependency
+from service.auth.access import PrincipalDependency, needs
 from service.auth.principal import Principal
 from service.auth.schemas import (
     AUDIT_EXAMPLE,
@@ -41,18 +41,22 @@ _SESSION = {
     "role": "submitter",
     "scopes": [],
     "required": True,
+    "keep_deleted_seconds": 2592000.0,
 }
 
 
 @router.get(
     "/session",
     tags=["session"],
+    dependencies=[needs("session", "read")],
     operation_id="get_session",
     summary="Show oneself",
     response_model=SessionView,
     responses=answers(_SESSION, 422, description="Who asks."),
 )
-def get_session(request: Request, principal: PrincipalDependency) -> SessionView:
+def get_session(
+    request: Request, principal: PrincipalDependency, settings: SettingsDependency
+) -> SessionView:
     """Who the service takes the sender of this request for, and what they may."""
     return SessionView(
         name=principal.name,
@@ -60,12 +64,14 @@ def get_session(request: Request, principal: PrincipalDependency) -> SessionView
         role=principal.role,
         scopes=list(principal.scopes),
         required=not request.app.state.access.open,
+        keep_deleted_seconds=settings.keep_deleted,
     )
 
 
 @router.post(
     "/keys",
     tags=["keys"],
+    dependencies=[needs("keys", "admin")],
     operation_id="create_key",
     summary="Make a key",
     status_code=201,
@@ -109,6 +115,7 @@ async def create_key(
 @router.get(
     "/keys",
     tags=["keys"],
+    dependencies=[needs("keys", "admin")],
     operation_id="list_keys",
     summary="List keys",
     response_model=KeyPage,
@@ -125,6 +132,7 @@ def list_keys(storage: StorageDependency, limit: Limit = 50, cursor: Cursor = No
 @router.get(
     "/keys/{key_id}",
     tags=["keys"],
+    dependencies=[needs("keys", "admin")],
     operation_id="get_key",
     summary="Show a key",
     response_model=KeyView,
@@ -138,6 +146,7 @@ def get_key(key_id: KeyId, storage: StorageDependency) -> KeyView:
 @router.post(
     "/keys/{key_id}/rotate",
     tags=["keys"],
+    dependencies=[needs("keys", "admin")],
     operation_id="rotate_key",
     summary="Rotate a key",
     response_model=NewKeyView,
@@ -168,6 +177,7 @@ async def rotate_key(
 @router.delete(
     "/keys/{key_id}",
     tags=["keys"],
+    dependencies=[needs("keys", "admin")],
     operation_id="revoke_key",
     summary="Revoke a key",
     response_model=KeyView,
@@ -183,6 +193,7 @@ def revoke_key(key_id: KeyId, storage: StorageDependency) -> KeyView:
 @router.get(
     "/audit",
     tags=["audit"],
+    dependencies=[needs("audit", "admin")],
     operation_id="list_audit",
     summary="Read the audit log",
     response_model=AuditPage,

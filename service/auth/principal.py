@@ -15,12 +15,17 @@ __all__ = [
     "ROLES",
     "SCOPES",
     "Level",
+    "Noun",
     "Permission",
     "Principal",
     "check_scopes",
 ]
 
 Level = Literal["read", "write", "admin"]
+Noun = Literal[
+    "agents", "applications", "audit", "jobs", "keys", "machines", "metrics", "projects", "service",
+    "session",
+]  # fmt: skip
 
 ROLES: dict[Role, tuple[Level, ...]] = {
     "viewer": ("read",),
@@ -34,8 +39,9 @@ SCOPES = (
     "jobs:read", "jobs:write", "applications:read", "applications:write", "machines:read",
     "machines:write", "metrics:read", "agents:write",
 )  # fmt: skip
-"""To what a key can be narrowed. To write is also to read; trials, events, exports and figures
-belong to jobs. With `agents:write` alone a key asks for runs and tells what they took."""
+"""To what a key can be narrowed. To write is also to read; trials, events, exports, figures and
+subscriptions belong to jobs. With `agents:write` alone a key asks for runs and tells what they
+took."""
 
 
 OPERATORS = ("metrics",)
@@ -46,8 +52,13 @@ OPERATORS = ("metrics",)
 class Permission:
     """What an operation needs."""
 
-    noun: str
+    noun: Noun
     level: Level
+
+    @property
+    def scope(self) -> str:
+        """How keys call it, such as `jobs:write`."""
+        return f"{self.noun}:{self.level}"
 
 
 _OF_ALL = (Permission("service", "read"), Permission("session", "read"))
@@ -78,10 +89,10 @@ class Principal:
         if permission.level not in ROLES[self.role]:
             return False
         if permission.noun in OPERATORS:
-            return self.operator or f"{permission.noun}:{permission.level}" in self.scopes
+            return self.operator or permission.scope in self.scopes
         if not self.scopes or permission in _OF_ALL:
             return True
-        granted = {f"{permission.noun}:{permission.level}"}
+        granted = {permission.scope}
         if permission.level == "read":
             granted.add(f"{permission.noun}:write")
         return not granted.isdisjoint(self.scopes)

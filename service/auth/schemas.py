@@ -137,3 +137,6 @@ class SessionView(BaseModel):
     role: Role
     scopes: list[str]
     required: bool = Field(description="Whether a key was asked for.")
+    keep_deleted_seconds: float = Field(
+        description="For how long a job that is deleted now can be restored; 0: not at all."
+    )

@@ -8,15 +8,20 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from searchspace.builtins import BUILTINS, MORE_CLASSES, Builtin
+from searchspace.builtins import BUILTINS, MORE_CLASSES, PARAMETERS, Builtin
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import InvalidInput
 from searchspace.mapping import MAPPERS
 from searchspace.ordering import ORDERINGS
+from searchspace.parts import Parts
 from searchspace.topology import FAMILIES
+from service.auth.access import needs
+from service.dependencies import SettingsDependency
 from service.exports.registry import EXPORTERS
 from service.jobs.schemas import SPEC_EXAMPLE
+from service.machines.files import LARGEST_XML
+from service.machines.uploads import MAX_FILES
 from service.openapi import answers
 from service.tables.files import FILES
 
@@ -36,6 +41,7 @@ class ProgramField(BaseModel):
     """A parameter of a built-in program."""
 
     name: str
+    description: str = Field(description="One line for people.")
     required: bool
     default: str | int | None
     choices: list[str] | None = Field(description="All values, where they are names.")
@@ -76,6 +82,15 @@ class TargetLibrary(Named):
     format: str = Field(description="The export format that writes its files.")
 
 
+class SizeLimits(BaseModel):
+    """Bytes of the largest files that the service takes."""
+
+    job_file: int
+    program: int = Field(description="Of a trace, or of an archive of sources.")
+    machine: int = Field(description="Of the files of a machine, together.")
+    xml: int = Field(description="Of one of these, where it is XML.")
+
+
 class Catalogue(BaseModel):
     """All names that a job file may use, with what they stand for."""
 
@@ -88,6 +103,8 @@ class Catalogue(BaseModel):
     exports: list[Named] = Field(description="Formats of `/jobs/{job_id}/exports/{format_name}`.")
     targets: list[TargetLibrary] = Field(description="What `target` of an export may be.")
     tables: list[Named] = Field(description="Formats of `/jobs/{job_id}/table/{format_name}`.")
+    parts: Parts = Field(description="What networks are built of where a machine says nothing.")
+    limits: SizeLimits
     example: dict[str, Any] = Field(description="A job file to begin with.")
 
 
@@ -96,7 +113,15 @@ _EXAMPLE: dict[str, Any] = {
         {
             "name": "cg",
             "description": "NPB CG: conjugate gradient",
-            "fields": [{"name": "class", "required": True, "default": None, "choices": ["S", "W"]}],
+            "fields": [
+                {
+                    "name": "class",
+                    "description": "size of the problem, S the smallest",
+                    "required": True,
+                    "default": None,
+                    "choices": ["S", "W"],
+                }
+            ],
         }
     ],
     "topologies": [
@@ -122,24 +147,32 @@ _EXAMPLE: dict[str, Any] = {
     "exports": [{"name": "json", "description": "one JSON file"}],
     "targets": [{"name": "openmpi-4.1", "description": "Open MPI 4.1", "format": "openmpi"}],
     "tables": [{"name": "csv", "description": "a row for each trial"}],
+    "parts": {"switches": [{"radix": 8, "price": 2000, "watts": 40}]},
+    "limits": {
+        "job_file": 1048576,
+        "program": 536870912,
+        "machine": 16777216,
+        "xml": 4194304,
+    },
     "example": SPEC_EXAMPLE,
 }
 
 
 @router.get(
     "",
+    dependencies=[needs("service", "read")],
     operation_id="get_catalogue",
     summary="Show what there is to choose from",
     response_model=Catalogue,
     responses=answers(_EXAMPLE, description="Names with what they stand for."),
 )
-def get_catalogue() -> Catalogue:
+def get_catalogue(settings: SettingsDependency) -> Catalogue:
     """Programs, networks, orderings, mappings, MPI implementations, collectives, file formats."""
-    return _catalogue()
+    return _catalogue(settings.body_limit, settings.upload_limit)
 
 
 @cache
-def _catalogue() -> Catalogue:
+def _catalogue(body_limit: int, upload_limit: int) -> Catalogue:
     return Catalogue(
         programs=[_program(program) for program in BUILTINS.values() if not program.files],
         topologies=[
@@ -176,6 +209,13 @@ def _catalogue() -> Catalogue:
             for t in TARGETS.values()
         ],
         tables=[Named(name=name, description=f.description) for name, f in FILES.items()],
+        parts=Parts(),
+        limits=SizeLimits(
+            job_file=body_limit,
+            program=upload_limit,
+            machine=min(MAX_FILES, upload_limit),
+            xml=min(LARGEST_XML, upload_limit),
+        ),
         example=SPEC_EXAMPLE,
     )
 
@@ -186,7 +226,13 @@ def _program(program: Builtin) -> Program:
         choices = [value for value in known if _read(program, {name: value}) is not None]
         if choices and _read(program, {}) is None:
             rest = _read(program, {name: choices[0]}) or {}
-            required = ProgramField(name=name, required=True, default=None, choices=choices)
+            required = ProgramField(
+                name=name,
+                description=PARAMETERS[name],
+                required=True,
+                default=None,
+                choices=choices,
+            )
             return _described(program, [required, *_optional(rest, name)])
     return _described(program, _optional(_read(program, {}) or {}, ""))
 
@@ -197,7 +243,13 @@ def _described(program: Builtin, fields: list[ProgramField]) -> Program:
 
 def _optional(parameters: dict[str, str | int], known: str) -> list[ProgramField]:
     return [
-        ProgramField(name=name, required=False, default=value, choices=None)
+        ProgramField(
+            name=name,
+            description=PARAMETERS[name],
+            required=False,
+            default=value,
+            choices=None,
+        )
         for name, value in parameters.items()
         if name != known
     ]

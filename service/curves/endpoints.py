@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.jobs.yardsticks import error_for, machine_of
 from service.openapi import answers
@@ -69,6 +70,7 @@ class Curves(BaseModel):
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_curves",
     summary="Show the convergence of several jobs",
     response_model=Curves,

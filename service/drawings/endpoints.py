@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
+from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.drawings.placement import EXAMPLE, Placement, placement
 from service.openapi import answers
@@ -18,6 +19,7 @@ router = APIRouter(prefix="/jobs/{job_id}/trials/{number}/placement", tags=["tri
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_placement",
     summary="Show a trial on its network",
     response_model=Placement,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from searchspace.collectives import COLLECTIVES, DEFAULT
+from searchspace.collectives.by_size import lines_of, range_text, ranges_of
 from searchspace.configuration import Configuration
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.kernels import hop_distances
 from searchspace.mapping import map_ranks
-from searchspace.platform import Infeasible, Resolved, resolve
+from searchspace.platform import Infeasible, Resolved, chosen_algorithms, resolve
 from searchspace.traffic import Traffic
 from service.drawings.network import EXAMPLE as NETWORK
 from service.drawings.network import Drawing, draw
@@ -22,7 +24,7 @@ from storage.networks import ProjectNetworks
 from storage.records import Trial
 from storage.storage import Storage
 from storage.traces import traces_of
-from workers.subject import read_spec
+from workers.tuning_problem import read_spec
 
 __all__ = ["EXAMPLE", "Placement", "placement"]
 
@@ -117,17 +119,11 @@ def placement(storage: Storage, job_id: str, number: int) -> Placement:
             machine,
             application.ranks,
             traffic=exchanged,
-            kept=ProjectNetworks(storage, job.project),
+            cache=ProjectNetworks(storage, job.project),
         )
     except Infeasible as error:
         raise Conflict(f"trial {number} is on no network: {error}") from None
-    traffic = exchanged(
-        {
-            name: str(configuration[f"collectives.{name}"])
-            for name in COLLECTIVES
-            if f"collectives.{name}" in configuration
-        }
-    )
+    traffic = exchanged(chosen_algorithms(configuration))
     places = np.asarray(resolved.rank_hosts)
     in_order = _in_order(resolved)
     hops, hop_bytes = _hops(resolved, places, traffic)
@@ -197,11 +193,17 @@ def _choices(configuration: Configuration) -> list[Choice]:
     mpi = str(configuration.get("mpi", DEFAULT))
     whose = "SMPI's own choice" if mpi == DEFAULT else f"what {mpi} chooses by its tables"
     found = []
-    for name, collective in COLLECTIVES.items():
-        algorithm = configuration.get(f"collectives.{name}")
-        if algorithm is None:
-            continue
-        known = collective.algorithms.get(str(algorithm))
-        words = whose if known is None else known.description
-        found.append(Choice(name=name, algorithm=str(algorithm), words=words))
+    for name in ranges_of(configuration):
+        known = COLLECTIVES[name].algorithms
+        lines = lines_of(configuration, name)
+        for line, after in itertools.zip_longest(lines, lines[1:]):
+            sizes = range_text(line.bytes, after.bytes if after else None)
+            algorithm = known.get(line.algorithm)
+            found.append(
+                Choice(
+                    name=f"{name} {sizes}" if len(lines) > 1 else name,
+                    algorithm=line.algorithm,
+                    words=whose if algorithm is None else algorithm.description,
+                )
+            )
     return found

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
+from service.auth.access import needs
 from service.dependencies import FeedDependency, StorageDependency
 from service.events.stream import stream
 from service.openapi import answers
@@ -28,6 +29,7 @@ _EXAMPLE = (
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="watch_job",
     summary="Watch a job",
     response_class=StreamingResponse,

@@ -13,6 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from service.events.wire import Line
 from storage.errors import Unavailable
+from storage.records import Event
 from storage.storage import Storage
 
 __all__ = ["EventFeed", "Watcher"]
@@ -139,27 +140,33 @@ class _Tail:
             for watcher in recent.watchers:
                 watcher.wake.set()
 
+    async def _read_on(self) -> list[Event]:
+        """What came since the last look; the first look begins with what comes after it."""
+        if self.cursor is None:
+            self.cursor = await run_in_threadpool(self._storage.last_event_id)
+            for recent in self._watched.values():
+                recent.since = self.cursor
+            self.wake_all()  # whatever came between a watcher's first read and this
+        return await run_in_threadpool(self._storage.events_after, self.cursor, limit=POLL_LIMIT)
+
+    def _hand_on(self, event: Event) -> None:
+        """Give an event to those who watch its job."""
+        self.cursor = event.id
+        watched = self._watched.get(event.job_id)
+        if watched is not None:
+            watched.add(Line.of(event))
+            for watcher in watched.watchers:
+                watcher.wake.set()
+
     async def _poll(self) -> None:
         away = False
         while True:
             found = 0
             try:
-                if self.cursor is None:
-                    self.cursor = await run_in_threadpool(self._storage.last_event_id)
-                    for recent in self._watched.values():
-                        recent.since = self.cursor
-                    self.wake_all()  # whatever came between a watcher's first read and this
-                events = await run_in_threadpool(
-                    self._storage.events_after, self.cursor, limit=POLL_LIMIT
-                )
+                events = await self._read_on()
                 found = len(events)
                 for event in events:
-                    self.cursor = event.id
-                    watched = self._watched.get(event.job_id)
-                    if watched is not None:
-                        watched.add(Line.of(event))
-                        for watcher in watched.watchers:
-                            watcher.wake.set()
+                    self._hand_on(event)
                 if away:
                     away = False
                     self.wake_all()

@@ -10,10 +10,11 @@ from fastapi.responses import Response
 
 from searchspace.collectives.equivalents import TARGETS, target_named
 from searchspace.validation import check
+from service.auth.access import needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.exports.formats import ALL, FORMATS
-from service.exports.registry import ExportFile, Wishes, archive, export_job
+from service.exports.registry import ExportFile, ExportOptions, archive, export_job
 from service.exports.schemas import REQUEST_EXAMPLE, ExportRequest
 from service.openapi import answers, body
 from service.parameters import JobId
@@ -51,6 +52,7 @@ FileName = Annotated[
 
 @router.get(
     "/{format_name}",
+    dependencies=[needs("jobs", "read")],
     operation_id="export_job",
     summary="Export the best configuration",
     description=_FORMATS,
@@ -81,13 +83,14 @@ def export(
     ] = False,
 ) -> Response:
     known = target_named(target) if target else None
-    wishes = Wishes(trial=trial, target=known, nearest=nearest)
-    files = export_job(storage, job_id, format_name, wishes)
-    return _answer(files, _stem(job_id, format_name, wishes), name)
+    options = ExportOptions(trial=trial, target=known, nearest=nearest)
+    files = export_job(storage, job_id, format_name, options)
+    return _answer(files, _stem(job_id, format_name, options), name)
 
 
 @router.post(
     "/{format_name}",
+    dependencies=[needs("jobs", "read")],  # POST, since what is asked for is long
     operation_id="export_job_for_hosts",
     summary="Export with the names of one's hosts",
     description=f"As `GET`, for hosts and fabrics that are named in the body.\n\n{_FORMATS}",
@@ -108,13 +111,13 @@ async def export_for_hosts(
 ) -> Response:
     await run_in_threadpool(storage.get_job, job_id)  # whose it is comes before what is asked
     document = await read_document(request, max(_LARGEST_BODY, settings.body_limit))
-    wishes = check(ExportRequest, document).wishes
-    files = await run_in_threadpool(export_job, storage, job_id, format_name, wishes)
-    return _answer(files, _stem(job_id, format_name, wishes), name)
+    options = check(ExportRequest, document).options
+    files = await run_in_threadpool(export_job, storage, job_id, format_name, options)
+    return _answer(files, _stem(job_id, format_name, options), name)
 
 
-def _stem(job_id: str, format_name: str, wishes: Wishes) -> str:
-    chosen = "" if wishes.trial is None else f"-trial-{wishes.trial}"
+def _stem(job_id: str, format_name: str, options: ExportOptions) -> str:
+    chosen = "" if options.trial is None else f"-trial-{options.trial}"
     return f"{job_id}{chosen}-{format_name}"
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.host_list import expand
-from searchspace.formats.ib_discover import Guids, read_ib_discover, read_ib_guids
+from searchspace.formats.ib_discover import Guids, read_ib_discover, read_ib_guids, read_ib_ports
 from searchspace.machine import Machine
 
-__all__ = ["Device", "host_names", "known_devices"]
+__all__ = ["Device", "host_names", "known_devices", "known_ports"]
 
 # What may stand in a file of any tool, and in a command line, without quotes.
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
@@ -87,3 +87,24 @@ def known_devices(text: str, machine: Machine) -> Mapping[int, Device]:
             field="fabric",
         )
     return {node: Device(name, guids[name]) for node, name in enumerate(fabric.names)}
+
+
+def known_ports(
+    text: str, devices: Mapping[int, Device]
+) -> Mapping[tuple[int, int], list[tuple[str, str]]]:
+    """Where a fabric's cables are plugged in, by the pair of nodes that they join, lower one first.
+
+    Args:
+        text: Output of `ibnetdiscover`, out of which `known_devices` has read.
+        devices: By the numbers of nodes that are wanted.
+    """
+    node_of = {device.name: node for node, device in devices.items()}
+    ports: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for one, other in read_ib_ports(text):
+        (u, at_u), (v, at_v) = sorted((node_of[name], port) for name, port in (one, other))
+        ports.setdefault((u, v), []).append((at_u, at_v))
+    return {pair: sorted(at, key=_port_order) for pair, at in ports.items()}
+
+
+def _port_order(ends: tuple[str, str]) -> list[tuple[str, int]]:
+    return [(adapter, int(number)) for adapter, _, number in (end.rpartition("/") for end in ends)]

@@ -33,8 +33,8 @@ def document(result: Result) -> dict[str, Any]:
         },
         "trial": result.trial.number,
         "value": result.value,
-        "unit": "simulated seconds",
-        "model": result.machine.model_text,
+        "unit": "simulated seconds" if result.simulated else "measured seconds",
+        "model": result.model,
         "comparisons": [
             {"trial": decided.number, "value": decided.value, "fluid": repeated.value}
             for decided, repeated in result.compared

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from searchspace.collectives.equivalents import Target
+from service.exports.nearest import unlike
 from service.exports.placement import text_file
 from service.exports.result import ExportFile, Result
 
@@ -64,10 +65,12 @@ def verification_files(
             name for name in result.calls if name in result.application.summary["calls"]
         ],
         "simulated": {
-            "exported": None if result.origin else result.value,
+            "exported": result.value if result.simulated and not result.origin else None,
             "default": result.untuned.get(target.selector),
+            "really": result.really.get(target.name),
             "model": result.machine.model_text,
         },
+        "unlike": [choice.line for choice in unlike(result, target)],
         "exported": {"command": [f"./{script}"], "environment": dict(environment)},
         "default": {"command": default, "environment": dict(undone), "unset": list(unset)},
         "launcher_variable": launcher.upper(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from searchspace.collectives.equivalents import TARGETS
+from service.exports.choices import by_size, choices
 from service.exports.environment import environment_file, settings_of, target_lines
 from service.exports.manifest import verification_files
 from service.exports.placement import check_single, text_file
@@ -18,6 +19,18 @@ environment{suffix}.sh  read it in the shell that starts programs (. ./environme
     Check: MPIR_CVAR_DEBUG_CVARS=1 makes every program print the values; a wrong name of an
     algorithm aborts it. An algorithm that a communicator does not allow is told of on stderr,
     since the fallback is set to print, and the library's own choice runs instead."""
+
+_RANGES = """\
+    Choices by size are in none of these files: MPICH reads them from a file that its own tree of
+    decisions is part of. Where libmpich.so of the cluster is at hand, make that file by
+    hamtune rules --job {job} --found --target {target} --library libmpich.so.12 -o DIRECTORY
+    and put coll-selection.json beside mpiexec.sh, which names it to the library."""
+
+_SELECTION = """\
+if [ -f "$here/coll-selection.json" ]; then
+  export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="$here/coll-selection.json"
+fi
+"""
 
 _PLACES = """\
 hostfile  a line a rank, in rank order; MPICH keeps repeated hosts
@@ -43,6 +56,8 @@ def export_mpich(result: Result) -> list[ExportFile]:
         files.append(environment_file(f"environment{suffix}.sh", result, target))
         lines = target_lines(result, target)
         told.append([*lines, "", *_INSTALL.format(suffix=suffix).splitlines()])
+        if by_size(choices(result, target)):
+            told[-1] += _RANGES.format(job=result.job.id, target=target.name).splitlines()
     read = files[0].name
     return [
         ExportFile(name="README.txt", content=readme(result, *told, _PLACES.splitlines())),
@@ -54,6 +69,7 @@ def export_mpich(result: Result) -> list[ExportFile]:
             comment(origin_lines(result)),
             'here=$(cd "$(dirname "$0")" && pwd)\n',
             f'. "$here/{read}"\n',
+            _SELECTION if by_size(choices(result, targets[0])) else "",
             'exec "${MPIEXEC:-mpiexec}" -f "$here/hostfile" '
             f'-n {result.application.ranks} "$@"\n',
             executable=True,

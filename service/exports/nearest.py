@@ -18,10 +18,10 @@ from storage.evaluations import key_within
 from storage.networks import ProjectNetworks
 from storage.storage import Storage
 from workers.evaluator import outcome_of
-from workers.simulator_client import Simulator, simulator_version
-from workers.subject import Subject, Subjects
+from workers.simulator_client import Simulator, engine_in_use, simulator_version
+from workers.tuning_problem import TuningProblem, TuningProblems
 
-__all__ = ["evaluated", "for_target", "inexpressible"]
+__all__ = ["evaluated", "for_target", "inexpressible", "nearest_to", "unlike"]
 
 
 def inexpressible(found: list[Choice]) -> list[Choice]:
@@ -37,6 +37,20 @@ def inexpressible(found: list[Choice]) -> list[Choice]:
     ]
 
 
+def unlike(result: Result, target: Target) -> list[Choice | TransportChoice]:
+    """What a library will not do as it was simulated: collectives, and how it sends."""
+    return [
+        *inexpressible(choices(result, target)),
+        *(one for one in transport_choices(result, target) if one.offered.kind == "none"),
+    ]
+
+
+def nearest_to(result: Result, target: Target) -> Configuration:
+    """What a library does when it is told all that it can be told of a result."""
+    transport = transport_choices(result, target)
+    return without_unknown(nearest_configuration(result, target), transport)
+
+
 def for_target(storage: Storage, result: Result, target: Target, *, nearest: bool) -> Result:
     """The result for a library: as it is, or what comes nearest to it.
 
@@ -50,16 +64,15 @@ def for_target(storage: Storage, result: Result, target: Target, *, nearest: boo
         Conflict: The configuration cannot be expressed, and the nearest is not wanted or cannot be
             run; names the choices, and tells the simulated time of the nearest.
     """
-    transport = transport_choices(result, target)
-    missing: list[Choice | TransportChoice] = [
-        *inexpressible(choices(result, target)),
-        *(choice for choice in transport if choice.offered.kind == "none"),
-    ]
+    missing = unlike(result, target)
     if not missing:
         return replace(result, target=target)
     named = "; ".join(choice.line for choice in missing)
     refused = f"{target.title} cannot express {result.what}: {named}"
-    configuration = without_unknown(nearest_configuration(result, target), transport)
+    if not result.simulated:
+        # A nearest would have to be measured too.
+        raise Conflict(f"{refused}. Say search.target in the job: then all can be expressed")
+    configuration = nearest_to(result, target)
     try:
         resolved, value = evaluated(storage, result, configuration)
     except Infeasible as error:
@@ -95,23 +108,23 @@ def evaluated(
     Raises:
         Infeasible: It cannot be run, or its simulation fails.
     """
-    subject = Subjects(storage).of(result.job.id)
+    tuning = TuningProblems(storage).of(result.job.id)
     machine = result.machine.simulated_by(model or result.machine.trial_model)
     resolved = resolve(
         configuration,
         machine,
-        subject.ranks,
-        collectives=subject.calls,
-        traffic=subject.traffic,
-        kept=ProjectNetworks(storage, subject.project),
+        tuning.ranks,
+        collectives=tuning.calls,
+        traffic=tuning.traffic,
+        cache=ProjectNetworks(storage, tuning.project),
     )
-    key = evaluation_key(subject.whole.sha256, machine, configuration, simulator_version())
+    key = evaluation_key(tuning.whole.sha256, machine, configuration, simulator_version())
     key = key_within(result.job.project, key)
     # A project's share of the storage has no evaluations to look at.
     outcome = storage.find_evaluation(key, None) if storage.project is None else None
     if outcome is None:
-        answer = _simulated(subject, resolved, min(wall_seconds, subject.limits.wall_seconds))
-        outcome = outcome_of(answer, None, subject.workload)
+        answer = _simulated(tuning, resolved, min(wall_seconds, tuning.limits.wall_seconds))
+        outcome = outcome_of(answer, None, tuning.workload, engine=engine_in_use())
         if storage.project is None and (outcome.status == "completed" or math.isinf(wall_seconds)):
             storage.put_evaluation(key, outcome, None)
     if outcome.status != "completed" or outcome.value is None:
@@ -119,10 +132,10 @@ def evaluated(
     return resolved, outcome.value
 
 
-def _simulated(subject: Subject, resolved: Resolved, wall_seconds: float) -> dict[str, object]:
-    with Simulator(subject.whole.paths) as simulator:
+def _simulated(tuning: TuningProblem, resolved: Resolved, wall_seconds: float) -> dict[str, object]:
+    with Simulator(tuning.whole.paths) as simulator:
         return simulator.evaluate(
-            subject.request(resolved),
-            memory_bytes=subject.limits.memory,
+            tuning.request(resolved),
+            memory_bytes=tuning.limits.memory,
             wall_seconds=wall_seconds,
         )

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from searchspace.collectives.equivalents import TARGETS, Target
-from searchspace.collectives.equivalents.openmpi_rules import Rule, dynamic_rules, rule
-from service.exports.choices import Choice, choices, communicator_sizes, forced, table
+from searchspace.collectives.equivalents.openmpi_rules import (
+    OF_ALL,
+    Rule,
+    Rules,
+    dynamic_rules,
+    rule,
+)
+from service.exports.choices import (
+    Choice,
+    by_size,
+    choices,
+    communicator_sizes,
+    forced,
+    table,
+)
 from service.exports.manifest import verification_files
 from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.transport import own_settings, settings_lines, transport_settings
 from service.exports.wording import comment, origin_lines, readme
 
-__all__ = ["export_openmpi"]
+__all__ = ["export_openmpi", "rules_of"]
 
 _LATER = "openmpi-5"
 
@@ -29,6 +44,15 @@ _TRANSPORT = """\
     The parameters of btl tcp in mca-params{later}.conf are no rules: with the rules, give them to
     mpirun as well (--mca NAME VALUE). They hold for all messages by TCP, and for none that goes
     another way, as by UCX or PSM2. Check: ompi_info --param btl tcp --level 9."""
+
+_RANGES = """\
+    Choices by size are in dynamic-rules{later}.conf alone: parameters cannot say them.
+    mpirun{later}.sh names the file; elsewhere take the comment from the last line of
+    mca-params{later}.conf and write there where the file is."""
+
+_FILE_NAME = """\
+# coll_tuned_dynamic_rules_filename = /where/it/is/dynamic-rules{later}.conf
+"""
 
 _PLACES = """\
 hostfile, rankfile  how many ranks each host runs, and which: rank r on the r-th line
@@ -50,20 +74,9 @@ def export_openmpi(result: Result) -> list[ExportFile]:
     files: list[ExportFile] = []
     told: list[list[str]] = []
     for target in targets:
-        suffix = "-5" if target.name == _LATER else ""
-        found = choices(result, target)
-        lines = _lines(target, found, settings_lines(result, target))
-        origin = comment([*origin_lines(result), *lines])
-        settings = _settings(result, target)
-        parameters = "".join(f"{name} = {value}\n" for name, value in settings.items())
-        files += [
-            text_file(f"mca-params{suffix}.conf", origin, parameters),
-            text_file(f"dynamic-rules{suffix}.conf", origin, _rules(result, found)),
-            text_file(f"mpirun{suffix}.sh", _script(result, suffix, lines), executable=True),
-        ]
-        told.append([*lines, "", *_INSTALL.format(later=suffix).splitlines()])
-        if transport_settings(result, target):
-            told[-1] += _TRANSPORT.format(later=suffix).splitlines()
+        written, lines = _of_release(result, target)
+        files += written
+        told.append(lines)
     places = [
         text_file(
             "hostfile", *(f"{h} slots={len(r)}\n" for h, r in ranks_of_hosts(result).items())
@@ -95,6 +108,31 @@ def export_openmpi(result: Result) -> list[ExportFile]:
     ]
 
 
+def _of_release(result: Result, target: Target) -> tuple[list[ExportFile], list[str]]:
+    """Parameters, rules and script of one release, and what the README says of them."""
+    suffix = "-5" if target.name == _LATER else ""
+    found = choices(result, target)
+    has_ranges = bool(by_size(found))
+    lines = _lines(target, found, settings_lines(result, target))
+    origin = comment([*origin_lines(result), *lines])
+    settings = _settings(result, target)
+    parameters = "".join(f"{name} = {value}\n" for name, value in settings.items())
+    named = _FILE_NAME.format(later=suffix) if has_ranges else ""
+    script = _script(result, suffix, lines, target if has_ranges else None)
+    rules = dynamic_rules(rules_of(result, found))
+    files = [
+        text_file(f"mca-params{suffix}.conf", origin, parameters, named),
+        text_file(f"dynamic-rules{suffix}.conf", origin, rules),
+        text_file(f"mpirun{suffix}.sh", script, executable=True),
+    ]
+    told = [*lines, "", *_INSTALL.format(later=suffix).splitlines()]
+    if has_ranges:
+        told += _RANGES.format(later=suffix).splitlines()
+    if transport_settings(result, target):
+        told += _TRANSPORT.format(later=suffix).splitlines()
+    return files, told
+
+
 def _settings(result: Result, target: Target) -> dict[str, str]:
     """All parameters of a result, those of the transport last."""
     return {**forced(choices(result, target), target), **transport_settings(result, target)}
@@ -119,22 +157,32 @@ def _changes_order(choice: Choice, target: Target) -> bool:
     return forced and not target.is_correct(choice.collective, choice.simulated)
 
 
-def _rules(result: Result, found: list[Choice]) -> str:
+def rules_of(result: Result, found: list[Choice]) -> Rules:
     """Rules that hold for the sizes of the communicators that were simulated, and no others."""
     rules: dict[str, dict[int, list[tuple[int, Rule]]]] = {}
-    for choice in found:
-        if not choice.offered.algorithm:
+    for collective, of in groupby(found, key=lambda choice: choice.collective):
+        listed = list(of)
+        if not any(choice.offered.algorithm for choice in listed):
             continue
-        forced = rule(choice.collective, choice.offered.algorithm, choice.offered.settings or {})
-        sizes = communicator_sizes(result.calls[choice.collective], result.application.ranks)
-        blocks = {size: [(0, forced)] for size in sizes}
+        sizes = communicator_sizes(result.calls[collective], result.application.ranks)
+        blocks = {size: [_ruled(choice, size) for choice in listed] for size in sizes}
         for size in sizes:
             blocks.setdefault(size + 1, [(0, (0, 0))])
-        rules[choice.collective] = blocks
-    return dynamic_rules(rules)
+        rules[collective] = blocks
+    return rules
 
 
-def _script(result: Result, suffix: str, lines: list[str]) -> str:
+def _ruled(choice: Choice, ranks: int) -> tuple[int, Rule]:
+    """From how many bytes on, as the library counts them, which rule holds."""
+    since = choice.since * (ranks if choice.collective in OF_ALL else 1)
+    if not choice.offered.algorithm:
+        return since, (0, 0)
+    settings = choice.offered.settings or {}
+    return since, rule(choice.collective, choice.offered.algorithm, settings)
+
+
+def _script(result: Result, suffix: str, lines: list[str], ranged: Target | None) -> str:
+    """The script, which names the rules of a target with choices by size."""
     ranks = result.application.ranks
     places = (
         '--hostfile "$here/hostfile" --map-by "rankfile:file=$here/rankfile"'
@@ -145,5 +193,14 @@ def _script(result: Result, suffix: str, lines: list[str]) -> str:
     return (
         f"#!/bin/sh\n{comment(origin_lines(result))}{note}"
         f'here=$(cd "$(dirname "$0")" && pwd)\n'
+        f"{_named_rules(suffix, ranged) if ranged is not None else ''}"
         f'exec "${{MPIRUN:-mpirun}}" -np {ranks} {places} "$@"\n'
     )
+
+
+def _named_rules(suffix: str, target: Target) -> str:
+    settings = {
+        **dict(target.always),
+        "coll_tuned_dynamic_rules_filename": f"$here/dynamic-rules{suffix}.conf",
+    }
+    return "".join(f'export OMPI_MCA_{name}="{value}"\n' for name, value in settings.items())

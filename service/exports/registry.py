@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from service.exports.cabling_export import export_cabling
 from service.exports.cray_export import export_cray
 from service.exports.formats import ALL, FORMATS
 from service.exports.graphml_export import export_graphml
-from service.exports.hosts import host_names, known_devices
+from service.exports.hosts import host_names, known_devices, known_ports
 from service.exports.intelmpi_export import export_intelmpi
 from service.exports.json_export import export_json
 from service.exports.mpich_export import export_mpich
@@ -21,17 +22,17 @@ from service.exports.mvapich2_export import export_mvapich2
 from service.exports.nearest import for_target
 from service.exports.openmpi_export import export_openmpi
 from service.exports.opensm_export import export_opensm
-from service.exports.result import ExportFile, Result, Wishes, gather
+from service.exports.result import ExportFile, ExportOptions, Result, gather
 from service.exports.simgrid_export import export_simgrid
 from service.exports.slurm_export import export_slurm
-from service.exports.untuned import by_fluid, untuned
+from service.exports.untuned import by_fluid, untuned, without_target
 from service.exports.wording import readme
 from service.version import VERSION
 from storage.errors import Conflict
 from storage.storage import Storage
 from workers.simulator_client import simulator_version
 
-__all__ = ["EXPORTERS", "ExportFile", "Exporter", "Wishes", "archive", "export_job"]
+__all__ = ["EXPORTERS", "ExportFile", "ExportOptions", "Exporter", "archive", "export_job"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ EXPORTERS: dict[str, Exporter] = {
 
 
 def export_job(
-    storage: Storage, job_id: str, format_name: str, wishes: Wishes | None = None
+    storage: Storage, job_id: str, format_name: str, options: ExportOptions | None = None
 ) -> list[ExportFile]:
     """Export the best configuration of a job, or that of another trial.
 
@@ -75,7 +76,7 @@ def export_job(
         storage: Where the job is.
         job_id: Its id.
         format_name: One of `EXPORTERS`, or `all`.
-        wishes: What else is asked of it.
+        options: What else is asked of it.
 
     Raises:
         InvalidInput: There is no such format, the target is another format's, or the lists of
@@ -84,37 +85,61 @@ def export_job(
         Conflict: No trial of the job, or not the chosen one, has completed yet, the format does
             not suit the job, or the target cannot express the configuration.
     """
-    wishes = wishes or Wishes()
+    options = options or ExportOptions()
     if format_name != ALL and format_name not in EXPORTERS:
         allowed = ", ".join((*EXPORTERS, ALL))
         raise InvalidInput(
             f"unknown export format {format_name!r}; allowed: {allowed}", field="format"
         )
-    target = wishes.target
+    target = options.target
     if target is not None and format_name != target.format and _is_library(format_name):
         raise InvalidInput(
             f"{target.name} is exported by the format {target.format}, not by {format_name}",
             field="target",
         )
     versions = {"hamtune": VERSION, "simulator": simulator_version()}
-    result = gather(storage, job_id, versions, wishes.trial)
-    if wishes.hosts is not None:
-        result = replace(result, hosts=host_names(wishes.hosts, result.machine))
-    if wishes.fabric is not None:
-        devices = known_devices(wishes.fabric, result.machine)
-        order = result.resolved.order
-        numbers = (*order, *range(len(order), result.resolved.network.nodes))
-        result = replace(result, devices={new: devices[old] for new, old in enumerate(numbers)})
+    result = gather(storage, job_id, versions, options.trial)
+    if options.hosts is not None:
+        result = replace(result, hosts=host_names(options.hosts, result.machine))
+    if options.fabric is not None:
+        result = _of_fabric(result, options.fabric)
     if target is not None:
-        result = for_target(storage, result, target, nearest=wishes.nearest)
-    if result.application.kind != "workload":
+        result = for_target(storage, result, target, nearest=options.nearest)
+    if result.application.kind != "workload" and result.simulated:
         selectors = _selectors(format_name, target)
         result = replace(result, untuned=untuned(storage, result, selectors))
+        if target is None:
+            made = without_target(storage, result, _targets(format_name))
+            result = replace(result, really=made)
         if format_name in (ALL, "simgrid") and result.machine.trial_model == "packets":
             result = replace(result, fluid=by_fluid(storage, result))
+    if math.isnan(result.value) and not _is_library(format_name):
+        raise Conflict(
+            f"{result.what} is not measured yet: until then it is exported for MPI libraries alone"
+        )
     if format_name == ALL:
         return _everything(result)
     return EXPORTERS[format_name].export(result)
+
+
+def _of_fabric(result: Result, text: str) -> Result:
+    """The result with the devices and ports of a fabric, as `ibnetdiscover` shows it.
+
+    Raises:
+        InvalidInput: The fabric is not the network that is exported.
+    """
+    topology = result.configuration["topology"]
+    if topology != "given":
+        raise InvalidInput(
+            f"what is exported has the network {topology!r}, which the fabric is not; export a "
+            "trial of the network 'given', or leave the fabric away",
+            field="fabric",
+        )
+    devices = known_devices(text, result.machine)
+    order = result.resolved.order
+    numbers = (*order, *range(len(order), result.resolved.network.nodes))
+    renumbered = {new: devices[old] for new, old in enumerate(numbers)}
+    return replace(result, devices=renumbered, ports=known_ports(text, renumbered))
 
 
 def _is_library(format_name: str) -> bool:
@@ -127,8 +152,12 @@ def _selectors(format_name: str, target: Target | None) -> list[str]:
         return []
     if target is not None:
         return [target.selector]
-    formats = (format_name,) if format_name != ALL else tuple(EXPORTERS)
-    return list(dict.fromkeys(one.selector for one in TARGETS.values() if one.format in formats))
+    return list(dict.fromkeys(one.selector for one in _targets(format_name)))
+
+
+def _targets(format_name: str) -> list[Target]:
+    """The libraries of a format, or of all."""
+    return [one for one in TARGETS.values() if format_name in (ALL, one.format)]
 
 
 def _everything(result: Result) -> list[ExportFile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,14 +16,19 @@ from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.machine import Machine
 from searchspace.platform import Resolved, resolve
 from service.exports.hosts import Device
+from service.jobs.yardsticks import SCRIPTED
 from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import Application, Job, Trial
 from storage.storage import Storage
 from storage.traces import traces_of
-from workers.subject import read_spec
+from workers.tuning_problem import read_spec
 
-__all__ = ["ExportFile", "Result", "Wishes", "gather"]
+__all__ = ["ExportFile", "ExportOptions", "Result", "gather"]
+
+
+OPEN_STATES = ("pending", "running")
+"""Of trials that a script is to measure, for which it needs their files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +41,7 @@ class ExportFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class ExportOptions:
     """What the user asks of an export beside its format.
 
     Attributes:
@@ -59,9 +65,10 @@ class Result:
     """A job's best configuration, or that of another trial, and all that it was measured with.
 
     Attributes:
-        trial: The trial; always completed.
+        trial: The trial; completed, unless a script is to measure it.
         best: The best trial; None where none of the search space has completed.
-        value: Simulated time of what is exported, seconds; not the trial's where a nearest is.
+        value: Time of what is exported, seconds; not the trial's where a nearest is. NaN where
+            nobody knows it.
         configuration: What is exported.
         baselines: The baselines that completed, in trial order.
         resolved: The configuration on the machine.
@@ -70,9 +77,13 @@ class Result:
         hosts: The user's names of the hosts, in the machine's order; empty without.
         devices: What the fabric calls them, by node of the resolved network; None where that is
             not known.
+        ports: Where the fabric's cables are plugged in, by their two nodes, lower one first: a port
+            of each for every cable; None where that is not known.
         target: The library asked for, if one was.
         untuned: Simulated seconds of the same network with ranks in order and all choices left to
             a library, by its decision table; those that could be simulated.
+        really: Simulated seconds of what a library makes of the export, by target, where it cannot
+            run all as it was simulated; those that could be simulated.
         compared: The best trials that were evaluated with the fluid model as well, each with the
             trial that did it.
         fluid: Simulated seconds of what is exported by the fluid model, where packets decided and
@@ -93,8 +104,10 @@ class Result:
     versions: dict[str, str]
     hosts: tuple[str, ...] = ()
     devices: Mapping[int, Device] | None = None
+    ports: Mapping[tuple[int, int], list[tuple[str, str]]] | None = None
     target: Target | None = None
     untuned: Mapping[str, float] = field(default_factory=dict)
+    really: Mapping[str, float] = field(default_factory=dict)
     compared: tuple[tuple[Trial, Trial], ...] = ()
     fluid: float | None = None
     origin: tuple[str, ...] = ()
@@ -109,6 +122,15 @@ class Result:
         )
         switches = self.resolved.network.switches
         return (*hosts, *(f"switch-{switch}" for switch in range(switches)))
+
+    @property
+    def device_names(self) -> tuple[str, ...]:
+        """The same, but what the fabric calls its switches where that is known."""
+        if self.devices is None:
+            return self.names
+        hosts = self.resolved.network.hosts
+        switches = range(hosts, self.resolved.network.nodes)
+        return (*self.names[:hosts], *(self.devices[node].name for node in switches))
 
     @property
     def placeholders(self) -> bool:
@@ -136,6 +158,16 @@ class Result:
         return " ".join(self.job.name.split())
 
     @property
+    def simulated(self) -> bool:
+        """Whether times are simulated; else a script has measured them."""
+        return self.job.spec.get("external") != "measurements"
+
+    @property
+    def model(self) -> str:
+        """Where times come from: the network model with what it rests on, or a script."""
+        return self.machine.model_text if self.simulated else SCRIPTED
+
+    @property
     def what(self) -> str:
         """What is exported, in words."""
         if self.best is not None and self.best.number == self.trial.number:
@@ -155,12 +187,14 @@ def gather(
     job = storage.get_job(job_id)
     best = storage.best_trial(job_id)
     trial = best if number is None else storage.get_trial(job_id, number)
-    if trial is not None and (trial.state != "completed" or trial.value is None):
+    open_states = OPEN_STATES if job.spec.get("external") == "measurements" else ()
+    is_open = trial is not None and trial.state in open_states
+    if trial is not None and not is_open and (trial.state != "completed" or trial.value is None):
         raise Conflict(
             f"trial {trial.number} of job {job.name!r} is {trial.state}: only trials that have "
             "completed are exported"
         )
-    if trial is None or trial.value is None or job.application_id is None:
+    if trial is None or job.application_id is None:
         raise Conflict(
             f"job {job.name!r} has no completed trial yet, so there is nothing to export"
         )
@@ -175,7 +209,7 @@ def gather(
         machine=machine,
         trial=trial,
         best=best,
-        value=trial.value,
+        value=math.nan if trial.value is None else trial.value,
         configuration=configuration,
         baselines=tuple(
             other
@@ -187,7 +221,7 @@ def gather(
             machine,
             application.ranks,
             traffic=TracesTraffic(traces_of(storage, application)),
-            kept=ProjectNetworks(storage, job.project),
+            cache=ProjectNetworks(storage, job.project),
         ),
         trace=storage.artifact_path(application.trace_sha256),
         versions=versions,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from searchspace.collectives.equivalents import target_named
 from searchspace.validation import Description
-from service.exports.result import Wishes
+from service.exports.result import ExportOptions
 
 __all__ = ["REQUEST_EXAMPLE", "ExportRequest"]
 
@@ -30,14 +30,14 @@ class ExportRequest(Description):
     """Export the nearest configuration that the target can express, where it is not the best."""
 
     @property
-    def wishes(self) -> Wishes:
+    def options(self) -> ExportOptions:
         """The same as the exporters take it.
 
         Raises:
             InvalidInput: There is no such target.
         """
         target = None if self.target is None else target_named(self.target)
-        return Wishes(
+        return ExportOptions(
             trial=self.trial,
             hosts=self.hosts,
             fabric=self.fabric,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from searchspace.builtins import BUILTINS
 from searchspace.collectives import COLLECTIVES, DEFAULT, LIBRARIES
+from searchspace.collectives.by_size import lines_of
 from searchspace.formats.operations import decode
 from searchspace.formats.simgrid_xml import hostfile, platform_xml
 from searchspace.formats.time_independent import NotConvertible, time_independent
@@ -48,7 +49,7 @@ HERE = 'here=$(cd "$(dirname "$0")" && pwd)'
 
 README = """\
 {origin}
-Simulated time {value!r} s ({model}), found with {versions}.
+{kind} time {value!r} s ({model}), found with {versions}.
 {yardsticks}
 platform.xml  the network as a SimGrid platform: {hosts} hosts, {cables} cables, every route
 hostfile      the host of every rank, in rank order
@@ -101,8 +102,9 @@ def export_simgrid(result: Result) -> list[ExportFile]:
     )
     readme = README.format(
         origin="\n".join(origin_lines(result)),
+        kind="Simulated" if result.simulated else "Measured",
         value=result.value,
-        model=result.machine.model_text,
+        model=result.model,
         yardsticks=_yardsticks(result),
         versions=", ".join(f"{part} {version}" for part, version in result.versions.items()),
         hosts=result.resolved.hosts,
@@ -124,7 +126,11 @@ def _own_choices(result: Result) -> dict[str, str]:
     """The choices that are ours, by collective: SMPI by itself has nothing of these names."""
     found = {}
     for name, collective in COLLECTIVES.items():
-        chosen = str(result.configuration.get(f"collectives.{name}", DEFAULT))
+        lines = lines_of(result.configuration, name)
+        if len(lines) > 1:
+            found[name] = "size"
+            continue
+        chosen = lines[0].algorithm
         if chosen == DEFAULT:
             chosen = str(result.configuration.get("mpi", DEFAULT))
         algorithm = None if chosen == DEFAULT else collective.algorithms[chosen]
@@ -172,6 +178,8 @@ def _unknown(result: Result) -> str:
 
 def _times(result: Result) -> list[str]:
     """What the script sets beside the time that smpirun gives."""
+    if not result.simulated:
+        return [f"{result.value!r} s {result.model}"]
     if result.machine.trial_model == "fluid":
         return [f"{result.value!r} s"]
     packets = f"{result.value!r} s by packets, which smpirun does not know: see README.txt"

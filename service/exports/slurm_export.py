@@ -58,7 +58,7 @@ def export_slurm(result: Result) -> list[ExportFile]:
                 unsaid_lines(result, "Slurm has no such settings: see the export of the library."),
             ),
         ),
-        text_file("topology.conf", origin, *_tree_lines(tree, result.names)),
+        text_file("topology.conf", origin, *_tree_lines(tree, result.device_names)),
         text_file(
             "topology-block.conf",
             origin,

@@ -7,7 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from searchspace.collectives import COLLECTIVES, Groups, called_collectives
+from searchspace.collectives import Groups, called_collectives
+from searchspace.collectives.by_size import ranges_of
 from searchspace.collectives.equivalents import Target
 from searchspace.configuration import Configuration
 from searchspace.formats.trace_traffic import TracesTraffic
@@ -106,7 +107,7 @@ def standalone_result(
 
 def decided(configuration: Configuration) -> list[str]:
     """The collectives whose algorithms a configuration names."""
-    return [name for name in COLLECTIVES if f"collectives.{name}" in configuration]
+    return list(ranges_of(configuration))
 
 
 def write_files(files: Sequence[ExportFile], directory: Path) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from searchspace.collectives.equivalents import Target
 from searchspace.configuration import Configuration
 from searchspace.platform import Infeasible
 from searchspace.topology import FAMILIES
-from service.exports.nearest import evaluated
+from service.exports.nearest import evaluated, nearest_to, unlike
 from service.exports.result import Result
 from storage.storage import Storage
 
-__all__ = ["by_fluid", "network_alone", "untuned"]
+__all__ = ["by_fluid", "network_alone", "untuned", "without_target"]
 
 WALL_SECONDS = 20.0
 """Somebody waits for the export; what takes longer to simulate is told as not known."""
@@ -26,6 +27,24 @@ def untuned(storage: Storage, result: Result, selectors: Iterable[str]) -> dict[
         configuration = network_alone(result.configuration, selector)
         try:
             _, found[selector] = evaluated(storage, result, configuration, WALL_SECONDS)
+        except Infeasible:
+            continue
+    return found
+
+
+def without_target(storage: Storage, result: Result, targets: Iterable[Target]) -> dict[str, float]:
+    """Simulated seconds, by target, of what each library makes of an export that is not for it.
+
+    Those that run all as it was simulated are left out, and what cannot be simulated, or not soon.
+    """
+    found = {}
+    for target in targets:
+        if not unlike(result, target):
+            continue
+        try:
+            _, found[target.name] = evaluated(
+                storage, result, nearest_to(result, target), WALL_SECONDS
+            )
         except Infeasible:
             continue
     return found

@@ -17,7 +17,10 @@ def origin_lines(result: Result) -> list[str]:
         return list(result.origin)
     trial, best = result.trial, result.best
     whose = f"of job {result.title} ({result.job.id})"
-    time = f"{format_duration(result.value)} simulated ({result.machine.model_text})"
+    time = f"{format_duration(result.value)} simulated ({result.model})"
+    if not result.simulated:
+        known = result.trial.value is not None
+        time = f"{format_duration(result.value)} {result.model}" if known else "to be measured"
     if trial.fidelity == "low":
         time += ", estimated by the truncated trace"
     if result.configuration.to_dict() != trial.configuration:
@@ -39,7 +42,7 @@ def origin_lines(result: Result) -> list[str]:
 def gain_lines(result: Result) -> list[str]:
     """Where what is exported is no faster than the best baseline, as far as the model can tell."""
     whole = [one.value for one in result.baselines if one.value is not None]
-    if not whole:
+    if not whole or not result.simulated:
         return []
     best, error = min(whole), error_of(result.machine).value
     if not within_error(result.value, best, error):

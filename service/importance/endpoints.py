@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from searchspace.configuration import Configuration
+from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.importance.model import EXAMPLE, Importance, importance
 from service.openapi import answers
@@ -22,6 +23,7 @@ _KNOWN: Remembered[Importance] = Remembered()
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_importance",
     summary="Show which parameters matter",
     response_model=Importance,

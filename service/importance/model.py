@@ -19,6 +19,10 @@ __all__ = ["EXAMPLE", "FEWEST", "Importance", "ParameterImportance", "importance
 
 FEWEST = 12
 """Fewer trials than that tell nothing about several parameters."""
+MANY = 50
+"""With fewer trials the shares change much from one job to another like it."""
+BELIEVED = 0.6
+"""Of a forest with a lower R^2 on trials left out, the shares are a hint at most."""
 MOST = 1000
 """More trials than that are sampled evenly: the answer stays the same and comes sooner."""
 TREES = 40
@@ -76,7 +80,11 @@ def importance(rows: Sequence[tuple[Mapping[str, Any], float]], *, seed: int = 0
     rows = _imputed(rows[::step])
     names = [name for name, values in _domains(rows).items() if len(values) > 1]
     if len(rows) < FEWEST:
-        return _none(available, f"at least {FEWEST} completed trials are needed")
+        return _none(
+            available,
+            f"{available} completed trial{'' if available == 1 else 's'} of the search space: at "
+            f"least {FEWEST} are needed",
+        )
     if not names:
         return _none(available, "no parameter has taken two values yet")
     if len({value for _, value in rows}) == 1:
@@ -108,15 +116,24 @@ def importance(rows: Sequence[tuple[Mapping[str, Any], float]], *, seed: int = 0
         ),
         key=lambda one: -one.importance,
     )
-    weak = "the forest explains little; take the shares as a hint" if score < 0.3 else None
     return Importance(
         method=METHOD,
         trials=len(rows),
         available=available,
         score=score,
         parameters=ranked,
-        note=weak,
+        note=_weakness(score, len(rows)),
     )
+
+
+def _weakness(score: float, trials: int) -> str | None:
+    """Why the shares are to be taken as a hint only; None where they can be believed."""
+    causes = []
+    if score < BELIEVED:
+        causes.append(f"the forest explains little of trials left out (R^2 {score:.2f})")
+    if trials < MANY:
+        causes.append(f"{trials} trials are few")
+    return f"this says little: {' and '.join(causes)}" if causes else None
 
 
 def _none(available: int, note: str) -> Importance:

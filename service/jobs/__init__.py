@@ -1,1 +1,1 @@
-"""Jobs: creation, life, results."""
+"""Jobs: creation and life."""

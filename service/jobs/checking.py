@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from searchspace.collectives import called_collectives, non_commutative_reductions
+from searchspace.collectives.by_size import sizes_called
 from searchspace.errors import InvalidInput
 from searchspace.job import JobSpec, build_space
 from searchspace.jobspace import BuiltSpace
 from searchspace.platform import GIVEN
-from searchspace.topology import FAMILIES, generate
+from searchspace.topology import DEGREE, FAMILIES, generate
+from searchspace.units import format_duration
 from searchspace.workload import worlds
 from service.drawings.network import EXAMPLE as NETWORK
 from service.drawings.network import Drawing, draw
@@ -21,6 +22,8 @@ from service.jobs.schemas import SPEC_EXAMPLE
 from service.settings import Settings
 from storage.records import Application
 from storage.storage import Storage
+from tuner.pace import search_seconds
+from workers.sources import sources_of
 
 __all__ = ["EXAMPLE", "CheckView", "Estimate", "look_at"]
 
@@ -37,11 +40,13 @@ EXAMPLE: dict[str, Any] = {
     "space": {"size": 18, "parameters": [], "constraints": [], "baselines": [], "excluded": []},
     "note": None,
     "estimate": {
-        "seconds": 75.0,
+        "seconds": 90.0,
         "trials": 104,
         "seconds_per_trial": 1.44,
-        "note": "as evaluations of this application took in 3 earlier jobs, two at once",
+        "note": "as evaluations of this application took in 3 earlier jobs, 2 at once, and roughly "
+        "15 s for the search itself",
     },
+    "learned_from": [{"job": "0k3v9m2x7q1zt8aa", "name": "cg-64-old-cables"}],
     "network": NETWORK,
     "network_note": None,
 }
@@ -56,6 +61,13 @@ class Estimate(BaseModel):
     note: str = Field(description="What the estimate rests on, or why there is none.")
 
 
+class Source(BaseModel):
+    """A finished job that another one learns from."""
+
+    job: str
+    name: str
+
+
 class CheckView(BaseModel):
     """What a job file would become."""
 
@@ -65,6 +77,7 @@ class CheckView(BaseModel):
     )
     note: str | None = Field(description="Why there is no space, or what may yet change it.")
     estimate: Estimate
+    learned_from: list[Source] = Field(description="The jobs that its search would learn from.")
     network: Drawing | None = Field(description="The first network of the space.")
     network_note: str | None = Field(description="Which network that is, or why there is none.")
 
@@ -83,6 +96,7 @@ def look_at(storage: Storage, settings: Settings, document: Any) -> CheckView:
         space=None if built is None else built.describe(),
         note=note,
         estimate=_estimate(storage, settings, spec, built),
+        learned_from=[Source(job=job.id, name=job.name) for job in sources_of(storage, spec)],
         network=network,
         network_note=network_note,
     )
@@ -95,10 +109,14 @@ def _space(spec: JobSpec, application: Application | None) -> tuple[BuiltSpace |
     if application is not None and application.summary:
         summary = application.summary
         called = called_collectives(summary)
-        return build_space(spec, ranks, called, non_commutative_reductions(summary)), None
+        non_commutative = non_commutative_reductions(summary)
+        sizes = sizes_called(summary)
+        return build_space(spec, ranks, called, non_commutative, sizes), None
     known = spec.known_worlds
     groups = worlds(known) if known is not None and len(known) > 1 else None
     later = "collectives that the application never calls are left out once it is captured"
+    if spec.search.by_size is True:
+        later += ", and ranges of message sizes are found then"
     return build_space(spec, ranks, groups), later if spec.search.collectives else None
 
 
@@ -118,13 +136,12 @@ def _network(spec: JobSpec, built: BuiltSpace | None) -> tuple[Drawing | None, s
         }
         seed = spec.seed
     if family in FAMILIES:
-        large = _too_large_to_draw(family, machine.nodes, machine.random_degree)
+        options = {DEGREE.name: machine.random_degree, **options}
+        large = _too_large_to_draw(family, machine.nodes, options[DEGREE.name])
         if large is not None:
             return None, large
         try:
-            graph = generate(
-                family, machine.nodes, degree=machine.random_degree, seed=seed, **options
-            )
+            graph = generate(family, machine.nodes, seed=seed, **options)
         except InvalidInput as error:
             return None, str(error)
     elif machine.given_network is not None:
@@ -166,11 +183,16 @@ def _estimate(
         note = "no job with this application has run here yet; the first trials will tell"
         return Estimate(seconds=None, trials=trials, seconds_per_trial=None, note=note)
     each = sum(job.cpu_seconds for job in alike) / sum(job.evaluations for job in alike)
-    at_once = min(settings.concurrency or os.cpu_count() or 1, spec.batch)
-    seconds = None if trials is None else trials * each / at_once
+    slots = service.slots(storage, settings.concurrency)
+    at_once = min(slots, spec.in_flight(slots))
+    searched = 0 if spec.external == "proposals" else min(known, default=0)
+    searching = search_seconds(searched) if searched else 0.0
+    seconds = None if trials is None else trials * each / at_once + searching
     limit = spec.budget.wall_seconds
     if limit is not None:
         seconds = limit if seconds is None else min(limit, seconds)
     jobs = "one earlier job" if len(alike) == 1 else f"{len(alike)} earlier jobs"
     note = f"as evaluations of this application took in {jobs}, {at_once} at once"
+    if searching:
+        note += f", and roughly {format_duration(searching)} for the search itself"
     return Estimate(seconds=seconds, trials=trials, seconds_per_trial=each, note=note)

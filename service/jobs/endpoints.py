@@ -6,38 +6,30 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import PlainTextResponse
 
 from searchspace.job import JobSpec
 from searchspace.validation import check
 from service.agents.schemas import VALIDATION_EXAMPLE, MeasuredList, NewValidation
-from service.applications.files import file_of, files_of
-from service.applications.schemas import FILES_EXAMPLE, FilesView
-from service.auth.access import PrincipalDependency
+from service.auth.access import PrincipalDependency, needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
-from service.jobs import results, service
+from service.jobs import service
 from service.jobs.checking import EXAMPLE as CHECK_EXAMPLE
 from service.jobs.checking import CheckView, look_at
 from service.jobs.schemas import (
-    BEST_EXAMPLE,
-    CONVERGENCE_EXAMPLE,
     EXAMPLE,
     SPEC_EXAMPLE,
     TAG_PATTERN,
-    BestView,
-    ConvergenceView,
     JobDescription,
     JobPage,
     JobView,
     PriorityChange,
 )
 from service.openapi import answers, body
-from service.parameters import Cursor, FilePath, JobId, Limit, Log, LogOffset, Points
+from service.parameters import Cursor, JobId, Limit
 from service.settings import Settings
-from service.writing import as_json
-from storage.errors import NotFound
-from storage.records import Archived, JobState, NewMeasured
+from storage.measured_records import NewMeasured
+from storage.records import Archived, Deleted, JobState
 from storage.storage import Storage
 
 __all__ = ["router"]
@@ -80,6 +72,7 @@ _QUEUED = {
 
 @router.post(
     "",
+    dependencies=[needs("jobs", "write")],
     operation_id="create_job",
     summary="Create a job",
     status_code=201,
@@ -130,6 +123,7 @@ async def create_job(
 
 @router.post(
     "/check",
+    dependencies=[needs("jobs", "write")],
     operation_id="check_job",
     summary="Check a job file",
     response_model=CheckView,
@@ -155,6 +149,7 @@ async def check_job(
 
 @router.post(
     "/read",
+    dependencies=[needs("jobs", "write")],
     operation_id="read_job_file",
     summary="Read a job file as JSON",
     responses=answers(
@@ -172,6 +167,7 @@ async def read_job_file(request: Request, settings: SettingsDependency) -> dict[
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="list_jobs",
     summary="List jobs",
     response_model=JobPage,
@@ -202,6 +198,10 @@ def list_jobs(
     archived: Annotated[
         Archived, Query(description="Whether archived jobs are among them, or they alone.")
     ] = "exclude",
+    deleted: Annotated[
+        Deleted,
+        Query(description="`only`: deleted jobs that can be restored, archived ones among them."),
+    ] = "exclude",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> JobPage:
@@ -211,7 +211,8 @@ def list_jobs(
         name=name,
         tag=tag,
         search=search,
-        archived=archived,
+        archived="include" if deleted == "only" else archived,
+        deleted=deleted,
         limit=limit,
         cursor=cursor,
     )
@@ -220,6 +221,7 @@ def list_jobs(
 
 @router.get(
     "/{job_id}",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_job",
     summary="Show a job",
     response_model=JobView,
@@ -232,6 +234,7 @@ def get_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepende
 
 @router.patch(
     "/{job_id}",
+    dependencies=[needs("jobs", "write")],
     operation_id="describe_job",
     summary="Rename a job, write on it, tag it, archive it",
     response_model=JobView,
@@ -258,27 +261,9 @@ async def describe_job(
     return await run_in_threadpool(_describe, storage, settings, job_id, document)
 
 
-@router.delete(
-    "/{job_id}",
-    operation_id="delete_job",
-    summary="Delete a job",
-    status_code=204,
-    responses={
-        204: {"description": "The job is gone."},
-        **{
-            status: answer
-            for status, answer in answers(None, 404, 409, 422).items()
-            if status != 200
-        },
-    },
-)
-def delete_job(job_id: JobId, storage: StorageDependency) -> None:
-    """Delete a paused or ended job with its trials and events. Cancel one that is at work first."""
-    storage.delete_job(job_id)
-
-
 @router.post(
     "/{job_id}/pause",
+    dependencies=[needs("jobs", "write")],
     operation_id="pause_job",
     summary="Pause a job",
     response_model=JobView,
@@ -293,6 +278,7 @@ def pause_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepen
 
 @router.post(
     "/{job_id}/resume",
+    dependencies=[needs("jobs", "write")],
     operation_id="resume_job",
     summary="Resume a job",
     response_model=JobView,
@@ -305,6 +291,7 @@ def resume_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepe
 
 @router.post(
     "/{job_id}/cancel",
+    dependencies=[needs("jobs", "write")],
     operation_id="cancel_job",
     summary="Cancel a job",
     response_model=JobView,
@@ -317,6 +304,7 @@ def cancel_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepe
 
 @router.get(
     "/{job_id}/measured",
+    dependencies=[needs("jobs", "read")],
     operation_id="list_measured",
     summary="Show what clusters measure of a job",
     response_model=MeasuredList,
@@ -330,6 +318,7 @@ def list_measured(job_id: JobId, storage: StorageDependency) -> MeasuredList:
 
 @router.post(
     "/{job_id}/measured",
+    dependencies=[needs("jobs", "write")],
     operation_id="add_measured",
     summary="Tell what a configuration took on a cluster",
     status_code=201,
@@ -359,6 +348,7 @@ async def add_measured(
 
 @router.post(
     "/{job_id}/measured/end",
+    dependencies=[needs("jobs", "write")],
     operation_id="end_measuring",
     summary="End the measuring of a job",
     response_model=MeasuredList,
@@ -373,6 +363,7 @@ def end_measuring(job_id: JobId, storage: StorageDependency) -> MeasuredList:
 
 @router.put(
     "/{job_id}/priority",
+    dependencies=[needs("jobs", "write")],
     operation_id="set_job_priority",
     summary="Change the priority of a job",
     response_model=JobView,
@@ -396,8 +387,24 @@ async def set_job_priority(
     return await run_in_threadpool(_prioritise, storage, settings, job_id, document)
 
 
+@router.get(
+    "/{job_id}/clone",
+    dependencies=[needs("jobs", "read")],
+    operation_id="get_clone",
+    summary="Show the job file of a clone",
+    response_model=dict[str, Any],
+    responses=answers(
+        {**SPEC_EXAMPLE, "name": "cg-64-2"}, 404, 422, description="The job file, to be changed."
+    ),
+)
+def get_clone(job_id: JobId, storage: StorageDependency) -> dict[str, Any]:
+    """The job file of another job with the name that a clone would have now; nothing is queued."""
+    return service.file_of_clone(storage, job_id)
+
+
 @router.post(
     "/{job_id}/clone",
+    dependencies=[needs("jobs", "write")],
     operation_id="clone_job",
     summary="Clone a job",
     status_code=201,
@@ -435,7 +442,8 @@ async def clone_job(
     """Queue a new job with the job file of another, changed by the body if there is one.
 
     The body is a merge patch (RFC 7396): fields given replace those of the job file, null removes
-    a field. Trials are not copied, but evaluations that were done answer from the cache.
+    a field. Without a `name` the clone is named after the other, with a number: `cg-64-2`.
+    Trials are not copied, but evaluations that were done answer from the cache.
     """
     changes = await read_document(request, settings.body_limit, optional=True)
     view = await run_in_threadpool(
@@ -445,99 +453,11 @@ async def clone_job(
     return view
 
 
-@router.get(
-    "/{job_id}/best",
-    operation_id="get_best",
-    summary="Show the best configuration",
-    response_model=BestView,
-    responses=answers(
-        BEST_EXAMPLE, 404, 409, 422, description="The best configuration beside the baselines."
-    ),
-)
-def get_best(job_id: JobId, storage: StorageDependency) -> BestView:
-    """The best configuration so far, and what it gains over the best baseline.
-
-    409 while no trial has completed.
-    """
-    return results.best(storage, job_id)
-
-
-@router.get(
-    "/{job_id}/convergence",
-    operation_id="get_convergence",
-    summary="Show the convergence",
-    response_model=ConvergenceView,
-    responses=answers(
-        CONVERGENCE_EXAMPLE, 404, 422, description="How the job converged, as its figures need it."
-    ),
-)
-def get_convergence(job_id: JobId, storage: StorageDependency, points: Points = None) -> Response:
-    """Best so far by trial, by wall clock and by CPU seconds spent, with the baselines.
-
-    Of a long job, `points` asks for fewer points, which draw the same curve: the first, the last
-    and every improvement are kept (even where they are more than that), the others evenly sampled.
-    """
-    return as_json(results.convergence_view(storage, job_id, points))
-
-
-@router.get(
-    "/{job_id}/logs/{log}",
-    operation_id="get_job_log",
-    summary="Read a log of the application",
-    response_class=PlainTextResponse,
-    responses=answers(
-        "$ make CG CLASS=S NPROCS=16\n...", 404, 422, description="The log.", media="text/plain"
-    ),
-)
-def get_job_log(
-    job_id: JobId, log: Log, storage: StorageDependency, offset: LogOffset = 0
-) -> PlainTextResponse:
-    """The build or run log of the job's application, if that is built from a source tree."""
-    return PlainTextResponse(storage.application_log(_built(storage, job_id), log)[offset:])
-
-
-@router.get(
-    "/{job_id}/files",
-    operation_id="list_job_files",
-    summary="List the files that runs of the application left",
-    response_model=FilesView,
-    responses=answers(FILES_EXAMPLE, 404, 422, description="The files."),
-)
-def list_job_files(job_id: JobId, storage: StorageDependency) -> FilesView:
-    """The files that the job's program wrote or changed, if it is built from a source tree."""
-    return files_of(storage, _built(storage, job_id))
-
-
-@router.get(
-    "/{job_id}/files/{path:path}",
-    operation_id="get_job_file",
-    summary="Read a file that runs of the application left",
-    response_class=Response,
-    responses=answers(
-        "(bytes of the file)", 404, 422, description="It.", media="application/octet-stream"
-    ),
-)
-def get_job_file(job_id: JobId, path: FilePath, storage: StorageDependency) -> Response:
-    """One of the files that the job's `files` lists."""
-    return file_of(storage, _built(storage, job_id), path)
-
-
-def _built(storage: Storage, job_id: str) -> str:
-    """The id of the application of a job.
-
-    Raises:
-        NotFound: There is no such job, or it has none yet.
-    """
-    application_id = storage.get_job(job_id).application_id
-    if application_id is None:
-        raise NotFound(f"job {job_id} has no application yet, or none that is built")
-    return application_id
-
-
 def _create(
     storage: Storage, settings: Settings, document: Any, key: str | None, owner: str
 ) -> JobView:
-    return JobView.of(service.create(storage, document, key, owner=owner), storage, settings)
+    job = service.create(storage, document, key, owner=owner, concurrency=settings.concurrency)
+    return JobView.of(job, storage, settings)
 
 
 def _describe(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:
@@ -556,5 +476,7 @@ def _prioritise(storage: Storage, settings: Settings, job_id: str, document: Any
 def _clone(
     storage: Storage, settings: Settings, job_id: str, changes: Any, key: str | None, owner: str
 ) -> JobView:
-    job = service.clone(storage, job_id, changes, key, owner=owner)
+    job = service.clone(
+        storage, job_id, changes, key, owner=owner, concurrency=settings.concurrency
+    )
     return JobView.of(job, storage, settings)

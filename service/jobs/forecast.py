@@ -54,28 +54,42 @@ def forecasts(
         now = time.time()
         for job in at_work:
             finished = counts[job.id].finished
-            left = seconds_left(job, finished, (slots or 0) * shares[job.project])
+            pace = _pace(job, sum(finished.values()), storage)
+            left = seconds_left(job, finished, (slots or 0) * shares[job.project], pace)
             if left is not None:
                 ends[job.id] = now + left
     return {job.id: Forecast(positions.get(job.id), ends.get(job.id)) for job in jobs}
 
 
-def seconds_left(job: Job, finished: dict[Any, int], slots: float) -> float | None:
+def _pace(job: Job, trials: int, storage: Storage) -> float:
+    """Seconds on the clock from a trial to the next so far, with what the search itself takes."""
+    if not trials or job.started_at is None:
+        return 0.0
+    prepared = storage.get_trial(job.id, 1, with_result=False).created_at - job.started_at
+    return max(0.0, job.active_seconds - max(0.0, prepared)) / trials
+
+
+def seconds_left(
+    job: Job, finished: dict[Any, int], slots: float, pace: float = 0.0
+) -> float | None:
     """About how long a job at work has yet to go; None where nothing is known.
 
     It is the mean time of its trials so far, times those that its budget leaves, over the workers
-    that are its share. A target, its patience or `until` may end it before.
+    that are its share, but no faster than trials have followed each other: where evaluations take
+    milliseconds, the search takes most of the time. A target, its patience or `until` may end it
+    before.
 
     Args:
         job: The job.
         finished: How many of its trials have an outcome, by kind.
         slots: Evaluations at once that are its share of the workers.
+        pace: Seconds on the clock from a trial to the next so far.
     """
     trials = sum(finished.values())
     if slots <= 0.0 or not trials or not job.evaluations:
         return None
     at_once = min(slots, job.spec.get("batch") or slots, job.concurrency or slots)
-    each = job.cpu_seconds / trials / at_once
+    each = max(job.cpu_seconds / trials / at_once, pace)
     budget = job.spec.get("budget") or {}
     search = finished.get("search", 0)
     ends = []
@@ -84,7 +98,7 @@ def seconds_left(job: Job, finished: dict[Any, int], slots: float) -> float | No
     if (job.space or {}).get("size") is not None:
         ends.append((job.space["size"] - search) * each if job.space else 0.0)
     if budget.get("evaluations") is not None:
-        mean = job.cpu_seconds / job.evaluations / at_once
+        mean = max(job.cpu_seconds / job.evaluations / at_once, pace)
         ends.append((budget["evaluations"] - job.evaluations) * mean)
     if budget.get("cpu_seconds") is not None:
         ends.append((budget["cpu_seconds"] - job.cpu_seconds) / at_once)

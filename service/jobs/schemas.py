@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from searchspace.machine import NetworkModel
 from searchspace.validation import Description
 from service.applications.schemas import CaptureProgress
 from service.jobs.forecast import Forecast, forecasts
 from service.settings import Settings
-from service.trials.schemas import CONFIGURATION
+from storage.failures import FailureCount
+from storage.measured_records import MeasuringCounts
 from storage.records import (
-    Fidelity,
     Job,
     JobState,
-    MeasuringCounts,
     Priority,
     TrialCounts,
     TrialKind,
     TrialState,
 )
+from storage.records import OutlookPoint as StoredOutlook
 from storage.storage import Storage
 
 __all__ = [
-    "BEST_EXAMPLE",
-    "CONVERGENCE_EXAMPLE",
     "EXAMPLE",
     "SPEC_EXAMPLE",
     "TAG_PATTERN",
     "BestSoFar",
-    "BestView",
-    "ComparisonView",
-    "ConvergencePoint",
-    "ConvergenceView",
     "JobDescription",
     "JobPage",
     "JobView",
@@ -90,6 +83,8 @@ EXAMPLE: dict[str, Any] = {
     "note": "With the new cables.",
     "tags": ["cables", "spring"],
     "archived_at": None,
+    "deleted_at": None,
+    "restorable_until": None,
     "queue_position": None,
     "estimated_end": 1790000126.0,
     "progress": {
@@ -100,71 +95,10 @@ EXAMPLE: dict[str, Any] = {
         "cpu_seconds": 38.2,
         "best": {"trial": 17, "value": 0.0712},
         "measuring": None,
+        "outlook": {"trial": 31, "probability": 0.12, "gain": 0.004},
         "capture": None,
+        "failures": [],
     },
-}
-
-BEST_EXAMPLE: dict[str, Any] = {
-    "configuration": CONFIGURATION,
-    "value": 0.0712,
-    "trial": 17,
-    "network": "packets",
-    "model": "packets, tcp-openmpi",
-    "decided_by": "packets",
-    "measured": None,
-    "undecided": None,
-    "error": 0.05,
-    "error_from": "packets",
-    "within_error": False,
-    "comparisons": [
-        {"trial": 17, "value": 0.0712, "comparison": 101, "state": "completed", "fluid": 0.0688}
-    ],
-    "note": "packets decided. Packets go by a protocol (tcp-openmpi), fluid by factors on "
-    "bandwidth and latency (smpi-default): the two are different yardsticks, and their times "
-    "differ.",
-    "baseline": 0.0840,
-    "speedup": 1.18,
-    "baselines": {"torus-3d": 0.0840, "mesh-3d": 0.0912},
-    "initial": 0.0840,
-}
-
-CONVERGENCE_EXAMPLE: dict[str, Any] = {
-    "points": [
-        {
-            "trial": 1,
-            "kind": "baseline",
-            "fidelity": "full",
-            "label": "torus-3d",
-            "state": "completed",
-            "cached": False,
-            "value": 0.084,
-            "best": 0.084,
-            "wall_seconds": 1.4,
-            "cpu_seconds": 1.2,
-        },
-        {
-            "trial": 2,
-            "kind": "search",
-            "fidelity": "full",
-            "label": None,
-            "state": "completed",
-            "cached": False,
-            "value": 0.0712,
-            "best": 0.0712,
-            "wall_seconds": 2.7,
-            "cpu_seconds": 2.4,
-        },
-    ],
-    "best": {"trial": 2, "value": 0.0712},
-    "initial": {"trial": 2, "value": 0.0712},
-    "baselines": {"torus-3d": 0.084},
-    "gains": {"torus-3d": 1.18},
-    "speedup": 1.0,
-    "proximity": [1.0],
-    "proximity_at": None,
-    "close": 0.9,
-    "trials_to_reach": 1,
-    "share": 1.0,
 }
 
 
@@ -181,6 +115,47 @@ class MeasuringProgress(BaseModel):
     settled: int = Field(description="Configurations that need no further run.")
     wanted: int = Field(description="Of how many; 0 until an agent asks for work.")
     runs: int = Field(description="Runs that have ended.")
+
+
+class OutlookPoint(BaseModel):
+    """What the model of a search expected of the configurations not tried yet."""
+
+    trial: int = Field(description="The one that was asked then.")
+    probability: float = Field(
+        description="That one of them is faster than the best by more than 1%."
+    )
+    gain: float = Field(
+        description="By how much the best of them is expected to be faster than the best so far, "
+        "as a part of its time; one that is not counts as 0."
+    )
+
+
+class OutlookView(BaseModel):
+    """What more trials would bring, as the model of the search sees it."""
+
+    last: OutlookPoint | None = Field(description="Of the last model; null where there is none.")
+    unknown: str | None = Field(description="Why there is none, where there is none.")
+    points: list[OutlookPoint] = Field(
+        description="One for each model that was made, which becomes rarer as trials become more."
+    )
+
+
+OUTLOOK_EXAMPLE: dict[str, Any] = {
+    "last": {"trial": 57, "probability": 0.12, "gain": 0.004},
+    "unknown": None,
+    "points": [
+        {"trial": 21, "probability": 0.83, "gain": 0.06},
+        {"trial": 57, "probability": 0.12, "gain": 0.004},
+    ],
+}
+
+
+class FailureReason(BaseModel):
+    """Trials that failed for reasons of one kind."""
+
+    kind: str = Field(description="Such as `wall`, `memory` or `crash`.")
+    message: str = Field(description="What one of them says.")
+    trials: int = Field(description="How many there are.")
 
 
 class Progress(BaseModel):
@@ -201,8 +176,17 @@ class Progress(BaseModel):
     measuring: MeasuringProgress | None = Field(
         description="While finalists are measured, after the search; null before and afterwards."
     )
+    outlook: OutlookPoint | None = Field(
+        default=None,
+        description="What more trials would bring; null where no model tells "
+        "(`GET /jobs/{id}/outlook` says why).",
+    )
     capture: CaptureProgress | None = Field(
         default=None, description="While its program is captured, how far that is; else null."
+    )
+    failures: list[FailureReason] = Field(
+        default_factory=list,
+        description="Why trials in state `failed` did, the commonest reason first.",
     )
 
 
@@ -223,7 +207,8 @@ class JobView(BaseModel):
     seed: int
     application_id: str | None = Field(description="Null until a built-in program is captured.")
     space: dict[str, Any] | None = Field(
-        description="Size, parameters, and what was excluded and why; null until prepared."
+        description="Size, parameters, what was excluded and why, and `learned_from`: which jobs "
+        "the search learns from, and by what `weight` from 0 to 1; null until prepared."
     )
     error: str | None = Field(description="Why the job failed.")
     ended_because: str | None = Field(
@@ -241,6 +226,12 @@ class JobView(BaseModel):
     tags: list[str] = Field(description="Words to find it by, sorted.")
     archived_at: float | None = Field(
         description="Since when lists leave it out; null where they do not."
+    )
+    deleted_at: float | None = Field(
+        default=None, description="When it was deleted, of those that `deleted=only` lists."
+    )
+    restorable_until: float | None = Field(
+        default=None, description="Until when such a job can be restored; then it goes for good."
     )
     queue_position: int | None = Field(
         description="How many jobs are taken up before it; null unless it waits for that."
@@ -263,6 +254,9 @@ class JobView(BaseModel):
         expected = forecasts(jobs, counts, storage, settings)
         wishing = [job.id for job in jobs if job.spec.get("finalists") is not None]
         measuring = storage.measuring_counts(wishing) if wishing else {}
+        outlooks = storage.last_outlooks([job.id for job in jobs])
+        failing = [job_id for job_id, count in counts.items() if "failed" in count.states]
+        failures = storage.failures(failing) if failing else {}
         return [
             cls._of(
                 job,
@@ -270,6 +264,8 @@ class JobView(BaseModel):
                 expected[job.id],
                 measuring.get(job.id),
                 _capture_of(job, storage),
+                outlooks.get(job.id),
+                failures.get(job.id, []),
             )
             for job in jobs
         ]
@@ -282,6 +278,8 @@ class JobView(BaseModel):
         forecast: Forecast,
         measuring: MeasuringCounts | None,
         capture: CaptureProgress | None,
+        outlook: StoredOutlook | None,
+        failures: list[FailureCount],
     ) -> JobView:
         return cls(
             id=job.id,
@@ -304,25 +302,44 @@ class JobView(BaseModel):
             note=job.note,
             tags=list(job.tags),
             archived_at=job.archived_at,
+            deleted_at=job.deleted_at,
+            restorable_until=job.restorable_until,
             queue_position=forecast.queue_position,
             estimated_end=forecast.estimated_end,
-            progress=Progress(
-                trials=counts.states,
-                finished=sum(counts.finished.values()),
-                kinds=counts.finished,
-                evaluations=job.evaluations,
-                cpu_seconds=job.cpu_seconds,
-                best=None
-                if job.best_trial is None or job.best_value is None
-                else BestSoFar(trial=job.best_trial, value=job.best_value),
-                measuring=None
-                if measuring is None
-                else MeasuringProgress(
-                    settled=measuring.settled, wanted=measuring.wanted, runs=measuring.runs
-                ),
-                capture=capture,
-            ),
+            progress=_progress(job, counts, measuring, capture, outlook, failures),
         )
+
+
+def _progress(
+    job: Job,
+    counts: TrialCounts,
+    measuring: MeasuringCounts | None,
+    capture: CaptureProgress | None,
+    outlook: StoredOutlook | None,
+    failures: list[FailureCount],
+) -> Progress:
+    known = job.best_trial is not None and job.best_value is not None
+    return Progress(
+        trials=counts.states,
+        finished=sum(counts.finished.values()),
+        kinds=counts.finished,
+        evaluations=job.evaluations,
+        cpu_seconds=job.cpu_seconds,
+        best=BestSoFar(trial=job.best_trial, value=job.best_value) if known else None,
+        measuring=None
+        if measuring is None
+        else MeasuringProgress(
+            settled=measuring.settled, wanted=measuring.wanted, runs=measuring.runs
+        ),
+        outlook=None if outlook is None else outlook_point(outlook),
+        capture=capture,
+        failures=[FailureReason(**one._asdict()) for one in failures],
+    )
+
+
+def outlook_point(stored: StoredOutlook) -> OutlookPoint:
+    """What a search expected, as it is shown."""
+    return OutlookPoint(trial=stored.number, probability=stored.probability, gain=stored.gain)
 
 
 def _capture_of(job: Job, storage: Storage) -> CaptureProgress | None:
@@ -342,12 +359,15 @@ class PriorityChange(Description):
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, pattern=TAG_PATTERN, max_length=50)]
 
 
+_ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f]+$"
+"""Without what moves a terminal's cursor or sets its colours."""
+
+
 class JobDescription(Description):
     """What people call a job and say of it; what is left out stays."""
 
     name: (
-        Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$")]
-        | None
+        Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_ONE_LINE)] | None
     ) = None
     """Need not be unique. The job file keeps the name that it was submitted with."""
     note: Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")] | None = None
@@ -363,131 +383,3 @@ class JobPage(BaseModel):
 
     items: list[JobView]
     cursor: str | None = Field(description="Fetches the next page; null on the last.")
-
-
-class ComparisonView(BaseModel):
-    """One of the best trials, evaluated with both network models."""
-
-    trial: int
-    value: float = Field(description="Simulated seconds by packets, which decided.")
-    comparison: int = Field(description="The trial that repeats it with the fluid model.")
-    state: TrialState = Field(description="Of that one.")
-    fluid: float | None = Field(
-        description="Its simulated seconds; null where it has none, such as one that took too long."
-    )
-
-
-class MeasuredBestView(BaseModel):
-    """What a cluster says of the best, and of the library's defaults; medians of runs."""
-
-    seconds: float = Field(description="Of the best, measured.")
-    runs: list[float] = Field(description="Its runs that count.")
-    default: float | None = Field(description="Of the library's defaults; null if not known.")
-    default_unknown: str | None = Field(description="Why they are not known, where they are not.")
-    default_runs: list[float]
-    gain: float | None = Field(description="`default / seconds`.")
-    separated: bool | None = Field(
-        description="Whether best and defaults differ by more than chance, at 95%."
-    )
-    cluster: str | None
-    simulated_best: int | None = Field(description="The trial that is the best by simulation.")
-
-
-class BestView(BaseModel):
-    """The incumbent, beside the baselines it has to beat."""
-
-    configuration: dict[str, Any]
-    value: float = Field(description="Simulated seconds.")
-    trial: int
-    network: NetworkModel = Field(
-        description="The model that gave this and all other times here, and decided."
-    )
-    model: str = Field(description="The same with what it rests on: factors, or a protocol.")
-    decided_by: Literal["measured", "packets", "fluid"] = Field(
-        description="What chose this configuration."
-    )
-    measured: MeasuredBestView | None = Field(description="Null where no measured times decided.")
-    undecided: str | None = Field(
-        description="Why finalists were to be measured and the simulation decided all the same."
-    )
-    error: float = Field(description="Of the model, relative: smaller gains are none.")
-    error_from: str = Field(
-        description="How it is known: `fluid`, `packets` (of the model in general), `calibration` "
-        "or `measurements` of this job."
-    )
-    within_error: bool | None = Field(
-        description="Whether best and best baseline are too close for the model to tell apart."
-    )
-    comparisons: list[ComparisonView] = Field(
-        description="The best trials with both models, best first, where the machine's network is "
-        "`auto` and the search has ended."
-    )
-    note: str | None = Field(
-        description="What to keep in mind where there are comparisons, or why there are none."
-    )
-    baseline: float | None = Field(description="Simulated seconds of the best baseline.")
-    speedup: float | None = Field(description="`baseline / value`.")
-    baselines: dict[str, float] = Field(
-        description="Simulated seconds of every baseline by label; with `fidelity: auto` of the "
-        "best, by their estimates."
-    )
-    estimates: dict[str, float] = Field(
-        default_factory=dict,
-        description="With `fidelity: auto`: simulated seconds of every baseline by label, "
-        "estimated from the truncated trace.",
-    )
-    advice: list[str] = Field(
-        default_factory=list,
-        description="What to do where the best of the search space is slower than a baseline.",
-    )
-    initial: float | None = Field(
-        description="Simulated seconds of the first completed trial of the search; null where that "
-        "is an estimate (`fidelity: auto`)."
-    )
-    finish_times: dict[str, float] | None = Field(
-        default=None,
-        description="Where several applications run at once: when each has finished, by its name.",
-    )
-
-
-class ConvergencePoint(BaseModel):
-    """A trial with an outcome, and how far the job had come with it."""
-
-    trial: int
-    kind: TrialKind
-    fidelity: Fidelity
-    label: str | None
-    state: TrialState
-    cached: bool
-    value: float | None = Field(description="Simulated seconds; a lower bound when censored.")
-    best: float | None = Field(
-        description="Lowest value up to here, of points of the search space."
-    )
-    wall_seconds: float = Field(
-        description="From the job's start until this trial and all before it had finished."
-    )
-    cpu_seconds: float = Field(description="Of the simulator, for this and all before it.")
-
-
-class ConvergenceView(BaseModel):
-    """How a job converged, in the terms of Hu et al. 2023, section IV.E."""
-
-    points: list[ConvergencePoint] = Field(
-        description="Trials with an outcome, in the order of asking."
-    )
-    best: BestSoFar | None = Field(description="The best point of the search space.")
-    initial: BestSoFar | None = Field(
-        description="The first completed trial of the search; with `fidelity: auto` an estimate."
-    )
-    baselines: dict[str, float] = Field(description="Simulated seconds of every baseline by label.")
-    gains: dict[str, float | None] = Field(description="Each baseline's value over the best.")
-    speedup: float | None = Field(description="The first value over the best (equation 5).")
-    proximity: list[float | None] = Field(
-        description="C(n) after n = 1, 2, ... trials of the search (equation 6)."
-    )
-    proximity_at: list[int] | None = Field(
-        default=None, description="Of which n the values are, where they were sampled; else null."
-    )
-    close: float = Field(description="The proximity that counts as near the best.")
-    trials_to_reach: int | None = Field(description="The first n with C(n) of at least `close`.")
-    share: float | None = Field(description="That n over all trials of the search.")

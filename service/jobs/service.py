@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from searchspace.collectives import called_collectives, non_commutative_reductions
+from searchspace.collectives.by_size import sizes_called
 from searchspace.errors import InvalidInput
-from searchspace.job import JobSpec, build_space, load_job, load_new_job
+from searchspace.job import NEW_NETWORK, JobSpec, build_space, load_job, load_new_job, with_parts
 from searchspace.jobspec import Reference, SourceApplication, TraceApplication, Workload
 from storage.errors import Conflict, NotFound
 from storage.records import Application, Job, JobState
 from storage.storage import Storage
 from tuner import techniques
+from workers.sources import sources_of
 
-__all__ = ["cancel", "check", "clone", "create", "merge", "pause", "resume"]
+__all__ = [
+    "cancel",
+    "check",
+    "clone",
+    "create",
+    "file_of_clone",
+    "merge",
+    "pause",
+    "resume",
+    "slots",
+]
 
 T = TypeVar("T")
 
 
 def create(
-    storage: Storage, document: Any, idempotency_key: str | None, *, owner: str | None = None
+    storage: Storage,
+    document: Any,
+    idempotency_key: str | None,
+    *,
+    owner: str | None = None,
+    concurrency: int | None = None,
 ) -> Job:
     """Check a job file and queue the job.
 
@@ -29,13 +47,20 @@ def create(
         document: The job file as plain values.
         idempotency_key: Of the client's choosing; see `Storage.create_job`.
         owner: Who submits it.
+        concurrency: Evaluations at once where the service evaluates by itself; None: one a core.
 
     Raises:
         InvalidInput: The job file cannot be used; the message is the one of the command line.
         Conflict: The key was used for another job.
         QuotaExceeded: The project may have no more jobs, or has used up what it may.
     """
-    return _queue(storage, *check(storage, document), idempotency_key, owner)
+    at_once = slots(storage, concurrency)
+    return _queue(storage, *check(storage, document), idempotency_key, owner, at_once)
+
+
+def slots(storage: Storage, concurrency: int | None) -> int:
+    """How many trials are evaluated at once, by workers or by the service itself."""
+    return storage.worker_slots() or concurrency or os.cpu_count() or 1
 
 
 def _queue(
@@ -44,16 +69,21 @@ def _queue(
     application: Application | None,
     idempotency_key: str | None,
     owner: str | None,
+    at_once: int,
+    *,
+    numbered: bool = False,
 ) -> Job:
     return storage.create_job(
         name=spec.name,
-        spec=spec.canonical(),
+        spec=spec.with_batch(at_once).canonical(),
         seed=spec.seed,
         application_id=None if application is None else application.id,
         idempotency_key=idempotency_key,
         owner=owner,
         priority=spec.priority,
         concurrency=spec.concurrency,
+        numbered=numbered,
+        decided=("batch",) if spec.batch == "auto" else (),
     )
 
 
@@ -94,11 +124,19 @@ def _complete(storage: Storage, spec: JobSpec) -> tuple[JobSpec, Application | N
     if isinstance(spec.machine, Reference):
         machine = _known(storage.get_machine, spec.machine, "machine.id")
         spec = load_job({**spec.canonical(), "machine": machine.description})
+    spec = with_parts(spec)
     if application is not None:
         # What a program calls that is yet to be captured is not known.
         summary = application.summary
         called = called_collectives(summary) if summary else None
-        build_space(spec, application.ranks, called, non_commutative_reductions(summary))
+        build_space(
+            spec,
+            application.ranks,
+            called,
+            non_commutative_reductions(summary),
+            sizes_called(summary),
+        )
+    sources_of(storage, spec)
     return spec, application
 
 
@@ -119,10 +157,13 @@ def clone(
     idempotency_key: str | None,
     *,
     owner: str | None = None,
+    concurrency: int | None = None,
 ) -> Job:
     """Queue a job with the job file of another, changed by a merge patch.
 
-    What the other job leaves open means what it meant there.
+    What the other job leaves open means what it meant there; a network model that the changes clear
+    is that of new jobs. A clone that the changes do not name is named after the other job, with
+    the first number from 2 on that makes it a name of its own.
 
     Raises:
         NotFound: There is no such job.
@@ -135,8 +176,25 @@ def clone(
         changes = {}
     if not isinstance(changes, dict):
         raise InvalidInput("the changes must be an object of job file fields")
+    numbered = changes.get("name") is None
+    if numbered:
+        changes = {name: value for name, value in changes.items() if name != "name"}
     changed = merge(spec, _without_protocol(changes))
-    return _queue(storage, *_complete(storage, load_job(changed)), idempotency_key, owner)
+    if _clears_network(changes):
+        changed = {**changed, "machine": {"network": NEW_NETWORK, **changed["machine"]}}
+    new = _complete(storage, load_job(changed))
+    at_once = slots(storage, concurrency)
+    return _queue(storage, *new, idempotency_key, owner, at_once, numbered=numbered)
+
+
+def file_of_clone(storage: Storage, job_id: str) -> dict[str, Any]:
+    """The job file that a clone without changes would have now.
+
+    Raises:
+        NotFound: There is no such job.
+    """
+    job = storage.get_job(job_id)
+    return {**job.spec, "name": storage.free_job_name(job.name)}
 
 
 def _without_protocol(changes: dict[str, Any]) -> dict[str, Any]:
@@ -145,6 +203,12 @@ def _without_protocol(changes: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(machine, dict) or machine.get("network") != "fluid":
         return changes
     return {**changes, "machine": {"protocol": None, **machine}}
+
+
+def _clears_network(changes: dict[str, Any]) -> bool:
+    """Whether changes leave the network model of a machine at its default."""
+    machine = changes.get("machine")
+    return isinstance(machine, dict) and "network" in machine and machine["network"] is None
 
 
 def merge(target: Any, patch: Any) -> Any:

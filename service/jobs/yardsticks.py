@@ -7,11 +7,15 @@ from collections.abc import Sequence
 
 from searchspace.machine import Machine, parse_machine
 from searchspace.significance import ModelError, error_of
-from storage.records import Job, MeasuredConfiguration
+from storage.measured_records import MeasuredConfiguration
+from storage.records import Job
 from storage.storage import Storage
 from tuner.comparing import MOST_RANKS
 
-__all__ = ["error_for", "machine_of", "two_yardsticks", "why_not_compared"]
+__all__ = ["SCRIPTED", "error_for", "machine_of", "two_yardsticks", "why_not_compared"]
+
+SCRIPTED = "measured by a script"
+"""Where the times of a job come from that are of no model."""
 
 
 def machine_of(storage: Storage, job: Job) -> Machine:

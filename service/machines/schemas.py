@@ -8,7 +8,16 @@ from pydantic import BaseModel, Field
 
 from storage.records import Machine
 
-__all__ = ["EXAMPLE", "REQUEST_EXAMPLE", "MachinePage", "MachineView"]
+__all__ = [
+    "EXAMPLE",
+    "FILES_EXAMPLE",
+    "REQUEST_EXAMPLE",
+    "HostFileView",
+    "MachineFilesView",
+    "MachinePage",
+    "MachineView",
+    "NetworkFileView",
+]
 
 REQUEST_EXAMPLE: dict[str, Any] = {
     "name": "hu-64",
@@ -40,6 +49,14 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
+FILES_EXAMPLE: dict[str, Any] = {
+    "machine": EXAMPLE,
+    "network": {"format": "ibnetdiscover", "hosts": 64, "switches": 6, "cables": 96},
+    "host": {"cores": 32, "levels": [2, 16]},
+    "assumed": {"host_speed": "100Gf", "link_latency": "0s", "switch_latency": "60ns"},
+}
+
+
 class MachineView(BaseModel):
     """A machine description under a name, to be used by jobs as `machine: {id: ...}`."""
 
@@ -66,3 +83,34 @@ class MachinePage(BaseModel):
 
     items: list[MachineView]
     cursor: str | None = Field(description="Fetches the next page; null on the last.")
+
+
+class NetworkFileView(BaseModel):
+    """What a file with a network holds."""
+
+    format: str = Field(description="What the file was read as, such as `ibnetdiscover`.")
+    hosts: int
+    switches: int = Field(description="Switches without a host; 0 where each host is one.")
+    cables: int
+
+
+class HostFileView(BaseModel):
+    """What hwloc's XML tells of a host."""
+
+    cores: int
+    levels: list[int] = Field(
+        description="Parts of each part, from the host to its cores; empty where these differ."
+    )
+
+
+class MachineFilesView(BaseModel):
+    """What the files of a machine tell, and the machine that was stored."""
+
+    machine: MachineView | None = Field(
+        description="Null where only the inside of a host was sent, and no machine to put it in."
+    )
+    network: NetworkFileView | None
+    host: HostFileView | None
+    assumed: dict[str, str] = Field(
+        description="Fields of the machine of which neither files nor form say anything."
+    )

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 
 from searchspace.validation import check
+from service.auth.access import needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.measurements.schemas import (
@@ -25,6 +26,7 @@ router = APIRouter(prefix="/jobs/{job_id}/measurements", tags=["exports"])
 
 @router.post(
     "",
+    dependencies=[needs("jobs", "write")],
     operation_id="add_measurement",
     summary="Tell what an export gained",
     status_code=201,
@@ -51,6 +53,7 @@ async def add_measurement(
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="list_measurements",
     summary="Show what exports gained",
     response_model=MeasurementList,

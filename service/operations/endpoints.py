@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from service.auth.access import admitted
+from service.auth.access import OPEN_TO_ALL, needs
 from service.dependencies import SettingsDependency
 from service.openapi import answers
 from service.operations.checks import readiness
@@ -33,6 +33,7 @@ class Readiness(BaseModel):
 @router.get(
     "/readyz",
     tags=["service"],
+    dependencies=[OPEN_TO_ALL],
     operation_id="ready",
     summary="Check what the service stands on",
     response_model=Readiness,
@@ -60,7 +61,7 @@ def ready(request: Request, response: Response, settings: SettingsDependency) ->
     responses=answers(
         'hamtune_jobs{state="running"} 2.0\n', description="Metrics.", media="text/plain"
     ),
-    dependencies=[Depends(admitted)],
+    dependencies=[needs("metrics", "read")],
 )
 def metrics(request: Request) -> Response:
     """Metrics of the service, of all projects together, in the text format of Prometheus.

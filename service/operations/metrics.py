@@ -6,7 +6,7 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from service.version import VERSION
@@ -25,6 +25,7 @@ _HELP = {
     "hamtune_simulator_cpu_seconds": "CPU seconds of the simulator for this process.",
     "hamtune_lease_losses": "Jobs that this process drove and lost to another coordinator.",
     "hamtune_attempts_lost": "Attempts given up because nothing was heard of their workers.",
+    "hamtune_deliveries": "Messages to subscribers that this process tried, by kind and outcome.",
     "hamtune_requests": "Requests answered, by method and status.",
     "hamtune_evaluation_seconds": "Wall seconds of simulated evaluations.",
     "hamtune_request_seconds": "Seconds until an answer began.",
@@ -98,18 +99,15 @@ class _Collector:
     def _of_the_service(self, storage: Storage) -> Iterator[Metric]:
         from prometheus_client.core import GaugeMetricFamily
 
-        def gauge(name: str, text: str, values: dict[str, float], label: str) -> Metric:
-            family = GaugeMetricFamily(name, text, labels=[label])
-            for key in sorted(values):
-                family.add_metric([key], values[key])
-            return family
-
         with contextlib.suppress(SimulatorError):
-            yield gauge("hamtune_engine", "What evaluates, here.", {engine_in_use(): 1.0}, "engine")
+            yield _by_label(
+                "hamtune_engine", "What evaluates, here.", {engine_in_use(): 1.0}, "engine"
+            )
         began = time.perf_counter()
         try:
             known = storage.statistics()
             processes = storage.living_processes()
+            waiting = storage.count_waiting_deliveries()
         except Unavailable as error:
             log.warning("metrics lack the database: %s", error)
             yield GaugeMetricFamily("hamtune_database_up", "Whether it can be read.", 0)
@@ -120,20 +118,12 @@ class _Collector:
             "Seconds that the numbers below took.",
             time.perf_counter() - began,
         )
-        yield gauge("hamtune_jobs", "Jobs by state.", dict(known.jobs), "state")
-        yield gauge(
-            "hamtune_trials",
-            "Trials by state, of jobs not ended.",
-            dict(known.trials),
-            "state",
-        )
-        kinds = Counter(process.kind for process in processes)
-        yield gauge(
-            "hamtune_processes",
-            "Processes heard of.",
-            {str(kind): float(count) for kind, count in kinds.items()},
-            "kind",
-        )
+        yield _by_label("hamtune_jobs", "Jobs by state.", dict(known.jobs), "state")
+        trials = dict(known.trials)
+        yield _by_label("hamtune_trials", "Trials by state, of jobs not ended.", trials, "state")
+        counted = Counter(process.kind for process in processes)
+        kinds = {str(kind): float(count) for kind, count in counted.items()}
+        yield _by_label("hamtune_processes", "Processes heard of.", kinds, "kind")
         for name, text, value in (
             ("hamtune_queue_depth", "Evaluations that wait for a worker.", known.queued),
             ("hamtune_evaluating", "Evaluations under way.", known.evaluating),
@@ -153,5 +143,15 @@ class _Collector:
                 known.evaluations,
             ),
             ("hamtune_evaluation_cache_entries", "Outcomes known.", known.cached),
+            ("hamtune_deliveries_waiting", "Messages to subscribers not sent yet.", waiting),
         ):
             yield GaugeMetricFamily(name, text, value)
+
+
+def _by_label(name: str, text: str, values: Mapping[str, float], label: str) -> Metric:
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(name, text, labels=[label])
+    for key in sorted(values):
+        family.add_metric([key], values[key])
+    return family

@@ -10,6 +10,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from service.auth.access import OPEN_TO_ALL
 from service.problems import ProblemError
 
 __all__ = ["BUILT", "POLICY", "router"]
@@ -56,7 +57,7 @@ _NOT_BUILT = (
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/")
+@router.get("/", dependencies=[OPEN_TO_ALL])
 def page() -> HTMLResponse:
     """The page, looked for anew each time: a new build is seen at once."""
     headers = {**_HEADERS, "Cache-Control": "no-cache"}
@@ -76,7 +77,7 @@ def _policy(document: str) -> str:
     return POLICY.replace("script-src 'self'", allowed)
 
 
-@router.get("/assets/{name}")
+@router.get("/assets/{name}", dependencies=[OPEN_TO_ALL])
 def asset(name: str, request: Request) -> Response:
     """A file of the page, compressed for those who can read that."""
     path = BUILT / name

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 
 from searchspace.validation import check
-from service.auth.access import PrincipalDependency
+from service.auth.access import PrincipalDependency, needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers, body
@@ -28,6 +28,7 @@ ProjectName = Annotated[
 
 @router.get(
     "",
+    dependencies=[needs("projects", "read")],
     operation_id="list_projects",
     summary="List projects",
     response_model=ProjectPage,
@@ -45,6 +46,7 @@ def list_projects(storage: StorageDependency) -> ProjectPage:
 
 @router.get(
     "/{project}",
+    dependencies=[needs("projects", "read")],
     operation_id="get_project",
     summary="Show a project",
     response_model=ProjectView,
@@ -57,6 +59,7 @@ def get_project(project: ProjectName, storage: StorageDependency) -> ProjectView
 
 @router.patch(
     "/{project}",
+    dependencies=[needs("projects", "write")],
     operation_id="change_project",
     summary="Change what a project may use",
     response_model=ProjectView,

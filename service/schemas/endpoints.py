@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from searchspace.schema import schema
+from service.auth.access import needs
 from service.openapi import answers
 
 __all__ = ["router"]
@@ -19,6 +20,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = answers(_EXAMPLE, description="The s
 
 @router.get(
     "/job.json",
+    dependencies=[needs("service", "read")],
     operation_id="get_job_schema",
     summary="Show the JSON schema of job files",
     responses=_ANSWERS,
@@ -30,6 +32,7 @@ def get_job_schema() -> dict[str, Any]:
 
 @router.get(
     "/machine.json",
+    dependencies=[needs("service", "read")],
     operation_id="get_machine_schema",
     summary="Show the JSON schema of machine files",
     responses=_ANSWERS,

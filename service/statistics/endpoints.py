@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.openapi import answers
 from service.outcomes import Remembered
@@ -20,6 +21,7 @@ _KNOWN: Remembered[Statistics] = Remembered()
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_statistics",
     summary="Count the trials",
     response_model=Statistics,

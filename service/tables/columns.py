@@ -11,7 +11,7 @@ from service.jobs.yardsticks import error_for, machine_of
 from storage.records import Trial, TrialCells, TrialPoint
 from storage.storage import Storage
 from tuner.convergence import convergence
-from tuner.downsampling import kept
+from tuner.downsampling import sampled_indices
 
 __all__ = ["coded", "columns_of", "proximity_of", "read_table", "read_trials"]
 
@@ -27,7 +27,7 @@ def read_table(
         storage: Where the job is.
         job_id: Its id.
         after: Only trials with a higher number have a row.
-        points: About how many rows are wanted (see `tuner.downsampling.kept`); None for all.
+        points: About how many rows are wanted (see `tuner.downsampling`); None for all.
 
     Returns:
         `columns`: a list for each, equally long, of trials with an outcome. What has few different
@@ -45,7 +45,7 @@ def read_table(
     steps = {point["trial"]: point for point in converged["points"]}
     rows = [point for number, point in steps.items() if number > after]
     if points is not None:
-        rows = [rows[index] for index in kept(_steps(rows), points)]
+        rows = [rows[index] for index in sampled_indices(_steps(rows), points)]
     shown = {row["trial"]: row for row in rows}
     ours = [one for one in trials if one.number in shown]
     open_ones = [one for one in trials if one.number > after and one.number not in steps]

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
+from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.openapi import answers
 from service.parameters import JobId, Points
@@ -30,6 +31,7 @@ router = APIRouter(prefix="/jobs/{job_id}", tags=["trials"])
 
 @router.get(
     "/table",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_table",
     summary="Show all trials in columns",
     response_model=TableView,
@@ -62,6 +64,7 @@ def get_table(
 
 @router.get(
     "/rows",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_rows",
     summary="Show some trials, sorted and filtered",
     response_model=RowsView,
@@ -87,6 +90,7 @@ def get_rows(
 
 @router.get(
     "/table/{format_name}",
+    dependencies=[needs("jobs", "read")],
     operation_id="download_table",
     summary="Download all trials",
     description="All trials of a job as one file.\n\nFormats:\n\n"

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
+from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.openapi import answers
 from service.parameters import JobId
@@ -42,6 +43,7 @@ State = Annotated[TrialState | None, Query(description="Only trials in this stat
 
 @router.get(
     "",
+    dependencies=[needs("jobs", "read")],
     operation_id="list_trials",
     summary="List trials",
     response_model=TrialPage,
@@ -91,6 +93,7 @@ def _numbered(storage: Storage, job_id: str, after: int, most: int) -> list[byte
 
 @router.get(
     "/running",
+    dependencies=[needs("jobs", "read")],
     operation_id="list_running",
     summary="List evaluations under way",
     responses=answers(RUNNING_EXAMPLE, 404, 422, description="By trial; none where nothing runs."),
@@ -103,6 +106,7 @@ def list_running(job_id: JobId, storage: StorageDependency) -> list[RunningTrial
 
 @router.get(
     "/{number}",
+    dependencies=[needs("jobs", "read")],
     operation_id="get_trial",
     summary="Show a trial",
     response_model=TrialDetail,
@@ -115,12 +119,14 @@ def get_trial(
     whole: _Whole = False,
 ) -> TrialDetail:
     """One trial with the finish times of the ranks, the loads of the links, and all attempts."""
+    storage.check_job(job_id)
     trial = storage.get_trial(job_id, number)
     return TrialDetail.of_attempts(trial, storage.trial_attempts(job_id, number), whole=whole)
 
 
 @router.post(
     "/{number}/replay",
+    dependencies=[needs("jobs", "write")],
     operation_id="replay_trial",
     summary="Evaluate a trial again",
     response_model=Replay,

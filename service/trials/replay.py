@@ -18,8 +18,8 @@ from storage.networks import ProjectNetworks
 from storage.records import FINAL_TRIAL_STATES, Outcome, Trial
 from storage.storage import Storage
 from workers.evaluator import outcome_of
-from workers.simulator_client import Simulator, simulator_version
-from workers.subject import Subject, Subjects
+from workers.simulator_client import Simulator, engine_in_use, simulator_version
+from workers.tuning_problem import TuningProblem, TuningProblems
 
 __all__ = ["EXAMPLE", "WALL_SECONDS", "Replay", "replay"]
 
@@ -106,10 +106,12 @@ def replay(storage: Storage, job_id: str, number: int, *, whole: bool = False) -
         ProblemError: 429, another replay is under way in this process.
         SimulatorError: The simulator does not start.
     """
-    trial = storage.get_trial(job_id, number)
+    job, trial = storage.get_job(job_id), storage.get_trial(job_id, number)
     if trial.state not in FINAL_TRIAL_STATES or trial.state == "cancelled":
         raise Conflict(f"trial {number} is {trial.state}; only one with an outcome is replayed")
-    if storage.get_job(job_id).application_id is None:
+    if job.spec.get("external") == "measurements":
+        raise Conflict(f"trial {number} was measured by a script; there is nothing to repeat")
+    if job.application_id is None:
         raise Conflict(f"job {job_id} has no application to replay")
     if not _one_at_a_time.acquire(blocking=False):
         raise ProblemError(
@@ -124,30 +126,30 @@ def replay(storage: Storage, job_id: str, number: int, *, whole: bool = False) -
 
 
 def _evaluated(storage: Storage, trial: Trial) -> Outcome:
-    subject = Subjects(storage).of(trial.job_id)
+    tuning = TuningProblems(storage).of(trial.job_id)
     try:
-        return _simulated(storage, subject, trial)
+        return _simulated(storage, tuning, trial)
     except Infeasible as error:
         return Outcome(status="infeasible", reason={"kind": "infeasible", "message": str(error)})
 
 
-def _simulated(storage: Storage, subject: Subject, trial: Trial) -> Outcome:
+def _simulated(storage: Storage, tuning: TuningProblem, trial: Trial) -> Outcome:
     resolved = resolve(
         Configuration.from_json(trial.configuration),
-        subject.machine_of(trial),
-        subject.ranks,
-        collectives=subject.calls,
-        traffic=subject.traffic,
-        kept=ProjectNetworks(storage, subject.project),
+        tuning.machine_of(trial),
+        tuning.ranks,
+        collectives=tuning.calls,
+        traffic=tuning.traffic,
+        cache=ProjectNetworks(storage, tuning.project),
     )
-    limits = subject.limits_of(trial)
-    with Simulator(subject.replayed(trial).paths) as simulator:
+    limits = tuning.limits_of(trial)
+    with Simulator(tuning.replayed(trial).paths) as simulator:
         answer = simulator.evaluate(
-            subject.request(resolved),
+            tuning.request(resolved),
             memory_bytes=limits.memory,
             wall_seconds=min(WALL_SECONDS, limits.wall_seconds),
         )
-    return outcome_of(answer, None, subject.workload)
+    return outcome_of(answer, None, tuning.workload, engine=engine_in_use())
 
 
 def _compared(trial: Trial, now: Outcome, *, whole: bool) -> Replay:

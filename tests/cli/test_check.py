@@ -43,6 +43,15 @@ def test_it_tells_the_space_and_what_the_job_may_take(hamtune: Hamtune) -> None:
     assert found["estimate"]["trials"] == trials
     seconds = trials * found["evaluation"]["cpu_seconds"] / found["estimate"]["at_once"]
     assert found["estimate"]["seconds"] == pytest.approx(seconds)
+    assert found["estimate"]["search_seconds"] > 0.1
+
+
+def test_a_budget_on_the_clock_bounds_simulation_and_search_together(hamtune: Hamtune) -> None:
+    budget = {"trials": 20, "wall_seconds": 2}
+    estimate = hamtune.json("check", hamtune.job_file({**JOB, "budget": budget}))["estimate"]
+
+    assert 0 < estimate["search_seconds"] < 2
+    assert estimate["seconds"] + estimate["search_seconds"] == pytest.approx(2)
 
 
 def test_it_says_so_in_words(hamtune: Hamtune) -> None:
@@ -53,6 +62,19 @@ def test_it_says_so_in_words(hamtune: Hamtune) -> None:
     assert "  ordering: original, hamorder" in said
     assert "left out: collectives.gather: the application never calls it" in said
     assert "estimate      " in said
+    assert " of simulation, and roughly " in said
+
+
+def test_it_says_what_a_script_does_and_promises_no_time_of_its_measurements(
+    hamtune: Hamtune,
+) -> None:
+    job_file = hamtune.job_file({**JOB, "external": "measurements"})
+    told = hamtune("check", job_file).stdout
+    assert "script        measures what the search asks" in told
+    assert "estimate" not in told
+    refused = hamtune("run", job_file)
+    assert refused.returncode != 0
+    assert "external: measurements needs a service that a script can reach" in refused.stderr
 
 
 def test_a_machine_is_found_by_its_id(hamtune: Hamtune) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from hamtune_client import Client
 from tests.cli.conftest import SECONDS, Hamtune, Running
 
 
@@ -51,6 +52,42 @@ def test_separate_processes_find_the_same_trials(
     for trial in trials:
         told = f"{of_job} trial={ended['id']}-{trial['number']}: {trial['state']}"
         assert len([line for line in worked if line.startswith(told)]) == 1
+
+
+def test_scripts_propose_and_measure_over_separate_processes(
+    hamtune: Hamtune,
+    job: dict[str, Any],
+    create_database: Callable[[], str],
+    redis_url: str,
+) -> None:
+    hamtune.environment = {
+        "HAMTUNE_DATABASE_URL": create_database(),
+        "HAMTUNE_BROKER_URL": redis_url,
+        "HAMTUNE_ARTIFACTS_URL": (hamtune.directory / "artifacts").as_uri(),
+    }
+    with ExitStack() as processes:
+        api = processes.enter_context(
+            hamtune.running("api", "--port", "0", ready="serving http://")
+        )
+        processes.enter_context(hamtune.running("coordinator"))
+        processes.enter_context(hamtune.running("worker", "--concurrency", "1"))
+        client = processes.enter_context(Client(api.url))
+        budget = {"budget": {"trials": 3}}
+        proposing = client.submit({**job, **budget, "external": "proposals"})
+        parameters = proposing.space().parameters
+        first = {one.name: one.choices[0] if one.choices else one.low for one in parameters}
+        for key in ("a", "b", "c"):
+            assert proposing.evaluate(first, key=key).state == "completed"
+        assert proposing.wait(timeout=SECONDS).state == "completed"
+
+        measuring = client.submit({**job, **budget, "external": "measurements"})
+        values = []
+        while (asked := measuring.ask(asker="here")) is not None:
+            values.append(1.0 + 0.1 * asked.number)
+            asked.tell(values[-1])
+        told = [(trial.value, trial.worker) for trial in measuring.trials()]
+        assert measuring.wait(timeout=SECONDS).state == "completed"
+    assert told == [(value, "here") for value in values]
 
 
 def log_of(running: Running) -> list[str]:

@@ -100,7 +100,7 @@ def test_a_trace_is_replayed_from_its_file(
 @pytest.mark.parametrize(
     ("more", "changes", "status", "complaint"),
     [
-        (["--memory", "1MiB"], {"machine": MACHINE.replace("8", "1600", 1)}, "failed", "memory"),
+        (["--memory", "4MiB"], {"machine": MACHINE.replace("8", "1600", 1)}, "failed", "memory"),
         (
             [],
             {"configuration": "{topology: mesh-2d, collectives: {bcast: SMP_linear}}"},

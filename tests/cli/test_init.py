@@ -46,6 +46,57 @@ def test_an_existing_network_is_named_and_kept(hamtune: Hamtune) -> None:
     assert read_job(hamtune.directory / "job.yaml").known_ranks == 16
 
 
+def infiniband(spines: int) -> str:
+    """What `ibnetdiscover` prints of two leaves with two hosts each, and spines above them."""
+    leaves = [f"S-{leaf:04x}" for leaf in range(2)]
+    blocks = []
+    for leaf, name in enumerate(leaves):
+        hosts = [
+            f'[{port}] "H-{leaf}{port}"[1](aa{leaf}{port}) # "n{leaf}{port} HCA-1" lid 5 4xEDR'
+            for port in (1, 2)
+        ]
+        above = [
+            f'[{33 + spine}] "S-f{spine}"[{leaf + 1}] # "spine" lid 4 4xHDR'
+            for spine in range(spines)
+        ]
+        blocks.append([f"switchguid=0x{leaf + 1}({leaf + 1})", f'Switch 36 "{name}" # "{name}"'])
+        blocks[-1] += [*hosts, *above]
+    blocks += [[f"switchguid=0x9{n}(9{n})", f'Switch 36 "S-f{n}" # "f{n}"'] for n in range(spines)]
+    blocks += [
+        [f"caguid=0xbb{leaf}{port}", f'Ca 1 "H-{leaf}{port}" # "n{leaf}{port} HCA-1"']
+        for leaf in range(2)
+        for port in (1, 2)
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+@pytest.mark.parametrize(("spines", "tie_rule"), [(1, "lowest-id"), (2, "spread")])
+def test_an_infiniband_fabric_gets_its_own_rates_protocol_and_routes(
+    hamtune: Hamtune, spines: int, tie_rule: str
+) -> None:
+    (hamtune.directory / "fabric.txt").write_text(infiniband(spines))
+    hamtune("init", *answers(cluster="fabric.txt", application="cg.S.4"))
+
+    job = read_job(hamtune.directory / "job.yaml")
+    machine = job.described_machine
+    assert machine.tie_rule == tie_rule
+    assert machine.link_bandwidth * 8 == 200e9
+    assert machine.host_link_bandwidth == pytest.approx(100e9 / 8)
+    assert machine.model_text == "packets, verbs"
+
+
+def test_who_reads_a_fat_tree_with_the_default_rule_for_routes_is_warned(hamtune: Hamtune) -> None:
+    (hamtune.directory / "fabric.txt").write_text(infiniband(2))
+    hamtune("init", *answers(cluster="fabric.txt", application="cg.S.4"))
+    path = hamtune.directory / "job.yaml"
+    assert "warning" not in hamtune("check", "--no-evaluation", path).stderr
+
+    path.write_text(path.read_text().replace("  tie_rule: spread", "  # none"))
+    said = hamtune("check", "--no-evaluation", path).stderr
+    assert f"{path}: warning: machine.tie_rule: " in said
+    assert "tie_rule: spread" in said
+
+
 @pytest.mark.parametrize("hosts", ["1", "2", "3"])
 def test_few_hosts_are_a_cluster_too(hamtune: Hamtune, hosts: str) -> None:
     done = hamtune("init", *answers(cluster=hosts, application="ep.S.1", degree="2"))
@@ -97,6 +148,56 @@ def test_a_directory_of_sources_gets_a_recipe_to_fill_in(hamtune: Hamtune) -> No
     job = yaml.safe_load(done.stdout)
     assert job["name"] == "solver"
     assert job["application"]["build"] == "make"
+
+
+def test_a_program_of_ones_own_is_told_of_in_options(hamtune: Hamtune) -> None:
+    (hamtune.directory / "solver").mkdir()
+    own = ("--build", "make CC=mpicc", "--run", "./solve 'a b'", "--ranks", "8", "--name", "mine")
+    done = hamtune("init", *answers(application="solver"), *own, "-o", "-")
+
+    job = yaml.safe_load(done.stdout)
+    assert job["name"] == "mine"
+    assert job["application"] == {
+        "source": "solver",
+        "build": "make CC=mpicc",
+        "run": "./solve 'a b'",
+        "ranks": 8,
+    }
+    refused = hamtune.refused("init", *answers(), "--ranks", "8")
+    assert "--ranks goes with a directory of sources, not with is.S.32" in refused
+
+
+def test_the_main_collectives_of_a_program_are_searched(hamtune: Hamtune) -> None:
+    job = yaml.safe_load(hamtune("init", *answers(), "-o", "-").stdout)
+    assert {"alltoallv", "alltoall", "allreduce", "bcast"} <= set(job["search"]["collectives"])
+
+
+def ask(hamtune: Hamtune, *arguments: str, told: str) -> subprocess.CompletedProcess[str]:
+    """`hamtune init` with answers on stdin."""
+    return subprocess.run(
+        [ROOT / "hamtune", "init", *arguments, "-o", "-"],
+        cwd=hamtune.directory,
+        env=hamtune.whole_environment(),
+        input=told,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_of_a_network_that_there_is_no_degree_is_asked(hamtune: Hamtune) -> None:
+    (hamtune.directory / "fabric.txt").write_text(infiniband(2))
+    done = ask(hamtune, "--application", "cg.S.4", "--cluster", "fabric.txt", told="\n\n")
+
+    assert done.returncode == 0, done.stderr
+    assert "Links per host" not in done.stderr
+
+
+def test_an_answer_that_is_missing_is_named(hamtune: Hamtune) -> None:
+    done = ask(hamtune, "--application", "is.S.32", told="32\n")
+
+    assert done.returncode == 2
+    assert "there is no answer on stdin; give it as --degree" in done.stderr
 
 
 def test_a_file_that_is_there_is_left_alone(hamtune: Hamtune) -> None:

@@ -109,7 +109,7 @@ def test_ctrl_c_of_the_service_stops_it_and_takes_its_address_back(
     assert hamtune.json("show", job_id)["state"] == "running"
 
 
-def test_pause_resume_cancel_and_clone(
+def test_pause_resume_cancel_clone_delete_and_restore(
     hamtune: Hamtune, valve: Valve, long_job: dict[str, Any], undisturbed: list[dict[str, Any]]
 ) -> None:
     hamtune.job_file(long_job)
@@ -139,10 +139,13 @@ def test_pause_resume_cancel_and_clone(
         assert [job["id"] for job in hamtune.json("jobs", "--archived", "only")] == [clone]
         assert hamtune("archive", clone, "--undo").stdout == f"idler ({clone}): listed again\n"
         assert "no job" in hamtune.refused("archive", "nosuchjob", status=1)
-        assert "--yes" in hamtune.refused("delete", clone, status=1)
-        assert hamtune.json("delete", clone, "--yes")["state"] == "deleted"
-        assert "no job" in hamtune.refused("show", clone, status=1)
+        some = hamtune.trials(job_id)
+        for deleted in (clone, job_id):
+            assert hamtune.json("delete", deleted)["state"] == "deleted"
+            assert "was deleted" in hamtune.refused("resume", deleted, status=1)
         valve.open()
+        assert hamtune.json("restore", job_id)["state"] == "paused"
+        assert hamtune.trials(job_id) == some
         hamtune.json("resume", job_id)
         assert hamtune.json("watch", job_id)["state"] == "completed"
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -177,6 +180,24 @@ def test_an_application_is_simulated_under_its_rules(hamtune: Hamtune, tmp_path:
         (("--application", "is.S.16", "--commutative"), "whether its operations commute"),
         (("--job", "sorted"), "either MACHINE or --job"),
         (("--picture", "gains.jpg"), "--picture"),
+        (("--testbed", "torus"), "need --application or --job"),
+        (("--program", "./is"), "go with --testbed or --mpirun"),
+        (("--application", "is.S.16", "--testbed", "torus"), "--program 'PROGRAM ARGUMENTS'"),
+        (
+            ("--application", "is.S.16", "--mpirun", "mpirun", "--program", "./is"),
+            "--mpirun needs --hosts",
+        ),
+        (
+            ("--application", "is.S.16", "--testbed", "nobody", "--program", "./is"),
+            "no testbed 'nobody' is up",
+        ),
+        (
+            (
+                *("--application", "is.S.16", "--testbed", "torus", "--program", "./is"),
+                *("--target", "intelmpi-2021"),
+            ),
+            "cannot be run here",
+        ),
         ((), "topology: is required"),
         (("--configuration", "{topology: torus-9d}"), "torus-9d"),
         (("--target", "mpich-4.0", "--library", "/etc/hostname", "-o", "out"), "/etc/hostname"),
@@ -244,3 +265,70 @@ def test_a_pipeline_of_calls_may_get_what_is_slow_alone(hamtune: Hamtune, tmp_pa
     write_trace(trace, TraceHeader(ranks=16, program="pipeline"), [operations] * 16)
     found = hamtune.json("rules", MACHINE, *TORUS, "--application", trace)
     assert found["program"]["seconds"] <= found["program"]["default_seconds"]
+
+
+NEAR = (
+    "{nodes: 4, host_speed: 2Gf, link_bandwidth: 20Mbps, network: packets,"
+    " topology: {edges: [[0, 1], [1, 2], [2, 3], [0, 3]]}}"
+)
+SUMS = r"""
+#include <mpi.h>
+static double in[20000], out[20000];
+int main(int argc, char **argv)
+{
+  MPI_Init(&argc, &argv);
+  for (int step = 0; step < 10; step++) {
+    MPI_Allreduce(in, out, step % 2 ? 4 : 20000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Bcast(in, 5000, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def sums(tmp_path: Path, hamtune: Hamtune) -> tuple[Path, Path]:
+    """A program that sums, and its trace."""
+    source, trace, binary = tmp_path / "sums.c", tmp_path / "sums.ht", tmp_path / "sums"
+    source.write_text(SUMS)
+    hamtune("capture", "--ranks", "4", "--declared-flops", "-o", trace, "--", source)
+    subprocess.run(["mpicc.openmpi", "-O1", str(source), "-o", str(binary)], check=True)
+    return trace, binary
+
+
+def test_rules_are_measured_on_a_testbed_and_the_fastest_are_written(
+    hamtune: Hamtune,
+    sums: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HAMTUNE_TESTBEDS", str(tmp_path / "testbeds"))
+    checks = {check["name"]: check for check in hamtune.json("testbed", "doctor")["checks"]}
+    if checks["namespaces"]["status"] == "failed":
+        pytest.skip(checks["namespaces"]["text"])
+    trace, binary = sums
+    measuring = ("--testbed", "rules-four", "--program", str(binary), "--precision", "0.5")
+    given = ("--application", str(trace), *measuring, "--minutes", "5")
+    hamtune("testbed", "up", NEAR, "--scale", "1", "--name", "rules-four")
+    try:
+        other = "{nodes: 4, degree: 2, host_speed: 2Gf, link_bandwidth: 20Mbps, network: packets}"
+        ring = ("--configuration", "{topology: random, topology_seed: 1}")
+        assert "another network" in hamtune.refused("rules", other, *ring, *given)
+        done = hamtune("rules", NEAR, *given, "--json", "-o", tmp_path / "rules")
+    finally:
+        hamtune("testbed", "down", "rules-four")
+    if done.returncode:  # only where other work left no core to the ranks
+        assert "no run counts: the cores of this host were busy" in done.stderr, done.stderr
+        assert os.getloadavg()[0] > (os.cpu_count() or 1), done.stderr
+        return
+    measured = json.loads(done.stdout)["measured"]
+    whole = measured["whole"]
+    assert set(whole) == {"rules", "single", "library"}
+    assert measured["seconds"] > 0
+    assert set(measured["kept"].values()) <= set(whole)
+    assert measured["runs"] >= 5
+    with (tmp_path / "rules/measured.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["rules"] for row in rows} == {*whole, "kept"}
+    assert (tmp_path / "rules/dynamic-rules.conf").exists()

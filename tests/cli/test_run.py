@@ -228,7 +228,7 @@ def test_a_space_without_a_feasible_point_fails_plainly(
 ) -> None:
     # A memory limit that no evaluation on so many hosts can keep makes every trial fail.
     job["machine"]["nodes"] = 1600
-    job["limits"] = {"memory": "1MiB"}
+    job["limits"] = {"memory": "4MiB"}
 
     done = hamtune("run", hamtune.job_file(job))
 

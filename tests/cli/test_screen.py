@@ -23,4 +23,4 @@ def test_a_censored_trial_shows_its_bound() -> None:
         console.print(trial_table([trial]))
 
     row = captured.get().splitlines()[1]
-    assert row.split() == ["3", "censored", "(cached)", ">", "80", "ms", "0.50", "mesh-2d"]
+    assert row.split() == ["3", "censored", "(cached)", ">", "80", "ms", "0.50", "topology=mesh-2d"]

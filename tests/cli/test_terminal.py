@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cli.curves import Axis, Curve
-from cli.terminal import compared, curve_text, describe, gained, status_line
+from cli.terminal import compared, curve_text, describe, gained, outlook_text, status_line
 
 
 def curve(best: tuple[float | None, ...], baselines: dict[str, float]) -> Curve:
@@ -44,10 +44,14 @@ def test_a_configuration_in_one_line_names_what_differs_from_the_default() -> No
         "topology": "random",
         "topology_seed": 3,
         "ordering": "hamorder",
+        "mapping_seed": 1,
         "collectives": {"allreduce": "rdb", "bcast": "default"},
     }
 
-    assert describe(configuration) == "random seed=3 hamorder allreduce=rdb"
+    assert describe(configuration) == (
+        "topology=random topology_seed=3 ordering=hamorder allreduce=rdb"
+    )
+    assert describe({"mapping": "auto", "mapping_seed": 2}) == "mapping=auto mapping_seed=2"
 
 
 def test_the_status_line_tells_state_progress_and_incumbent() -> None:
@@ -72,8 +76,30 @@ def test_the_status_line_tells_state_progress_and_incumbent() -> None:
     )
     job["progress"]["kinds"] = {"estimate": 3, "baseline": 2, "search": 20, "verification": 1}
     assert ", 20/38 trials + 3 baselines + 3 verified, " in status_line(job)
+    job["progress"]["outlook"] = {"trial": 31, "probability": 0.124, "gain": 0.0042}
+    assert ", a further gain above 1% is 12% likely, 0.4% expected, 12.3 CPU s" in status_line(job)
+    job["space"]["size"] = 21
+    assert ", 20/21 trials + " in status_line(job)
+    wall = {"kind": "wall", "message": "stopped after 2 s", "trials": 2}
+    job["progress"]["failures"] = [wall, {"kind": "crash", "message": "", "trials": 1}]
+    assert ", 3 failed: stopped after 2 s (2), best 71.2 ms" in status_line(job)
     job["ended_because"] = "until"
     assert "completed (no further gain is likely), " in status_line(job)
+    job["ended_because"] = "exhausted"
+    assert "completed (every configuration that differs was tried), " in status_line(job)
+
+
+@pytest.mark.parametrize(
+    ("probability", "gain", "words"),
+    [
+        (0.0, 0.0, "below 1% likely, below 0.1% expected"),
+        (0.5, 0.031, "50% likely, 3.1% expected"),
+        (1.0, 0.2, "over 99% likely, 20.0% expected"),
+    ],
+)
+def test_a_guess_is_not_called_certain(probability: float, gain: float, words: str) -> None:
+    outlook = {"trial": 31, "probability": probability, "gain": gain}
+    assert outlook_text(outlook) == f"a further gain above 1% is {words}"
 
 
 @pytest.mark.parametrize(

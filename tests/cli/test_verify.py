@@ -102,6 +102,37 @@ def test_what_cannot_be_measured_is_said(tuned: Hamtune, tmp_path: Path) -> None
     assert "the exported run failed with status 1" in failed.stderr.splitlines()[0]
 
 
+def test_an_export_says_what_its_library_will_not_run(tuned: Hamtune) -> None:
+    said = tuned("export", "tuned", "--format", "mpich", "-o", "other").stderr.splitlines()
+
+    assert said[0].startswith("hamtune: warning: MPICH 4.0 does not run what was simulated: ")
+    assert "hamtune: warning: what is exported takes " in said[-1]
+    assert "'--target mpich-4.0 --nearest' exports the nearest" in said[-1]
+    same = tuned("export", "tuned", "--target", "openmpi-4.1", "-o", "same")
+    assert "warning" not in same.stderr
+
+
+def test_hosts_may_be_listed_in_the_command(tuned: Hamtune) -> None:
+    export = ("export", "tuned", "--target", "openmpi-4.1", "-o", "listed", "--hosts")
+    assert "not a number or a range" in tuned.refused(*export, "n[0-x]")
+    assert "names 3 hosts; the machine has 4" in tuned.refused(*export, "n[0-2]")
+    assert "'nowhere' does not exist" in tuned.refused(*export, "nowhere")
+
+    assert tuned(*export, "n[0-3]").returncode == 0
+    listed = (tuned.directory / "listed/hostfile").read_text()
+    assert listed == (tuned.directory / "out/hostfile").read_text()
+
+
+def test_an_export_says_which_files_it_replaces(tuned: Hamtune) -> None:
+    export = ("export", "tuned", "--target", "openmpi-4.1", "--hosts", "hosts", "-o", "again")
+    assert "replaced" not in tuned(*export).stderr
+    assert "replaced" not in tuned(*export).stderr
+    (tuned.directory / "again/hostfile").write_text("mine\n")
+
+    said = tuned(*export).stderr
+    assert "hamtune: warning: replaced what was in again/hostfile\n" in said
+
+
 def test_bad_hosts_and_targets_are_refused(tuned: Hamtune) -> None:
     (tuned.directory / "short").write_text("a b c\n")
     (tuned.directory / "twice").write_text("a b c a\n")

@@ -165,6 +165,7 @@ def test_all_mistakes_of_a_file_have_their_lines(hamtune: Hamtune, job: dict[str
 
 
 def test_a_job_that_does_not_exist(hamtune: Hamtune) -> None:
+    hamtune.data.mkdir()
     for command in ("show", "cancel", "best"):
         assert "no job nosuchjob" in hamtune.refused(command, "nosuchjob", status=1)
 
@@ -217,7 +218,7 @@ def test_a_job_loads_no_library_that_it_does_not_need() -> None:
 
 def test_every_command_teaches_with_an_example() -> None:
     commands = all_commands()
-    for group in ("keys", "projects", "testbed", "topology", "trace"):
+    for group in ("keys", "notify", "projects", "testbed", "topology", "trace"):
         inside = commands.pop(group).commands  # type: ignore[attr-defined]
         commands |= {f"{group} {name}": command for name, command in inside.items()}
 
@@ -235,3 +236,13 @@ def test_a_directory_that_cannot_be_written(hamtune: Hamtune, job: dict[str, Any
     line = hamtune.refused("run", hamtune.job_file(job), status=1)
 
     assert str(hamtune.data) in line
+
+
+@pytest.mark.parametrize("command", [("jobs",), ("show", "j"), ("best", "j"), ("trials", "j")])
+def test_a_data_directory_that_is_not_there_is_named_and_not_made(
+    hamtune: Hamtune, command: tuple[str, ...]
+) -> None:
+    missing = hamtune.directory / "mistyped"
+    said = hamtune.refused(*command, "--data", str(missing), status=1)
+    assert f"there is no data at {missing}" in said
+    assert not missing.exists()

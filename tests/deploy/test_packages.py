@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tempfile
 import tomllib
 import venv
 import zipfile
@@ -14,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.dist import make_client, make_service
+from deploy.dist import make_client, make_man_page, make_service
 from searchspace.kernels import trace_summary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +54,7 @@ def environment(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactor
 
 def top_levels(wheel: Path) -> set[str]:
     names = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    return {name for name in names if not name.endswith(".dist-info")}
+    return {name for name in names if not name.endswith((".dist-info", ".data"))}
 
 
 def test_one_name_is_claimed(wheels: dict[str, Path]) -> None:
@@ -76,6 +79,28 @@ def test_all_that_runs_is_inside(wheels: dict[str, Path]) -> None:
     ):
         assert f"hamtune/rooms/{name}" in names
     assert not [name for name in names if "node_modules" in name or "/tests/" in name]
+
+
+def test_the_man_page_is_where_man_looks(wheels: dict[str, Path], environment: Path) -> None:
+    names = zipfile.ZipFile(wheels["hamtune"]).namelist()
+    beside = [one.partition(".data/")[2] for one in names if ".data/" in one]
+    assert beside == ["data/share/man/man1/hamtune.1"]  # and nothing else of the environment
+    page = (environment / "share/man/man1/hamtune.1").read_text().replace("\\-", "-")
+    assert page.startswith(('.\\"', "'\\\"", ".TH"))
+    assert "hamtune run [OPTIONS]" in page
+    assert "hamtune completion [OPTIONS]" in page
+
+
+def test_the_source_package_holds_the_man_page() -> None:
+    from scikit_build_core import build
+
+    page = make_man_page()
+    with tempfile.TemporaryDirectory() as folder:
+        with contextlib.chdir(ROOT):
+            name = build.build_sdist(folder)
+        with tarfile.open(Path(folder) / name) as sources:
+            names = sources.getnames()
+    assert [one for one in names if one.endswith(f"/{page.relative_to(ROOT)}")]
 
 
 def test_the_service_needs_what_the_lock_was_made_of() -> None:

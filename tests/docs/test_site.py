@@ -57,7 +57,20 @@ def test_the_client_is_told(site: Path) -> None:
     html = (site / "client.html").read_text()
     told = [name for name in hamtune_client.__all__ if not name.startswith("Async")]
     missing = [name for name in told if f'hamtune_client.{name}"' not in html]
-    assert [name for name in missing if f'models.{name}"' not in html] == []
+    modules = ("models", "records")
+    assert [
+        name for name in missing if not any(f'{room}.{name}"' in html for room in modules)
+    ] == []
+    methods = ("submit", "upload_source", "add_machine", "create_key")
+    assert [name for name in methods if f'hamtune_client.Client.{name}"' not in html] == []
+
+
+def test_notebooks_are_pages_with_their_code_and_the_file(site: Path) -> None:
+    for notebook in (ROOT / "docs/notebooks").glob("*.ipynb"):
+        html = (site / "notebooks" / f"{notebook.stem}.html").read_text()
+        assert "hamtune_client" in html and "highlight-python" in html
+        assert f"/{notebook.name}" in html and 'class="reference download' in html
+        assert list(site.glob(f"_downloads/*/{notebook.name}"))
 
 
 def test_there_is_a_man_page(site: Path, place: Path) -> None:

@@ -1,8 +1,9 @@
 import asyncio
 import inspect
 import io
+import sys
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,45 +15,47 @@ from pydantic import BaseModel
 
 from cli.in_process import InProcess
 from hamtune_client import (
+    Application,
+    ApplicationRecord,
+    AskedTrial,
+    AsyncApplication,
+    AsyncAskedTrial,
     AsyncClient,
     AsyncJob,
+    AuditEntry,
     Best,
     BestSoFar,
+    Check,
     Client,
+    Convergence,
+    Deletion,
+    Delivery,
     Event,
     HamtuneClientError,
     Job,
     JobRecord,
+    Key,
+    MachineRecord,
+    Measured,
+    Measurement,
+    NewKey,
+    NewSubscription,
+    Outlook,
+    OutlookPoint,
     Progress,
+    ProjectRecord,
     Refused,
     Replay,
+    RunningTrial,
+    Session,
+    Subscription,
     Trial,
     Unreachable,
 )
 from service.app import create_app
 from service.runtime import Runtime
-from storage.records import Outcome
 from storage.storage import Storage
 from tests.service.conftest import SPEC
-
-DONE = Outcome(status="completed", value=2.0, cpu_seconds=1.0)
-BETTER = Outcome(status="completed", value=1.0, cpu_seconds=1.0)
-CUT = Outcome(status="censored", value=1.0)
-
-
-@pytest.fixture
-def hamtune(runtime: Runtime) -> Iterator[Client]:
-    """The client over the service in this process."""
-    with Client("http://localhost", transport=InProcess(create_app(runtime))) as client:
-        yield client
-
-
-@pytest.fixture
-def job(hamtune: Client, create_job: Callable[..., str], add_trials: Callable[..., None]) -> Job:
-    """A job with a baseline and three trials."""
-    job_id = create_job()
-    add_trials(job_id, DONE, DONE, BETTER, CUT, baselines=("torus-2d",))
-    return hamtune.job(job_id)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,24 @@ def job(hamtune: Client, create_job: Callable[..., str], add_trials: Callable[..
         (Best, "BestView"),
         (Trial, "TrialDetail"),
         (Replay, "Replay"),
+        (ApplicationRecord, "ApplicationView"),
+        (MachineRecord, "MachineView"),
+        (Check, "CheckView"),
+        (Convergence, "ConvergenceView"),
+        (Measured, "MeasuredList"),
+        (Measurement, "MeasurementView"),
+        (RunningTrial, "RunningTrial"),
+        (Session, "SessionView"),
+        (Deletion, "Deletion"),
+        (Key, "KeyView"),
+        (NewKey, "NewKeyView"),
+        (Outlook, "OutlookView"),
+        (OutlookPoint, "OutlookPoint"),
+        (AuditEntry, "AuditView"),
+        (ProjectRecord, "ProjectView"),
+        (Subscription, "SubscriptionView"),
+        (NewSubscription, "NewSubscriptionView"),
+        (Delivery, "DeliveryView"),
     ],
 )
 def test_models_are_those_of_the_interface(
@@ -102,13 +123,28 @@ def test_a_job_is_submitted_steered_and_listed(hamtune: Client, tmp_path: Path) 
     }  # fmt: skip
     copy = job.clone({"name": "copy", "seed": 7})
     assert (copy.name, copy.record.seed) == ("copy", 7)
+    unnamed = job.clone({"seed": 8})
+    assert unnamed.name == "cg-16-2"
+    unnamed.cancel().delete(now=True)
     assert [one.name for one in hamtune.jobs()] == ["copy", "cg-16"]
     assert [one.id for one in hamtune.jobs(search="cop")] == [copy.id]
     assert copy.cancel().archive().record.archived_at is not None
     assert [one.name for one in hamtune.jobs()] == ["cg-16"]
     assert [one.name for one in hamtune.jobs(archived="only")] == ["copy"]
     assert copy.archive(False).record.archived_at is None
+    deletion = copy.delete()
+    assert deletion.restore == f"hamtune restore {copy.id}"
+    with pytest.raises(Refused, match="was deleted; 'hamtune restore"):
+        copy.refresh()
+    (gone,) = hamtune.list_jobs(deleted="only")
+    assert (gone.id, gone.record.restorable_until) == (copy.id, deletion.restorable_until)
+    assert gone.restore().state == "cancelled"
     copy.delete()
+    assert hamtune.restore("copy").id == hamtune.restore(copy.id).id == copy.id
+    assert copy.delete(now=True).restorable_until is None
+    assert list(hamtune.jobs(deleted="only")) == []
+    with pytest.raises(Refused, match="there is no job"):
+        copy.restore()
     assert [one.id for one in hamtune.jobs(state="queued")] == [job.id]
     path = tmp_path / "job.yaml"
     path.write_text("name: from a file\n" + _yaml_of_spec())
@@ -129,7 +165,10 @@ def test_results_are_read(hamtune: Client, job: Job) -> None:
     assert [trial.number for trial in job.trials(state="censored")] == [4]
     assert job.trial(1).label == "torus-2d"
     assert job.table("csv").startswith(b"number,")
-    assert job.importance().note == "at least 12 completed trials are needed"
+    assert job.importance().note == "3 completed trials of the search space: at least 12 are needed"
+    front = job.front("power", reference=(3.0, 1e9))
+    assert [(one.trial, one.value) for one in front.points] == [(3, 1.0)]
+    assert front.hypervolume == (3.0 - 1.0) * (1e9 - front.points[0].power)
     counted = job.statistics()
     assert (counted.trials, counted.states["censored"]) == (4, 1)
     assert [(one.name, one.values[0].trial) for one in counted.parameters] == [("topology_seed", 3)]
@@ -182,6 +221,15 @@ def test_trials_become_a_data_frame_and_a_figure(job: Job) -> None:
     plt.close(axes.figure)
 
 
+def test_a_figure_needs_no_pandas(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    axes = job.plot()
+    assert axes.get_title() == job.name
+    plt.close(axes.figure)
+    with pytest.raises(HamtuneClientError, match="pip install pandas"):
+        job.to_dataframe()
+
+
 def test_events_come_to_an_end_with_the_job(hamtune: Client, storage: Storage) -> None:
     job = hamtune.submit(SPEC)
     job.cancel()
@@ -228,8 +276,24 @@ def test_a_service_that_is_away_is_said() -> None:
         raise httpx.ConnectError("refused")
 
     client = Client("http://127.0.0.1:9", transport=httpx.MockTransport(refuse))
-    with pytest.raises(Unreachable, match=r"no answer from http://127\.0\.0\.1:9"):
+    with pytest.raises(Unreachable, match=r"no answer from http://127\.0\.0\.1:9") as away:
         client.job("x")
+    assert away.value.__suppress_context__  # one line, not the story of three libraries
+
+
+def test_a_password_in_a_url_is_not_shown() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            raise httpx.ConnectError("refused")
+        return httpx.Response(502, text="<html>")
+
+    client = Client("http://me:hunter2@127.0.0.1:9", transport=httpx.MockTransport(answer))
+    with pytest.raises(Unreachable) as away:
+        client.session()
+    with pytest.raises(Refused, match="answers 502") as refused:
+        client.check(SPEC)
+    for error in (away.value, refused.value):
+        assert "hunter2" not in str(error) and "127.0.0.1" in str(error)
 
 
 def test_the_key_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +337,15 @@ def test_the_asynchronous_client_does_the_same(
     }
 
 
-@pytest.mark.parametrize(("one", "other"), [(Client, AsyncClient), (Job, AsyncJob)])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Client, AsyncClient),
+        (Job, AsyncJob),
+        (Application, AsyncApplication),
+        (AskedTrial, AsyncAskedTrial),
+    ],
+)
 def test_both_clients_have_the_same_methods(one: type, other: type) -> None:
     def methods(owner: type) -> dict[str, list[str]]:
         return {

@@ -154,6 +154,18 @@ def test_an_export_places_the_ranks_and_acts(
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_ranks_run_where_they_are_placed_without_an_export(
+    emulated: TestbedCluster, programs: dict[Library, str], library: Library
+) -> None:
+    places = ["beta", "alpha", "beta", "alpha"]
+    ran = emulated.run(
+        Launch(command=[programs[library]], ranks=RANKS, library=library, rank_hosts=places)
+    )
+    placed = dict(re.findall(r"rank (\d) of 4 on (\S+):", ran.output))
+    assert [placed[str(rank)] for rank in range(RANKS)] == places
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_messages_of_two_hosts_cross_the_cable(
     emulated: TestbedCluster, programs: dict[Library, str], library: Library
 ) -> None:

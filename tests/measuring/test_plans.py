@@ -28,6 +28,49 @@ def test_a_plan_becomes_files_with_the_agents_own_host_names(tmp_path: Path) -> 
     assert "btl_tcp_flags = 1\n" in (tmp_path / "mca-params.conf").read_text()
 
 
+RULES = {"allgather": {"4": [[0, 2, 0], [4096, 4, 0]], "5": [[0, 0, 0]]}}
+
+
+def test_rules_become_a_file_that_the_script_names(tmp_path: Path) -> None:
+    plan = {**PLAN, "rules": RULES}
+    check_plan(plan, "openmpi", 2, 2)
+    write_export(plan, "openmpi", HOSTS, tmp_path)
+    text = (tmp_path / "dynamic-rules.conf").read_text()
+    assert "4 # ranks\n2 # message sizes\n0 2 0 0" in text
+    assert "4096 4 0 0\n5 # ranks" in text
+    script = (tmp_path / "mpirun.sh").read_text()
+    assert 'dynamic_rules_filename="$here/dynamic-rules.conf"' in script
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        None,
+        [],
+        {"sort": {"4": [[0, 1, 0]]}},
+        {"bcast": {"4\n": [[0, 1, 0]]}},
+        {"bcast": {4: [[0, 1, 0]]}},
+        {"bcast": {"4": []}},
+        {"bcast": {"4": [[0, 1]]}},
+        {"bcast": {"4": [[0, "1", 0]]}},
+        {"bcast": {"4": [[0, True, 0]]}},
+        {"bcast": {"4": [[0, -1, 0]]}},
+        {"bcast": {"4": {"0": 1}}},
+        {"bcast": {"4": [[5, 1, 0], [0, 1, 0]]}},
+        {"bcast": {"4": [[0, 1, 0], [8, 1, 0], [8, 2, 0]]}},
+        {"bcast": {"4": [[0, 10, 0]]}},
+    ],
+)
+def test_rules_that_are_more_than_numbers_are_refused(rules: Any) -> None:
+    with pytest.raises(InvalidInput, match="rules"):
+        check_plan({**PLAN, "rules": rules}, "openmpi", 2, 2)
+
+
+def test_mpich_takes_no_rules() -> None:
+    with pytest.raises(InvalidInput, match="rules"):
+        check_plan({**PLAN, "settings": {}, "rules": RULES}, "mpich", 2, 2)
+
+
 def test_the_librarys_defaults_need_no_files(tmp_path: Path) -> None:
     plan = {"ranks": 4, "hosts": None, "settings": {}}
     check_plan(plan, "mpich", 2, 2)

@@ -36,6 +36,7 @@ def test_a_run_has_all_parameters_and_a_key(
 @pytest.mark.parametrize(
     ("program", "parameters", "ranks", "message"),
     [
+        ("IS", {}, 4, "did you mean 'is'"),
         ("ua", {}, 4, "unknown program 'ua'; allowed: beff, bt, cg, collective, ep"),
         ("cg", {}, 4, "class: is required; allowed: S, W, A, B"),
         ("cg", {"class": "C"}, 4, "class: unknown class 'C'; allowed: S, W, A, B"),

@@ -74,3 +74,8 @@ def test_dates_are_text_as_in_json() -> None:
         "at": "2020-13-45",
         "on": "2020-01-02 03:04:05",
     }
+
+
+def test_a_tab_is_named() -> None:
+    with pytest.raises(InvalidInput, match="line 2, column 1: a tab, where YAML is indented by sp"):
+        read_document("a: 1\n\tb: 2\n")

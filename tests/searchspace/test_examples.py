@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["configuration", "graph", "jobspec", "machine", "space"])
+@pytest.mark.parametrize("name", ["configuration", "graph", "jobspec.spec", "machine", "space"])
 def test_examples(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"searchspace.{name}"))
     assert result.attempted > 0

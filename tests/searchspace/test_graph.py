@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
+from searchspace.topology import generate
 
 SQUARE = Graph.from_edges(4, [(2, 1), (0, 1), (3, 2), (0, 3)])
 
@@ -86,3 +87,22 @@ def test_parallel_cables_are_one_edge_and_keep_their_number() -> None:
     assert turned.edges == ((0, 1), (1, 2))
     assert turned.widths == (2, 1)
     assert Graph.from_cables(2, [(0, 1)]) == Graph.from_edges(2, [(0, 1)])
+
+
+def test_equal_paths_are_those_between_hosts() -> None:
+    """Of a fat tree and a square there are several; of a tree, a pentagon and two cables, one."""
+    assert generate("fat-tree", 16, ports=4).has_equal_paths
+    assert SQUARE.has_equal_paths
+    star = [(0, 2), (1, 2)]
+    assert not Graph.from_edges(3, star, switches=1).has_equal_paths
+    assert not Graph.from_edges(5, [(u, (u + 1) % 5) for u in range(5)]).has_equal_paths
+    assert not Graph.from_cables(3, [*star, (1, 2)], switches=1).has_equal_paths
+    two_rails = [(0, 2), (1, 2), (0, 3), (1, 3)]
+    assert Graph.from_edges(4, two_rails, switches=2).has_equal_paths
+
+
+def test_equal_paths_of_a_large_network_are_not_looked_for_at_any_price() -> None:
+    """A line is a tree; an odd ring of so many hosts has none either, but may have some."""
+    line = [(u, u + 1) for u in range(16_000)]
+    assert not Graph.from_edges(16_001, line).has_equal_paths
+    assert Graph.from_edges(16_001, [*line, (0, 16_000)]).has_equal_paths

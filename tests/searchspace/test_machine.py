@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
 
 from searchspace.errors import InvalidInput
+from searchspace.job import load_new_job
 from searchspace.machine import parse_machine
 
 HU: dict[str, Any] = {
@@ -211,3 +213,25 @@ def test_a_calibration_is_checked(changes: dict[str, Any], message: str) -> None
 def test_the_fluid_model_is_not_calibrated() -> None:
     with pytest.raises(InvalidInput, match="is of the packets model"):
         parse_machine(HU | {"calibration": CALIBRATION})
+
+
+def test_parallel_cables_of_a_job_are_written_as_they_were_read() -> None:
+    job: dict[str, Any] = {
+        "name": "two-cables",
+        "application": {"builtin": "is", "class": "S", "ranks": 2},
+        "machine": {
+            "nodes": 2,
+            "host_speed": "100Gf",
+            "link_bandwidth": "40Gbps",
+            "topology": {"edges": [[0, 2], [1, 2, 2]], "switches": 1},
+        },
+        "search": {"mpi": ["mpich", "ompi"]},
+        "budget": {"trials": 2},
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spec = load_new_job(job)
+        assert spec.canonical()["machine"]["topology"] == job["machine"]["topology"]
+    job["machine"]["topology"]["edges"] = [[0, 2], [1]]
+    with pytest.raises(InvalidInput, match=r"^machine\.topology\.edges\.1\.1: is required$"):
+        load_new_job(job)

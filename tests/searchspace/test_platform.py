@@ -53,6 +53,31 @@ def test_a_full_configuration() -> None:
     }
 
 
+def test_algorithms_by_size_are_rules_on_top_of_what_the_library_chooses() -> None:
+    chosen = configuration(
+        topology="torus-2d",
+        mpi="mpich",
+        collectives={"bcast": "default", "bcast@4096": "NTSL", "bcast@65536": "NTSL"},
+    )
+    assert complete(chosen, machine())["collectives.bcast@4096"] == "NTSL"
+    assert [n for n in complete(chosen, machine()) if "bcast" in n] == ["collectives.bcast@4096"]
+    assert resolve(chosen, machine(), 16).options["smpi/bcast"] == "rules:2:0=mpich,4096=NTSL"
+    same = configuration(topology="torus-2d", collectives={"bcast": "NTSL", "bcast@9": "NTSL"})
+    assert resolve(same, machine(), 16).options["smpi/bcast"] == "NTSL"
+
+
+def test_each_range_of_sizes_is_checked() -> None:
+    pair = configuration(topology="random", collectives={"alltoall@8": "pair"})
+    with pytest.raises(Infeasible, match=r"collectives\.alltoall: pair needs a power of two ranks"):
+        resolve(pair, machine(), 6)
+    table = configuration(topology="random", collectives={"alltoall@8": "openmpi-4.1"})
+    with pytest.raises(Infeasible, match=r"openmpi-4\.1 decides all sizes itself"):
+        resolve(table, machine(), 6)
+    unsized = configuration(topology="random", collectives={"barrier@8": "ompi_bruck"})
+    with pytest.raises(InvalidInput, match="COLLECTIVE@BYTES"):
+        resolve(unsized, machine(), 6)
+
+
 def test_the_request_to_the_simulator() -> None:
     resolved = resolve(configuration(topology="torus-2d"), machine(), 16)
     request = resolved.simulator_request()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -18,7 +20,7 @@ from searchspace.formats.trace import TraceHeader, write_trace
 from service.app import attach, create_app
 from service.runtime import Runtime
 from service.settings import Settings
-from storage.records import Outcome
+from storage.records import Outcome, OutlookPoint, Proposal
 from storage.storage import Storage
 
 SPEC: dict[str, Any] = {
@@ -40,7 +42,7 @@ SPEC: dict[str, Any] = {
 @pytest.fixture
 def spec() -> dict[str, Any]:
     """A job file that is accepted."""
-    return {**SPEC}
+    return copy.deepcopy(SPEC)
 
 
 @pytest.fixture
@@ -120,6 +122,20 @@ def add_trials(storage: Storage) -> Callable[..., None]:
     return add
 
 
+def expecting(storage: Storage, job_id: str) -> str:
+    """Have a job run, whose search has had two models."""
+    leased = storage.acquire_lease("test", 600.0, job_id)
+    assert leased is not None
+    storage.transition(job_id, "running", token=leased.lease_token)
+    proposals = [
+        Proposal(number=n, kind="search", configuration={}, configuration_sha256=f"{n:064x}")
+        for n in (1, 2)
+    ]
+    outlooks = [OutlookPoint(1, 0.8, 0.05), OutlookPoint(2, 0.1, 0.002)]
+    storage.propose_trials(job_id, leased.lease_token, proposals, outlooks)
+    return job_id
+
+
 def write_pair(path: Path) -> None:
     """Write a trace of two ranks that compute and meet."""
     operations = (
@@ -136,3 +152,13 @@ def trace(tmp_path: Path) -> Path:
     path = tmp_path / "pair.ht"
     write_pair(path)
     return path
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory for temporary files; nothing may be left in it."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    yield directory
+    assert list(directory.iterdir()) == []

@@ -29,8 +29,10 @@ from service.processes import serve
 from service.runtime import Runtime
 from service.settings import Settings
 auth = AuthSettings.from_environment(os.environ)
-captures = Settings.from_environment(os.environ).captures
-settings = replace(Settings.under(Path(sys.argv[1])), auth=auth, captures=captures)
+said = Settings.from_environment(os.environ)
+settings = replace(
+    Settings.under(Path(sys.argv[1])), auth=auth, captures=said.captures, notify=said.notify
+)
 with Runtime(settings, run=sys.argv[2] == "run") as runtime:
     serve(runtime, "127.0.0.1", 0, on_ready=lambda url: print(url, flush=True))
 """

@@ -31,6 +31,12 @@ def test_what_is_left_takes_the_mean_time_on_ones_share_of_the_workers() -> None
     assert seconds_left(replace(JOB, space={"size": 30}), DONE, 1.0) == 5 * 2.0
 
 
+def test_a_search_that_takes_longer_than_its_evaluations_is_counted() -> None:
+    assert seconds_left(JOB, DONE, 100.0, 0.5) == 75 * 0.5
+    assert seconds_left(with_budget(evaluations=30), DONE, 100.0, 0.5) == 10 * 0.5
+    assert seconds_left(JOB, DONE, 1.0, 0.5) == 75 * 2.0
+
+
 @pytest.mark.parametrize(
     ("budget", "left"),
     [

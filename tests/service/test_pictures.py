@@ -7,10 +7,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from searchspace.collectives.equivalents import TARGETS
+from searchspace.parts import Parts
 from searchspace.topology import FAMILIES
 from service.exports.registry import EXPORTERS
 from service.importance.model import importance
 from storage.records import Outcome
+from tuner.pace import search_seconds
 
 
 def test_checking_a_job_file_says_what_it_would_be(
@@ -25,6 +27,20 @@ def test_checking_a_job_file_says_what_it_would_be(
     assert len(found["network"]["places"]) == found["network"]["hosts"] == 16
     assert found["network_note"] == "random, 16 nodes, 32 cables"
     assert client.get("/api/v1/jobs").json()["items"] == []
+
+
+def test_an_estimate_counts_what_the_search_itself_takes(
+    client: TestClient,
+    spec: dict[str, Any],
+    create_job: Callable[..., str],
+    add_trials: Callable[..., None],
+) -> None:
+    outcome = Outcome(status="completed", value=1.0, cpu_seconds=2.0)
+    add_trials(create_job(), outcome, outcome)
+    estimate = client.post("/api/v1/jobs/check", json=spec).json()["estimate"]
+    assert estimate["seconds_per_trial"] == 2.0
+    assert estimate["seconds"] > search_seconds(4)
+    assert estimate["note"].endswith(", and roughly 5.4 s for the search itself")
 
 
 @pytest.mark.parametrize(
@@ -70,6 +86,7 @@ def test_the_catalogue_names_what_job_files_may_use(
     assert [one["name"] for one in found["exports"]] == list(EXPORTERS)
     assert [one["name"] for one in found["targets"]] == list(TARGETS)
     assert {one["format"] for one in found["targets"]} <= set(EXPORTERS)
+    assert found["parts"] == Parts().model_dump(mode="json")
     programs = {program["name"]: program["fields"] for program in found["programs"]}
     assert programs["cg"][0]["choices"] == ["S", "W", "A", "B"]
     assert {field["name"]: field["default"] for field in programs["collective"]} == {
@@ -125,7 +142,7 @@ def test_importance_says_when_it_cannot_be_known(
 ) -> None:
     found = client.get(f"/api/v1/jobs/{create_job()}/importance").json()
     assert found["parameters"] == []
-    assert found["note"] == "at least 12 completed trials are needed"
+    assert found["note"] == "0 completed trials of the search space: at least 12 are needed"
     assert importance([({"mpi": "ompi"}, 1.0 + n) for n in range(20)]).note == (
         "no parameter has taken two values yet"
     )

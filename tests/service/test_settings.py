@@ -10,6 +10,9 @@ from service.settings import Settings
     ("name", "value"),
     [
         ("HAMTUNE_UPLOAD_LIMIT", "much"),
+        ("HAMTUNE_KEEP_DELETED", "soon"),
+        ("HAMTUNE_KEEP_DELETED", "-1d"),
+        ("HAMTUNE_KEEP_DELETED", "36501d"),
         ("HAMTUNE_UPLOAD_LIMIT", "0"),
         ("HAMTUNE_CONCURRENCY", "0"),
         ("HAMTUNE_CONCURRENCY", "two"),
@@ -20,6 +23,14 @@ def test_an_unusable_variable_is_named(name: str, value: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Settings.from_environment({name: value})
     assert caught.value.field == name
+
+
+@pytest.mark.parametrize(
+    ("value", "days"), [("", 30), ("0", 0), ("7d", 7), ("48h", 2), ("36500d", 36500)]
+)
+def test_deleted_jobs_are_kept_for_a_time(value: str, days: int) -> None:
+    settings = Settings.from_environment({"HAMTUNE_KEEP_DELETED": value})
+    assert settings.keep_deleted == days * 86400.0
 
 
 def test_everything_lies_under_the_data_directory_by_default(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from searchspace.errors import InvalidInput
 from storage.errors import Conflict, LeaseLost, NotFound
+from storage.records import Job
 from storage.storage import Storage
 
 SPEC = {"name": "cg-64", "budget": {"trials": 100}}
@@ -38,6 +41,46 @@ def test_an_idempotency_key_cannot_name_two_different_jobs(storage: Storage) -> 
 
     with pytest.raises(Conflict, match="idempotency key was used"):
         storage.create_job(name="cg-64", spec={"name": "other"}, seed=1, idempotency_key="k")
+
+
+def test_another_job_of_a_name_gets_a_number(storage: Storage) -> None:
+    def another(name: str) -> Job:
+        return storage.create_job(name=name, spec=SPEC, seed=1, numbered=True)
+
+    storage.create_job(name="50%_a", spec=SPEC, seed=1)
+    storage.create_job(name="50%_a-4", spec=SPEC, seed=1)
+    storage.create_job(name="50%_ab-2", spec=SPEC, seed=1)
+    assert storage.free_job_name("50%_a") == "50%_a-2"
+    jobs = [another("50%_a") for _ in range(3)]
+    assert [job.name for job in jobs] == ["50%_a-2", "50%_a-3", "50%_a-5"]
+    assert jobs[0].spec == {**SPEC, "name": "50%_a-2"}
+    assert another("50%_a-2").name == "50%_a-2-2"
+    longest = [another("x" * 200).name for _ in range(10)]
+    assert longest == ["x" * 198 + f"-{n}" for n in range(2, 10)] + [
+        "x" * 197 + f"-{n}" for n in (10, 11)
+    ]
+
+
+def test_others_that_are_made_at_once_get_different_numbers(storage: Storage) -> None:
+    start = threading.Barrier(4)
+
+    def make() -> str:
+        start.wait()
+        return storage.create_job(name="cg", spec=SPEC, seed=1, numbered=True).name
+
+    with ThreadPoolExecutor(4) as pool:
+        made = [pool.submit(make) for _ in range(4)]
+    assert sorted(one.result() for one in made) == ["cg-2", "cg-3", "cg-4", "cg-5"]
+
+
+def test_a_number_is_given_once_where_a_request_is_repeated(storage: Storage) -> None:
+    """Also when the job was renamed meanwhile."""
+    asked: dict[str, Any] = {"name": "cg-64", "spec": SPEC, "seed": 1, "numbered": True}
+    first = storage.create_job(**asked, idempotency_key="k")
+    storage.describe_job(first.id, name="another")
+    assert storage.create_job(**asked, idempotency_key="k").id == first.id
+    with pytest.raises(Conflict, match="idempotency key was used"):
+        storage.create_job(**{**asked, "seed": 2}, idempotency_key="k")
 
 
 def test_jobs_are_listed_newest_first_page_by_page(storage: Storage) -> None:

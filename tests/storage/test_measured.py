@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy import update
 
 from storage.errors import Conflict, LeaseLost, NotFound
+from storage.measured_records import MeasuredOutcome, Measuring, MeasuringCounts, NewMeasured
 from storage.models import MeasuredRunRow
 from storage.project_storage import ProjectStorage
-from storage.records import MeasuredOutcome, Measuring, MeasuringCounts, NewMeasured, Trial
+from storage.records import Trial
 from storage.storage import Storage
 
 SETTINGS: dict[str, Any] = {

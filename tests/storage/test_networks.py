@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from searchspace.graph import Graph
-from searchspace.topology.kept import generate_once, network_key
+from searchspace.topology.network_cache import generate_once, network_key
 from storage.networks import ProjectNetworks
 from storage.storage import Storage
 

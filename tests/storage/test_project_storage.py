@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,15 @@ from storage.project_storage import (
     ProjectStorage,
 )
 from storage.storage import Storage
+
+ROOT = Path(__file__).parents[2]
+FOR_OPERATORS = {
+    "add_project", "beat_process", "count_waiting_deliveries", "delete_lapsed_jobs",
+    "find_evaluation", "forget_process", "has_project",
+    "living_processes", "match_key", "note_use_of_key", "put_evaluation", "revision",
+    "set_project", "statistics", "void_claims", "void_preparations",
+}  # fmt: skip
+"""What the service calls for itself or for its operator, never for a key of a project."""
 
 KEY = {"role": "viewer", "scopes": (), "sha256": "0" * 64, "expires_at": None, "created_by": "t"}
 
@@ -90,6 +101,7 @@ def test_what_others_have_is_not_found(
     assert theirs.find_application("trace:1") is None
     assert theirs.find_machine(machine.sha256) is None
     assert theirs.trial_counts([job.id]) == {}
+    assert theirs.measuring_counts([job.id]) == {}
     assert theirs.events_after(0, job_id=job.id) == []
     assert ours.events_after(0, job_id=job.id) != []
     with pytest.raises(HamtuneError, match="one job at a time"):
@@ -122,6 +134,13 @@ def test_what_nobody_looked_at_is_closed(ours: ProjectStorage) -> None:
     for name in closed:
         with pytest.raises(PermissionError, match=f"{name} serves all projects"):
             getattr(ours, name)()
+
+
+def test_what_the_service_calls_is_open_to_projects_but_for_what_is_an_operators() -> None:
+    sources = [path.read_text() for path in (ROOT / "service").rglob("*.py")]
+    called = {name for text in sources for name in re.findall(r"\bstorage\.(\w+)\(", text)}
+    opened = {*NARROWED, *BY_JOB, *BY_APPLICATION, *SHARED}
+    assert {name for name in called - opened if hasattr(Storage, name)} == FOR_OPERATORS
 
 
 def test_a_share_holds_nothing_of_another(ours: ProjectStorage) -> None:

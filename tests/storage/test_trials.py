@@ -151,7 +151,7 @@ def test_a_trial_that_does_not_exist_is_named(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
     job_id, token = running_job
-    with pytest.raises(NotFound, match="no trial 9"):
+    with pytest.raises(NotFound, match=r"no trial 9"):
         storage.get_trial(job_id, 9)
     for identifier in (f"{job_id}-9", "nonsense", f"{job_id}-x"):
         with pytest.raises(NotFound):
@@ -238,6 +238,24 @@ def test_budgets_count_what_was_simulated(
     assert storage.get_job(job_id).evaluations == 3
     with pytest.raises(NotFound):
         storage.cpu_seconds_spent("nosuchjob")
+
+
+def test_reasons_of_failures_are_counted(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, token = running_job
+    reasons = [
+        {"kind": "crash"},
+        {"kind": "wall", "message": "stopped after 2 s"},
+        {"kind": "wall", "message": "stopped after 2 s"},
+    ]
+    for number, reason in enumerate(reasons, start=1):
+        storage.settle_trial(propose(number).id, token, Outcome(status="failed", reason=reason))
+    storage.settle_trial(propose(4).id, token, completed(3.0))
+
+    assert storage.failures([job_id, "another"]) == {
+        job_id: [("wall", "stopped after 2 s", 2), ("crash", "", 1)]
+    }
 
 
 def test_points_tell_what_a_curve_needs(
@@ -328,3 +346,15 @@ def test_a_proposal_may_open_its_first_attempt(
     assert storage.get_job(job_id).best_trial is None
     assert [point.label for point in storage.baseline_points(job_id)] == ["mesh-2d"]
     assert storage.initial_point(job_id) is None
+
+
+def test_a_trial_that_is_not_there_is_answered_with_those_that_are(
+    storage: Storage, running_job: tuple[str, int], propose: Propose
+) -> None:
+    job_id, _ = running_job
+    with pytest.raises(NotFound, match=r"no trial 9 of job .*; it has none"):
+        storage.get_trial(job_id, 9)
+    propose(1)
+    propose(2)
+    with pytest.raises(NotFound, match=r"no trial 9 of job .*; it has 1 to 2"):
+        storage.get_trial(job_id, 9)

@@ -10,6 +10,7 @@ import hashlib
 import queue
 import random
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from searchspace.collectives import called_collectives
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.job import build_space, load_job
 from storage.messages import EVALUATE, PREPARE
 from storage.project_storage import ProjectStorage
@@ -25,6 +28,7 @@ from storage.records import DEFAULT_PROJECT, FINAL_JOB_STATES, Job, Outcome, Tri
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
 from tuner.evaluations import Silence
+from workers.sources import sources_of, store_experiences
 
 SPEC: dict[str, Any] = {
     "name": "analytic",
@@ -192,18 +196,34 @@ class Evaluators:
 def prepare(storage: Storage, job_id: str) -> None:
     """What a worker does to prepare a job, with an application that needs no capture."""
     spec = load_job(storage.get_job(job_id).spec)
+    # A search that weighs two objectives looks at the application.
+    trace = "0" * 64 if spec.terms is None else _small_trace(storage)
     application = storage.add_application(
         name="cg",
         kind="builtin",
-        key="cg",
-        trace_sha256="0" * 64,
+        key="cg" if spec.terms is None else "small",
+        trace_sha256=trace,
         ranks=16,
         summary={"calls": CALLS},
     )
     space = build_space(spec, application.ranks, called_collectives({"calls": CALLS})).describe()
     if spec.fidelity == "auto":
         space["fidelity"] = {"trace_sha256": "1" * 64, "share": 0.02, "obstacle": None}
+    share = ProjectStorage.of(storage, storage.get_job(job_id).project)
+    if sources := sources_of(share, spec):
+        space["learned_from"] = store_experiences(share, sources, optional=False)
     storage.set_job_prepared(job_id, application_id=application.id, space=space)
+
+
+def _small_trace(storage: Storage) -> str:
+    """The digest of a trace in which every rank sends to all others, kept by the storage."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "small.ht"
+        calls = encode("alltoall", send_count=8, send_size=8, recv_count=8, recv_size=8) + encode(
+            "finalize"
+        )
+        write_trace(path, TraceHeader(ranks=16, program="p", captured_by="hand"), [calls] * 16)
+        return storage.put_artifact(path)
 
 
 def main() -> None:

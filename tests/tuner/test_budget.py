@@ -6,7 +6,7 @@ import pytest
 
 from storage.records import Trial
 from tuner.budget import Budget, Ledger
-from tuner.objective import cutoff, told
+from tuner.objective import cutoff, result_of
 
 
 def trial(**changes: Any) -> Trial:
@@ -18,7 +18,7 @@ def trial(**changes: Any) -> Trial:
 def spend(ledger: Ledger, *, inside: bool = True, **changes: Any) -> None:
     spent = trial(**changes)
     ledger.ask(spent.kind)
-    ledger.tell(spent, told(spent), inside=inside)
+    ledger.tell(spent, result_of(spent), inside=inside)
 
 
 def test_baselines_are_no_search_trials_but_evaluations() -> None:
@@ -35,7 +35,7 @@ def test_a_trial_in_flight_counts_as_an_evaluation_until_the_cache_answers_it() 
     ledger.ask("search")
     assert ledger.end() == "evaluations"
     cached = trial(cached=True)
-    ledger.tell(cached, told(cached), inside=True)
+    ledger.tell(cached, result_of(cached), inside=True)
     assert ledger.end() is None
     spend(ledger, state="infeasible", value=None)
     assert ledger.end() is None
@@ -109,10 +109,10 @@ def test_the_commonest_reason_is_told() -> None:
 
 
 def test_a_bound_is_not_told_as_a_value() -> None:
-    assert told(trial(state="censored", value=3.0)).value is None
-    assert told(trial(state="completed", value=float("inf"))).status == "failed"
+    assert result_of(trial(state="censored", value=3.0)).value is None
+    assert result_of(trial(state="completed", value=float("inf"))).status == "failed"
     with pytest.raises(ValueError, match="running"):
-        told(trial(state="running", value=None))
+        result_of(trial(state="running", value=None))
 
 
 def test_cutoffs() -> None:

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from storage.records import ConvergencePoint, TrialPoint
 from tuner.convergence import convergence
-from tuner.downsampling import downsampled, kept
+from tuner.downsampling import downsampled, sampled_indices
 
 BESTS = st.lists(st.integers(0, 50), max_size=200).map(lambda drops: list(accumulate(drops, min)))
 
 
 @given(BESTS, st.integers(2, 60))
 def test_what_is_kept_draws_the_same_steps(values: list[float | None], most: int) -> None:
-    indices = kept(values, most)
+    indices = sampled_indices(values, most)
 
     assert indices == sorted(set(indices))
     steps = [i for i in range(1, len(values)) if values[i] != values[i - 1]]
@@ -28,8 +28,8 @@ def test_what_is_kept_draws_the_same_steps(values: list[float | None], most: int
 
 
 def test_the_rest_is_thinned_evenly() -> None:
-    assert kept([1.0] * 101, 6) == [0, 13, 38, 62, 87, 100]
-    assert kept([None] * 2 + [2.0] * 6, 4) == [0, 2, 4, 7]
+    assert sampled_indices([1.0] * 101, 6) == [0, 13, 38, 62, 87, 100]
+    assert sampled_indices([None] * 2 + [2.0] * 6, 4) == [0, 2, 4, 7]
 
 
 FIGURES = ("best", "initial", "baselines", "gains", "speedup", "trials_to_reach", "share")

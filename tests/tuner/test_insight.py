@@ -1,6 +1,7 @@
 """What a search makes of what is known of the application: nothing twice, nothing in vain."""
 
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 
 from searchspace.collectives import WORLD
@@ -10,7 +11,7 @@ from searchspace.insight import Insight, Probes
 from searchspace.insight.known import Probe
 from searchspace.machine import parse_machine
 from searchspace.space import EnumParameter, SearchSpace
-from tuner.objective import Told
+from tuner.objective import TrialResult
 from tuner.search import Point, Search
 
 MACHINE = parse_machine(
@@ -64,9 +65,9 @@ def asked(told: Insight, seed: int, in_flight: int = 3) -> list[Point]:
             oldest = pending.popleft()
             value = seconds(oldest)
             if value > 6.0:
-                search.tell(oldest.configuration, Told(None, "censored", 6.0))
+                search.tell(oldest.configuration, TrialResult(None, "censored", 6.0))
             else:
-                search.tell(oldest.configuration, Told(value, "completed"))
+                search.tell(oldest.configuration, TrialResult(value, "completed"))
 
 
 def test_no_run_is_asked_twice_and_none_that_cannot_be(tmp_path: Path) -> None:
@@ -108,5 +109,61 @@ def test_where_nothing_can_run_one_point_is_handed_out_to_say_why(tmp_path: Path
     with Search(space, 1, insight=insight(tmp_path)) as search:
         point = search.ask()
         assert point is not None
-        search.tell(point.configuration, Told(None, "infeasible"))
+        search.tell(point.configuration, TrialResult(None, "infeasible"))
         assert search.ask() is None
+
+
+def test_algorithms_that_hang_on_others_are_told_apart_by_name_and_places_are_still_one(
+    tmp_path: Path,
+) -> None:
+    hanging = {key: Probe(one.seconds, None) for key, one in PROBES.entries["bcast"].items()}
+    known = replace(insight(tmp_path), probes=Probes({"bcast": hanging})).known(SPACE)
+
+    def identity(**chosen: str) -> str:
+        return known.identity({**SPACE.default(), "topology": "torus-2d", **chosen})
+
+    # A host has one core, so both mappers place ranks in the order of the hosts.
+    assert identity(mapping="by-order") == identity(mapping="packed")
+    apart = {
+        identity(**{"mpi": mpi, "collectives.bcast": one})
+        for mpi in ("mpich", "ompi")
+        for one in ("default", "binomial_tree", "flattree")
+    }
+    assert len(apart) == 6
+    assert identity(topology="mesh-2d") != identity()
+
+
+def test_first_proposals_have_different_algorithms_where_probes_hardly_tell_them_apart(
+    tmp_path: Path,
+) -> None:
+    seconds = {"default": 1.0, "binomial_tree": 1.02, "flattree": 1.04, "NTSL": 1.2}
+    probes = Probes(
+        {
+            "bcast": {
+                (name, mpi): Probe(took, number)
+                for number, (name, took) in enumerate(seconds.items())
+                for mpi in ("mpich", "ompi")
+            }
+        }
+    )
+    with Search(SPACE, 1, insight=replace(insight(tmp_path), probes=probes)) as search:
+        points = [search.ask() for _ in range(3)]
+    chosen = {point.configuration.get("collectives.bcast", "default") for point in points if point}
+    assert chosen == {"default", "binomial_tree", "flattree"}
+
+
+def test_of_structures_that_probes_do_not_tell_apart_the_one_with_the_least_busy_cable_is_first(
+    tmp_path: Path,
+) -> None:
+    told = insight(tmp_path)
+    structures = told.known(SPACE).structures
+    first = asked(told, 3)[0].configuration
+    alike = [
+        point
+        for point in SPACE.enumerate()
+        if point["collectives.bcast"] == first["collectives.bcast"]
+        and point["mpi"] == first["mpi"]
+        and structures.of(point).obstacle is None
+    ]
+    loads = {point.canonical_json: structures.busiest(point) for point in alike}
+    assert loads[first.canonical_json] == min(loads.values()) < max(loads.values())

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from storage.errors import NotFound
 from tests.tuner.analytic import SPEC, create_job, open_storage, prepare
 from tuner.job_space import read_job, space_of
 
@@ -19,4 +22,31 @@ def test_a_stored_machine_is_looked_up(tmp_path: Path) -> None:
     spec = read_job(storage, job)
     assert spec.described_machine.nodes == SPEC["machine"]["nodes"]
     assert space_of(storage, job, spec).space.size > 1000
+    storage.close()
+
+
+@pytest.mark.parametrize(("family", "is_needed"), [("tailored", True), ("optimised", False)])
+def test_prices_that_need_a_trace_which_is_gone_stop_the_job(
+    tmp_path: Path, family: str, is_needed: bool
+) -> None:
+    """Without them it would go on with other cutoffs, and ask other trials than it did."""
+    storage = open_storage(tmp_path)
+    search = {"topology": [family, "random"], "ordering": ["original", "hamorder"]}
+    job = create_job(storage, search=search, constraints={"diameter": 4})
+    gone = storage.add_application(
+        name="cg",
+        kind="builtin",
+        key="gone",
+        trace_sha256="0" * 64,
+        ranks=16,
+        summary={"calls": {}},
+    )
+    storage.set_job_prepared(job.id, application_id=gone.id, space={})
+    job = storage.get_job(job.id)
+    spec = read_job(storage, job)
+    if is_needed:
+        with pytest.raises(NotFound):
+            space_of(storage, job, spec)
+    else:
+        assert space_of(storage, job, spec).bills is not None
     storage.close()

@@ -15,7 +15,7 @@ from searchspace.space import (
     PlacementParameter,
     SearchSpace,
 )
-from tuner.objective import Told
+from tuner.objective import TrialResult
 from tuner.search import SAMPLER, Point, Search
 
 SPACE = SearchSpace(
@@ -46,7 +46,7 @@ def drive(search: Search, in_flight: int, limit: int = 10_000) -> Iterator[Point
         if not pending:
             return
         told = pending.popleft()
-        search.tell(told.configuration, Told(value(told.configuration), "completed"))
+        search.tell(told.configuration, TrialResult(value(told.configuration), "completed"))
 
 
 @pytest.mark.parametrize("in_flight", [1, 4, 100])
@@ -78,7 +78,7 @@ def test_baselines_are_points_seen_and_results_known() -> None:
         assert search.add(inside)
         assert not search.add(inside)
         assert not search.add(Configuration({"topology": "mesh-2d", "alltoall": "c"}))
-        search.tell(inside, Told(0.5, "completed"))
+        search.tell(inside, TrialResult(0.5, "completed"))
         points = [point.configuration for point in drive(search, 4)]
     assert len(points) == 29
     assert inside not in points
@@ -93,7 +93,7 @@ def test_a_duplicate_of_a_trial_in_flight_is_told_with_it() -> None:
         assert second is not None
         assert search.ask() is None
         for point in (first, second):
-            search.tell(point.configuration, Told(None, "failed"))
+            search.tell(point.configuration, TrialResult(None, "failed"))
 
 
 @settings(max_examples=5, deadline=None)
@@ -125,7 +125,9 @@ def test_points_that_are_known_to_be_good_come_first_and_are_learned_from() -> N
                 assert point is not None
                 asked.append(point.technique)
                 best = min(best, wrong(point.configuration))
-                search.tell(point.configuration, Told(1 + wrong(point.configuration), "completed"))
+                search.tell(
+                    point.configuration, TrialResult(1 + wrong(point.configuration), "completed")
+                )
         assert asked[0] == "treematch"
         assert asked.count("treematch") == 1  # handed out once
         assert best < 4, technique

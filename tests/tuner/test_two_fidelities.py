@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.jobs.results import best as best_view
+from service.results.service import best as best_view
 from storage.records import Job, Outcome, Trial
 from storage.storage import Storage
 from tests.tuner.analytic import SPEC, Evaluators, create_job, open_storage, simulated

@@ -14,8 +14,9 @@ from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankFile, TraceHeader, write_trace
 from searchspace.job import load_job
-from storage.records import Trial, TrialKind
+from storage.records import Job, Trial, TrialKind
 from storage.storage import Storage
+from workers.evaluator import Evaluator
 from workers.prepare import prepare_job
 
 RANKS = 8
@@ -77,6 +78,9 @@ class RunningJob:
     def trial(self, number: int = 1) -> Trial:
         """The trial as it stands."""
         return self.storage.get_trial(self.id, number)
+
+
+RunJob = Callable[..., RunningJob]
 
 
 def write_program(path: Path, iterations: int) -> Path:
@@ -145,3 +149,17 @@ def start_job(storage: Storage, trace: Path, **changes: Any) -> RunningJob:
 def run_job(storage: Storage) -> Callable[..., RunningJob]:
     """Starts jobs in the storage."""
     return functools.partial(start_job, storage)
+
+
+@pytest.fixture
+def evaluator(storage: Storage) -> Iterator[Evaluator]:
+    """An evaluator that beats often."""
+    opened = Evaluator(storage, "worker", heartbeat_seconds=0.05)
+    yield opened
+    opened.close()
+
+
+def create(storage: Storage, document: dict[str, Any]) -> Job:
+    spec = load_job(document)
+    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    return storage.transition(job.id, "preparing")

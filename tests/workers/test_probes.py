@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.job import load_job
 from storage.storage import Storage
 from tests.workers.conftest import job_document
@@ -76,3 +78,43 @@ def test_a_killed_simulator_changes_nothing(storage: Storage, trace: Path) -> No
     assert killed
     assert undisturbed["probes"]
     assert disturbed == undisturbed
+
+
+def test_each_range_of_sizes_is_probed_by_its_own_calls(storage: Storage, tmp_path: Path) -> None:
+    calls = encode("bcast", count=8, size=1) + encode("bcast", count=1 << 20, size=1)
+    trace = tmp_path / "two.ht"
+    write_trace(trace, TraceHeader(ranks=8, program="two"), [calls + encode("finalize")] * 8)
+    document = job_document(trace)
+    document["search"] |= {
+        "topology": ["torus-2d"],
+        "collectives": {"bcast": ["flattree", "NTSL"]},
+        "by_size": True,
+    }
+    document["machine"] |= {"nodes": 8}
+    space = space_of(storage, document)
+
+    assert [p["name"] for p in space["parameters"] if "bcast" in p["name"]] == [
+        "collectives.bcast",
+        "collectives.bcast@4096",
+    ]
+    seconds = {
+        name: {algorithm: next(iter(by_mpi.values()))[0] for algorithm, by_mpi in probes.items()}
+        for name, probes in space["probes"].items()
+    }
+    small, large = seconds["bcast"], seconds["bcast@4096"]
+    assert small.keys() == large.keys() == {"flattree", "NTSL"}
+    assert all(10 * small[algorithm] < large[algorithm] for algorithm in small)
+
+
+def test_a_program_stored_before_sizes_were_listed_gets_them(storage: Storage, trace: Path) -> None:
+    document = job_document(trace)
+    document["search"]["collectives"] = {"alltoall": "all"}
+    space_of(storage, document)
+    (application,) = storage.list_applications().items
+    sizes = application.summary["sizes"]
+    storage.add_to_summary(application.id, sizes=None)
+
+    document["search"]["by_size"] = True
+    space_of(storage, document)
+    again = storage.get_application(application.id).summary["sizes"]
+    assert {name: [list(one) for one in of] for name, of in sizes.items()} == again

@@ -183,37 +183,10 @@ def fortran_entry(call: Call, module: str = "") -> str:
         call: The call.
         module: `f08_` for the entry of the module mpi_f08, where the error code is optional.
     """
-    before, after, arguments = [], [], []
-    for p in call.parameters:
-        base = p.base.removeprefix("const ")
-        if base == "void":
-            arguments.append(f"hamtune_f_buffer({p.name})")
-        elif base == "MPI_Status":
-            length = f"*{call.many}" if p.array else "1"
-            before.append(
-                f"if (hamtune_f_ignored({p.name})) {p.name} = hamtune_f_statuses({length});"
-            )
-            statuses = f"hamtune_f_received({length}, {p.name})"
-            arguments.append(statuses if p.array else f"*{statuses}")
-        elif p.before and p.array:
-            before.append(
-                f"const MPI_Request *{p.name}_before = hamtune_f_requests(*{call.many}, {p.name});"
-            )
-            arguments.append(f"{p.name}_before")
-        elif p.before:
-            before.append(f"const {base} {p.name}_before = {HANDLES[base]}(*{p.name});")
-            arguments.append(f"{p.name}_before")
-        elif base == "MPI_Datatype" and p.array:
-            which = 0 if p.name.startswith("send") else 1
-            arguments.append(f"hamtune_f_types({which}, PMPI_Comm_f2c(*comm), {p.name})")
-        elif p.name == "index":
-            arguments.append(f"hamtune_f_index(*{p.name})")
-        elif p.name == "indices":
-            arguments.append(f"hamtune_f_indices(*outcount, {p.name})")
-        elif base in HANDLES:
-            arguments.append(f"{HANDLES[base]}(*{p.name})")
-        else:
-            arguments.append(p.name if p.array else f"*{p.name}")
+    converted = [_converted(call, p) for p in call.parameters]
+    before = [line for lines, _ in converted for line in lines]
+    arguments = [argument for _, argument in converted]
+    after = []
     if call.nonblocking:
         arguments.pop()
         after.append("const MPI_Request started = PMPI_Request_f2c(*request);")
@@ -236,6 +209,38 @@ def fortran_entry(call: Call, module: str = "") -> str:
         f"    {' '.join([*after, record])}\n  }}",
         None,
     )
+
+
+def _converted(call: Call, p: Parameter) -> tuple[list[str], str]:
+    """A parameter of a Fortran entry as the record function takes it, and what comes before."""
+    base = p.base.removeprefix("const ")
+    before: list[str] = []
+    if base == "void":
+        argument = f"hamtune_f_buffer({p.name})"
+    elif base == "MPI_Status":
+        length = f"*{call.many}" if p.array else "1"
+        before.append(f"if (hamtune_f_ignored({p.name})) {p.name} = hamtune_f_statuses({length});")
+        statuses = f"hamtune_f_received({length}, {p.name})"
+        argument = statuses if p.array else f"*{statuses}"
+    elif p.before and p.array:
+        requests = f"hamtune_f_requests(*{call.many}, {p.name})"
+        before.append(f"const MPI_Request *{p.name}_before = {requests};")
+        argument = f"{p.name}_before"
+    elif p.before:
+        before.append(f"const {base} {p.name}_before = {HANDLES[base]}(*{p.name});")
+        argument = f"{p.name}_before"
+    elif base == "MPI_Datatype" and p.array:
+        which = 0 if p.name.startswith("send") else 1
+        argument = f"hamtune_f_types({which}, PMPI_Comm_f2c(*comm), {p.name})"
+    elif p.name == "index":
+        argument = f"hamtune_f_index(*{p.name})"
+    elif p.name == "indices":
+        argument = f"hamtune_f_indices(*outcount, {p.name})"
+    elif base in HANDLES:
+        argument = f"{HANDLES[base]}(*{p.name})"
+    else:
+        argument = p.name if p.array else f"*{p.name}"
+    return before, argument
 
 
 def stand_in_entry(call: Call) -> str:

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -43,16 +45,20 @@ std::size_t memory_in_use(int field) {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+constexpr std::string_view kNoMemory =
+    R"({"status":"failed","simulated_time":null,"rank_finish_times":[],"link_loads":[],)"
+    R"("reason":{"kind":"memory","message":"the simulation needs more memory than allowed"}})";
+
 /// Called by operator new when there is no memory: nothing may be allocated here.
 [[noreturn]] void report_no_memory() {
-  write_all(memory_report_fd,
-            R"({"status":"failed","simulated_time":null,"rank_finish_times":[],"link_loads":[],)"
-            R"("reason":{"kind":"memory","message":"the simulation needs more memory than allowed"}})");
+  write_all(memory_report_fd, kNoMemory);
   _exit(0);
 }
 
-/// What does not count against the limit, bytes.
+/// What does not count against the kernel's limit, bytes.
 std::size_t before = 0;
+
+std::optional<std::uint64_t> memory_limit;  // of the request in hand
 
 rlimit current_limit() {
   rlimit data{};
@@ -65,6 +71,7 @@ rlimit current_limit() {
 void limit_memory(const Request& request) {
   static rlimit in_force = current_limit();
   if (before == 0) count_memory(request);
+  memory_limit = request.memory_bytes;
   rlimit data = in_force;
   data.rlim_cur = data.rlim_max;
   if (request.memory_bytes)
@@ -109,12 +116,15 @@ void write_result(int result_fd, nlohmann::json result, bool waits) {
   peak = usage.ru_maxrss;
   const std::size_t most = static_cast<std::size_t>(peak) * 1024;
   const std::size_t own = most - std::min(most, shared);
+  // The kernel leaves room for stacks, which a run need not fill: what is reported has to keep the limit, too.
+  const bool is_too_much = memory_limit && own > *memory_limit;
+  if (is_too_much) result = nlohmann::json::parse(kNoMemory);
   result["peak_rss_bytes"] = own;
   std::string text = result.dump();
-  const bool is_large = own > kMostKept;
-  if (waits && !is_large) text += '\n';
+  const bool leaves = is_too_much || own > kMostKept;
+  if (waits && !leaves) text += '\n';
   write_all(result_fd, text);
-  if (is_large) _exit(0);
+  if (leaves) _exit(0);
 }
 
 }  // namespace hamtune

@@ -16,6 +16,7 @@
 #include "workers/simulator/collectives/choice.hpp"
 #include "workers/simulator/express/express.hpp"
 #include "workers/simulator/progress.hpp"
+#include "workers/simulator/simulation_options.hpp"
 
 namespace hamtune {
 
@@ -23,20 +24,6 @@ namespace {
 
 using Json = nlohmann::json;
 namespace s4u = simgrid::s4u;
-
-/// What the names of algorithms have in common that group ranks by host, and of the selectors that
-/// may choose such an algorithm.
-constexpr std::array<std::string_view, 6> kNodeAware = {"smp",  "SMP",   "mvapich2",
-                                                        "impi", "mpich", "loosely_lr"};
-
-/// What SMPI can be told again after it has started.
-constexpr std::array<std::string_view, 12> kAlgorithmOptions = {
-    "smpi/coll-selector", "smpi/allgather", "smpi/allgatherv",     "smpi/allreduce",
-    "smpi/alltoall",      "smpi/alltoallv", "smpi/barrier",        "smpi/bcast",
-    "smpi/gather",        "smpi/reduce",    "smpi/reduce_scatter", "smpi/scatter"};
-
-/// SimGrid lists all its options below a complaint about one.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string instance_name(std::size_t application) { return "app" + std::to_string(application); }
 
@@ -54,6 +41,7 @@ std::unique_ptr<s4u::Engine> make_engine() {
       "--log=no_loc",
   };
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   int argc = static_cast<int>(arguments.size());
@@ -61,69 +49,6 @@ std::unique_ptr<s4u::Engine> make_engine() {
   auto engine = std::make_unique<s4u::Engine>(&argc, argv.data());
   std::signal(SIGINT, SIG_DFL);  // SimGrid would tell of its actors first
   return engine;
-}
-
-/// True for an option that SMPI can be told again after it has started.
-bool names_algorithm(const std::string& option) {
-  return std::any_of(kAlgorithmOptions.begin(), kAlgorithmOptions.end(),
-                     [&option](std::string_view name) { return option == name; });
-}
-
-/// Over a fluid network "network/model": "SMPI" counts as well: times known so far hold what that adds.
-bool is_node_aware(const Request& request) {
-  for (const auto& [key, value] : request.options)
-    for (const std::string_view mark : kNodeAware)
-      if ((!request.platform.packets || names_algorithm(key)) &&
-          value.find(mark) != std::string::npos)
-        return true;
-  return false;
-}
-
-bool is_latency_factor(const std::string& option) {
-  return option == "smpi/lat-factor" || option == "network/latency-factor";
-}
-
-bool is_bandwidth_factor(const std::string& option) {
-  return option == "smpi/bw-factor" || option == "network/bandwidth-factor";
-}
-
-/// The factors stay with us: they are asked for once a message.
-ModelFactors factors_of(const Request& request) {
-  ModelFactors factors;
-  for (const auto& [key, value] : request.options) {
-    if (is_latency_factor(key)) factors.latency = value;
-    if (is_bandwidth_factor(key)) factors.bandwidth = value;
-  }
-  return factors;
-}
-
-/// The options that SimGrid must know before hosts are made, or those that it may learn later.
-std::vector<std::pair<std::string, std::string>> simgrid_options(const Request& request,
-                                                                 bool later) {
-  std::vector<std::pair<std::string, std::string>> options;
-  for (const auto& option : request.options)
-    if (!is_latency_factor(option.first) && !is_bandwidth_factor(option.first) &&
-        names_algorithm(option.first) == later)
-      options.push_back(option);
-  return options;
-}
-
-void set_options(const std::vector<std::pair<std::string, std::string>>& options) {
-  for (const auto& [key, value] : options)
-    try {
-      simgrid::config::set_as_string(key.c_str(), value);
-    } catch (const std::exception& error) {
-      throw InvalidRequest("options: " + key + ": " + first_line(error.what()));
-    }
-}
-
-void set_collectives(const std::vector<std::pair<std::string, std::string>>& options) {
-  compat::set_collectives();
-  try {
-    collectives::choose(options);
-  } catch (const std::logic_error& error) {  // of a table
-    throw InvalidRequest(std::string("options: ") + error.what());
-  }
 }
 
 bool are_alike(const PlatformRequest& platform) {
@@ -187,7 +112,7 @@ bool Simulation::can_wait() const {
 }
 
 void Simulation::initialize_ranks() {
-  if (!can_wait() || !express::keep_choices()) return;
+  if (!can_wait() || !express::save_mvapich_state()) return;
   ranks_wait_ = true;
   for (const std::string_view name : kAlgorithmOptions)
     algorithms_.emplace_back(name,
@@ -215,7 +140,7 @@ void Simulation::choose_algorithms() {
 /// Whatever the last request has left behind is undone.
 void Simulation::begin_again() {
   choose_algorithms();
-  express::restore_choices();
+  express::restore_mvapich_state();
   applications_.clear();
   running_ = 0;
   describe_applications();

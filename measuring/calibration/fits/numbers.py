@@ -1,4 +1,4 @@
-"""The numbers of a machine that measurements refine, as a vector and back."""
+"""The numbers of a machine that are fitted to measurements, as a vector and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Numbers = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that is refined.
+    """A number that is fitted.
 
     Attributes:
         name: Of it, as a machine document has it.
@@ -80,14 +80,14 @@ def _unit(parameter: Parameter, first: Numbers) -> float:
 
 
 def with_numbers(machine: Machine, numbers: Numbers, protocol: Mapping[str, Any]) -> Machine:
-    """A machine with refined numbers.
+    """A machine with fitted numbers.
 
     A hop's latency is given to its cable; that of switches is in it. Rates of host links and
     switches keep their ratio to that of cables.
 
     Args:
         machine: As its vendor describes it.
-        numbers: What was refined.
+        numbers: What was fitted.
         protocol: Further fields of the protocol.
     """
     numbers = {name: float(f"{value:.{_DIGITS}g}") for name, value in numbers.items()}

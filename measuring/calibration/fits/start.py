@@ -1,4 +1,4 @@
-"""Where a refinement begins: the best of many guesses, for from a bad one it stays where it is."""
+"""Where a fit begins: the best of many guesses, for from a bad one it stays where it is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.stats import qmc
 
+from measuring.calibration.fits.least_squares import Point, Simulate, cost, residuals
 from measuring.calibration.fits.numbers import Numbers
-from measuring.calibration.fits.refine import Point, Simulate, cost, residuals
 
 __all__ = ["best_starts"]
 

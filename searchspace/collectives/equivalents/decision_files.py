@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from searchspace.collectives import COLLECTIVES
 from searchspace.collectives.decision_table import DecisionTable
 from searchspace.collectives.equivalents.equivalent import Target
 from searchspace.collectives.equivalents.intelmpi_rules import adjustments
+from searchspace.collectives.equivalents.mpich_selection import NAMED as NAMED_BY_MPICH
 from searchspace.collectives.equivalents.mpich_selection import own_tree, selection
 from searchspace.collectives.equivalents.openmpi_rules import (
     WITHOUT_SIZE,
@@ -29,18 +31,23 @@ class DecisionFile:
         write: Returns what is in it; takes the table, the target, the lines of its opening comment
             and the library's own file.
         install: What an administrator does with it.
+        settings: The same for one run: variables of its environment, with `{file}` for the path;
+            empty where the file is a script.
         without_size: Collectives for which the library does not look at the size of messages.
         is_for_commutative_only: Whether the file says nothing of reductions by operations that do
             not commute.
         own_file: What has to be known of the installed library; empty where nothing has to.
+        named: The collectives that the file can name.
     """
 
     name: str
     write: Callable[[DecisionTable, Target, list[str], Path | None], str]
     install: str
+    settings: Mapping[str, str] = field(default_factory=dict)
     without_size: tuple[str, ...] = ()
     is_for_commutative_only: bool = False
     own_file: str = ""
+    named: Collection[str] = tuple(COLLECTIVES)
 
 
 def _comment(lines: list[str]) -> str:
@@ -75,7 +82,12 @@ In openmpi-mca-params.conf of the installation, or in ~/.openmpi/mca-params.conf
 The last line is for Open MPI 5, where the component han would choose before tuned does. A file that
 is not there is ignored without a word: ompi_info --param coll tuned --level 9 shows what was read.
 """,
-        WITHOUT_SIZE,
+        settings={
+            "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+            "OMPI_MCA_coll_tuned_dynamic_rules_filename": "{file}",
+            "OMPI_MCA_coll_han_priority": "0",
+        },
+        without_size=WITHOUT_SIZE,
     ),
     "mpich": DecisionFile(
         "coll-selection.json",
@@ -87,8 +99,14 @@ In the environment of programs, as in a module file:
 The file is for the release whose library was read: others may know other operations, and a program
 stops at one that the file has not.
 """,
+        settings={
+            "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "{file}",
+            "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
+        },
+        without_size=("gather", "scatter"),  # of which its tree tells nothing
         is_for_commutative_only=True,
         own_file="libmpich.so of the cluster, or generic.json of its sources",
+        named=NAMED_BY_MPICH,
     ),
     "intelmpi": DecisionFile(
         "adjust.sh",

@@ -19,7 +19,7 @@ from searchspace.collectives.decision_table import DecisionTable, Line, Row, rep
 from searchspace.collectives.equivalents.equivalent import Target
 from searchspace.errors import InvalidInput
 
-__all__ = ["own_tree", "selection"]
+__all__ = ["NAMED", "own_tree", "selection"]
 
 Tree = dict[str, Any]
 
@@ -37,6 +37,9 @@ _SIZES: Mapping[str, tuple[str, bool]] = {
     "reduce_scatter": ("total_msg_size", False),
 }
 """The size that a condition looks at, and whether that is of the blocks of all ranks together."""
+
+NAMED = frozenset(_SIZES)
+"""The collectives whose part of the tree is known."""
 
 _GUARDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "allreduce": (("is_commutative=no", "is_commutative=yes"),),

@@ -33,7 +33,7 @@ nanobind::ndarray<nanobind::numpy, T> to_numpy(std::vector<T>&& values,
   T* const data = owned->data();
   nanobind::capsule owner(
       owned.get(), [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
-  owned.release();  // the capsule deletes it
+  static_cast<void>(owned.release());  // the capsule deletes it
   return nanobind::ndarray<nanobind::numpy, T>(data, shape.size(), shape.data(), owner);
 }
 

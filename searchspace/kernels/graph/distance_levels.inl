@@ -50,10 +50,10 @@ std::uint64_t level(const hamtune::LevelShape& shape, const std::uint8_t* __rest
     const std::uint8_t* const source = from + column * sizeof(Vector);
     std::uint8_t* const target = to + column * sizeof(Vector);
     const auto row = [&](std::uint32_t index) {
-      const std::uint32_t* const piece = pieces + index * degree;
+      const std::uint32_t* const piece = pieces + std::size_t{index} * degree;
       Vector reached = load<Vector>(source + piece[0]);
       for (unsigned k = 1; k < degree; ++k) reached |= load<Vector>(source + piece[k]);
-      std::uint8_t* const at = target + index * stride;
+      std::uint8_t* const at = target + std::size_t{index} * stride;
       store(at, reached);
       // The copy may begin inside the last vector, so it is written after it.
       if (copy != 0) store(at + copy, reached);

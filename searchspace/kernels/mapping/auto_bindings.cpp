@@ -12,7 +12,7 @@
 
 #include "searchspace/kernels/graph/bindings.hpp"
 #include "searchspace/kernels/mapping/hops.hpp"
-#include "searchspace/kernels/mapping/mapper/board.hpp"
+#include "searchspace/kernels/mapping/mapper/assignment.hpp"
 #include "searchspace/kernels/mapping/mapper/machine.hpp"
 #include "searchspace/kernels/mapping/mapper/search.hpp"
 #include "searchspace/kernels/mapping/mapping_bindings.hpp"
@@ -43,14 +43,14 @@ nb::tuple map_auto(const hamtune::ListOf<std::int64_t>& first,
   {
     const nb::gil_scoped_release released;
     const hamtune::mapper::Flows flows(traffic.first, traffic.ranks, traffic.partner, traffic.size);
-    hamtune::mapper::Proceed told;
+    hamtune::mapper::Proceed report;
     if (proceed)
-      told = [&](const hamtune::mapper::Progress& progress) {
+      report = [&](const hamtune::mapper::Progress& progress) {
         const nb::gil_scoped_acquire acquired;
         return proceed(progress.seconds, progress.cost);
       };
-    found = hamtune::mapper::map_auto(flows, cores, {seconds, steps, threads}, seed, told,
-                                      std::move(slots));
+    found =
+        hamtune::mapper::map_auto(flows, cores, {seconds, steps, threads}, seed, report, std::move(slots));
   }
   const std::size_t ranks = found.slots.size();
   return nb::make_tuple(hamtune::to_numpy(std::move(found.slots), {ranks}), found.start,
@@ -70,14 +70,14 @@ nb::list swap_changes(const hamtune::ListOf<std::int64_t>& first,
   const hamtune::mapper::Flows flows(traffic.first, traffic.ranks, traffic.partner, traffic.size);
   nb::list found;
   hamtune::mapper::with_metric(cores, 1, [&](const auto& metric) {
-    hamtune::mapper::Board board(flows, metric, slots);
-    std::optional<hamtune::mapper::Gains> gains = board.gains();
+    hamtune::mapper::Assignment assignment(flows, metric, slots);
+    std::optional<hamtune::mapper::GainTable> gains = assignment.gains();
     if (gains) gains->reset(slots);
     for (const auto& [rank, to] : proposals) {
       if (rank >= traffic.ranks || to >= cores.cores())
         throw std::invalid_argument("there is no such rank or place");
-      const hamtune::mapper::Slot from = board.slot(rank);
-      const std::int64_t change = from == to ? 0 : board.change(rank, to);
+      const hamtune::mapper::Slot from = assignment.slot(rank);
+      const std::int64_t change = from == to ? 0 : assignment.change(rank, to);
       nb::object kept = nb::none();
       if (gains) {
         std::int64_t sum = 0;
@@ -88,30 +88,30 @@ nb::list swap_changes(const hamtune::ListOf<std::int64_t>& first,
         kept = nb::cast(sum * flows.unit());
       }
       found.append(nb::make_tuple(change * flows.unit(), kept));
-      if (from != to) board.move(rank, to, change);
+      if (from != to) assignment.move(rank, to, change);
     }
   });
   return found;
 }
 
-/// Offers ranks all slots so many times, at temperature 0; the places then (None where that is not done).
-nb::object offer_all(const hamtune::ListOf<std::int64_t>& first,
-                     const hamtune::ListOf<std::uint32_t>& partner,
-                     const hamtune::ListOf<std::int64_t>& size, const hamtune::CoreHops& cores,
-                     const hamtune::ListOf<std::uint32_t>& start, std::uint64_t times,
-                     std::uint64_t seed) {
+/// Makes so many proposals with all slots as candidates, at temperature 0; the places then (None where that
+/// is not done).
+nb::object propose_all(const hamtune::ListOf<std::int64_t>& first,
+                       const hamtune::ListOf<std::uint32_t>& partner,
+                       const hamtune::ListOf<std::int64_t>& size, const hamtune::CoreHops& cores,
+                       const hamtune::ListOf<std::uint32_t>& start, std::uint64_t times, std::uint64_t seed) {
   const hamtune::TrafficView traffic = hamtune::to_traffic(first, partner, size);
   const std::vector<std::uint32_t> slots = hamtune::to_vector(start);
   check_start(slots, traffic.ranks, cores.cores());
   const hamtune::mapper::Flows flows(traffic.first, traffic.ranks, traffic.partner, traffic.size);
   nb::object found = nb::none();
   hamtune::mapper::with_metric(cores, 1, [&](const auto& metric) {
-    const hamtune::mapper::Board board(flows, metric, slots);
-    std::optional<hamtune::mapper::Gains> gains = board.gains();
+    const hamtune::mapper::Assignment assignment(flows, metric, slots);
+    std::optional<hamtune::mapper::GainTable> gains = assignment.gains();
     if (!gains || !gains->scans()) return;
     gains->reset(slots);
     hamtune::Random random(seed);
-    gains->offer_all(times, random);
+    gains->propose_all(times, random);
     std::vector<std::uint32_t> places = gains->slots();
     found = nb::cast(hamtune::to_numpy(std::move(places), {slots.size()}));
   });
@@ -126,6 +126,6 @@ void bind_auto(nb::module_& module) {
              nb::arg("threads"), nb::arg("seed"), nb::arg("proceed").none());
   module.def("swap_changes", &swap_changes, nb::arg("first"), nb::arg("partner"), nb::arg("size"),
              nb::arg("cores"), nb::arg("start"), nb::arg("proposals"));
-  module.def("offer_all", &offer_all, nb::arg("first"), nb::arg("partner"), nb::arg("size"),
+  module.def("propose_all", &propose_all, nb::arg("first"), nb::arg("partner"), nb::arg("size"),
              nb::arg("cores"), nb::arg("start"), nb::arg("times"), nb::arg("seed"));
 }

@@ -10,10 +10,10 @@ namespace hamtune {
 
 namespace {
 
-class BothHalves {
+class DualRecursiveBisection {
  public:
-  BothHalves(const WeightedGraph& network, const std::vector<std::size_t>& holds, std::size_t ranks,
-             std::int32_t seed)
+  DualRecursiveBisection(const WeightedGraph& network, const std::vector<std::size_t>& holds,
+                         std::size_t ranks, std::int32_t seed)
       : network_(network), holds_(holds), seed_(seed), host_of_(ranks) {}
 
   void map(const WeightedGraph& graph, const std::vector<std::uint32_t>& ranks,
@@ -51,7 +51,7 @@ class BothHalves {
  private:
   std::size_t held(std::uint32_t node) const { return node < holds_.size() ? holds_[node] : 0; }
 
-  /// Both sides have places; where METIS leaves one without, hosts are halved in order.
+  /// Both sides have places; where METIS leaves one without, hosts are bisected in order.
   std::array<std::vector<std::uint32_t>, 2> halves(const std::vector<std::uint32_t>& nodes) {
     std::vector<std::int32_t> weights;
     std::size_t all = 0;
@@ -103,9 +103,9 @@ std::vector<std::uint32_t> bisect_both(const TrafficView& traffic, const Adjacen
   std::iota(ranks.begin(), ranks.end(), 0U);
   std::vector<std::uint32_t> nodes(network.nodes());
   std::iota(nodes.begin(), nodes.end(), 0U);
-  BothHalves halves(cables, holds, places, seed);
-  halves.map(graph, ranks, nodes);
-  std::vector<std::uint32_t> host_of = halves.hosts();
+  DualRecursiveBisection bisection(cables, holds, places, seed);
+  bisection.map(graph, ranks, nodes);
+  std::vector<std::uint32_t> host_of = bisection.hosts();
   host_of.resize(traffic.ranks);
   return host_of;
 }

@@ -66,7 +66,7 @@ std::vector<std::uint32_t> recursive_bipartition(const Bytes& first, const Cores
   const hamtune::TrafficView traffic = hamtune::to_traffic(first, partner, size);
   const nb::gil_scoped_release released;
   const std::vector<std::size_t> holds = hamtune::places_of_hosts(cores);
-  const hamtune::TopologyTree tree = hamtune::halved_tree(*grid, used_hosts(holds), holds);
+  const hamtune::TopologyTree tree = hamtune::bisection_tree(*grid, used_hosts(holds), holds);
   return hamtune::map_hierarchically(traffic, cores, tree, inside, within, seed);
 }
 

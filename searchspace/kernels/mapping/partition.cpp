@@ -62,7 +62,7 @@ class Correction {
   }
 
   void run() {
-    for (std::uint32_t node = 0; node < graph_.nodes(); ++node) offer(node);
+    for (std::uint32_t node = 0; node < graph_.nodes(); ++node) push(node);
     while (!queue_.empty()) {
       const auto [gain, reversed] = queue_.top();
       queue_.pop();
@@ -76,13 +76,12 @@ class Correction {
       ++spare_[part_[node]];
       --spare_[target];
       part_[node] = target;
-      for (std::size_t i = graph_.first[node]; i < graph_.first[node + 1]; ++i)
-        offer(graph_.target[i]);
+      for (std::size_t i = graph_.first[node]; i < graph_.first[node + 1]; ++i) push(graph_.target[i]);
     }
   }
 
  private:
-  void offer(std::uint32_t node) {
+  void push(std::uint32_t node) {
     if (spare_[part_[node]] < 0) queue_.emplace(best_move(node).first, ~node);
   }
 
@@ -176,6 +175,7 @@ std::vector<std::uint32_t> partition(const WeightedGraph& graph,
     return part;
   }
   std::vector<real_t> shares;
+  shares.reserve(sizes.size());
   for (const std::size_t size : sizes)
     shares.push_back(static_cast<real_t>(static_cast<double>(size) /
                                          static_cast<double>(graph.nodes())));

@@ -12,10 +12,10 @@ namespace {
 
 constexpr Node kEmpty = std::numeric_limits<Node>::max();
 
-/// A placement under change.
-class Board {
+/// An assignment of ranks to hosts; what an exchange changes is evaluated alone, in O(degree).
+class Assignment {
  public:
-  Board(const PlacementProblem& problem, std::vector<Node> start)
+  Assignment(const PlacementProblem& problem, std::vector<Node> start)
       : price_(problem.price),
         width_(problem.network.nodes()),
         first_(problem.ranks + 1, 0),
@@ -96,10 +96,10 @@ class Board {
 };
 
 /// Where a rank may go: beside a partner, or anywhere.
-Node destination(const Board& board, const Adjacency& network, Node rank, Random& random) {
+Node destination(const Assignment& assignment, const Adjacency& network, Node rank, Random& random) {
   constexpr std::uint32_t kAnywhere = 16;
   const auto hosts = static_cast<std::uint32_t>(network.nodes());
-  const Node near = board.host(board.partner(rank, random));
+  const Node near = assignment.host(assignment.partner(rank, random));
   const auto degree = static_cast<std::uint32_t>(network.end(near) - network.begin(near));
   if (degree == 0 || random.below(kAnywhere) == 0) return random.below(hosts);
   return (network.begin(near) + random.below(degree))->node;
@@ -109,8 +109,8 @@ Node destination(const Board& board, const Adjacency& network, Node rank, Random
 
 Placement anneal_swaps(const PlacementProblem& problem, std::vector<Node> start,
                        std::uint64_t moves, std::uint64_t seed) {
-  Board board(problem, std::move(start));
-  Placement best{board.hosts(), board.cost()};
+  Assignment assignment(problem, std::move(start));
+  Placement best{assignment.hosts(), assignment.cost()};
   if (problem.flows.empty()) return best;
 
   std::int64_t total = 0;
@@ -125,12 +125,12 @@ Placement anneal_swaps(const PlacementProblem& problem, std::vector<Node> start,
     if (step % kSteps == 0)
       temperature = hottest * std::pow(kColdest, static_cast<double>(step) / static_cast<double>(moves));
     const Node rank = random.below(static_cast<std::uint32_t>(problem.ranks));
-    const Node host = destination(board, problem.network, rank, random);
-    if (host == board.host(rank)) continue;
-    const std::int64_t change = board.change(rank, host);
+    const Node host = destination(assignment, problem.network, rank, random);
+    if (host == assignment.host(rank)) continue;
+    const std::int64_t change = assignment.change(rank, host);
     if (static_cast<double>(change) > -temperature * std::log(1 - random.unit())) continue;
-    board.move(rank, host, change);
-    if (board.cost() < best.cost) best = {board.hosts(), board.cost()};
+    assignment.move(rank, host, change);
+    if (assignment.cost() < best.cost) best = {assignment.hosts(), assignment.cost()};
   }
   return best;
 }

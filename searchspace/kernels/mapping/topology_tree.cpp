@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace hamtune {
@@ -19,6 +20,9 @@ class RegularBuilder {
       : arity_(arity), holds_(holds) {}
 
   TopologyTree build() {
+    std::size_t leaves = 1;
+    for (const std::uint32_t children : arity_) leaves *= children;
+    if (leaves != holds_.size()) throw std::invalid_argument("the tree has other leaves than there are");
     tree_.branches.emplace_back();
     fill(0, 0, 0, holds_.size());
     return std::move(tree_);
@@ -113,9 +117,9 @@ std::size_t settle(const std::vector<Branch>& loose, std::uint32_t from, Topolog
   return tree.branches[into].size = held;
 }
 
-class Halving {
+class CoordinateBisection {
  public:
-  Halving(const GridHops& grid, const std::vector<std::size_t>& holds)
+  CoordinateBisection(const GridHops& grid, const std::vector<std::size_t>& holds)
       : grid_(grid), holds_(holds) {}
 
   TopologyTree build(std::vector<std::uint32_t> hosts) {
@@ -259,9 +263,9 @@ TopologyTree joined_tree(const HostHops& hops, const std::vector<std::uint32_t>&
   return tree;
 }
 
-TopologyTree halved_tree(const GridHops& grid, const std::vector<std::uint32_t>& hosts,
-                         const std::vector<std::size_t>& holds) {
-  return Halving(grid, holds).build(hosts);
+TopologyTree bisection_tree(const GridHops& grid, const std::vector<std::uint32_t>& hosts,
+                            const std::vector<std::size_t>& holds) {
+  return CoordinateBisection(grid, holds).build(hosts);
 }
 
 std::vector<std::uint32_t> map_onto_tree(const WeightedGraph& graph, const TopologyTree& tree,

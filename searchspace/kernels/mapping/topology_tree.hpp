@@ -20,7 +20,8 @@ struct TopologyTree {
   std::vector<Branch> branches;
 };
 
-/// The tree of a given arity from the root to the leaves, without the leaves that hold nothing.
+/// The tree of a given arity from the root to the leaves, without the leaves that hold nothing. Throws
+/// std::invalid_argument where `holds` has not one entry a leaf.
 TopologyTree regular_tree(const std::vector<std::uint32_t>& arity,
                           const std::vector<std::size_t>& holds);
 
@@ -30,9 +31,10 @@ TopologyTree regular_tree(const std::vector<std::uint32_t>& arity,
 TopologyTree joined_tree(const HostHops& hops, const std::vector<std::uint32_t>& hosts,
                          const std::vector<std::size_t>& holds);
 
-/// The tree of halving a set of hosts along its longest extent (Wu, Xiong and Lan 2015, algorithm 2).
-TopologyTree halved_tree(const GridHops& grid, const std::vector<std::uint32_t>& hosts,
-                         const std::vector<std::size_t>& holds);
+/// The tree of recursive coordinate bisection of a set of hosts, along its longest extent (Wu, Xiong and Lan
+/// 2015, algorithm 2).
+TopologyTree bisection_tree(const GridHops& grid, const std::vector<std::uint32_t>& hosts,
+                            const std::vector<std::size_t>& holds);
 
 /// Algorithm 1 of Wu, Xiong and Lan (2015): partitions the graph among the branches of the tree, and
 /// so on down to the leaves. The tree holds exactly the nodes of the graph. Returns the leaf of each

@@ -16,7 +16,7 @@ constexpr double kHottest = 1.0;  // times the temperature at which splits freez
 constexpr double kColdest = 0.2;
 constexpr double kLeastDegree = 3.0;
 
-// The bits of a random word decide the luck of an offer and its two nodes.
+// The bits of a random word decide the luck of a proposal and its two nodes.
 constexpr unsigned kLuckBits = 10;
 constexpr unsigned kNodeBits = 27;
 constexpr std::size_t kLucks = std::size_t{1} << kLuckBits;
@@ -101,13 +101,13 @@ void CutAnnealing::draw(Random& random) {
                                              : random.next();
 }
 
-/// As many offers as nodes.
+/// As many proposals as nodes.
 void CutAnnealing::sweep(double temperature, Random& random) {
   constexpr std::uint64_t most = std::uint64_t{1} << kNodeBits;
   const std::array<double, kLucks>& luck = lucks();
-  offers_.resize(graph_.nodes());
-  Exchange* last = offers_.data();  // written in place: three words at once would wait for each other
-  for (std::size_t offer = 0; offer < graph_.nodes(); ++offer) {
+  proposals_.resize(graph_.nodes());
+  Exchange* last = proposals_.data();  // written in place: three words at once would wait for each other
+  for (std::size_t proposal = 0; proposal < graph_.nodes(); ++proposal) {
     const std::uint64_t drawn = random.next();
     const auto u = static_cast<Node>((drawn >> (kLuckBits + kNodeBits)) * graph_.nodes() / most);
     auto ends = static_cast<std::int64_t>(graph_.degree(u));
@@ -126,7 +126,7 @@ void CutAnnealing::sweep(double temperature, Random& random) {
     last->needed = static_cast<std::uint32_t>(needed);
     ++last;
   }
-  functions_.exchange(network(), sides_.data(), offers_.data(), last);
+  functions_.exchange(network(), sides_.data(), proposals_.data(), last);
 }
 
 void CutAnnealing::count() {

@@ -16,13 +16,13 @@ namespace hamtune {
 ///
 /// Each split is one bit of the words of a node, as spins are in multispin coding (Creutz, Jacobs
 /// and Rebbi, "Monte Carlo study of Abelian lattice gauge theories", 1979): an exchange of two nodes
-/// is offered to all splits at once, and a few instructions count for all of them how many edges it
-/// would free. All have the same offers and the same luck at each (Metropolis et al. 1953), but go
+/// is proposed to all splits at once, and a few instructions count for all of them how many edges it
+/// would free. All have the same proposals and the same luck at each (Metropolis et al. 1953), but go
 /// their own ways from halves drawn for each.
 ///
 /// Temperatures are told from that below which splits of random networks of the same degree freeze
 /// (Zdeborova and Boettcher, "A conjecture on the maximum cut and bisection width in random regular
-/// graphs", 2010): it falls by a constant factor a sweep, a sweep being as many offers as nodes.
+/// graphs", 2010): it falls by a constant factor a sweep, a sweep being as many proposals as nodes.
 ///
 /// Only the first `counted` nodes may have to be halved (see Bisector). The graph may change between
 /// calls as long as the degrees stay.
@@ -54,7 +54,7 @@ class CutAnnealing {
   double freezing_;       // the temperature, in edges
   SplitFunctions functions_;
   std::vector<SplitBits> sides_;
-  std::vector<Exchange> offers_;
+  std::vector<Exchange> proposals_;
   std::vector<std::uint32_t> widths_;
 };
 

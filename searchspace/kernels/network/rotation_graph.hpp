@@ -36,9 +36,7 @@ class RotationGraph {
   static constexpr std::int64_t kTooFar = std::numeric_limits<std::int64_t>::max();
 
   RotationGraph(std::uint32_t nodes, std::uint32_t degree, std::uint32_t symmetry)
-      : nodes_(nodes), symmetry_(symmetry), bases_(nodes / symmetry) {
-    if (symmetry == 0 || nodes % symmetry != 0)
-      throw std::invalid_argument("the symmetry must divide the number of nodes");
+      : nodes_(nodes), symmetry_(symmetry), bases_(turned(nodes, symmetry)) {
     if (degree == 0) throw std::invalid_argument("the degree must be at least 1");
     plan_rows(degree);
     used_.assign(bases_, 0);
@@ -114,6 +112,13 @@ class RotationGraph {
   using Matrix = std::unique_ptr<std::uint8_t[], Free>;
 
   static constexpr std::size_t kAlignment = 64;
+
+  /// How many nodes there are that turn into all.
+  static std::uint32_t turned(std::uint32_t nodes, std::uint32_t symmetry) {
+    if (symmetry == 0 || nodes % symmetry != 0)
+      throw std::invalid_argument("the symmetry must divide the number of nodes");
+    return nodes / symmetry;
+  }
 
   static std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
     return (value + unit - 1) / unit * unit;

@@ -209,7 +209,8 @@ class SolvableGroup {
         const std::uint32_t first = (i + j - (around ? prime : 0)) * order_;
         for (std::uint32_t y = 0; y < order_; ++y) {
           const Element* const right = times(turned[y]);
-          Element* const column = products.data() + std::size_t{j * order_ + y} * larger + i * order_;
+          Element* const column =
+              products.data() + std::size_t{j * order_ + y} * larger + std::size_t{i} * order_;
           for (std::uint32_t x = 0; x < order_; ++x)
             column[x] = static_cast<Element>(first + (around ? product(right[x], carry) : right[x]));
         }

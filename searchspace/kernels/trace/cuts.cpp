@@ -156,14 +156,14 @@ AllCalls::AllCalls(const Trace& trace) : trace_(trace), calls_(trace.ranks.size(
       if (sets) calls.settings.push_back(call);
       if (!sets && !is_collective(operation.code)) continue;
       const auto [context, member] = places[operation.communicator];
-      std::vector<std::uint32_t>& met = contexts_[context].calls[member];
-      calls.meetings.push_back({call, context, static_cast<std::uint32_t>(met.size())});
-      met.push_back(call);
+      std::vector<std::uint32_t>& made = contexts_[context].calls[member];
+      calls.collectives.push_back({call, context, static_cast<std::uint32_t>(made.size())});
+      made.push_back(call);
     }
   }
   for (const Context& context : contexts_)
-    for (const auto& met : context.calls)
-      if (met.size() != context.calls.front().size())
+    for (const auto& made : context.calls)
+      if (made.size() != context.calls.front().size())
         throw CannotCut("its ranks do not call the same number of collectives");
   match_messages();
 }
@@ -263,16 +263,16 @@ bool AllCalls::same_call(std::size_t rank, std::uint32_t call, std::uint32_t oth
 }
 
 MovingCut::MovingCut(const AllCalls& all, Cut start)
-    : all_(all), at_(std::move(start)), wanted_(at_), met_(0) {
+    : all_(all), at_(std::move(start)), wanted_(at_), matched_(0) {
   for (std::size_t rank = 0; rank < all.ranks(); ++rank) {
     const Calls& calls = all.of(rank);
     const auto before = [&](const auto& item, std::uint32_t call) { return item.call < call; };
     next_message_.push_back(static_cast<std::size_t>(
         std::lower_bound(calls.messages.begin(), calls.messages.end(), at_[rank], before) -
         calls.messages.begin()));
-    next_meeting_.push_back(static_cast<std::size_t>(
-        std::lower_bound(calls.meetings.begin(), calls.meetings.end(), at_[rank], before) -
-        calls.meetings.begin()));
+    next_collective_.push_back(static_cast<std::size_t>(
+        std::lower_bound(calls.collectives.begin(), calls.collectives.end(), at_[rank], before) -
+        calls.collectives.begin()));
   }
 }
 
@@ -301,15 +301,15 @@ void MovingCut::move(std::uint32_t rank) {
   std::size_t& message = next_message_[rank];
   for (; message < calls.messages.size() && calls.messages[message].call < to; ++message)
     require(calls.messages[message].peer, calls.messages[message].partner + 1);
-  std::size_t& meeting = next_meeting_[rank];
-  for (; meeting < calls.meetings.size() && calls.meetings[meeting].call < to; ++meeting) {
-    const Meeting& here = calls.meetings[meeting];
-    if (met_.size() <= here.context) met_.resize(here.context + 1, 0);
-    if (met_[here.context] > here.instance) continue;
-    met_[here.context] = here.instance + 1;
+  std::size_t& collective = next_collective_[rank];
+  for (; collective < calls.collectives.size() && calls.collectives[collective].call < to; ++collective) {
+    const CollectiveCall& here = calls.collectives[collective];
+    if (matched_.size() <= here.context) matched_.resize(here.context + 1, 0);
+    if (matched_[here.context] > here.instance) continue;
+    matched_[here.context] = here.instance + 1;
     const Members& members = all_.members(here.context);
     for (std::size_t member = 0; member < members.size(); ++member)
-      require(members[member], all_.meeting(here.context, member, here.instance) + 1);
+      require(members[member], all_.collective(here.context, member, here.instance) + 1);
   }
 }
 

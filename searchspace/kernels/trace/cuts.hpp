@@ -32,10 +32,10 @@ struct MessageEnd {
 };
 
 /// A call in which all members of a communicator take part.
-struct Meeting {
+struct CollectiveCall {
   std::uint32_t call;
   std::uint32_t context;   // which communicator, the same number in all its members
-  std::uint32_t instance;  // 0 for the first meeting in it
+  std::uint32_t instance;  // 0 for the first collective in it
 };
 
 /// The calls of one rank: all operations but computations.
@@ -44,7 +44,7 @@ struct Calls {
   std::vector<std::uint32_t> exact;      // signature of each call
   std::vector<bool> idle;                // no request is open before call i, i = 0 to size
   std::vector<MessageEnd> messages;      // in order of calls
-  std::vector<Meeting> meetings;         // in order of calls
+  std::vector<CollectiveCall> collectives;  // in order of calls
   std::vector<std::uint32_t> settings;   // calls that make or free communicators
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(operation.size()); }
@@ -63,7 +63,7 @@ using Cut = std::vector<std::uint32_t>;
 
 class AllCalls {
  public:
-  /// Matches every message with its receive, and every rank's meetings with those of the others.
+  /// Matches every message with its receive, and every rank's collectives with those of the others.
   ///
   /// Throws CannotCut where that is not possible: a receive whose sender was not recorded, or
   /// messages that nobody receives.
@@ -72,9 +72,9 @@ class AllCalls {
   const Trace& trace() const { return trace_; }
   std::size_t ranks() const { return calls_.size(); }
   const Calls& of(std::size_t rank) const { return calls_[rank]; }
-  /// Ranks that meet in a context, and for each of them the calls of its meetings there.
+  /// Ranks of a context, and for each of them its collective calls there.
   const Members& members(std::uint32_t context) const { return *contexts_[context].members; }
-  std::uint32_t meeting(std::uint32_t context, std::size_t member, std::uint32_t instance) const {
+  std::uint32_t collective(std::uint32_t context, std::size_t member, std::uint32_t instance) const {
     return contexts_[context].calls[member][instance];
   }
 
@@ -105,7 +105,7 @@ class AllCalls {
   std::vector<Context> contexts_;
 };
 
-/// A cut that moves forward and never tears a message, a meeting, or an open request apart.
+/// A cut that moves forward and never tears a message, a collective, or an open request apart.
 class MovingCut {
  public:
   /// Begins at a cut that tears nothing.
@@ -123,8 +123,8 @@ class MovingCut {
   Cut at_;
   Cut wanted_;
   std::vector<std::size_t> next_message_;
-  std::vector<std::size_t> next_meeting_;
-  std::vector<std::uint32_t> met_;  // of each context, the instances known to lie before the cut
+  std::vector<std::size_t> next_collective_;
+  std::vector<std::uint32_t> matched_;  // of each context, the instances known to lie before the cut
   std::vector<std::uint32_t> behind_;  // ranks that have not reached what is wanted
 };
 

@@ -58,6 +58,7 @@ std::vector<Repetition> repetitions(const std::vector<std::uint32_t>& items,
     for (std::size_t at = 0; at + period <= items.size(); ++at) {
       if (at + period < items.size() && items[at] == items[at + period]) continue;
       const std::size_t covered = at - first + period;
+      // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a period is 1 at least
       if (covered > longest.first) longest = {covered, {first, period, covered / period}};
       first = at + 1;
     }
@@ -68,6 +69,7 @@ std::vector<Repetition> repetitions(const std::vector<std::uint32_t>& items,
                                     : one.second.period < other.second.period;
   });
   std::vector<Repetition> sorted;
+  sorted.reserve(found.size());
   for (const auto& [covered, repetition] : found) sorted.push_back(repetition);
   return sorted;
 }

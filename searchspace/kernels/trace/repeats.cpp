@@ -184,6 +184,7 @@ MergedRank merge_rank(const std::vector<std::string>& layouts,
                       const std::vector<ByteView>& captures, const PutBytes& put) {
   MergedRank merged;
   std::vector<Walk> walks;
+  walks.reserve(captures.size());
   for (const ByteView capture : captures) walks.emplace_back(layouts, capture);
   Walk& first = walks.front();
   bool more = true;
@@ -216,11 +217,12 @@ hamtune::MergedRank merge_files(const std::vector<std::string>& layouts,
                                 const std::vector<std::string>& paths, const std::string& output) {
   std::list<hamtune::MappedFile> files;
   std::vector<hamtune::ByteView> captures;
+  captures.reserve(paths.size());
   for (const std::string& path : paths) captures.push_back(files.emplace_back(path).view());
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(output.c_str(), "wb"), &std::fclose);
   const auto failed = [] { return std::system_error(errno, std::generic_category()); };
   if (!out) throw failed();
-  const auto merged = hamtune::merge_rank(layouts, captures, [&](hamtune::ByteView bytes) {
+  hamtune::MergedRank merged = hamtune::merge_rank(layouts, captures, [&](hamtune::ByteView bytes) {
     const auto size = static_cast<std::size_t>(bytes.end - bytes.begin);
     if (std::fwrite(bytes.begin, 1, size, out.get()) != size) throw failed();
   });

@@ -39,6 +39,13 @@ nb::dict trace_summary(const std::string& path) {
   result["calls"] = summary.calls;
   result["communicators"] = summary.communicators;
   result["non_commutative"] = std::vector<std::string>(summary.non_commutative.begin(), summary.non_commutative.end());
+  nb::dict sizes;
+  for (const auto& [collective, bins] : summary.sizes) {
+    nb::list listed;
+    for (const auto& [power, bin] : bins) listed.append(nb::make_tuple(bin.least, bin.most, bin.calls));
+    sizes[collective.c_str()] = listed;
+  }
+  result["sizes"] = sizes;
   result["messages"] = summary.messages;
   result["bytes"] = summary.bytes;
   result["pairs"] = summary.pairs;
@@ -228,6 +235,7 @@ void bind_trace(nb::module_& module) {
       .def("feed", &PythonTraceWriter::feed, nb::arg("bytes"))
       .def("end_rank", &PythonTraceWriter::end_rank)
       .def("blocks", &PythonTraceWriter::blocks);
+  // NOLINTNEXTLINE(bugprone-throw-keyword-missing,bugprone-unused-raii): to make it is to register it
   nb::exception<hamtune::CannotCut>(module, "CannotCut");
   module.def("trace_loops", &trace_loops, nb::arg("path"));
   module.def("truncate_trace", &truncate_trace, nb::arg("path"), nb::arg("kept"));

@@ -101,7 +101,8 @@ void read_shared_ranks(Opened& opened, std::vector<RankTrace>& ranks) {
     calls.emplace_back();
     if (wrong) continue;
     try {
-      calls.back() = decode_block(bytes, block, opened.trace, Writing::shared).trace;
+      DecodedRank decoded = decode_block(bytes, block, opened.trace, Writing::shared);
+      calls.back() = static_cast<CallStream&&>(decoded.trace);  // which is all that ranks share
     } catch (const TraceError& error) {
       wrong = calls.size() - 1;  // whose they are is told by the table, which comes after them
       why = error.what();

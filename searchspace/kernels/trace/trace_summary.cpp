@@ -23,7 +23,42 @@ struct StreamTotals {
   std::map<std::pair<std::uint32_t, std::int32_t>, Sent> sent;         // communicator and party
   std::set<std::pair<Code, std::uint32_t>> collectives;                // and communicator; blocking
   std::set<Code> non_commutative;  // blocking reductions by operations that do not commute
+  std::map<Code, std::map<int, SizeBin>> sizes;                        // blocking
 };
+
+/// The bytes by which libraries decide the algorithm of a call; 0 where they do not.
+std::uint64_t decided_bytes(const RankTrace& rank, const Operation& operation) {
+  const auto own = static_cast<std::uint64_t>(operation.count) * static_cast<std::uint64_t>(operation.type_size);
+  const std::int32_t* const more = rank.values.data() + operation.more;
+  switch (operation.code) {
+    case Code::bcast:
+    case Code::reduce:
+    case Code::allreduce:
+      return own;
+    case Code::gather:
+    case Code::scatter:
+    case Code::allgather:
+    case Code::alltoall:
+      return std::max(own, static_cast<std::uint64_t>(more[0]) * static_cast<std::uint64_t>(more[1]));
+    case Code::reduce_scatter:
+      return std::accumulate(more + 1, more + 1 + more[0], std::uint64_t{0}) *
+             static_cast<std::uint64_t>(operation.type_size);
+    default:
+      return 0;
+  }
+}
+
+int power_of_two_below(std::uint64_t bytes) {
+  int power = 0;
+  while (bytes >>= 1U) ++power;
+  return power;
+}
+
+void add(SizeBin& bin, const SizeBin& more) {
+  bin.least = bin.calls == 0 ? more.least : std::min(bin.least, more.least);
+  bin.most = std::max(bin.most, more.most);
+  bin.calls += more.calls;
+}
 
 StreamTotals totals_of(const RankTrace& rank) {
   StreamTotals totals;
@@ -34,6 +69,9 @@ StreamTotals totals_of(const RankTrace& rank) {
       totals.collectives.emplace(operation.code, operation.communicator);
     if (is_collective(operation.code) && !operation.nonblocking && (operation.flags & kNotCommutative) != 0)
       totals.non_commutative.insert(operation.code);
+    if (is_collective(operation.code) && !operation.nonblocking)
+      if (const std::uint64_t bytes = decided_bytes(rank, operation); bytes > 0)
+        add(totals.sizes[operation.code][power_of_two_below(bytes)], {bytes, bytes, 1});
     if (!is_send(operation.code) || operation.party == kNoPeer) continue;
     StreamTotals::Sent& sent = totals.sent[{operation.communicator, operation.party}];
     ++sent.messages;
@@ -129,6 +167,8 @@ TraceSummary summarize(const Trace& trace) {
     for (const auto& [call, count] : totals.of(rank).calls)
       summary.calls[operation_name(call.first, call.second)] += count;
     for (const Code code : totals.of(rank).non_commutative) summary.non_commutative.insert(operation_name(code, false));
+    for (const auto& [code, bins] : totals.of(rank).sizes)
+      for (const auto& [power, bin] : bins) add(summary.sizes[operation_name(code, false)][power], bin);
     const auto [known, is_new] = flops.try_emplace(rank.flops.data(), 0.0);
     if (is_new) known->second = std::accumulate(rank.flops.begin(), rank.flops.end(), 0.0);
     summary.flops += known->second;

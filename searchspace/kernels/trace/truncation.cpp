@@ -252,6 +252,7 @@ Truncated truncate_trace(const std::string& path, std::size_t kept) {
 
   Marker marker;
   std::vector<bool> marked;
+  marked.reserve(pieces.size());
   for (const Piece& piece : pieces) marked.push_back(marker.before(piece));
   Truncated truncated;
   truncated.whole_operations = trace.recorded_operations;

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from searchspace.graph import Graph
 from searchspace.topology.draws import draw_below
-from searchspace.topology.family import Wanted
+from searchspace.topology.family import NetworkSpec
 from searchspace.topology.optimise.search import Problem, check_exchanges_suffice, check_size
 from searchspace.topology.random_regular import RANDOM
 
@@ -28,7 +28,7 @@ def starting_graph(problem: Problem) -> Graph:
     if problem.start is not None:
         return problem.start
     check_size(problem.nodes, problem.degree)
-    return RANDOM.generate(Wanted(problem.nodes, problem.degree, problem.seed))
+    return RANDOM.generate(NetworkSpec(problem.nodes, problem.degree, problem.seed))
 
 
 def edge_array(edges: list[Edge]) -> NDArray[np.uint32]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from searchspace.graph import Graph
 from searchspace.topology.draws import draw_below
-from searchspace.topology.family import Wanted
+from searchspace.topology.family import NetworkSpec
 from searchspace.topology.random_regular import RANDOM
 from searchspace.traffic import Traffic
 
@@ -38,7 +38,7 @@ def join_heaviest(traffic: Traffic, degree: int, seed: int) -> Graph:
     free = [host for host in range(len(near)) for _ in range(degree - len(near[host]))]
     while free:
         if not _join_free(near, free, rng):
-            return RANDOM.generate(Wanted(traffic.ranks, degree, seed))
+            return RANDOM.generate(NetworkSpec(traffic.ranks, degree, seed))
     while len(parts := _parts(near)) > 1:
         for one, other in zip(parts[::2], parts[1::2], strict=False):
             _exchange_between(near, one, other, rng)

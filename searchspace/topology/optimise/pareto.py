@@ -19,7 +19,7 @@ from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.kernels import _native, aspl_diameter, edge_array
 from searchspace.topology.bisection import bisection_width
-from searchspace.topology.family import Wanted
+from searchspace.topology.family import NetworkSpec
 from searchspace.topology.metrics import aspl_lower_bound
 from searchspace.topology.optimise.search import check_size
 from searchspace.topology.random_regular import RANDOM
@@ -130,7 +130,7 @@ class ParetoSearch:
         check_problem(nodes, degree)
         self._nodes, self._degree, self._seed = nodes, degree, seed
         self._lengths = np.ascontiguousarray(lengths)
-        first = RANDOM.generate(Wanted(nodes, degree, seed))
+        first = RANDOM.generate(NetworkSpec(nodes, degree, seed))
         self._start = self._measured(first, weights(0))
         self._archive = [self._start]
         self._run = 0

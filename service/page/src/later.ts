@@ -7,3 +7,4 @@ export { SpaceTab } from "./job/space.tsx";
 export { TrialPanel } from "./job/trial.tsx";
 export { WorkersTab } from "./job/workers.tsx";
 export { ComparePage } from "./jobs/compare.tsx";
+export { NotificationsPage } from "./notifications/page.tsx";

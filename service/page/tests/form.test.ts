@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { documentOf, fileOf, formOf, INITIAL, namesOf } from "../src/create/form.ts";
+import { namesOf } from "../src/create/document.ts";
+import { describing, documentOf, fileOf, formOf, INITIAL, keptOf, type Form } from "../src/create/form.ts";
+import { typedNumbers } from "../src/create/receive.ts";
 import type { Catalogue, Json } from "../src/lib/types.ts";
 
 const catalogue = {
@@ -32,6 +34,16 @@ test("a library that has to run what is found and a priority have fields", () =>
   assert.deepEqual([form.target, form.priority, form.mpi, form.rest], ["openmpi-4.1", "high", [], {}]);
   assert.deepEqual(documentOf(form, catalogue), file);
   assert.deepEqual(documentOf(formOf({ ...FILE, priority: "urgent" }, catalogue), catalogue), { ...FILE, priority: "urgent" });
+});
+
+test("algorithms by message size have a field, and ranges of one's own stay as they are", () => {
+  const file = { ...FILE, search: { ...FILE.search, by_size: true } };
+  const form = formOf(file, catalogue);
+  assert.deepEqual([form.bySize, form.rest], ["yes", {}]);
+  assert.deepEqual(documentOf(form, catalogue), file);
+  assert.deepEqual(documentOf(formOf({ ...FILE, search: { ...FILE.search, by_size: false } }, catalogue), catalogue), FILE);
+  const ranges = { ...FILE, search: { ...FILE.search, by_size: { alltoall: [4096] } } };
+  assert.deepEqual(documentOf(formOf(ranges, catalogue), catalogue), ranges);
 });
 
 test("the network model has a field, and its protocol stays as it is", () => {
@@ -76,4 +88,68 @@ test("what is wrong in a file is in the form for the service to say so", () => {
 
 test("the form as it is at first has nothing of a file", () => {
   assert.deepEqual(INITIAL.rest, {});
+});
+
+test("what is weighed against time, limits and parts have fields", () => {
+  const parts = {
+    switches: [{ radix: 8, price: 2000, watts: 40 }, { radix: 36, price: 11000 }],
+    cables: { reach: 5, optical: 300 }, adapters: { price: 400 }, floor: { rack_nodes: 16 },
+  };
+  const file = { ...FILE, machine: { ...FILE.machine, parts }, objective: ["time", "cost"], constraints: { cost: "<= 70000", diameter: 6 } };
+  const form = formOf(file, catalogue);
+  assert.deepEqual([form.weighed, form.limits, form.rest], ["cost", { cost: "<= 70000", diameter: "6" }, {}]);
+  assert.deepEqual(form.parts?.switches, [{ radix: "8", price: "2000", watts: "40" }, { radix: "36", price: "11000", watts: "" }]);
+  assert.deepEqual(documentOf(form, catalogue), file);
+  for (const alone of ["time", ["time"]]) assert.deepEqual(documentOf(formOf({ ...FILE, objective: alone }, catalogue), catalogue), FILE);
+});
+
+test("parts of which nothing is said are those by default, and what is wrong in them stays to be told", () => {
+  const bare = { ...FILE, machine: { ...FILE.machine, parts: {} } };
+  assert.deepEqual(documentOf(formOf(bare, catalogue), catalogue), bare);
+  for (const wrong of [
+    { ...FILE, objective: ["time", "colour"] }, { ...FILE, objective: "weighted" }, { ...FILE, constraints: { weight: 3 } }, { ...FILE, constraints: 3 },
+    { ...FILE, machine: { ...FILE.machine, parts: { switches: [{ ports: 3 }], cables: { reach: [1] }, adapters: 3 } } },
+    { ...FILE, machine: { ...FILE.machine, parts: { switches: [{ radix: "many", price: "dear" }] } } },
+  ] as Json[]) assert.deepEqual(documentOf(formOf(wrong, catalogue), catalogue), wrong);
+  const chosen = documentOf({ ...formOf(FILE, catalogue), limits: { power: "1,200", cables: " " } }, catalogue);
+  assert.deepEqual(chosen["constraints"], { power: "1,200" });
+});
+
+const GIVEN = { nodes: 2, host_speed: 1e9, link_bandwidth: 5e9, topology: { edges: [[0, 1]] } };
+const OPEN = { nodes: 4, host_speed: 2e9, link_bandwidth: 1e9 };
+
+test("a stored machine in the fields of the form leaves nothing of the one before", () => {
+  const first = describing({ ...INITIAL, rest: { learn_from: "none" } }, GIVEN, catalogue);
+  assert.deepEqual(first.rest, { learn_from: "none", machine: { topology: GIVEN.topology } });
+  const second = describing(first, OPEN, catalogue);
+  assert.deepEqual([second.rest, second.nodes, second.degree], [{ learn_from: "none" }, "4", ""]);
+});
+
+test("a stored machine or program that is chosen has nothing of the one before, which comes back with it", () => {
+  const described = describing(INITIAL, GIVEN, catalogue);
+  const chosen: Form = { ...described, machineSource: "stored", machine: "m1", fixed: true };
+  assert.deepEqual([documentOf(chosen, catalogue)["machine"], keptOf(chosen)], [{ id: "m1" }, {}]);
+  assert.deepEqual((documentOf({ ...chosen, machineSource: "described" }, catalogue)["machine"] as typeof GIVEN).topology, GIVEN.topology);
+  const program = formOf({ ...FILE, application: { builtin: "is", class: "S", ranks: 16, lines: 3 } }, catalogue);
+  assert.deepEqual(documentOf({ ...program, source: "stored", application: "a1" }, catalogue)["application"], { id: "a1" });
+});
+
+test("what a file says beside an id is not lost: the service says what is wrong with it", () => {
+  const wrong: Json = { ...FILE, application: { id: "a1", ranks: 3 }, machine: { id: "m1", cores: 2 } };
+  assert.deepEqual(documentOf(formOf(wrong, catalogue), catalogue), wrong);
+});
+
+test("a job file on a stored machine with a network has no fields for another, and loses nothing", () => {
+  const file = { ...FILE, machine: { id: "m1" } };
+  const form = formOf(file, catalogue, new Set(["m1"]));
+  assert.deepEqual([form.fixed, form.topology, namesOf(form.rest)], [true, [], ["search.topology"]]);
+  assert.deepEqual(documentOf(form, catalogue), file);
+  assert.equal(formOf(file, catalogue, new Set(["m2"])).fixed, false);
+});
+
+test("only numbers that somebody typed count before those of a network's file", () => {
+  assert.deepEqual(typedNumbers({ ...INITIAL, cores: "4", hostSpeed: "40Gf" }), [["host_speed", "40Gf"], ["cores_per_host", "4"]]);
+  const described = describing(INITIAL, GIVEN, catalogue);
+  assert.deepEqual(typedNumbers(described), []);
+  assert.deepEqual(typedNumbers({ ...described, bandwidth: "10Gbps" }), [["link_bandwidth", "10Gbps"]]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, clock, duration, gain } from "../src/lib/format.ts";
+import { bytes, clock, cost, duration, gain, chance, sentence } from "../src/lib/format.ts";
 import { flatten, replayOf } from "../src/lib/replay.ts";
 import { yaml } from "../src/lib/yaml.ts";
 
@@ -20,6 +20,16 @@ test("gains are percentages over the best", () => {
   assert.equal(gain(1.18), "+18 %");
   assert.equal(gain(0.95), "−5.0 %");
   assert.equal(gain(null), "–");
+});
+
+test("a sentence begins with a capital letter, unless a name is first", () => {
+  assert.equal(sentence("packets decided."), "Packets decided.");
+  assert.equal(sentence("torus-3d is slower"), "torus-3d is slower");
+});
+
+test("what an evaluation took is told with the name of each", () => {
+  assert.equal(cost({ cpu_seconds: 1.9e-3, wall_seconds: 0.024, peak_rss_bytes: 11 << 20 }), "2 ms of CPU, 24 ms of wall clock, 11.0 MiB of memory");
+  assert.equal(cost({ cpu_seconds: null, wall_seconds: null, peak_rss_bytes: null }), "–");
 });
 
 test("sizes are in powers of 1024", () => assert.deepEqual([512, 1536, 1 << 30].map(bytes), ["512 B", "1.5 KiB", "1.0 GiB"]));
@@ -44,4 +54,8 @@ test("a trial's command names the files that go with it", () => {
 
 test("configurations are flattened to dotted names", () => {
   assert.deepEqual([...flatten({ a: 1, collectives: { bcast: "x" }, order: [1, 2] })], [["a", 1], ["collectives.bcast", "x"], ["order", [1, 2]]]);
+});
+
+test("probabilities of a model are not said to be 0 or 1", () => {
+  assert.deepEqual([0, 0.004, 0.123, 0.999].map(chance), ["below 1 %", "below 1 %", "12 %", "over 99 %"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bundleOf } from "../src/lib/lines.ts";
+import { bundleOf, lineNear } from "../src/lib/lines.ts";
 import type { Row } from "../src/lib/table.ts";
 
 function row(number: number, value: number | null, parameters: Record<string, string | number>): Row {
@@ -32,4 +32,13 @@ test("equal trials are one line, the slowest line is first, and places reach fro
 
 test("without a completed trial there is no line", () => {
   assert.equal(bundleOf({ names: ["mpi"], rows: [row(1, null, { mpi: "a" })] }).count, 0);
+});
+
+test("the line beside the mouse is the nearest one, and of some over one another the fastest", () => {
+  const bundle = bundleOf(convergence);
+  const near = (across: number, down: number, lines = bundle.all) => lineNear(bundle, lines, across, down, 0.1);
+  // Between the first axis and the second the fastest goes along the upper edge.
+  assert.deepEqual([near(0, 0), near(0.5, 0.05), near(0, 0.55), near(2, 0.48)], [2, 2, 0, 1]);
+  assert.deepEqual([near(0.5, 0.3), near(-0.1, 0), near(2.1, 1)], [null, null, null]);
+  assert.equal(near(0, 0, bundle.all.filter((line) => line !== 2)), 1);
 });

@@ -10,7 +10,6 @@ from benchmarks.search.build import probes_path, table_path
 from benchmarks.search.players import PLAYERS, Board
 from benchmarks.search.spaces import KEPT
 from benchmarks.search.tables import COMPLETED, Case, Table, digest_of
-from benchmarks.search.tournament import Game, report
 from searchspace.insight import Insight, Probes
 
 assert package.__file__ is not None
@@ -55,15 +54,3 @@ def test_a_search_that_ends_by_itself_has_found_the_best(table: Table, seed: int
     assert board.ended is not None
     assert board.ended < 200
     assert board.incumbents[-1] <= 1.01 * table.best
-
-
-def test_the_report_sets_games_of_the_same_seed_side_by_side() -> None:
-    games = [
-        Game("hamtune", "a", 0, "", (1.0, 0.5, 0.0), 0, 0, 10.0),
-        Game("hamtune", "a", 1, "", (3.0, 0.5, 0.0), 0, 0, 10.0),
-        Game("random", "a", 0, "", (9.0, 0.55, 2.0), 3, 1, 1.0),
-        Game("random", "a", 1, "", (1.0, 4.0, 4.0), 3, 1, 1.0),
-    ]
-    lines = report(games, "hamtune")
-    assert "| hamtune | 2 | 2.00 | 0.50 | 0.00 | 0.00 | 0.0 | 0.0 | 10 |" in lines
-    assert "| random | 2 | 50% | 100% | 100% | 3.00 (2.00 to 4.00) |" in lines

@@ -11,6 +11,7 @@ from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric
 from searchspace.formats.host_list import expand
+from searchspace.formats.ib_discover import read_ib_rates
 from searchspace.formats.network_files import FORMATS, format_of, read_network, write_network
 from searchspace.formats.simgrid_xml import platform_xml
 from searchspace.graph import Graph
@@ -307,3 +308,16 @@ def test_xml_in_an_unknown_encoding_is_refused() -> None:
     for encoding in ("UF-8", "utf-7", "utf-16"):
         with pytest.raises(InvalidInput):
             read_network(f'<?xml version="1.0" encoding="{encoding}"?><graphml/>', "x.graphml")
+
+
+def test_the_links_of_an_infiniband_fabric_are_counted_by_their_rates() -> None:
+    of_hosts, between = read_ib_rates(IB.replace("lid 5 4xFDR", "lid 5 4xEDR"))
+
+    assert {str(rate): count for rate, count in of_hosts.items()} == {"4xEDR": 1, "4xFDR": 2}
+    assert {str(rate): count for rate, count in between.items()} == {"4xFDR": 2}
+    rates = sorted(rate.bandwidth * 8 for rate in of_hosts)
+    assert rates == pytest.approx([54.5454e9, 100e9], rel=1e-5)
+
+
+def test_a_rate_that_is_not_known_is_not_counted() -> None:
+    assert not any(read_ib_rates(IB.replace("4xFDR", "4xQQR")))

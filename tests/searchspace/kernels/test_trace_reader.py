@@ -99,6 +99,20 @@ def test_a_summary_names_the_reductions_that_have_to_keep_the_order_of_ranks(
     assert trace_summary(trace(tmp_path, calls, calls))["non_commutative"] == ["reduce"]
 
 
+def test_a_summary_tells_at_which_sizes_collectives_are_called(tmp_path: Path) -> None:
+    """As libraries count them, by powers of two; calls that do not block have no choice."""
+    block = {"send_count": 3, "send_size": 4, "recv_count": 3, "recv_size": 4}
+    calls = b"".join(encode("bcast", count=n, size=8) for n in (0, 1, 1, 8, 12, 100))
+    calls += encode("allgather", **block) + encode("reduce_scatter", counts=[5, 6], size=4)
+    calls += encode("alltoallv", send_size=1, recv_size=1, send_counts=[1, 1], recv_counts=[1, 1])
+    calls += encode("barrier") + encode("ibcast", slot=0, count=1, size=1) + encode("wait", slot=0)
+    assert trace_summary(trace(tmp_path, calls, calls))["sizes"] == {
+        "bcast": [(8, 8, 4), (64, 96, 4), (800, 800, 2)],
+        "allgather": [(12, 12, 2)],
+        "reduce_scatter": [(44, 44, 2)],
+    }
+
+
 def test_a_new_communicator_counts_as_a_broadcast_where_the_program_broadcasts(
     tmp_path: Path,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The board of swaps says what judging each mapping anew says."""
+"""An assignment under swaps says what judging each mapping anew says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Shape, Tree
-from searchspace.mapping.cables import swap_board
+from searchspace.mapping.cables import congestion_assignment
 from searchspace.mapping.metrics import cable_loads, metrics_of
 from searchspace.traffic import Traffic
 
@@ -32,30 +32,30 @@ def test_a_swap_changes_the_measures_as_judging_anew_does(
 ) -> None:
     machine = HopMachine.uniform(*where)
     traffic = Traffic.from_pairs(9, *zip(*flows, strict=True)) if flows else Traffic.silent(9)
-    board = swap_board(traffic, machine, np.arange(9, dtype=np.uint32))
+    assignment = congestion_assignment(traffic, machine, np.arange(9, dtype=np.uint32))
     moves = data.draw(
         st.lists(st.tuples(st.integers(0, 8), st.integers(0, machine.places - 1)), max_size=4)
     )
 
     for rank, place in moves:
-        foreseen = board.after(rank, place)
-        board.swap(rank, place)
-        assert foreseen[:3] == board.measures()[:3]
+        foreseen = assignment.after(rank, place)
+        assignment.swap(rank, place)
+        assert foreseen[:3] == assignment.measures()[:3]
 
-    places = board.places()
+    places = assignment.places()
     found = metrics_of(traffic, machine, places)
     assert len(set(places.tolist())) == 9
-    assert board.measures()[:3] == (found.hop_bytes, found.dilation, found.congestion)
-    assert board.loads() == cable_loads(traffic, machine, places)
+    assert assignment.measures()[:3] == (found.hop_bytes, found.dilation, found.congestion)
+    assert assignment.loads() == cable_loads(traffic, machine, places)
 
 
 def test_who_crosses_a_cable() -> None:
     line = HopMachine.uniform(Grid((4,), wrapped=False))
     traffic = Traffic.from_pairs(4, [0, 0, 2], [1, 3, 3], [5, 7, 11])
 
-    board = swap_board(traffic, line, np.arange(4, dtype=np.uint32))
+    assignment = congestion_assignment(traffic, line, np.arange(4, dtype=np.uint32))
 
-    assert [board.crossing(edge) for edge in range(3)] == [
+    assert [assignment.crossing(edge) for edge in range(3)] == [
         [(0, 1, 5), (0, 3, 7)],
         [(0, 3, 7)],
         [(0, 3, 7), (2, 3, 11)],
@@ -71,13 +71,13 @@ def test_annealing_lowers_what_has_weight_and_is_repeatable(
     traffic = Traffic.from_pairs(16, ring, np.roll(ring, 1), [100] * 16)
     found = []
     for _ in range(2):
-        board = swap_board(traffic, machine, np.arange(16, dtype=np.uint32))
-        before = board.measures()
-        board.anneal(*weights, 0.0, 20_000, 7, None)
-        assert board.measures()[measure] < before[measure]
-        found.append(board.places().tolist())
+        assignment = congestion_assignment(traffic, machine, np.arange(16, dtype=np.uint32))
+        before = assignment.measures()
+        assignment.anneal(*weights, 0.0, 20_000, 7, None)
+        assert assignment.measures()[measure] < before[measure]
+        found.append(assignment.places().tolist())
     # A ring goes round a torus: one hop each, and never two flows on a cable.
-    assert board.measures()[measure] == (1600, 1, 100)[measure]
+    assert assignment.measures()[measure] == (1600, 1, 100)[measure]
     assert found[0] == found[1]
 
 
@@ -86,4 +86,4 @@ def test_networks_that_are_too_large_or_apart() -> None:
     apart = HopMachine.uniform(Network(Graph(nodes=4, edges=((0, 1), (2, 3)))))
     for machine, message in ((large, "keeps routes for at most"), (apart, "not connected")):
         with pytest.raises(InvalidInput, match=message):
-            swap_board(Traffic.silent(4), machine, np.arange(4, dtype=np.uint32))
+            congestion_assignment(Traffic.silent(4), machine, np.arange(4, dtype=np.uint32))

@@ -11,7 +11,8 @@ from searchspace.errors import InvalidInput
 from searchspace.hop_machine import Grid, HopMachine, Tree
 from searchspace.mapping import Places
 from searchspace.mapping.metrics import cable_loads, metrics_of
-from searchspace.mapping.refinement import Refinement, Timed, refine
+from searchspace.mapping.refine import Timed, refine
+from searchspace.mapping.refinement import Refinement
 from searchspace.traffic import Traffic
 
 TORUS = HopMachine.uniform(Grid((4, 4), wrapped=True))

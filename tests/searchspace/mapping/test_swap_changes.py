@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Network, Tree
-from searchspace.kernels._native import bytes_by_hops, offer_all, swap_changes
+from searchspace.kernels._native import bytes_by_hops, propose_all, swap_changes
 from searchspace.mapping.mapper import Places
 from searchspace.topology import generate
 from searchspace.traffic import Traffic
@@ -91,7 +91,9 @@ def test_changes_of_swaps_and_moves_are_differences_of_hop_bytes(
 
 @settings(max_examples=60, deadline=None)
 @given(kind=st.sampled_from(FEW_IN_A_CLASS), seed=st.integers(0, 10_000), free=st.integers(0, 3))
-def test_who_was_offered_everything_has_nothing_to_gain(kind: str, seed: int, free: int) -> None:
+def test_who_had_all_slots_as_candidates_has_nothing_to_gain(
+    kind: str, seed: int, free: int
+) -> None:
     machine = MACHINES[kind]
     ranks = machine.places - free
     random = np.random.default_rng(seed)
@@ -103,7 +105,7 @@ def test_who_was_offered_everything_has_nothing_to_gain(kind: str, seed: int, fr
     for chosen in ("portable", "avx512"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HAMTUNE_INSTRUCTIONS", chosen)
-            places = offer_all(
+            places = propose_all(
                 traffic.first, traffic.partner, traffic.size, machine.hops, start, 200 * ranks, seed
             )
         assert places is not None
@@ -120,12 +122,12 @@ def test_who_was_offered_everything_has_nothing_to_gain(kind: str, seed: int, fr
 
 
 @pytest.mark.parametrize("kind", sorted(set(MACHINES) - set(FEW_IN_A_CLASS)))
-def test_everything_is_not_offered_where_classes_are_large_or_several(kind: str) -> None:
+def test_not_all_slots_are_candidates_where_classes_are_large_or_several(kind: str) -> None:
     machine = MACHINES[kind]
     traffic = Traffic.from_pairs(2, [0], [1], [1000])
     start = np.array([0, 1], dtype=np.uint32)
     assert (
-        offer_all(traffic.first, traffic.partner, traffic.size, machine.hops, start, 1, 0) is None
+        propose_all(traffic.first, traffic.partner, traffic.size, machine.hops, start, 1, 0) is None
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from searchspace.hop_machine import Dragonfly, Grid, HopMachine, Shape, Tree
 from searchspace.machine import parse_machine
-from searchspace.mapping.time_model import HostLimits, TimeModel, board_of
+from searchspace.mapping.time_model import HostLimits, TimeModel, round_assignment
 from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 
@@ -37,9 +37,9 @@ def norm(*loads: float) -> float:
 def test_the_busiest_way_of_each_round_counts_as_often_as_the_round_comes() -> None:
     # Hosts 0 - 1 - 2 with two cores each; rank r on host r.
     rounds = rounds_of(3, [(0, 0, 2, 10), (0, 1, 2, 5), (1, 2, 0, 7)], [1, 3])
-    board = board_of(rounds, LINE, np.array([0, 2, 4], dtype=np.uint32))
+    assignment = round_assignment(rounds, LINE, np.array([0, 2, 4], dtype=np.uint32))
 
-    volume, busiest, in_rounds, hops = board.terms()
+    volume, busiest, in_rounds, hops = assignment.terms()
 
     assert volume == 10 + 15 + 3 * 14
     assert busiest == pytest.approx(norm(10, 15, 21, 21))
@@ -51,8 +51,8 @@ def test_what_ranks_of_a_host_share_is_crossed_too() -> None:
     rounds = rounds_of(3, [(0, 0, 1, 10), (0, 0, 2, 4)], [1])
     places = np.array([0, 1, 2], dtype=np.uint32)  # ranks 0 and 1 on host 0, rank 2 on host 1
 
-    assert board_of(rounds, LINE, places).terms()[0] == 4
-    shared = board_of(rounds, LINE, places, HostLimits(interface=0.5, memory=2))
+    assert round_assignment(rounds, LINE, places).terms()[0] == 4
+    shared = round_assignment(rounds, LINE, places, HostLimits(interface=0.5, memory=2))
     # The cable, out of one interface and into the other at half its speed, and the memory.
     assert shared.terms()[0] == 4 + 2 * 4 / 0.5 + 10 / 2
 
@@ -71,19 +71,19 @@ def test_a_swap_changes_the_terms_as_counting_anew_does(
 ) -> None:
     machine, limits = HopMachine.uniform(*where), HostLimits(interface=1.5, memory=3)
     rounds = rounds_of(9, messages, [1, 2, 1, 5])
-    board = board_of(rounds, machine, np.arange(9, dtype=np.uint32), limits)
+    assignment = round_assignment(rounds, machine, np.arange(9, dtype=np.uint32), limits)
     moves = data.draw(
         st.lists(st.tuples(st.integers(0, 8), st.integers(0, machine.places - 1)), max_size=4)
     )
 
     for rank, place in moves:
-        foreseen = board.after(rank, place)
-        board.swap(rank, place)
-        assert foreseen == board.terms()
+        foreseen = assignment.after(rank, place)
+        assignment.swap(rank, place)
+        assert foreseen == assignment.terms()
 
-    places = board.places()
+    places = assignment.places()
     assert len(set(places.tolist())) == 9
-    assert board.terms() == board_of(rounds, machine, places, limits).terms()
+    assert assignment.terms() == round_assignment(rounds, machine, places, limits).terms()
 
 
 @settings(max_examples=10)
@@ -93,18 +93,18 @@ def test_annealing_ends_with_the_best_that_it_met(seed: int) -> None:
     draw = np.random.default_rng(seed)
     ring = draw.permutation(16)
     rounds = Rounds.at_once(Traffic.from_pairs(16, ring, np.roll(ring, 1), np.full(16, 1000)))
-    board = board_of(rounds, machine, np.arange(16, dtype=np.uint32))
-    before = board.terms()
+    assignment = round_assignment(rounds, machine, np.arange(16, dtype=np.uint32))
+    before = assignment.terms()
 
-    board.anneal((1.0, 1.0, 0.0, 0.0), 0.5, 3000, seed)
+    assignment.anneal((1.0, 1.0, 0.0, 0.0), 0.5, 3000, seed)
 
-    after = board.terms()
+    after = assignment.terms()
     assert sum(after[:2]) <= sum(before[:2])
-    assert after == board_of(rounds, machine, board.places()).terms()
-    assert sorted(board.places().tolist()) == list(range(16))
-    again = board_of(rounds, machine, np.arange(16, dtype=np.uint32))
+    assert after == round_assignment(rounds, machine, assignment.places()).terms()
+    assert sorted(assignment.places().tolist()) == list(range(16))
+    again = round_assignment(rounds, machine, np.arange(16, dtype=np.uint32))
     again.anneal((1.0, 1.0, 0.0, 0.0), 0.5, 3000, seed)
-    assert again.places().tolist() == board.places().tolist()
+    assert again.places().tolist() == assignment.places().tolist()
 
 
 @pytest.mark.parametrize("term", [0, 1, 2, 3])
@@ -114,12 +114,13 @@ def test_what_takes_the_time_is_learned(term: int) -> None:
     pairs = [(n % 3, *draw.choice(16, 2, replace=False).tolist(), 100 + n) for n in range(60)]
     rounds = rounds_of(16, pairs, [1, 1, 1])
     first = np.arange(16, dtype=np.uint32)
-    model, board = TimeModel(rounds, machine, first), board_of(rounds, machine, first)
-    unit = board.terms()
+    model, assignment = TimeModel(rounds, machine, first), round_assignment(rounds, machine, first)
+    unit = assignment.terms()
 
     for _ in range(30):
         places = draw.permutation(16).astype(np.uint32)
-        model.learn(places, 2.0 + board_of(rounds, machine, places).terms()[term] / unit[term])
+        terms = round_assignment(rounds, machine, places).terms()
+        model.learn(places, 2.0 + terms[term] / unit[term])
 
     counted = [weight * one for weight, one in zip(model.weights, unit, strict=True)]
     assert np.argmax(counted) == term

@@ -61,6 +61,7 @@ def test_an_administrator_makes_keys_of_their_own_project_only(guarded: Guarded)
 def test_who_one_is(guarded: Guarded, client: TestClient) -> None:
     assert guarded.client.get("/api/v1/session", headers=guarded.key(role="viewer")).json() == {
         "name": "key:viewer", "project": "ours", "role": "viewer", "scopes": [], "required": True,
+        "keep_deleted_seconds": 30 * 86400.0,
     }  # fmt: skip
     local = client.get("/api/v1/session").json()
     assert (local["name"], local["required"]) == ("local", False)

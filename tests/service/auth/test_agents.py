@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.agents.schemas import OUTCOME_EXAMPLE, WISH_EXAMPLE
-from storage.records import NewMeasured
+from storage.measured_records import NewMeasured
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
 

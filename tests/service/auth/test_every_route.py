@@ -21,7 +21,9 @@ from tests.service.conftest import SPEC
 
 OPEN = {"/healthz", "/readyz", "/api/v1/openapi.json", "/api/v1/docs", "/", "/assets/{name}"}
 """What needs no key: it shows nothing of anybody. The page asks for a key itself."""
-OWN_LISTINGS = {"/jobs", "/applications", "/machines", "/keys", "/audit", "/session"}
+OWN_LISTINGS = {
+    "/jobs", "/applications", "/machines", "/keys", "/audit", "/session", "/subscriptions",
+}  # fmt: skip
 """Without an id in their address: they show the caller's own."""
 
 
@@ -58,6 +60,15 @@ def their_things(storage: Any) -> dict[str, str]:
     key = share.add_key(
         name="k", role="viewer", scopes=(), sha256="0" * 64, expires_at=None, created_by="t"
     )
+    subscription = share.add_subscription(
+        kind="webhook",
+        target="https://example.org/hook",
+        secret="whsec_AAAA",
+        events=["completed"],
+        pause_seconds=60.0,
+        owner="t",
+        job_id=job.id,
+    )
     leased = storage.acquire_lease("me", 60.0, job.id)
     configuration = Configuration({"topology": "random", "topology_seed": 1})
     trial = storage.propose_trial(
@@ -77,6 +88,7 @@ def their_things(storage: Any) -> dict[str, str]:
         "application_id": application.id,
         "machine_id": machine.id,
         "key_id": key.id,
+        "subscription_id": subscription.id,
         "number": "1",
         "log": "build",
         "format_name": "json",
@@ -179,7 +191,8 @@ def test_roles_and_scopes_limit_what_a_key_may(
     guarded: Guarded, role: str, scopes: list[str], allowed: set[str]
 ) -> None:
     headers = guarded.key("ours", role, scopes=scopes)
-    nouns = {"trials": "jobs", "events": "jobs", "exports": "jobs", "figures": "jobs"}
+    own = ("trials", "events", "exports", "figures", "subscriptions")
+    nouns = dict.fromkeys(own, "jobs")
     for method, path, route in routes(guarded.client.app):  # type: ignore[arg-type]
         assert isinstance(route, APIRoute)
         tag = str(route.tags[0])
@@ -205,6 +218,7 @@ def _all_of(storage: Any, project: str) -> Any:
         share.list_jobs().items,
         share.list_machines().items,
         share.list_applications().items,
+        share.list_subscriptions().items,
         [replace(key, used_at=None) for key in share.list_keys().items],
     )
 

@@ -87,6 +87,7 @@ def test_a_token_of_the_issuer_is_as_good_as_a_key(guarded: Guarded, issuer: Loc
     session = guarded.client.get("/api/v1/session", headers=issuer.token())
     assert session.json() == {
         "name": "oidc:ada", "project": "ours", "role": "submitter", "scopes": [], "required": True,
+        "keep_deleted_seconds": 30 * 86400.0,
     }  # fmt: skip
     assert guarded.client.get("/api/v1/keys", headers=issuer.token()).status_code == 403
     assert guarded.client.get("/api/v1/jobs", headers=guarded.key()).status_code == 200

@@ -152,6 +152,40 @@ def test_a_project_sees_the_result_of_its_job_and_no_other_does(guarded: Guarded
     assert guarded.client.get(where, headers=theirs).status_code == 404
 
 
+def test_a_project_asks_for_trials_sees_them_run_and_tells_them(guarded: Guarded) -> None:
+    ours, theirs = guarded.key("ours"), guarded.key("theirs")
+    viewer = guarded.key("ours", "viewer")
+    storage, client = guarded.storage, guarded.client
+    spec = {**SPEC, "external": "measurements"}
+    job = client.post("/api/v1/jobs", json=spec, headers=ours).json()
+    leased = storage.acquire_lease("c", 60.0)
+    assert leased is not None
+    storage.transition(job["id"], "running", token=leased.lease_token)
+    storage.propose_trial(
+        job["id"],
+        leased.lease_token,
+        number=1,
+        kind="search",
+        label=None,
+        configuration={"topology": "torus-2d"},
+        configuration_sha256="0" * 64,
+        technique=None,
+        cutoff=None,
+    )
+    where, wish = f"/api/v1/jobs/{job['id']}", {"asker": "n1"}
+    assert client.post(f"{where}/ask", json=wish, headers=theirs).status_code == 404
+    assert client.post(f"{where}/ask", json=wish, headers=viewer).status_code == 403
+    asked = client.post(f"{where}/ask", json=wish, headers=ours).json()["items"]
+    assert [one["trial"] for one in asked] == [1]
+    (running,) = client.get(f"{where}/trials/running", headers=viewer).json()
+    assert (running["trial"], running["worker"]) == (1, "n1")
+
+    tell, told = f"{where}/trials/1/tell", {"attempt": 1, "value": 1.5}
+    assert client.post(tell, json=told, headers=theirs).status_code == 404
+    assert client.post(tell, json=told, headers=viewer).status_code == 403
+    assert client.post(tell, json=told, headers=ours).json()["value"] == 1.5
+
+
 def test_an_upload_that_does_not_fit_is_refused(guarded: Guarded) -> None:
     headers = guarded.key("ours")
     operator(guarded).patch("/api/v1/projects/ours", json={"quotas": {"storage_bytes": 10}})
@@ -164,3 +198,30 @@ def test_an_upload_that_does_not_fit_is_refused(guarded: Guarded) -> None:
     )
     assert answer.status_code == 403
     assert "stores 0 B of the 10 B that it may" in answer.json()["detail"]
+
+
+def test_a_job_learns_from_no_other_projects_job_nor_hears_of_it(guarded: Guarded) -> None:
+    theirs = guarded.client.post("/api/v1/jobs", json=SPEC, headers=guarded.key("theirs")).json()
+    ours = guarded.key("ours")
+    answers = [
+        guarded.client.post(path, json={**SPEC, "learn_from": [named]}, headers=ours)
+        for path in ("/api/v1/jobs", "/api/v1/jobs/check")
+        for named in (theirs["id"], "1aaaaaaaaaaaaaaa")
+    ]
+    assert {answer.status_code for answer in answers} == {422}
+    told = [answer.json()["errors"] for answer in answers]
+    assert {one["field"] for (one,) in told} == {"learn_from[0]"}
+    assert len({one["message"].split(" job ")[0] for (one,) in told}) == 1
+
+
+def test_a_key_lists_jobs_whose_finalists_are_measured(guarded: Guarded) -> None:
+    headers = guarded.key("ours")
+    search = {"mapping": ["by-order", "cyclic"], "target": "openmpi-4.1"}
+    ring = [[host, (host + 1) % 16] for host in range(16)]
+    machine = {**SPEC["machine"], "topology": {"edges": ring}}
+    finalists = {"measure": 2, "on": "agent"}
+    job = {**SPEC, "machine": machine, "search": search, "finalists": finalists}
+    created = guarded.client.post("/api/v1/jobs", json=job, headers=headers)
+    assert created.status_code == 201, created.text
+    listed = guarded.client.get("/api/v1/jobs", headers=headers)
+    assert [one["id"] for one in listed.json()["items"]] == [created.json()["id"]]

@@ -142,7 +142,7 @@ def test_a_machine_comes_with_a_token_however_it_is_signed(
     answer = session(guarded, token)
     assert answer.json() == {
         "name": "oidc:nightly", "project": "ours", "role": "submitter", "scopes": [],
-        "required": True,
+        "required": True, "keep_deleted_seconds": 30 * 86400.0,
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.kernels import trace_summary
-from service.exports.registry import ExportFile, Wishes, export_job
+from service.exports.registry import ExportFile, ExportOptions, export_job
 from storage.records import Outcome
 from storage.storage import Storage
 
@@ -89,11 +89,13 @@ def solve(storage: Storage, create_job: Callable[..., str], tmp_path: Path) -> S
         )
         changes: dict[str, Any] = {"application": {"id": application.id}, "name": "solved"}
         if machine is not None:
-            given = "topology" in machine
+            families = ["given"] if "topology" in machine else ["random"]
+            if "topology" in machine and "degree" in machine:
+                families.append("random")
             changes |= {
                 "machine": dict(machine),
                 "search": {
-                    "topology": ["given" if given else "random"],
+                    "topology": families,
                     "ordering": ["original", "hamorder"],
                 },
             }
@@ -141,8 +143,8 @@ class Exported:
 def exported(storage: Storage, tmp_path: Path) -> Callable[..., Exported]:
     """Exports a job into a directory."""
 
-    def export(job_id: str, format_name: str, **wishes: Any) -> Exported:
-        made = export_job(storage, job_id, format_name, Wishes(**wishes))
+    def export(job_id: str, format_name: str, **options: Any) -> Exported:
+        made = export_job(storage, job_id, format_name, ExportOptions(**options))
         folder = tmp_path / "exported" / format_name
         for file in made:
             path = folder / file.name

@@ -183,7 +183,7 @@ def test_what_the_library_has_not_is_said(solve: Solve, exported: Callable[..., 
     text = export.text("mca-params.conf")
     assert "alltoall = 2dmesh: none (the library has nothing like it" in text
     assert "allgather = GB: nearest linear (" in text
-    assert "bcast = ompi: nearest (left to the library" in text
+    assert "bcast = ompi: left to the library; simulated was what an old release" in text
     assert export.settings("mca-params.conf") == [
         "coll_tuned_use_dynamic_rules = 1",
         "coll_tuned_allreduce_algorithm = recursive_doubling",

@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.graphml import read_graphml
+from searchspace.formats.ib_discover import read_ib_discover
 from searchspace.graph import Graph
-from searchspace.machine import parse_machine
+from searchspace.machine import NetworkDescription, parse_machine
+from searchspace.parts import Parts
 from searchspace.topology import generate
-from searchspace.topology.layout import Floor
 from service.exports.cabling_export import COLUMNS, cables
 from service.exports.formats import FORMATS
 from service.exports.hosts import host_names
 from storage.errors import Conflict
 from storage.storage import Storage
+from tests.searchspace.formats.test_network_files import IB
 from tests.service.exports.conftest import Exported, Solve
 
 MACHINE = {
@@ -110,6 +112,49 @@ def test_cabling_lists_every_cable(job_id: str, exported: Callable[..., Exported
     assert all(row["type"] == "copper" and row["length"] == "2.0" for row in rows)
 
 
+def test_the_cabling_of_a_known_fabric_has_its_own_switches_and_ports(
+    solve: Solve, exported: Callable[..., Exported]
+) -> None:
+    discovered = IB
+    for letter in "bc":
+        adapter = f'Ca\t2 "H-000000000000{letter}"'
+        discovered = discovered.replace(adapter, f"caguid=0x2c903000{letter}0\n{adapter}")
+    fabric = read_ib_discover(discovered)
+    machine = {
+        **{name: value for name, value in MACHINE.items() if name != "degree"},
+        "nodes": 3,
+        "topology": NetworkDescription.of(fabric.graph, fabric.host_names),
+    }
+    job_id = solve({"topology": "given"}, machine=machine)
+
+    text = exported(job_id, "cabling", fabric=discovered).text("cabling.csv")
+    leaves = [f"MF0;leaf-{number}:SX6036/U1" for number in (1, 2)]
+    assert [tuple(row.values())[1:5] for row in csv.DictReader(text.splitlines())] == [
+        ("n01", "1", leaves[0], "1"),
+        ("n02", "1", leaves[0], "2"),
+        ("n03", "1", leaves[1], "1"),
+        (leaves[0], "35", leaves[1], "35"),
+        (leaves[0], "36", leaves[1], "36"),
+    ]
+    slurm = exported(job_id, "slurm", fabric=discovered).text("topology.conf")
+    assert f"is {leaves[0]}" in slurm
+    assert "switch-0" in exported(job_id, "cabling").text("cabling.csv")
+
+
+@pytest.mark.parametrize("format_name", ["cabling", "all"])
+def test_a_fabric_is_refused_where_another_network_is_the_best(
+    solve: Solve, exported: Callable[..., Exported], format_name: str
+) -> None:
+    machine = {
+        **MACHINE,
+        "topology": NetworkDescription.of(Graph(4, ((0, 1), (0, 3), (1, 2), (2, 3)))),
+    }
+    job_id = solve({"topology": "random", "topology_seed": 1}, machine=machine)
+
+    with pytest.raises(InvalidInput, match=r"^fabric: what is exported has the network 'random'"):
+        exported(job_id, format_name, fabric='Ca 1 "H-1"\n')
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.sampled_from([("random", 64, 5), ("fat-tree", 16, 4), ("torus-2d", 16, 4)]), st.data())
 def test_every_port_has_one_cable_and_none_is_skipped(
@@ -123,7 +168,7 @@ def test_every_port_has_one_cable_and_none_is_skipped(
     )
     names = tuple(f"d{node}" for node in range(graph.nodes))
 
-    rows = cables(doubled, names, Floor())
+    rows = cables(doubled, names, Parts())
 
     assert len(rows) == width * len(graph.edges)
     ports: dict[str, list[int]] = {}

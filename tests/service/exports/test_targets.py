@@ -106,6 +106,21 @@ def test_rest_tells_the_same(client: TestClient, job_id: str) -> None:
     assert one.text == "n01 slots=1\nn02 slots=1\nn03 slots=1\nn04 slots=1\n"
 
 
+def test_without_a_target_the_manifest_tells_what_the_library_makes_of_it(
+    job_id: str, exported: Callable[..., Exported]
+) -> None:
+    manifest = json.loads(exported(job_id, "openmpi").text("export.json"))
+    nearest = exported(job_id, "openmpi", target=TARGETS["openmpi-4.1"], nearest=True)
+    asked_for = json.loads(nearest.text("export.json"))
+
+    assert [line.partition(":")[0] for line in manifest["unlike"]] == [
+        "alltoall = 2dmesh",
+        "allreduce = rab1",
+    ]
+    assert manifest["simulated"]["really"] == asked_for["simulated"]["exported"]
+    assert (asked_for["unlike"], asked_for["simulated"]["really"]) == ([], None)
+
+
 def test_the_gain_is_told_over_the_same_network_untuned(
     job_id: str, exported: Callable[..., Exported]
 ) -> None:

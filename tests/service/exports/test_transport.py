@@ -28,7 +28,7 @@ Export = Callable[..., Exported]
 def best(solve: Solve, exported: Export) -> Export:
     """Exports a configuration of two ranks on two hosts that has these settings."""
 
-    def export(format_name: str, protocol: Mapping[str, Any], **wishes: Any) -> Exported:
+    def export(format_name: str, protocol: Mapping[str, Any], **options: Any) -> Exported:
         job_id = solve(
             {"topology": "given", "mpi": "ompi", "protocol": protocol},
             ranks=2,
@@ -41,7 +41,7 @@ def best(solve: Solve, exported: Export) -> Export:
                 "topology": {"edges": [[0, 1]], "host_names": ["n0", "n1"]},
             },
         )
-        return exported(job_id, format_name, **wishes)
+        return exported(job_id, format_name, **options)
 
     return export
 

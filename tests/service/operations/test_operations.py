@@ -68,7 +68,12 @@ def test_metrics_count_jobs_trials_and_requests(
     assert found[f"hamtune_engine,engine={engine_in_use()}"] == 1
     assert found["hamtune_requests_total,method=POST,status=201"] >= 2
     assert found["hamtune_request_seconds_count"] >= 2
-    for name in ("hamtune_queue_depth", "hamtune_evaluating", "hamtune_evaluation_cache_entries"):
+    for name in (
+        "hamtune_queue_depth",
+        "hamtune_evaluating",
+        "hamtune_evaluation_cache_entries",
+        "hamtune_deliveries_waiting",
+    ):
         assert name in found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,14 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from deploy.servers import ReservedPort
 from service.page.site import BUILT
@@ -28,6 +36,26 @@ AXE = ROOT / "service/page/node_modules/axe-core/axe.min.js"
 PATIENCE = 120_000  # milliseconds: the machine that tests may be busy
 SECONDS = 300.0
 """How long the service may take to start, to answer or to end."""
+SPEC: dict[str, Any] = {
+    "name": "first",
+    "application": {"builtin": "is", "class": "S", "ranks": 16},
+    "machine": {
+        "nodes": 16,
+        "degree": 4,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "switch_latency": "60ns",
+    },
+    "search": {
+        "topology": [{"family": "random", "instances": 4}, "torus-2d"],
+        "ordering": ["original", "hamorder"],
+        "mpi": ["mpich", "ompi"],
+        "collectives": {"alltoall": "all", "allreduce": "all"},
+    },
+    "budget": {"trials": 16},
+    "cutoff_factor": None,  # so that enough trials complete to tell what parameters matter
+    "seed": 1,
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -114,6 +142,15 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def ended(service: Service) -> dict[str, Any]:
+    """A job that has completed."""
+    job = service.post("/jobs", SPEC)
+    # The stream of its events ends with the job.
+    httpx.get(f"{service.url}/api/v1/jobs/{job['id']}/events", timeout=SECONDS).raise_for_status()
+    return dict(service.get(f"/jobs/{job['id']}"))
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium; no longer than its tests, since its event loop runs in their thread."""
@@ -166,6 +203,36 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Window]]:
     for window in windows:
         window.page.context.close()
     assert [error for window in windows for error in window.unexpected()] == []
+
+
+def editor(page: Page) -> Locator:
+    """Where a job file is typed as YAML, once that is there: not the text field before it."""
+    found = page.locator("#job-text").get_by_role("textbox", name="Job file as YAML")
+    expect(found).to_be_editable(timeout=PATIENCE)
+    return found
+
+
+def retype(page: Page, text: str) -> None:
+    """Put a job file in the place of what is in the editor, as pasting over all of it does."""
+    editor(page).press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def typed(page: Page) -> str:
+    """The whole job file in the editor: in a window so high that no line is left out."""
+    size = page.viewport_size
+    assert size is not None
+    page.set_viewport_size({"width": size["width"], "height": 4000})
+    expect(editor(page).locator(".cm-gap")).to_have_count(0)
+    text = "\n".join(editor(page).locator(".cm-line").all_text_contents())
+    page.set_viewport_size(size)
+    return text
+
+
+def expect_typed(page: Page, text: str) -> None:
+    """Wait until the editor shows a job file, to the last blank."""
+    lines = [re.compile(f"^{re.escape(line)}$") for line in text.split("\n")]
+    expect(editor(page).locator(".cm-line")).to_have_text(lines)
 
 
 def violations(page: Page) -> list[str]:

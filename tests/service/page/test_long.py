@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Callable
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -40,7 +41,7 @@ def test_trials_are_listed_sorted_and_filtered_out_of_all(
     service: Service, job: str, counted: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
     page = open_page(f"{service.url}/#/jobs/{job}").page
-    expect(page.get_by_text("10,000 trials", exact=True)).to_be_visible()
+    expect(page.get_by_text("10,000 trials in all", exact=True)).to_be_visible()
     order, show = (
         page.locator("label").filter(has_text=re.compile(f"^{name}")).locator("select")
         for name in ("Order", "Show")
@@ -57,17 +58,22 @@ def test_trials_are_listed_sorted_and_filtered_out_of_all(
     expect(page.get_by_text(f"51–100 of {counted['states']['completed']:,}")).to_be_visible()
 
 
-def test_a_chart_is_saved_as_picture_and_data(
+def test_a_chart_is_saved_as_drawing_picture_and_data(
     service: Service, job: str, open_page: Callable[..., Window]
 ) -> None:
     page = open_page(f"{service.url}/#/jobs/{job}").page
     expect(page.get_by_role("note")).to_contain_text("of 10,000 trials, an even sample")
+    with page.expect_download() as drawing:
+        page.get_by_role("button", name="Save SVG").click()
+    assert drawing.value.suggested_filename == f"{job}-convergence-sample.svg"
+    said = [one.text for one in ElementTree.parse(drawing.value.path()).iter() if one.text]
+    assert any("of 10,000 trials, an even sample with every improvement" in one for one in said)
     with page.expect_download() as picture:
-        page.get_by_role("button", name="Save picture").click()
-    assert picture.value.suggested_filename == f"{job}-convergence.png"
+        page.get_by_role("button", name="Save PNG").click()
+    assert picture.value.suggested_filename == f"{job}-convergence-sample.png"
     assert picture.value.path().read_bytes().startswith(b"\x89PNG")
     with page.expect_download() as data:
-        page.get_by_role("button", name="Save data").click()
+        page.get_by_role("button", name="Save CSV").click()
     rows = list(csv.DictReader(data.value.path().read_text().splitlines()))
     assert (rows[0]["trial"], rows[0]["label"], rows[-1]["trial"]) == ("1", "mesh-2d", "10000")
     assert 2_000 < len(rows) < 3_000

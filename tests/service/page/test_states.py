@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, Route, expect
 
 from searchspace.configuration import Configuration
 from searchspace.job import load_job
@@ -141,10 +141,10 @@ def test_the_list_is_filtered_and_searched(
     page.get_by_placeholder("Search by name, tag or id").fill("CANCELL")
     expect(rows).to_have_count(2)
     page.get_by_placeholder("Search by name, tag or id").fill("nothing at all")
-    expect(page.get_by_text("No job fits.")).to_be_visible()
+    expect(page.get_by_text("No jobs match.")).to_be_visible()
 
 
-def test_a_job_is_renamed_written_on_found_by_its_tag_and_deleted(
+def test_a_job_is_renamed_written_on_found_by_its_tag_deleted_and_restored(
     stored: tuple[Storage, dict[str, str]],
     jobs: tuple[str, dict[str, str]],
     open_page: Callable[..., Window],
@@ -170,16 +170,74 @@ def test_a_job_is_renamed_written_on_found_by_its_tag_and_deleted(
     rows = page.locator("table.jobs tbody tr")
     expect(rows).to_have_count(1)
     rows.get_by_role("link", name="the one with new cables").click()
-    page.once("dialog", lambda dialog: dialog.dismiss())
-    page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
-    page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
-    with pytest.raises(NotFound):
-        storage.get_job(job_id)
-    # The page may have asked for the job once more before it left: the browser notes that.
+    # The page may ask for the job once more before it leaves: the browser notes that.
     window.expected = ("404",)
+    page.get_by_role("button", name="Delete").click()
+    told = page.get_by_role("status").filter(has_text="the one with new cables")
+    expect(told).to_contain_text("was deleted. This can be undone for 30 days, until")
+    with pytest.raises(NotFound, match="was deleted"):
+        storage.get_job(job_id)
+    assert violations(page) == []
+    told.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
+    assert storage.get_job(job_id).tags == ("cables", "spring")
+
+    page.get_by_role("button", name="Delete").click()
+    expect(told).to_be_visible()
+    page.get_by_label("State").select_option("deleted")
+    gone = page.locator("table.deleted tbody tr")
+    expect(gone).to_have_count(1)
+    expect(gone).to_contain_text("for good on")
+    assert violations(page) == []
+    gone.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
+    assert storage.get_job(job_id).deleted_at is None
+
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_label("State").select_option("deleted")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    gone.get_by_role("button", name="Delete now").click()
+    assert len(storage.list_jobs(deleted="only").items) == 1
+    asked: list[str] = []
+
+    def agree(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.accept()
+
+    page.once("dialog", agree)
+    gone.get_by_role("button", name="Delete now").click()
+    expect(gone).to_have_count(0)
+    assert "cannot be undone" in asked[0]
+    assert storage.list_jobs(deleted="only").items == []
+
+
+def test_an_older_job_that_is_deleted_for_good_leaves_the_list(
+    stored: tuple[Storage, dict[str, str]],
+    jobs: tuple[str, dict[str, str]],
+    open_page: Callable[..., Window],
+) -> None:
+    storage, _ = stored
+    url, _ = jobs
+    older = make_job(storage, "failed")
+    newer = make_job(storage, "cancelled")
+    for job_id in (older, newer):
+        storage.trash_job(job_id, 86400.0)
+    page = open_page("about:blank").page
+
+    def one_each(route: Route) -> None:
+        route.continue_(url=route.request.url.replace("limit=50", "limit=1"))
+
+    page.route("**/api/v1/jobs?*", one_each)
+    page.goto(f"{url}/#/jobs?state=deleted")
+    rows = page.locator("table.deleted tbody tr")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Older jobs").click()
+    expect(rows).to_have_count(2)
+    for left, row in ((1, rows.last), (0, rows)):
+        page.once("dialog", lambda dialog: dialog.accept())
+        row.get_by_role("button", name="Delete now").click()
+        expect(rows).to_have_count(left)
+    assert storage.list_jobs(deleted="only").items == []
 
 
 def test_a_job_is_put_aside_and_comes_back(
@@ -239,14 +297,16 @@ def test_a_revoked_key_ends_the_watching_and_keeps_what_was_typed(
     _, other = create(storage, LOCAL, {"name": "new", "role": "submitter", "project": "elsewhere"})
 
     def give(window: Window, key: str) -> None:
-        window.page.get_by_role("button", name="Give another key").first.click()
+        window.page.get_by_role("button", name="Enter another key").first.click()
         window.page.get_by_role("textbox", name="Key").fill(key)
         window.page.get_by_role("button", name="Use it").click()
 
     with started(data, run=False, keys=True) as server:
         watching = open_page(f"{server.url}/#/jobs/{ids['running']}")
         typing = open_page(f"{server.url}/#/new")
-        expect(watching.page.get_by_role("alert")).to_contain_text("You may not see this")
+        expect(watching.page.get_by_role("alert")).to_contain_text(
+            "You are not allowed to see this"
+        )
         give(watching, token)
         give(typing, token)
         expect(watching.page.locator(".live")).to_be_visible()
@@ -254,7 +314,7 @@ def test_a_revoked_key_ends_the_watching_and_keeps_what_was_typed(
         expect(typing.page.get_by_text("32 cables")).to_be_visible()
         storage.revoke_key(watcher.id)
         alert = watching.page.get_by_role("alert")
-        expect(alert).to_contain_text("You may not watch this job any more.")
+        expect(alert).to_contain_text("You are no longer allowed to watch this job.")
         expect(alert).to_contain_text("was revoked")
         # What was known stays to be read.
         expect(watching.page.locator("table.trials tbody tr")).to_have_count(6)
@@ -266,7 +326,7 @@ def test_a_revoked_key_ends_the_watching_and_keeps_what_was_typed(
         expect(typing.page.get_by_label("Job name")).to_have_value("half typed")
         # The other project has no job yet.
         typing.page.goto(f"{server.url}/#/jobs")
-        expect(typing.page.get_by_text("There is no job yet.")).to_be_visible()
+        expect(typing.page.get_by_text("There are no jobs yet.")).to_be_visible()
         assert violations(typing.page) == []
     # The browser notes each refusal on its console; those are what this test asks for.
     for window in (watching, typing):

@@ -11,7 +11,10 @@ import pytest
 from searchspace.collectives import COLLECTIVES
 from searchspace.collectives.equivalents.decisions import selected
 from searchspace.collectives.equivalents.openmpi_choices import chosen_algorithm
+from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
+from searchspace.machine import parse_machine
+from searchspace.platform import resolve
 from tests.workers.simulator.runs import Server, line_of, write_program
 
 KIB = 1 << 10
@@ -126,6 +129,28 @@ def test_neighbours_exchange_where_ranks_are_even(
     for ranks, meant in ((5, "NTSLR"), (6, "ompi_neighborexchange")):
         server = serve(write_program(tmp_path / f"{ranks}.ht", [[call]] * ranks))
         assert loads(server, ranks, rules) == loads(server, ranks, {"smpi/allgather": meant})
+
+
+@pytest.mark.parametrize("mpi", ["default", "mpich", "openmpi-4.1"])
+def test_a_configuration_decides_by_size(
+    mpi: str, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    """Calls of one range alone move what its algorithm moves; the others are the library's."""
+    by_size = {"collectives.allreduce@1024": "lr", "collectives.allreduce@65536": "rab", "mpi": mpi}
+    machine = parse_machine(
+        {"nodes": 6, "degree": 5, "host_speed": "1Gf", "link_bandwidth": "1Gbps"}
+    )
+
+    def options(**chosen: str) -> dict[str, str]:
+        whole = Configuration({"topology": "random", **chosen})
+        return dict(resolve(whole, machine, 6).options)
+
+    # Multiples of the ranks: for what is left over, rings call the collective once more.
+    for count, meant in ((6, "default"), (132, "lr"), (8190, "lr"), (8196, "rab")):
+        call = encode("allreduce", count=count, size=8)
+        server = serve(write_program(tmp_path / f"{count}.ht", [[call]] * 6))
+        alone = {"collectives.allreduce": meant, "mpi": mpi}
+        assert loads(server, 6, options(**by_size)) == loads(server, 6, options(**alone)), count
 
 
 def test_a_table_that_cannot_be_read_is_told(tmp_path: Path, serve: Callable[..., Server]) -> None:

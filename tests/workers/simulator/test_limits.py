@@ -124,6 +124,16 @@ def test_a_memory_limit_ends_a_run_and_the_server_goes_on(
     assert server.ask(on_a_line(0, 1, memory_bytes=16 << 20))["status"] == "completed"
 
 
+def test_what_is_reported_keeps_the_limit(message: Path, serve: Serve) -> None:
+    """A process with room for stacks, which it does not fill, has taken no less for that."""
+    server = serve(message)
+    least = server.ask(on_a_line(0, 1))["peak_rss_bytes"]
+    for _ in range(3):
+        answer = server.ask(on_a_line(0, 1, memory_bytes=least - (1 << 20)))
+        assert (answer["status"], answer["reason"]["kind"]) == ("failed", "memory")
+        assert server.ask(on_a_line(0, 1, memory_bytes=least + (2 << 20)))["status"] == "completed"
+
+
 def test_memory_of_many_small_objects_is_limited_too(tmp_path: Path) -> None:
     receives = [
         encode("irecv", slot=slot, peer=0, tag=slot, count=1, size=8) for slot in range(40_000)

@@ -87,7 +87,7 @@ void Model::update(Activity& activity, double now) {
 }
 
 double Model::next_event(double now) {
-  sharing.solve([this](Activity* activity) {
+  system.solve([this](Activity* activity) {
     if (!ChangedSet::contains(activity)) changed_.push_back(activity);
   });
   while (!changed_.empty()) {
@@ -111,7 +111,7 @@ void Model::advance_to(double now) {
   while (!queue_.empty() && std::fabs(queue_.first_date() - now) < kInstant) {
     Activity& activity = queue_.pop();
     if (activity.event == Activity::Event::latency_paid) {
-      sharing.enable(activity.variable, activity.penalty);
+      system.enable(activity.variable, activity.penalty);
       activity.last_update = now;
     } else {
       finish(activity);
@@ -133,7 +133,7 @@ void Model::handle_ended() {
 
 void Model::end(Activity& activity) {
   if (EndedSet::contains(&activity)) ended_.erase(&activity);
-  sharing.end(activity.variable);
+  system.end(activity.variable);
   queue_.remove(activity);
   if (ChangedSet::contains(&activity)) changed_.erase(&activity);
   activity.started = false;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "workers/simulator/express/sequence.hpp"
-#include "workers/simulator/express/sharing.hpp"
+#include "workers/simulator/express/maxmin_system.hpp"
 
 namespace hamtune::express {
 
@@ -77,7 +77,7 @@ class Model {
   /// nothing left to do, not only at its event.
   explicit Model(bool ends_at_update) : ends_at_update_(ends_at_update) {}
 
-  Sharing sharing;
+  MaxMinSystem system;
 
   /// Seconds until the next event, or a negative number for none.
   double next_event(double now);

@@ -129,9 +129,9 @@ void leave() {}
 
 MPI_Comm as_new(MPI_Comm world) { return world; }
 
-bool keep_choices() { return false; }
+bool save_mvapich_state() { return false; }
 
-void restore_choices() {}
+void restore_mvapich_state() {}
 
 void execute(double flops) { simgrid::s4u::this_actor::execute(flops); }
 

@@ -43,10 +43,10 @@ MPI_Comm with_same_ranks(MPI_Comm communicator);
 /// MPI libraries do when they start, and not before the first collective that asks. Called by all ranks.
 void group_by_host(MPI_Comm communicator);
 
-/// Keeps what SMPI's collectives have in variables before the first of them is called, and puts it
-/// back. False if this library's variables are not those that we know.
-bool keep_choices();
-void restore_choices();
+/// Saves what SMPI's collectives after MVAPICH2 have in variables before the first of them is called, and
+/// puts it back. False if this library's variables are not those that we know.
+bool save_mvapich_state();
+void restore_mvapich_state();
 
 /// The calling rank computes.
 void execute(double flops);

@@ -3,7 +3,7 @@
 // estimate they are computed. What ranks call themselves, with payload in the scratch buffers, is left alone.
 #include <cstring>
 
-#include "workers/simulator/express/exchange.hpp"
+#include "workers/simulator/express/computed_collective.hpp"
 #include "workers/simulator/payload.hpp"
 
 namespace hamtune::express {
@@ -13,12 +13,12 @@ namespace {
 constexpr std::size_t kNumber = sizeof(int);
 
 /// In the order of SMPI's algorithm "ring" (Faraj and Yuan 2005), which is that of the distance in ranks.
-void pass_all(Exchange& exchange) {
-  for (std::size_t distance = 1; distance < exchange.ranks().size(); ++distance)
-    exchange.pass_around(distance, kNumber);
-  for (const Participant& target : exchange.ranks()) {
+void ring_allgather(ComputedCollective& collective) {
+  for (std::size_t distance = 1; distance < collective.ranks().size(); ++distance)
+    collective.shift(distance, kNumber);
+  for (const Participant& target : collective.ranks()) {
     auto* into = static_cast<unsigned char*>(target.into);
-    for (const Participant& source : exchange.ranks()) {
+    for (const Participant& source : collective.ranks()) {
       std::memcpy(into, source.from, kNumber);
       into += kNumber;
     }
@@ -26,16 +26,16 @@ void pass_all(Exchange& exchange) {
 }
 
 /// SMPI's "default": all to the first, and from there along a binomial tree.
-void agree(Exchange& exchange) {
-  exchange.gather(kNumber);
-  exchange.spread(kNumber);
+void tree_allreduce(ComputedCollective& collective) {
+  collective.gather(kNumber);
+  collective.broadcast(kNumber);
   int all = 1;
-  for (const Participant& each : exchange.ranks()) {
+  for (const Participant& each : collective.ranks()) {
     int one = 0;
     std::memcpy(&one, each.from, kNumber);
     all = all != 0 && one != 0 ? 1 : 0;
   }
-  for (const Participant& each : exchange.ranks()) std::memcpy(each.into, &all, kNumber);
+  for (const Participant& each : collective.ranks()) std::memcpy(each.into, &all, kNumber);
 }
 
 /// The kernel, where it computes what SMPI has to say in a number a rank.
@@ -56,7 +56,7 @@ int allgather__ring(const void* from, int count, MPI_Datatype type, void* into, 
                     MPI_Datatype into_type, MPI_Comm communicator) {
   using namespace hamtune::express;
   if (Kernel* const kernel = computing(from, into, count, type); kernel != nullptr) {
-    take_part(*kernel, communicator, from, into, &pass_all);
+    take_part(*kernel, communicator, from, into, &ring_allgather);
     return MPI_SUCCESS;
   }
   static const auto library =
@@ -71,7 +71,7 @@ int allreduce__default(const void* from, void* into, int count, MPI_Datatype typ
   using namespace hamtune::express;
   Kernel* const kernel = computing(from, into, count, type);
   if (kernel != nullptr && operation == MPI_LAND) {
-    take_part(*kernel, communicator, from, into, &agree);
+    take_part(*kernel, communicator, from, into, &tree_allreduce);
     return MPI_SUCCESS;
   }
   static const auto library =

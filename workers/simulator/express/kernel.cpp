@@ -33,8 +33,8 @@ struct Execution : Activity {
     remains = flops;
     last_update = Kernel::now();
     const double bound = most > 0 && most < host.speed ? most : host.speed;
-    hosts_.sharing.start(variable, this, 1.0, bound, 1);
-    hosts_.sharing.use(variable, *host.cpu, 1.0);
+    hosts_.system.start(variable, this, 1.0, bound, 1);
+    hosts_.system.expand(variable, *host.cpu, 1.0);
     kernel_.wake(actor_);
   }
 
@@ -291,11 +291,9 @@ bool Kernel::wake(const simgrid::kernel::actor::ActorImpl* library) {
   return true;
 }
 
-void Kernel::start_idle(const Actor& actor) {
-  hosts_.sharing.start_idle(*machine_.host(actor.host).cpu);
-}
+void Kernel::start_idle(const Actor& actor) { hosts_.system.start_idle(*machine_.host(actor.host).cpu); }
 
-void Kernel::end_idle(std::size_t host) { hosts_.sharing.end_idle(*machine_.host(host).cpu); }
+void Kernel::end_idle(std::size_t host) { hosts_.system.end_idle(*machine_.host(host).cpu); }
 
 void Kernel::execute(double flops, double most) {
   Actor& actor = *running_;
@@ -349,7 +347,7 @@ void Kernel::sleep(double seconds) {
     rest.last_update = now();
     rest.deadline = now() + std::max(seconds, kInstant);
     start_idle(actor);
-    hosts_.sharing.start(rest.variable, &rest, 0, 0, 0);
+    hosts_.system.start(rest.variable, &rest, 0, 0, 0);
     hosts_.change_first(rest);
   });
 }

@@ -151,11 +151,11 @@ void Messages::set_out(Message& message) {
   message.penalty = route.penalty;
   const double latency = route.latency * machine.latency_factor(message.size);
   Model& network = kernel_.network();
-  network.sharing.start(message.variable, &message, latency > 0 ? 0.0 : 1.0, route.bound,
-                        route.links.size() + route.back.size());
+  network.system.start(message.variable, &message, latency > 0 ? 0.0 : 1.0, route.bound,
+                       route.links.size() + route.back.size());
   if (latency > 0) network.pay_latency_until(message, latency + now);
-  for (Constraint* const link : route.links) network.sharing.use(message.variable, *link, 1.0);
-  for (Constraint* const link : route.back) network.sharing.use(message.variable, *link, .05);
+  for (Constraint* const link : route.links) network.system.expand(message.variable, *link, 1.0);
+  for (Constraint* const link : route.back) network.system.expand(message.variable, *link, .05);
 }
 
 void Message::at_end() { messages->arrive(*this); }

@@ -90,7 +90,7 @@ std::vector<std::string> broken_assumptions() {
   check_version(broken);
   if (!broken.empty()) return broken;
   check_symbols(broken);
-  if (!express::keep_choices())
+  if (!express::save_mvapich_state())
     broken.emplace_back("SimGrid has not all variables in which collectives keep their choices");
   if (!broken.empty()) return broken;  // what follows calls them
   check_communicator(broken);

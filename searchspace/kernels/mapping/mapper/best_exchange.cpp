@@ -4,14 +4,14 @@
 
 namespace hamtune::mapper {
 
-std::shared_ptr<const BestExchange::Report> BestExchange::meet(std::size_t thread, Report mine) {
+std::shared_ptr<const BestExchange::Report> BestExchange::synchronise(std::size_t thread, Report mine) {
   std::unique_lock lock(mutex_);
   if (ended_) return nullptr;
   reports_[thread] = std::move(mine);
-  const std::uint64_t before = meetings_;
+  const std::uint64_t before = generation_;
   if (++here_ == reports_.size()) close();
-  closed_.wait(lock, [&] { return meetings_ != before || ended_; });
-  return meetings_ != before && least_ != thread ? best_ : nullptr;
+  closed_.wait(lock, [&] { return generation_ != before || ended_; });
+  return generation_ != before && least_ != thread ? best_ : nullptr;
 }
 
 void BestExchange::end() {
@@ -26,7 +26,7 @@ void BestExchange::close() {
     if (reports_[thread]->mean < reports_[least_]->mean) least_ = thread;
   best_ = std::make_shared<const Report>(std::move(*reports_[least_]));
   here_ = 0;
-  ++meetings_;
+  ++generation_;
   closed_.notify_all();
 }
 

@@ -1,4 +1,4 @@
-// Where threads that anneal meet, so that all go on from the best of them. Plain C++17.
+// Where threads that anneal exchange their states, so that all go on from the best of them. Plain C++17.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +21,7 @@ class BestExchange {
  public:
   /// How far a thread came.
   struct Report {
-    double mean;  ///< of the cost since the last meeting or a little later: one cost tells little
+    double mean;  ///< of the cost since the last exchange or a little later: one cost tells little
     std::int64_t cost;
     std::vector<Slot> slots;
     double temperature;
@@ -30,8 +30,8 @@ class BestExchange {
   explicit BestExchange(std::size_t threads) : reports_(threads) {}
 
   /// Waits for all threads. Returns the report of the least mean, the same to all; nothing where that is
-  /// the caller's, or where the meetings have ended.
-  std::shared_ptr<const Report> meet(std::size_t thread, Report mine);
+  /// the caller's, or where the exchanges have ended.
+  std::shared_ptr<const Report> synchronise(std::size_t thread, Report mine);
 
   /// Nobody waits any more: a thread that has ended will not come.
   void end();
@@ -44,12 +44,12 @@ class BestExchange {
   std::condition_variable closed_;
   std::vector<std::optional<Report>> reports_;  ///< of those who are here
   std::size_t here_ = 0, least_ = 0;
-  std::uint64_t meetings_ = 0;
+  std::uint64_t generation_ = 0;
   bool ended_ = false;
   std::shared_ptr<const Report> best_;
 };
 
-/// One of the threads that meet.
+/// One of the threads that exchange.
 struct Participant {
   BestExchange& exchange;
   std::size_t thread;

@@ -23,7 +23,7 @@ std::vector<Shell> shells(const GridMetric& metric);
 std::vector<Shell> shells(const TableMetric& metric);
 
 template <typename Hosts>
-std::vector<Shell> shells(const InsideMetric<Hosts>& metric) {
+std::vector<Shell> shells(const HierarchicalMetric<Hosts>& metric) {
   return shells(metric.hosts());
 }
 

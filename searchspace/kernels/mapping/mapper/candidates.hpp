@@ -1,4 +1,4 @@
-// Slots to offer to the partners of whoever is at a slot. Plain C++17.
+// Candidate slots for the partners of whoever is at a slot. Plain C++17.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ std::vector<Slot> close_slots(const GridMetric& metric, std::size_t count);
 std::vector<Slot> close_slots(const TableMetric& metric, std::size_t count);
 
 template <typename Hosts>
-std::vector<Slot> close_slots(const InsideMetric<Hosts>& metric, std::size_t count) {
+std::vector<Slot> close_slots(const HierarchicalMetric<Hosts>& metric, std::size_t count) {
   return close_slots(metric.hosts(), count);
 }
 

@@ -27,12 +27,13 @@ int Middles<GridMetric>::apart(const GridMetric& metric, const Middle& a, const 
   return sum;
 }
 
-std::size_t halve(const TreeMetric& metric, Slot* begin, Slot* end) {
-  return halve_codes(begin, end, [&](Slot slot) { return metric.code(slot); },
-                     [&](std::uint32_t a, std::uint32_t b) { return metric.hops(a, b); });
+std::size_t bisect(const TreeMetric& metric, Slot* begin, Slot* end) {
+  return bisect_codes(
+      begin, end, [&](Slot slot) { return metric.code(slot); },
+      [&](std::uint32_t a, std::uint32_t b) { return metric.hops(a, b); });
 }
 
-std::size_t halve(const GridMetric& metric, Slot* begin, Slot* end) {
+std::size_t bisect(const GridMetric& metric, Slot* begin, Slot* end) {
   // Across the longest axis of the box around them, at the plane closest to the middle.
   std::size_t longest = 0;
   std::int32_t length = 0;
@@ -69,7 +70,7 @@ std::size_t halve(const GridMetric& metric, Slot* begin, Slot* end) {
   return count / 2 - below <= up_to - count / 2 ? below : up_to;
 }
 
-std::size_t halve(const TableMetric& metric, Slot* begin, Slot* end) {
+std::size_t bisect(const TableMetric& metric, Slot* begin, Slot* end) {
   // Two slots far apart are poles; who is closer to the first one goes with it.
   const auto farthest = [&](std::uint32_t code) {
     Slot found = *begin;

@@ -1,4 +1,4 @@
-// Dual recursive bisection: the machine and the traffic are halved together. Plain C++17.
+// Dual recursive bisection: the machine and the traffic are bisected together. Plain C++17.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@ namespace hamtune::mapper {
 
 /// Reorders slots so that the first so many are one half of them, close together, and the others
 /// the other; 0 when all are at the same distance from each other.
-std::size_t halve(const TreeMetric& metric, Slot* begin, Slot* end);
-std::size_t halve(const GridMetric& metric, Slot* begin, Slot* end);
-std::size_t halve(const TableMetric& metric, Slot* begin, Slot* end);
+std::size_t bisect(const TreeMetric& metric, Slot* begin, Slot* end);
+std::size_t bisect(const GridMetric& metric, Slot* begin, Slot* end);
+std::size_t bisect(const TableMetric& metric, Slot* begin, Slot* end);
 
-/// Halves slots below a node of a tree between two of its children, as close to the middle as can be.
+/// Bisects the slots below a node of a tree between two of its children, as close to the middle as can be.
 template <typename Code, typename Hops>
-std::size_t halve_codes(Slot* begin, Slot* end, const Code& code, const Hops& hops) {
+std::size_t bisect_codes(Slot* begin, Slot* end, const Code& code, const Hops& hops) {
   const auto before = [&](Slot a, Slot b) { return code(a) < code(b); };
   if (!std::is_sorted(begin, end, before)) std::stable_sort(begin, end, before);
   const auto count = static_cast<std::size_t>(end - begin);
@@ -48,11 +48,12 @@ std::size_t halve_codes(Slot* begin, Slot* end, const Code& code, const Hops& ho
 }
 
 template <typename Hosts>
-std::size_t halve(const InsideMetric<Hosts>& metric, Slot* begin, Slot* end) {
-  const std::size_t hosts = halve(metric.hosts(), begin, end);
+std::size_t bisect(const HierarchicalMetric<Hosts>& metric, Slot* begin, Slot* end) {
+  const std::size_t hosts = bisect(metric.hosts(), begin, end);
   if (hosts != 0) return hosts;
-  return halve_codes(begin, end, [&](Slot slot) { return metric.inside(slot); },
-                     [&](std::uint32_t a, std::uint32_t b) { return metric.hops_inside(a, b); });
+  return bisect_codes(
+      begin, end, [&](Slot slot) { return metric.core(slot); },
+      [&](std::uint32_t a, std::uint32_t b) { return metric.hops_in_host(a, b); });
 }
 
 /// The middle of some slots, and hops between middles in units of which `kPerHop` make one.
@@ -78,13 +79,13 @@ struct Middles<GridMetric> {
 };
 
 template <typename Hosts>
-struct Middles<InsideMetric<Hosts>> {
+struct Middles<HierarchicalMetric<Hosts>> {
   using Middle = typename Middles<Hosts>::Middle;
   static constexpr int kPerHop = Middles<Hosts>::kPerHop;
-  static Middle of(const InsideMetric<Hosts>& metric, const Slot* begin, const Slot* end) {
+  static Middle of(const HierarchicalMetric<Hosts>& metric, const Slot* begin, const Slot* end) {
     return Middles<Hosts>::of(metric.hosts(), begin, end);
   }
-  static int apart(const InsideMetric<Hosts>& metric, const Middle& a, const Middle& b) {
+  static int apart(const HierarchicalMetric<Hosts>& metric, const Middle& a, const Middle& b) {
     return Middles<Hosts>::apart(metric.hosts(), a, b);
   }
 };
@@ -105,7 +106,7 @@ struct Families<TreeMetric> {
   }
 };
 
-/// How often `halve_together` tries; the best is kept.
+/// How often `dual_recursive_bisection` tries; the best is kept.
 struct Tries {
   std::size_t split = 1;   ///< each bisection of a graph
   std::size_t family = 1;  ///< each division of a set of ranks among the children of a node
@@ -143,7 +144,7 @@ class DualBisection {
       const Region region = std::move(queue.front());
       queue.pop_front();
       if (region.ranks.empty()) continue;
-      const std::size_t left = halve_region(region);
+      const std::size_t left = bisect_region(region);
       if (left == 0) {
         for (std::size_t at = 0; at < region.ranks.size(); ++at)
           result[region.ranks[at]] = order_[region.begin + at];
@@ -172,12 +173,12 @@ class DualBisection {
   }
   int apart(const Middle& a, const Middle& b) const { return Middles<Metric>::apart(metric_, a, b); }
 
-  std::size_t halve_region(const Region& region) {
+  std::size_t bisect_region(const Region& region) {
     if (region.end - region.begin == 1) return 0;
-    return halve(metric_, order_.data() + region.begin, order_.data() + region.end);
+    return bisect(metric_, order_.data() + region.begin, order_.data() + region.end);
   }
 
-  /// Numbers the ranks of a region; afterwards `inside` knows them.
+  /// Numbers the ranks of a region; afterwards `in_region` knows them.
   void own(const Region& region) {
     ++owners_;
     for (std::uint32_t at = 0; at < region.ranks.size(); ++at) {
@@ -185,7 +186,7 @@ class DualBisection {
       owner_[region.ranks[at]] = owners_;
     }
   }
-  bool inside(Rank rank) const { return owner_[rank] == owners_; }
+  bool in_region(Rank rank) const { return owner_[rank] == owners_; }
 
   std::int64_t weight_of(const Region& region) const {
     std::int64_t sum = 1;
@@ -205,7 +206,7 @@ class DualBisection {
     for (const Rank rank : region.ranks) {
       double pull = 0;
       for (const Arc* arc = flows_.begin(rank); arc != flows_.end(rank); ++arc) {
-        if (inside(arc->to))
+        if (in_region(arc->to))
           graph.arcs.push_back({local_[arc->to], static_cast<std::int32_t>(
                                                      static_cast<double>(arc->weight) * factor)});
         else
@@ -280,9 +281,9 @@ class DualBisection {
     return Families<Metric>::span(metric_, order_.data() + region.begin, order_.data() + region.end);
   }
 
-  /// Halves a region until no part spans as many hops as all.
+  /// Bisects a region until no part spans as many hops as all.
   void gather(const Region& region, int most, std::vector<Region>& children) {
-    const std::size_t left = span(region) == most ? halve_region(region) : 0;
+    const std::size_t left = span(region) == most ? bisect_region(region) : 0;
     if (left == 0) {
       children.push_back(region);
       return;
@@ -336,8 +337,8 @@ class DualBisection {
 };
 
 template <typename Metric>
-std::vector<Slot> halve_together(const Flows& flows, const Metric& metric, const Tries& tries,
-                                 Random& random) {
+std::vector<Slot> dual_recursive_bisection(const Flows& flows, const Metric& metric, const Tries& tries,
+                                           Random& random) {
   return DualBisection<Metric>(flows, metric, tries, random).run();
 }
 

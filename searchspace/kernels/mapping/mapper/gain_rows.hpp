@@ -1,4 +1,4 @@
-// Judging swaps by the rows of `Gains`, and updating them, in the forms that processors run. Plain C++17.
+// Judging swaps by the rows of `GainTable`, and updating them, in the forms that processors run. Plain C++17.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace hamtune::mapper {
 
-/// How many slots a rank is offered at once; the width of a row is a multiple of it.
+/// How many candidate slots a rank has at once; the width of a row is a multiple of it.
 constexpr std::size_t kLanes = 16;
 
-/// Where the data of `Gains` are: of each slot a row, which has an entry for each class of each part.
+/// Where the data of `GainTable` are: of each slot a row, which has an entry for each class of each part.
 struct GainRows {
   std::size_t parts = 0, slots = 0, width = 0;
-  std::size_t listed = 0;         ///< slots on the list of what is offered
+  std::size_t listed = 0;         ///< slots on the candidate list
   std::int32_t* rows = nullptr;   ///< slots x width
   std::int32_t* least = nullptr;  ///< of each slot: the sum of the least entries of all parts
   const std::int32_t* class_least = nullptr;  ///< of each class of one part: at most the `least` in it
@@ -23,32 +23,32 @@ struct GainRows {
   const std::uint16_t* members = nullptr;   ///< parts x width / kLanes: a bit for each class of the part
   const std::uint32_t* begins = nullptr;    ///< of each part: its first class; then the number of classes
   const std::uint32_t* kind = nullptr;      ///< of each slot: the same where all its classes are
-  const Slot* offered = nullptr;            ///< the list; of each slot on it:
-  const std::uint32_t* offered_row = nullptr;    ///< where its row begins
-  const std::uint32_t* offered_kind = nullptr;   ///< its kind
-  const std::uint16_t* offered_class = nullptr;  ///< parts x listed: its class
+  const Slot* candidates = nullptr;         ///< the list; of each slot on it:
+  const std::uint32_t* candidate_row = nullptr;    ///< where its row begins
+  const std::uint32_t* candidate_kind = nullptr;   ///< its kind
+  const std::uint16_t* candidate_class = nullptr;  ///< parts x listed: its class
 };
 
-/// What is offered to a rank: kLanes slots of the list.
-struct Offer {
+/// What is proposed to a rank: to swap with whoever is at one of kLanes slots of the candidate list.
+struct Candidates {
   Slot from;                       ///< where the rank is
-  std::uint32_t offered;           ///< where on the list the slots begin
+  std::uint32_t first;             ///< where on the list the slots begin
   const std::int32_t* thresholds;  ///< up to which each may cost more
 };
 
-/// What is known of the swaps of an offer, as if nobody there were a partner.
+/// What is known of the swaps with candidates, as if nobody there were a partner.
 struct Screened {
   std::uint32_t hopeful;       ///< a bit for each that could be within its threshold
   std::int32_t rises[kLanes];  ///< what the rank itself gains at each, at most
 };
 
-/// Screens so many offers, at most kLanes. Returns a bit for each of them that has anything hopeful.
-using Screen = std::uint32_t (*)(const GainRows& gains, const Offer* offers, std::size_t count,
+/// Screens so many proposals, at most kLanes. Returns a bit for each of them that has anything hopeful.
+using Screen = std::uint32_t (*)(const GainRows& gains, const Candidates* proposals, std::size_t count,
                                  Screened* screened);
 
-/// Returns a bit for each swap of an offer that is within its threshold, and no swap of slots that are
+/// Returns a bit for each swap with a candidate that is within its threshold, and no swap of slots that are
 /// alike; its rise is the change of the cost then.
-using Judge = std::uint32_t (*)(const GainRows& gains, const Offer& offer, Screened& screened);
+using Judge = std::uint32_t (*)(const GainRows& gains, const Candidates& candidates, Screened& screened);
 
 /// The classes, but that of `from`, in which a swap of the rank there could be within the threshold of the
 /// class, if nobody in it were a partner. There is one part. Returns how many; `classes` has room for as many

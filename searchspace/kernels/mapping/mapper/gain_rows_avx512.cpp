@@ -46,23 +46,23 @@ class Row {
 
 /// Looks only at what each rank gains at the slots, and the most that the rank there can gain anywhere: as
 /// most often they are refused by that, no row is read of who is there. No branch here hangs on what is
-/// found, so that one offer does not wait for another.
+/// found, so that one proposal does not wait for another.
 /// `Count` parts, 0: any number.
 template <std::size_t Count, std::size_t Vectors>
-std::uint32_t screen(const GainRows& gains, const Offer* offers, std::size_t offered,
+std::uint32_t screen(const GainRows& gains, const Candidates* proposals, std::size_t proposed,
                      Screened* screened) {
   const std::size_t count = Count > 0 ? Count : gains.parts;
   std::uint32_t any = 0;
-  for (std::size_t at = 0; at < offered; ++at) {
-    const auto& [from, first, thresholds] = offers[at];
+  for (std::size_t at = 0; at < proposed; ++at) {
+    const auto& [from, first, thresholds] = proposals[at];
     const Row<Vectors> mine(gains.rows + from * gains.width);
-    __m512i sum = _mm512_i32gather_epi32(_mm512_loadu_si512(gains.offered + first), gains.least, 4);
+    __m512i sum = _mm512_i32gather_epi32(_mm512_loadu_si512(gains.candidates + first), gains.least, 4);
     __m512i own = _mm512_setzero_si512();
     const std::uint32_t* const place = gains.place + from;
     __mmask16 differ = 0;
     for (std::size_t part = 0; part < count; ++part) {
       const __m512i classes = _mm512_cvtepu16_epi32(_mm256_loadu_si256(
-          reinterpret_cast<const __m256i*>(gains.offered_class + part * gains.listed + first)));
+          reinterpret_cast<const __m256i*>(gains.candidate_class + part * gains.listed + first)));
       const __m512i here = _mm512_set1_epi32(static_cast<int>(place[part * gains.slots]));
       differ = static_cast<__mmask16>(differ | _mm512_cmpneq_epi32_mask(classes, here));
       own = _mm512_add_epi32(own, mine.at(classes));
@@ -79,13 +79,13 @@ std::uint32_t screen(const GainRows& gains, const Offer* offers, std::size_t off
 
 /// `Count` parts, 0: any number.
 template <std::size_t Count>
-std::uint32_t judge(const GainRows& gains, const Offer& offer, Screened& screened) {
+std::uint32_t judge(const GainRows& gains, const Candidates& candidates, Screened& screened) {
   const std::size_t count = Count > 0 ? Count : gains.parts;
-  const std::uint32_t* const place = gains.place + offer.from;
+  const std::uint32_t* const place = gains.place + candidates.from;
   const std::uint32_t hopeful = screened.hopeful;
   if (__builtin_popcount(hopeful) > kFew) {
     const auto lanes = static_cast<__mmask16>(hopeful);
-    const __m512i rows = _mm512_loadu_si512(gains.offered_row + offer.offered);
+    const __m512i rows = _mm512_loadu_si512(gains.candidate_row + candidates.first);
     __m512i sum = _mm512_loadu_si512(screened.rises);
     for (std::size_t part = 0; part < count; ++part) {
       const std::int32_t* const theirs = gains.rows + place[part * gains.slots];
@@ -93,16 +93,16 @@ std::uint32_t judge(const GainRows& gains, const Offer& offer, Screened& screene
           sum, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, rows, theirs, 4));
     }
     _mm512_storeu_si512(screened.rises, sum);
-    return _mm512_mask_cmple_epi32_mask(lanes, sum, _mm512_loadu_si512(offer.thresholds));
+    return _mm512_mask_cmple_epi32_mask(lanes, sum, _mm512_loadu_si512(candidates.thresholds));
   }
   std::uint32_t good = 0;
   for (std::uint32_t left = hopeful; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(__builtin_ctz(left));
-    const std::int32_t* const theirs = gains.rows + gains.offered_row[offer.offered + lane];
+    const std::int32_t* const theirs = gains.rows + gains.candidate_row[candidates.first + lane];
     std::int32_t rise = screened.rises[lane];
     for (std::size_t part = 0; part < count; ++part) rise += theirs[place[part * gains.slots]];
     screened.rises[lane] = rise;
-    good |= static_cast<std::uint32_t>(rise <= offer.thresholds[lane]) << lane;
+    good |= static_cast<std::uint32_t>(rise <= candidates.thresholds[lane]) << lane;
   }
   return good;
 }

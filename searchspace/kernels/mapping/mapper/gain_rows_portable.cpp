@@ -7,30 +7,29 @@ namespace hamtune::mapper {
 namespace {
 
 /// All are: what the most is that a rank can gain anywhere is not kept.
-std::uint32_t screen(const GainRows&, const Offer*, std::size_t count, Screened*) {
+std::uint32_t screen(const GainRows&, const Candidates*, std::size_t count, Screened*) {
   return (1U << count) - 1;
 }
 
 /// `Count` parts, 0: any number.
 template <std::size_t Count>
-std::uint32_t judge(const GainRows& gains, const Offer& offer, Screened& screened) {
+std::uint32_t judge(const GainRows& gains, const Candidates& candidates, Screened& screened) {
   const std::size_t count = Count > 0 ? Count : gains.parts;
-  const std::int32_t* const mine = gains.rows + offer.from * gains.width;
-  const std::uint32_t* const rows = gains.offered_row + offer.offered;
+  const std::int32_t* const mine = gains.rows + candidates.from * gains.width;
+  const std::uint32_t* const rows = gains.candidate_row + candidates.first;
   std::int32_t sums[kLanes] = {};
   for (std::size_t part = 0; part < count; ++part) {
-    const std::uint16_t* const its_class =
-        gains.offered_class + part * gains.listed + offer.offered;
-    const std::int32_t* const theirs = gains.rows + gains.place[part * gains.slots + offer.from];
+    const std::uint16_t* const its_class = gains.candidate_class + part * gains.listed + candidates.first;
+    const std::int32_t* const theirs = gains.rows + gains.place[part * gains.slots + candidates.from];
     for (std::size_t lane = 0; lane < kLanes; ++lane)
       sums[lane] += mine[its_class[lane]] + theirs[rows[lane]];
   }
-  const std::uint32_t* const kinds = gains.offered_kind + offer.offered;
-  const std::uint32_t kind = gains.kind[offer.from];
+  const std::uint32_t* const kinds = gains.candidate_kind + candidates.first;
+  const std::uint32_t kind = gains.kind[candidates.from];
   std::uint32_t good = 0;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     screened.rises[lane] = sums[lane];
-    good |= static_cast<std::uint32_t>((sums[lane] <= offer.thresholds[lane]) & (kinds[lane] != kind))
+    good |= static_cast<std::uint32_t>((sums[lane] <= candidates.thresholds[lane]) & (kinds[lane] != kind))
             << lane;
   }
   return good;

@@ -20,6 +20,7 @@ struct Lattice {
   std::vector<Axis> axes;
   std::vector<std::int32_t> place;  ///< coordinates, ranks x axes
 
+  std::size_t ranks() const { return place.size() / axes.size(); }
   std::int32_t at(Rank rank, std::size_t axis) const { return place[rank * axes.size() + axis]; }
 };
 

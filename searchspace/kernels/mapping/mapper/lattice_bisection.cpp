@@ -44,7 +44,7 @@ Cut cheapest(const PartGraph& graph, const std::vector<std::uint32_t>& order, st
     followed += graph.pull[vertex];
     for (std::uint32_t at = graph.first[vertex]; at < graph.first[vertex + 1]; ++at) {
       const auto& arc = graph.arcs[at];
-      cut += arc.weight * side[arc.to];
+      cut += std::int64_t{arc.weight} * side[arc.to];
     }
   }
 }

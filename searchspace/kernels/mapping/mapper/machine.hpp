@@ -26,12 +26,12 @@ template <typename Use>
 decltype(auto) with_metric(const CoreHops& cores, std::size_t near, Use&& use) {
   const bool tree_inside = cores.within_host().levels() > 0 && cores.within_host().leaves() > 1;
   const auto climb = static_cast<std::uint32_t>(cores.climb());
-  const auto inside = [&](const auto& hosts) -> decltype(auto) {
+  const auto hierarchical = [&](const auto& hosts) -> decltype(auto) {
     if (!tree_inside) return use(hosts);
     std::vector<std::uint32_t> places;
     for (const std::uint32_t core : cores.core()) places.push_back(cores.within_host().code(core));
-    return use(InsideMetric<std::decay_t<decltype(hosts)>>(hosts, std::move(places),
-                                                           cores.within_host().hops_by_bit()));
+    return use(HierarchicalMetric<std::decay_t<decltype(hosts)>>(hosts, std::move(places),
+                                                                 cores.within_host().hops_by_bit()));
   };
   return std::visit(
       [&](const auto& hosts) -> decltype(auto) {
@@ -39,10 +39,9 @@ decltype(auto) with_metric(const CoreHops& cores, std::size_t near, Use&& use) {
         if constexpr (std::is_same_v<Hosts, TreeHops>) {
           return use(tree_metric(cores, hosts));
         } else if constexpr (std::is_same_v<Hosts, GridHops>) {
-          return inside(
-              GridMetric(cores.host(), hosts.extents(), hosts.wrapped(), climb, near));
+          return hierarchical(GridMetric(cores.host(), hosts.extents(), hosts.wrapped(), climb, near));
         } else {
-          return inside(table_metric(cores, hosts, climb, near));
+          return hierarchical(table_metric(cores, hosts, climb, near));
         }
       },
       cores.between_hosts());

@@ -1,5 +1,6 @@
 #include "searchspace/kernels/mapping/mapper/metrics.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
@@ -213,7 +214,7 @@ std::vector<TableMetric::Level> TableMetric::levels() const {
       fewest = least_of(row(one), begin + unit, count_, fewest);
     }
     const double others = static_cast<double>((group - 1) * unit);
-    found.push_back({group * unit * each, static_cast<int>(sum / others + 0.5), fewest});
+    found.push_back({group * unit * each, static_cast<int>(std::lround(sum / others)), fewest});
   }
   return found;
 }

@@ -239,36 +239,36 @@ class TableMetric {
   NearLists near_;
 };
 
-/// Cores below a tree inside each host, over the metric of the hosts.
+/// The metric of a hierarchical machine: that of the hosts, and within each host that of a tree of its cores.
 template <typename Hosts>
-class InsideMetric {
+class HierarchicalMetric {
  public:
-  /// `inside`: the place of each slot in its host's tree, fewer than 2^12 places.
-  InsideMetric(const Hosts& hosts, std::vector<std::uint32_t> inside,
-               const std::vector<std::uint32_t>& hops_by_bit)
-      : hosts_(hosts), inside_(std::move(inside)), hops_{0} {
+  /// `core`: the place of each slot in its host's tree, fewer than 2^12 places.
+  HierarchicalMetric(const Hosts& hosts, std::vector<std::uint32_t> core,
+                     const std::vector<std::uint32_t>& hops_by_bit)
+      : hosts_(hosts), core_(std::move(core)), hops_{0} {
     for (const std::uint32_t hops : hops_by_bit) hops_.push_back(static_cast<int>(hops));
   }
 
-  std::size_t slots() const { return inside_.size(); }
+  std::size_t slots() const { return core_.size(); }
   std::uint32_t code(Slot slot) const { return slot; }
   int hops(std::uint32_t a, std::uint32_t b) const {
     const std::uint32_t host_a = hosts_.code(a), host_b = hosts_.code(b);
     if (host_a != host_b) return hosts_.hops(host_a, host_b);
-    return hops_inside(inside_[a], inside_[b]);
+    return hops_in_host(core_[a], core_[b]);
   }
-  int hops_inside(std::uint32_t a, std::uint32_t b) const {
+  int hops_in_host(std::uint32_t a, std::uint32_t b) const {
     return hops_[31U - static_cast<unsigned>(__builtin_clz(2 * (a ^ b) + 1))];
   }
   const Hosts& hosts() const { return hosts_; }
-  std::uint32_t inside(Slot slot) const { return inside_[slot]; }
+  std::uint32_t core(Slot slot) const { return core_[slot]; }
   Slot near(Slot slot, Random& random) const { return hosts_.near(slot, random); }
   int diameter() const { return std::max(hosts_.diameter(), hops_.back()); }
   int closest() const { return std::min(hosts_.diameter(), 1); }
 
  private:
   const Hosts& hosts_;
-  std::vector<std::uint32_t> inside_;
+  std::vector<std::uint32_t> core_;
   std::vector<int> hops_;
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "searchspace/kernels/mapping/mapper/folding.hpp"
+#include "searchspace/kernels/mapping/mapper/grid_embedding.hpp"
 #include "searchspace/kernels/mapping/mapper/lattice.hpp"
 
 namespace hamtune::mapper {

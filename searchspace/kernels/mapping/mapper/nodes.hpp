@@ -40,11 +40,11 @@ struct Nodes<TableMetric> {
 };
 
 template <typename Hosts>
-struct Nodes<InsideMetric<Hosts>> : Nodes<Hosts> {
-  static std::size_t each(const InsideMetric<Hosts>& metric) {
+struct Nodes<HierarchicalMetric<Hosts>> : Nodes<Hosts> {
+  static std::size_t each(const HierarchicalMetric<Hosts>& metric) {
     return Nodes<Hosts>::each(metric.hosts());
   }
-  explicit Nodes(const InsideMetric<Hosts>& slots) : Nodes<Hosts>(slots.hosts()) {}
+  explicit Nodes(const HierarchicalMetric<Hosts>& slots) : Nodes<Hosts>(slots.hosts()) {}
 };
 
 }  // namespace hamtune::mapper

@@ -35,7 +35,7 @@ std::optional<Parts> parts_of(const GridMetric& metric);
 std::optional<Parts> parts_of(const TableMetric& metric);
 
 template <typename Hosts>
-std::optional<Parts> parts_of(const InsideMetric<Hosts>&) {
+std::optional<Parts> parts_of(const HierarchicalMetric<Hosts>&) {
   return std::nullopt;
 }
 

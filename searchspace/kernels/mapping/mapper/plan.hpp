@@ -12,7 +12,7 @@ namespace hamtune::mapper {
 /// How hot an annealing begins.
 struct Temperatures {
   double changes;  ///< in mean changes of a proposal
-  double often;    ///< where gains are kept: as the share of offers taken at a rise (see TemperatureControl)
+  double often;  ///< where gains are kept: as the share of proposals taken at a rise (see TemperatureControl)
 };
 
 /// An annealing of every thread.
@@ -31,7 +31,7 @@ struct Phase {
   Kind kind;
   double share;   ///< of the time
   Origin origin;
-  /// Whether the threads meet.
+  /// Whether the threads exchange their best.
   bool together() const { return origin == Origin::kBest; }
   Temperatures temperatures() const;
 };

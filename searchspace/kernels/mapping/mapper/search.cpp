@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "searchspace/kernels/mapping/mapper/board.hpp"
+#include "searchspace/kernels/mapping/mapper/assignment.hpp"
 #include "searchspace/kernels/mapping/mapper/bounds.hpp"
 #include "searchspace/kernels/mapping/mapper/clock.hpp"
 #include "searchspace/kernels/mapping/mapper/dual_bisection.hpp"
@@ -72,10 +72,10 @@ struct Effort<TreeMetric> {
 /// Waits for threads; when it goes out of scope before, tells them to stop.
 struct Joining {
   std::deque<std::thread>& threads;
-  BestExchange& meeting;
+  BestExchange& exchange;
   std::atomic<bool>& stop;
   void now() const {
-    meeting.end();
+    exchange.end();
     for (std::thread& thread : threads) thread.join();
     threads.clear();
   }
@@ -96,9 +96,9 @@ class Search {
         proceed_(proceed),
         begin_(cpu_seconds()),
         random_(seed),
-        board_(flows, metric, std::move(start)),
-        best_{board_.slots(), "by-order", 0, 0},
-        best_cost_(board_.cost()),
+        assignment_(flows, metric, std::move(start)),
+        best_{assignment_.slots(), "by-order", 0, 0},
+        best_cost_(assignment_.cost()),
         least_(flows.total() * metric.closest()) {}
 
   Found run() {
@@ -136,24 +136,24 @@ class Search {
                       lattice_bisection || fast() ? std::min<std::size_t>(ways, 3) : kThorough.family,
                       lattice_bisection ? &*lattice_bisection : nullptr};
     if (fast() && close() && !Families<Metric>::kKnown) return;
-    if (!optimal()) refine(halve_together(flows_, metric_, tries, random_), kBisection);
+    if (!optimal()) refine(dual_recursive_bisection(flows_, metric_, tries, random_), kBisection);
     if (!optimal() && tried && best_cost_ < structured && !lattice_bisection && !Families<Metric>::kKnown)
-      refine(halve_together(flows_, metric_, tries, random_), kBisection);
+      refine(dual_recursive_bisection(flows_, metric_, tries, random_), kBisection);
     if (optimal()) return;
     if (lattice_bisection && Effort<Metric>::kNodeSteps > 0) {
       // Swaps of single ranks would only break the blocks.
-      board_.place(best_.slots);
+      assignment_.place(best_.slots);
       exchange_nodes(Effort<Metric>::kNodeSteps * flows_.ranks());
-      board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
-      keep(board_, best_.start);
+      assignment_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
+      keep(assignment_, best_.start);
       return;
     }
     if (Effort<Metric>::kSteps == 0 || !fast()) return;
-    board_.place(best_.slots);
+    assignment_.place(best_.slots);
     Budget budget = Budget::steps(Effort<Metric>::kSteps * flows_.ranks());
-    cool(budget, {kWarm, 0}, board_, random_);
+    cool(budget, {kWarm, 0}, assignment_, random_);
     steps_ += budget.done();
-    keep(board_, best_.start);
+    keep(assignment_, best_.start);
   }
 
   bool fast() const { return limits_.seconds <= 0 && limits_.steps == 0; }
@@ -168,10 +168,10 @@ class Search {
     std::vector<Slot> best;
     std::int64_t least = best_cost_;
     for (std::vector<Slot>& slots : cut_lattice(lattice, metric_)) {
-      board_.place(std::move(slots));
-      if (board_.cost() >= least) continue;
-      least = board_.cost();
-      best = board_.slots();
+      assignment_.place(std::move(slots));
+      if (assignment_.cost() >= least) continue;
+      least = assignment_.cost();
+      best = assignment_.slots();
     }
     if (!best.empty()) refine(std::move(best), kStructure);
   }
@@ -183,10 +183,10 @@ class Search {
   }
 
   void refine(std::vector<Slot> slots, const char* name) {
-    board_.place(std::move(slots));
+    assignment_.place(std::move(slots));
     if (fast() || regular_) exchange_nodes(0);
-    board_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
-    keep(board_, name);
+    assignment_.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
+    keep(assignment_, name);
   }
 
   /// The slots of a node, where all have as many; else 0.
@@ -203,26 +203,26 @@ class Search {
       if (each < 2) return;
       if (!nodes_) nodes_.emplace(metric_);
       const auto& metric = nodes_->metric;
-      const Flows flows = flows_between(flows_, board_.slots(), metric.slots(), each);
+      const Flows flows = flows_between(flows_, assignment_.slots(), metric.slots(), each);
       std::vector<Slot> order(metric.slots());
       std::iota(order.begin(), order.end(), 0U);
-      Board<std::decay_t<decltype(metric)>> board(flows, metric, std::move(order));
-      const std::int64_t before = board.cost();
+      Assignment<std::decay_t<decltype(metric)>> assignment(flows, metric, std::move(order));
+      const std::int64_t before = assignment.cost();
       if (before <= flows.total() * metric.closest() || metric.closest() == metric.diameter()) return;
       if (steps > 0) {
         Budget budget = Budget::steps(steps);
-        const double change = std::max(board.mean_change(random_, kSamples), 1e-9);
-        board.anneal({change * kWarm, change * kCold}, budget, random_);
+        const double change = std::max(assignment.mean_change(random_, kSamples), 1e-9);
+        assignment.anneal({change * kWarm, change * kCold}, budget, random_);
         steps_ += budget.done();
       }
-      board.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows.ranks());
-      if (board.cost() >= before) return;
-      std::vector<Slot> slots = board_.slots();
+      assignment.descend(random_, kQuietRounds, Effort<Metric>::kVisits * flows.ranks());
+      if (assignment.cost() >= before) return;
+      std::vector<Slot> slots = assignment_.slots();
       for (Slot& slot : slots) {
         const auto node = static_cast<Rank>(slot / each);
-        slot = static_cast<Slot>(board.slot(node) * each + slot % each);
+        slot = static_cast<Slot>(assignment.slot(node) * each + slot % each);
       }
-      board_.place(std::move(slots));
+      assignment_.place(std::move(slots));
     }
   }
 
@@ -250,63 +250,69 @@ class Search {
       const auto budget = [=] {
         return timed ? Budget::until(cpu_seconds() + seconds) : Budget::steps(steps);
       };
-      BestExchange meeting(1 + helpers_.size());
+      BestExchange exchange(1 + helpers_.size());
       const auto participant = [&](std::size_t thread) {
-        return phase->together() && !helpers_.empty() ? std::optional(Participant{meeting, thread})
-                                                    : std::nullopt;
+        return phase->together() && !helpers_.empty() ? std::optional(Participant{exchange, thread})
+                                                      : std::nullopt;
       };
       std::deque<std::thread> threads;
-      const Joining joining{threads, meeting, stopped_};
+      const Joining joining{threads, exchange, stopped_};
       for (Helper& helper : helpers_)
         threads.emplace_back([&, budget, mine = participant(1 + threads.size())] {
           Budget its = budget();
           its.stop_when([this] { return stopped_.load(); });
-          helper.steps = run(*phase, first, its, helper.board, helper.random, mine);
-          meeting.end();
+          helper.steps = run(*phase, first, its, helper.assignment, helper.random, mine);
+          exchange.end();
         });
       Budget mine = budget();
       mine.stop_when([this] { return !tell(); });
-      steps_ += run(*phase, first, mine, board_, random_, participant(0));
+      steps_ += run(*phase, first, mine, assignment_, random_, participant(0));
       joining.now();
-      std::vector<std::int64_t> costs{board_.cost()};
-      for (const Helper& helper : helpers_) costs.push_back(helper.board.cost());
+      std::vector<std::int64_t> costs{assignment_.cost()};
+      for (const Helper& helper : helpers_) costs.push_back(helper.assignment.cost());
       plan.ended(costs);
-      agreed = board_.cost() == best_cost_ ? agreed + 1 : board_.cost() < best_cost_ ? 0 : agreed;
+      agreed = assignment_.cost() == best_cost_ ? agreed + 1 : assignment_.cost() < best_cost_ ? 0 : agreed;
       const std::string start = phase->origin == Phase::Origin::kAnew ? kBisection : best_.start;
-      keep(board_, start);
+      keep(assignment_, start);
       for (Helper& helper : helpers_) {
         steps_ += helper.steps;
-        keep(helper.board, start);
+        keep(helper.assignment, start);
       }
     }
   }
 
   /// One annealing and the descent after it; returns the steps made. `first`: what annealings began from.
   std::uint64_t run(const Phase& phase, const std::vector<Slot>& first, Budget& budget,
-                    Board<Metric>& board, Random& random, std::optional<Participant> participant) const {
+                    Assignment<Metric>& assignment, Random& random,
+                    std::optional<Participant> participant) const {
     switch (phase.origin) {
       case Phase::Origin::kAnew:
-        board.place(halve_together(flows_, metric_, kThorough, random));
+        assignment.place(dual_recursive_bisection(flows_, metric_, kThorough, random));
         break;
-      case Phase::Origin::kFirst: board.place(first); break;
-      case Phase::Origin::kBest: board.place(best_.slots); break;
+      case Phase::Origin::kFirst:
+        assignment.place(first);
+        break;
+      case Phase::Origin::kBest:
+        assignment.place(best_.slots);
+        break;
     }
-    cool(budget, phase.temperatures(), board, random, participant);
+    cool(budget, phase.temperatures(), assignment, random, participant);
     return budget.done();
   }
 
   /// Anneals and descends.
-  void cool(Budget& budget, const Temperatures& temperatures, Board<Metric>& board, Random& random,
+  void cool(Budget& budget, const Temperatures& temperatures, Assignment<Metric>& assignment, Random& random,
             std::optional<Participant> participant = std::nullopt) const {
-    const double change = std::max(board.mean_change(random, kSamples), 1e-9);
-    board.anneal({change * temperatures.changes, change * kCold, temperatures.often}, budget, random, participant);
-    board.descend(random, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
+    const double change = std::max(assignment.mean_change(random, kSamples), 1e-9);
+    assignment.anneal({change * temperatures.changes, change * kCold, temperatures.often}, budget, random,
+                      participant);
+    assignment.descend(random, kQuietRounds, Effort<Metric>::kVisits * flows_.ranks());
   }
 
-  void keep(const Board<Metric>& board, const std::string& name) {
-    if (board.cost() >= best_cost_) return;
-    best_cost_ = board.cost();
-    best_.slots = board.slots();
+  void keep(const Assignment<Metric>& assignment, const std::string& name) {
+    if (assignment.cost() >= best_cost_) return;
+    best_cost_ = assignment.cost();
+    best_.slots = assignment.slots();
     best_.start = name;
   }
 
@@ -318,7 +324,7 @@ class Search {
     const double now = cpu_seconds() - begin_;
     if (!proceed_ || now < told_ + kSecondsBetween) return true;
     told_ = now;
-    const std::int64_t least = std::min(best_cost_, board_.cost());
+    const std::int64_t least = std::min(best_cost_, assignment_.cost());
     stopped_ = !proceed_({now, least * flows_.unit()});
     return !stopped_;
   }
@@ -326,8 +332,8 @@ class Search {
   /// What another thread works with.
   struct Helper {
     Helper(const Flows& flows, const Metric& metric, std::vector<Slot> slots, std::uint64_t seed)
-        : board(flows, metric, std::move(slots)), random(seed) {}
-    Board<Metric> board;
+        : assignment(flows, metric, std::move(slots)), random(seed) {}
+    Assignment<Metric> assignment;
     Random random;
     std::uint64_t steps = 0;
   };
@@ -344,7 +350,7 @@ class Search {
   double begin_, told_ = 0;
   std::atomic<bool> stopped_ = false;
   Random random_;
-  Board<Metric> board_;
+  Assignment<Metric> assignment_;
   std::optional<Nodes<Metric>> nodes_;
   std::deque<Helper> helpers_;
   Found best_;

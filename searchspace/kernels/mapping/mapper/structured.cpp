@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "searchspace/kernels/graph/hamiltonian.hpp"
-#include "searchspace/kernels/mapping/mapper/folding.hpp"
+#include "searchspace/kernels/mapping/mapper/grid_embedding.hpp"
 #include "searchspace/kernels/mapping/mapper/multisection.hpp"
 
 namespace hamtune::mapper {
@@ -99,7 +99,7 @@ std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const Tre
 
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice, const GridMetric& metric) {
   if (metric.cores_each() == 0) return std::nullopt;
-  return fold_into_box(lattice, box_of(metric));
+  return embed_in_grid(lattice, box_of(metric));
 }
 
 std::vector<std::vector<Slot>> cut_lattice(const Lattice& lattice, const GridMetric& metric) {

@@ -28,13 +28,12 @@ std::vector<std::vector<Slot>> cut_lattice(const Lattice&, const Metric&) {
 
 template <typename Hosts>
 std::optional<std::vector<Slot>> place_lattice(const Lattice& lattice,
-                                               const InsideMetric<Hosts>& metric) {
+                                               const HierarchicalMetric<Hosts>& metric) {
   return place_lattice(lattice, metric.hosts());
 }
 
 template <typename Hosts>
-std::vector<std::vector<Slot>> cut_lattice(const Lattice& lattice,
-                                           const InsideMetric<Hosts>& metric) {
+std::vector<std::vector<Slot>> cut_lattice(const Lattice& lattice, const HierarchicalMetric<Hosts>& metric) {
   return cut_lattice(lattice, metric.hosts());
 }
 

@@ -20,7 +20,7 @@ export function Exports({ job }: { job: Job }) {
       <p class="quiet">Files that install the best configuration, or run it again; each archive says how.</p>
       <div class="form-grid">
         <div class="field">
-          <label for="export-hosts">Names of the hosts, in the machine's order: one a line, or lists such as n[01-64]</label>
+          <label for="export-hosts">Names of the hosts, in the machine's order: one per line, or lists such as n[01-64]</label>
           <textarea id="export-hosts" rows={2} spellcheck={false} value={hosts} placeholder="placeholders, if left empty" onInput={(event) => setHosts(event.currentTarget.value)} />
         </div>
         <div class="field">
@@ -29,7 +29,7 @@ export function Exports({ job }: { job: Job }) {
             <option value="">any: choices without an equivalent are named in the files</option>
             {data?.targets.map((one) => <option key={one.name} value={one.name}>{one.description}</option>)}
           </select>
-          {library && <label><input type="checkbox" checked={nearest} onChange={(event) => setNearest(event.currentTarget.checked)} /> the nearest that it can express, where it is not the best</label>}
+          {library && <label><input type="checkbox" checked={nearest} onChange={(event) => setNearest(event.currentTarget.checked)} /> the nearest choice, where it cannot express the best</label>}
         </div>
       </div>
       <div class="exports">

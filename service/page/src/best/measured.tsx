@@ -1,14 +1,16 @@
 // What clusters measured of a job's configurations, over what was simulated of them.
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { timeAcross, timeAxis } from "../charts/axes.ts";
 import { Plot } from "../charts/plot.tsx";
+import { replot } from "../charts/replot.ts";
 import { css } from "../lib/colours.ts";
 import { duration } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
 import { intervalOf } from "../lib/intervals.ts";
 import type { Job, MeasuredList } from "../lib/types.ts";
 import { Section } from "../ui/parts.tsx";
+import { Saving } from "../ui/saving.tsx";
 
 const HEIGHT = 320;
 const NAMES: Record<string, string> = { finalists: "finalist", validation: "validation" };
@@ -24,7 +26,7 @@ export function MeasuredTimes({ job }: { job: Job }) {
   return (
     <Section title="Measured">
       <p>{stateOf(found.data)}</p>
-      {drawn.length > 0 && <Picture points={drawn} />}
+      {drawn.length > 0 && <Picture job={job} points={drawn} />}
       {points.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label="Measured times"><table>
           <thead><tr><th scope="col">Configuration</th><th scope="col">For</th><th scope="col">Simulated</th><th scope="col">Measured</th><th scope="col">Simulated over measured</th><th scope="col">Runs</th></tr></thead>
@@ -36,7 +38,7 @@ export function MeasuredTimes({ job }: { job: Job }) {
         </table></div>
       )}
       <Apart points={drawn} />
-      {without.length > 0 && <p class="quiet">Without a time that counts: {without.map((one) => nameOf(one.trial, one.label)).join(", ")}.</p>}
+      {without.length > 0 && <p class="quiet">No valid time: {without.map((one) => nameOf(one.trial, one.label)).join(", ")}.</p>}
     </Section>
   );
 }
@@ -48,7 +50,7 @@ function Apart({ points }: { points: Point[] }) {
   const ratios = points.map((one) => (one.simulated as number) / one.mean).sort((a, b) => a - b);
   const middle = ratios[ratios.length >> 1];
   if (middle === undefined || (middle < APART && middle > 1 / APART)) return null;
-  return <p>Simulated times are {middle.toPrecision(2)} of measured ones: the cluster that measured is not as fast as the machine that the job describes, so their order can agree and the times cannot.</p>;
+  return <p>Simulated times are {middle.toPrecision(2)} of the measured ones: the cluster is not as fast as the machine that the job describes, so the order can agree but the times cannot.</p>;
 }
 
 /** A label with the trial's number, which it may have already: "trial 5", "baseline torus-2d (1)". */
@@ -71,12 +73,13 @@ function stateOf(list: MeasuredList): string {
     case "open": return `Finalists are being measured${where}.`;
     case "decided": return `Finalists were measured${where}: trial ${list.decided} is the best of them${because}.`;
     case "undecided": return `Finalists have no measured times, and the simulation decides${because}.`;
-    default: return "Measured to see what the model is worth; the simulation decides.";
+    default: return "Measured to check the model; the simulation decides.";
   }
 }
 
 /** Each configuration with the 95% interval of its mean, beside the line where both times are equal. */
-function Picture({ points }: { points: Point[] }) {
+function Picture({ job, points }: { job: Job; points: Point[] }) {
+  const plot = useRef<uPlot | null>(null);
   const sorted = useMemo(() => [...points].sort((a, b) => (a.simulated as number) - (b.simulated as number)), [points]);
   const data = useMemo<uPlot.AlignedData>(() => {
     const x = sorted.map((one) => one.simulated as number);
@@ -97,8 +100,16 @@ function Picture({ points }: { points: Point[] }) {
   const label = `Measured over simulated times: ${sorted.map((one) => `${one.name} ${duration(one.mean)} measured, ${duration(one.simulated)} simulated`).join("; ")}`;
   return (
     <>
-      <Plot data={data} height={HEIGHT} options={options} when={JSON.stringify(sorted)} label={label} />
+      <Plot data={data} height={HEIGHT} options={options} when={JSON.stringify(sorted)} label={label} onPlot={(made) => { plot.current = made; }} />
       <p class="quiet">Points: means with their 95% intervals. Dashed line: measured as simulated.</p>
+      <Saving name={`${job.id}-measured`}
+        figure={() => ({
+          title: `${job.name}: measured over simulated times`, note: "means with their 95% intervals",
+          width: plot.current?.width ?? 0, height: HEIGHT,
+          legend: [{ mark: "dot", colour: css("accent"), name: "measured" }, { mark: "dashes", colour: css("line"), name: "measured as simulated" }],
+          paint: (pen) => { if (plot.current) replot(pen, plot.current, options); },
+        })}
+        table={() => [["configuration", "for", "simulated", "measured", "half_interval", "runs"], ...sorted.map((one) => [one.name, one.purpose, one.simulated, one.mean, one.half, one.runs])]} />
     </>
   );
 }

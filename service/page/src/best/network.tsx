@@ -1,12 +1,17 @@
 // A network as lines and points; cables are as dark and thick as what they carried.
-import { useState } from "preact/hooks";
-import { ramp } from "../lib/colours.ts";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Pen } from "../charts/pen.ts";
+import { crosses, farFrom, placeIn, WHOLE, type Place, type View } from "../charts/view.ts";
+import { css, ramp } from "../lib/colours.ts";
 import { bytes } from "../lib/format.ts";
 import { useScheme } from "../lib/hooks.ts";
 import type { Drawing, Placement } from "../lib/types.ts";
+import { Saving } from "../ui/saving.tsx";
 import { ScaleBar } from "../ui/scale.tsx";
+import { Zoomable } from "../ui/zoom.tsx";
 
 const SIZE = 400;
+const SHARP = 2; // pixels of the canvas for one of those
 const EDGE = 16;
 
 function frame(drawing: Drawing) {
@@ -29,70 +34,195 @@ function loadColour(share: number, scheme: string): string {
   return scheme === "dark" ? ramp(0.1 + 0.9 * share, "dark") : ramp(0.95 * (1 - share), "light");
 }
 
-/** A network without loads, as the form shows it. */
-export function Picture({ drawing, label }: { drawing: Drawing; label: string }) {
-  const { height, at } = frame(drawing);
-  const r = radius(drawing);
+/** The radius of points: it grows less than the picture, so that zooming tells apart what lies close together. */
+function grown(drawing: Drawing, view: View): number {
+  return radius(drawing) * Math.sqrt(view.size);
+}
+
+/** What is wide as it is on the screen, however near it is looked at. */
+type Paint = (pen: Pen, view: View, scheme: string) => void;
+
+/** Have the part that is shown painted over the whole picture. */
+function paintPart(pen: Pen, drawing: Drawing, view: View, paint: (pen: Pen) => void): void {
+  const { height } = frame(drawing);
+  pen.save();
+  pen.beginPath();
+  pen.rect(0, 0, SIZE, height);
+  pen.clip();
+  pen.scale(1 / view.size, 1 / view.size);
+  pen.translate(-view.x * SIZE, -view.y * height);
+  paint(pen);
+  pen.restore();
+}
+
+/** The picture of a network, in which one can zoom. A canvas: a drawing of thousands of cables does not keep up with the hand. */
+function Drawn({ name, label, drawing, view, show, paint, point }: {
+  name: string; label: string; drawing: Drawing; view: View; show: (view: View) => void; paint: Paint; point?: (at: Place | null) => void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scheme = useScheme();
+  const { height } = frame(drawing);
+  useEffect(() => {
+    const ctx = canvas.current?.getContext("2d");
+    if (!ctx) return;
+    ctx.setTransform(SHARP, 0, 0, SHARP, 0, 0);
+    ctx.clearRect(0, 0, SIZE, height);
+    paint(ctx, view, scheme);
+  }, [paint, view, scheme, height]);
+  function moved(event: MouseEvent): void {
+    if (event.buttons) return; // it is dragged
+    const { clientWidth, clientHeight } = event.currentTarget as Element;
+    const [x, y] = placeIn(view, [event.offsetX / clientWidth, event.offsetY / clientHeight]);
+    point?.([x * SIZE, y * height]);
+  }
   return (
-    <svg class="drawing" viewBox={`0 0 ${SIZE} ${height}`} role="img" aria-label={label}>
-      {drawing.edges.map(([u, v, width]) => {
-        const [a, b] = [at(u), at(v)];
-        return <line key={`${u}-${v}`} class="cable plain" x1={a[0]} y1={a[1]} x2={b[0]} y2={b[1]} stroke-width={Math.min(4, width)} />;
-      })}
-      {drawing.places.map((_, node) => {
-        const [x, y] = at(node);
-        return <circle key={node} class={node < drawing.hosts ? "host" : "switch"} cx={x} cy={y} r={r} />;
-      })}
-    </svg>
+    <Zoomable name={name} label={label} view={view} show={show}>
+      <canvas class="drawing" ref={canvas} width={SIZE * SHARP} height={Math.round(height * SHARP)} role="img" aria-label={label}
+        data-view={`${view.x} ${view.y} ${view.size}`} onMouseMove={moved} onMouseLeave={() => point?.(null)} />
+    </Zoomable>
   );
 }
 
-export function Network({ title, placement, most }: { title: string; placement: Placement; most: number }) {
-  const scheme = useScheme();
-  const [spoken, setSpoken] = useState<string | null>(null);
-  const drawing = placement.network;
-  if (!drawing) return <figure><figcaption>{title}</figcaption><p class="quiet">The network has too many cables for a picture.</p></figure>;
-  const { height, at } = frame(drawing);
-  const r = radius(drawing);
+/** A network without loads, as the form shows it. */
+export function Picture({ drawing, label }: { drawing: Drawing; label: string }) {
+  const [view, show] = useState(WHOLE);
+  const paint = useCallback<Paint>((pen, seen) => paintPart(pen, drawing, seen, () => {
+    const { at } = frame(drawing);
+    pen.strokeStyle = css("ink-2");
+    pen.globalAlpha = 0.45;
+    for (const [u, v, width] of drawing.edges) {
+      pen.lineWidth = seen.size * Math.min(4, width);
+      pen.beginPath();
+      pen.moveTo(...at(u));
+      pen.lineTo(...at(v));
+      pen.stroke();
+    }
+    pen.globalAlpha = 1;
+    paintNodes(pen, drawing, seen, [css("ink-2"), css("ink-2"), css("accent")], () => true);
+  }), [drawing]);
+  return <Drawn name="the network" label={label} drawing={drawing} view={view} show={show} paint={paint} />;
+}
+
+/** Hosts with ranks, idle hosts and switches, in this order of colours. */
+function paintNodes(pen: Pen, drawing: Drawing, view: View, colours: readonly [string, string, string], isBusy: (host: number) => boolean): void {
+  const { at } = frame(drawing);
+  const r = grown(drawing, view);
+  drawing.places.forEach((_, node) => {
+    pen.fillStyle = colours[node >= drawing.hosts ? 2 : isBusy(node) ? 0 : 1];
+    pen.beginPath();
+    pen.arc(...at(node), r, 0, 2 * Math.PI);
+    pen.fill();
+  });
+}
+
+/** A network as it is drawn, painted and told. */
+function described(placement: Placement, drawing: Drawing) {
+  const { loads } = placement;
   const ranksOf = new Map<number, number[]>();
   placement.rank_hosts.forEach((host, rank) => ranksOf.set(host, [...(ranksOf.get(host) ?? []), rank]));
-  const loads = placement.loads;
-  const order = drawing.edges.map((_, i) => i).sort((a, b) => load(a) - load(b));
-  function load(i: number): number {
+  const load = (i: number): number => {
     const [up, down] = loads?.[i] ?? [0, 0];
     return up + down;
+  };
+  return {
+    loads, ranksOf, load,
+    order: drawing.edges.map((_, i) => i).sort((a, b) => load(a) - load(b)),
+    heaviest: loads?.reduce((most, [up, down]) => Math.max(most, up, down), 0) ?? null,
+    total: loads?.reduce((sum, [up, down]) => sum + up + down, 0) ?? 0,
+    idle: loads?.filter(([up, down]) => up + down === 0).length ?? 0,
+    name: (node: number) => (node < drawing.hosts ? (drawing.names[node] ?? `host ${node}`) : `switch ${node - drawing.hosts}`),
+  };
+}
+
+type Described = ReturnType<typeof described>;
+
+function paintNetwork(pen: Pen, drawing: Drawing, { loads, load, order, ranksOf }: Described, most: number, view: View, scheme: string): void {
+  const { at } = frame(drawing);
+  const plain = css("line");
+  paintPart(pen, drawing, view, () => {
+    for (const i of order) {
+      const [u, v, width] = drawing.edges[i] as [number, number, number];
+      const share = load(i) / most;
+      pen.strokeStyle = loads && load(i) ? loadColour(share, scheme) : plain;
+      pen.lineWidth = view.size * (loads && load(i) ? 0.8 + 3.2 * share : Math.min(3, width));
+      pen.beginPath();
+      pen.moveTo(...at(u));
+      pen.lineTo(...at(v));
+      pen.stroke();
+    }
+    paintNodes(pen, drawing, view, [css("ink-2"), plain, css("accent")], (host) => ranksOf.has(host));
+  });
+}
+
+const NEAR = 6; // of the picture's own units, from the mouse to what it tells
+
+/** What lies under the mouse, in words: a node, else a cable. */
+function saidAt(drawing: Drawing, { loads, name, ranksOf }: Described, [x, y]: Place, view: View): string | null {
+  const { at } = frame(drawing);
+  const near = NEAR * view.size;
+  const node = nearest(drawing.places.length, Math.max(near, grown(drawing, view)), (i) => Math.hypot(at(i)[0] - x, at(i)[1] - y));
+  if (node !== null) {
+    const ranks = ranksOf.get(node);
+    return node < drawing.hosts ? `${name(node)}: ${ranks ? `rank ${ranks.join(", ")}` : "no rank"}` : name(node);
   }
-  const heaviest = loads ? Math.max(...loads.map(([up, down]) => Math.max(up, down))) : null;
-  const total = loads?.reduce((sum, [up, down]) => sum + up + down, 0) ?? 0;
-  const idle = loads?.filter(([up, down]) => up + down === 0).length ?? 0;
-  const name = (node: number) => (node < drawing.hosts ? (drawing.names[node] ?? `host ${node}`) : `switch ${node - drawing.hosts}`);
+  const cable = nearest(drawing.edges.length, near, (i) => {
+    const [u, v] = drawing.edges[i] as [number, number, number];
+    return farFrom(at(u), at(v), [x, y]);
+  });
+  if (cable === null) return null;
+  const [u, v] = drawing.edges[cable] as [number, number, number];
+  const [up, down] = loads?.[cable] ?? [0, 0];
+  return `${name(u)} – ${name(v)}: ${bytes(up)} and ${bytes(down)}`;
+}
+
+function nearest(count: number, within: number, far: (i: number) => number): number | null {
+  let [found, least]: [number | null, number] = [null, within];
+  for (let i = 0; i < count; i += 1) {
+    const distance = far(i);
+    if (distance <= least) [found, least] = [i, distance];
+  }
+  return found;
+}
+
+export function Network({ job, title, placement, most }: { job: string; title: string; placement: Placement; most: number }) {
+  const drawing = placement.network;
+  if (!drawing) return <figure><figcaption>{title}</figcaption><p class="quiet">The network has too many cables for a picture.</p></figure>;
+  return <LoadedNetwork job={job} title={title} placement={placement} drawing={drawing} most={most} />;
+}
+
+function LoadedNetwork({ job, title, placement, drawing, most }: { job: string; title: string; placement: Placement; drawing: Drawing; most: number }) {
+  const [spoken, setSpoken] = useState<string | null>(null);
+  const [view, show] = useState(WHOLE);
+  const told = useMemo(() => described(placement, drawing), [placement, drawing]);
+  const { height, at } = frame(drawing);
+  const { loads, name, heaviest } = told;
+  const paint = useCallback<Paint>((pen, seen, scheme) => paintNetwork(pen, drawing, told, most, seen, scheme), [drawing, told, most]);
+  const part = (node: number): Place => {
+    const [x, y] = at(node);
+    return [x / SIZE, y / height];
+  };
   return (
     <figure>
       <figcaption>{title}</figcaption>
-      <svg class="drawing" viewBox={`0 0 ${SIZE} ${height}`} role="img"
-        aria-label={`${title}: ${drawing.hosts} hosts, ${drawing.edges.length} cables${heaviest === null ? "" : `, the heaviest load is ${bytes(heaviest)} one way`}`}
-        onMouseLeave={() => setSpoken(null)}>
-        {order.map((i) => {
-          const [u, v, width] = drawing.edges[i] as [number, number, number];
-          const [a, b] = [at(u), at(v)];
-          const share = load(i) / most;
-          const [up, down] = loads?.[i] ?? [0, 0];
-          return <line key={i} class={loads && load(i) ? "loaded" : "cable"} x1={a[0]} y1={a[1]} x2={b[0]} y2={b[1]}
-            stroke={loads && load(i) ? loadColour(share, scheme) : undefined}
-            stroke-width={loads && load(i) ? 0.8 + 3.2 * share : Math.min(3, width)}
-            onMouseEnter={() => setSpoken(`${name(u)} – ${name(v)}: ${bytes(up)} and ${bytes(down)}`)} />;
-        })}
-        {drawing.places.map((_, node) => {
-          const [x, y] = at(node);
-          const ranks = ranksOf.get(node);
-          return <circle key={node} class={node >= drawing.hosts ? "switch" : ranks ? "host" : "host idle"} cx={x} cy={y} r={r}
-            onMouseEnter={() => setSpoken(node < drawing.hosts ? `${name(node)}: ${ranks ? `rank ${ranks.join(", ")}` : "no rank"}` : name(node))} />;
-        })}
-      </svg>
+      <Drawn name={title} drawing={drawing} view={view} show={show} paint={paint}
+        point={(place) => setSpoken(place && saidAt(drawing, told, place, view))}
+        label={`${title}: ${drawing.hosts} hosts, ${drawing.edges.length} cables${heaviest === null ? "" : `, the heaviest load is ${bytes(heaviest)} one way`}`} />
       <p class="quiet small-text" aria-hidden="true">{spoken ?? (loads
-        ? `Heaviest cable ${bytes(heaviest)} one way · all together ${bytes(total)} · ${idle} of ${loads.length} cables idle`
+        ? `Heaviest cable ${bytes(heaviest)} one way · all together ${bytes(told.total)} · ${told.idle} of ${loads.length} cables idle`
         : "The loads of the cables were not recorded.")}</p>
       {loads && <p class="small-text"><ScaleBar colour={loadColour} /> 0 to {bytes(most)} both ways</p>}
+      <Saving name={`${job}-network-${title}`}
+        figure={() => ({
+          title: `${title}: network`, note: loads ? `Heaviest cable ${bytes(heaviest)} one way` : undefined, width: SIZE, height,
+          paint: (pen) => paintNetwork(pen, drawing, told, most, view, "light"),
+          legend: [
+            ...(loads ? [0, 0.5, 1].map((share) => ({ mark: "line" as const, colour: loadColour(share, "light"), name: bytes(share * most) })) : []),
+            { mark: "dot" as const, colour: css("ink-2"), name: "host" },
+            ...(drawing.switches ? [{ mark: "dot" as const, colour: css("accent"), name: "switch" }] : []),
+          ],
+        })}
+        table={() => [["from", "to", "width", "bytes", "bytes_back"], ...drawing.edges.flatMap(([u, v, width], i) => (
+          crosses(view, part(u), part(v)) ? [[name(u), name(v), width, loads?.[i]?.[0], loads?.[i]?.[1]]] : []))]} />
     </figure>
   );
 }

@@ -4,7 +4,7 @@ import { useStored } from "../lib/hooks.ts";
 import type { Placement } from "../lib/types.ts";
 import { Choice } from "../ui/choice.tsx";
 import { ScaleBar } from "../ui/scale.tsx";
-import { amountColour, amounts, HeatMap } from "./charts.tsx";
+import { amountColour, amounts, HeatMap } from "./matrix.tsx";
 
 type Before = "order" | "baseline";
 
@@ -14,8 +14,9 @@ function apart(placement: Placement, hopBytes: number): number | null {
   return all ? hopBytes / all : null;
 }
 
-export function TrafficMaps({ mine, other, label, mapping }: {
-  mine: Placement; other: Placement | null; label: string; mapping: string;
+export function TrafficMaps({ job, mine, other, label, mapping }: {
+  /** Its id. */
+  job: string; mine: Placement; other: Placement | null; label: string; mapping: string;
 }) {
   const [wanted, setBefore] = useStored<Before>("hamtune-before", "order");
   const before = other ? wanted : "order";
@@ -25,12 +26,12 @@ export function TrafficMaps({ mine, other, label, mapping }: {
   const { block } = mine.traffic;
   return (
     <>
-      {other && <div class="controls"><Choice label="Before" options={[["order", "the same with ranks in order"], ["baseline", label]] as const} value={before} change={setBefore} /></div>}
-      {!rival && mapping === "by-order" && <p class="quiet">The best has its ranks in order, so both are the same.</p>}
+      {other && <div class="controls"><Choice label="Before" options={[["order", "best with ranks in order"], ["baseline", label]] as const} value={before} change={setBefore} /></div>}
+      {!rival && mapping === "by-order" && <p class="quiet">In the best configuration the ranks are in order, so both are the same.</p>}
       <div class="grid-2">
-        <HeatMap title={`Before: ${rival ? label : "ranks in order"}`} heat={was} range={range}
+        <HeatMap job={job} title={`Before: ${rival ? label : "ranks in order"}`} heat={was} range={range}
           hops={rival ? apart(rival, rival.hop_bytes) : apart(mine, mine.before_hop_bytes)} />
-        <HeatMap title={`After: mapped by ${mapping}`} heat={mine.traffic} range={range} hops={apart(mine, mine.hop_bytes)} />
+        <HeatMap job={job} title={`After: mapped by ${mapping}`} heat={mine.traffic} range={range} hops={apart(mine, mine.hop_bytes)} />
       </div>
       <p class="small-text quiet"><ScaleBar colour={amountColour} /> {bytes(Math.min(...range))} to {bytes(range[1])} between hosts{block > 1 ? `, ${block} hosts a cell` : ""}, logarithmic; collectives as the messages of their algorithm's family.</p>
     </>

@@ -13,9 +13,9 @@ export function Words({ best, placement }: { best: Best; placement: Placement })
   return (
     <ul class="words">
       <li>The network is <b>{topology === "given" ? "the machine's own" : topology}</b>{details.length > 0 && ` (${details.join(", ")})`}{placement.network && `: ${placement.network.hosts} hosts, ${placement.network.edges.length} cables`}.</li>
-      <li>Its hosts are numbered by <b>{text("ordering", "original")}</b>.</li>
+      <li>Its hosts are ordered by <b>{text("ordering", "original")}</b>.</li>
       <li>Ranks are placed by <b>{mapping}</b>{options(`mapping-options.${mapping}.`).length > 0 && ` (${options(`mapping-options.${mapping}.`).join(", ")})`}.</li>
-      <li>Collectives are done as <b>{mpi === "default" ? "SMPI" : mpi}</b> does them{placement.choices.some((one) => one.algorithm !== "default") ? ", but for:" : "."}
+      <li>Collectives use the algorithms of <b>{mpi === "default" ? "SMPI" : mpi}</b>{placement.choices.some((one) => one.algorithm !== "default") ? ", except:" : "."}
         <ul>{placement.choices.filter((one) => one.algorithm !== "default").map((one) => (
           <li key={one.name}><b>{one.name}</b> by <b>{one.algorithm}</b>: {one.words}</li>
         ))}</ul>

@@ -2,12 +2,14 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { useScheme, useWidth } from "../lib/hooks.ts";
+import { renew } from "./moving.ts";
+import type { PlotOptions } from "./replot.ts";
 
 export interface PlotProps {
   data: uPlot.AlignedData;
   height: number;
   /** Everything but the size; a new object makes a new chart. */
-  options: (scheme: string) => Omit<uPlot.Options, "width" | "height">;
+  options: (scheme: string) => PlotOptions;
   /** What the options depend on. */
   when: string;
   label: string;
@@ -32,7 +34,7 @@ export function Plot({ data, height, options, when, label, onPlot }: PlotProps) 
       plot.current = null;
     };
   }, [when, scheme, width > 0, height]);
-  useEffect(() => { plot.current?.setData(data); }, [data]);
+  useEffect(() => { if (plot.current) renew(plot.current, data); }, [data]);
   useEffect(() => {
     if (plot.current && width && plot.current.width !== width) plot.current.setSize({ width, height });
   }, [width, height]);

@@ -1,7 +1,11 @@
 // The form's own values, and the job file that they stand for.
 import type { Catalogue, Json } from "../lib/types.ts";
+import { applying, nothing, type Purpose } from "./applies.ts";
+import { emptied, given, isDocument, merged, missing, numeric, taken, type Document } from "./document.ts";
+import { partsOf, takeParts, takeTerms, termsOf, type PriceFields } from "./price.ts";
 
-export interface Form {
+export interface Form extends PriceFields {
+  purpose: Purpose;
   name: string;
   /** "file": as the job file says it, which the form has no fields for (see `rest`). */
   source: "builtin" | "stored" | "file";
@@ -11,6 +15,8 @@ export interface Form {
   application: string;
   machineSource: "described" | "stored" | "file";
   machine: string;
+  /** Whether the stored machine that is chosen has a network. */
+  fixed: boolean;
   nodes: string;
   degree: string;
   cores: string;
@@ -28,6 +34,8 @@ export interface Form {
   collectives: string[];
   /** The MPI library that has to run what is found; empty for any. */
   target: string;
+  /** "yes": other algorithms for small messages than for large ones. */
+  bySize: string;
   trials: string;
   wall: string;
   patience: string;
@@ -37,39 +45,44 @@ export interface Form {
   priority: string;
   /** What a job file says beside all that has a field: it stays as it is. */
   rest: Document;
+  /** Numbers of a stored machine as they came into their fields, where nobody typed them. */
+  filled: Partial<Record<MachineNumber, string>>;
 }
 
-type Document = { [name: string]: Json };
+/** The fields of a machine whose numbers count before those of a file with its network. */
+export type MachineNumber = "cores" | "hostSpeed" | "bandwidth" | "linkLatency" | "switchLatency";
 
 export const INITIAL: Form = {
+  purpose: "",
   name: "my-job",
   source: "builtin", builtin: "cg", fields: { class: "S" }, ranks: "16", application: "",
-  machineSource: "described", machine: "", nodes: "16", degree: "4", cores: "1",
+  machineSource: "described", machine: "", fixed: false, nodes: "16", degree: "4", cores: "1",
   hostSpeed: "100Gf", bandwidth: "40Gbps", linkLatency: "0s", switchLatency: "60ns", model: "smpi-default", network: "",
   topology: ["random", "torus-2d"], instances: "4", ordering: ["original", "hamorder"], mapping: ["by-order"],
-  mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"], target: "",
+  mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"], target: "", bySize: "",
   trials: "100", wall: "", patience: "", until: "", seed: "1", fidelity: "", priority: "normal",
-  rest: {},
+  weighed: "", limits: {}, parts: null,
+  rest: {}, filled: {},
 };
 
-/** Numbers where there are numbers; what is not one goes to the service, which says what is wrong. */
-export function numeric(text: string): Json {
-  const trimmed = text.trim();
-  return /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
+type Known = Pick<Catalogue, "topologies" | "programs">;
+
+/** The job file: of the fields that apply. */
+export function documentOf(form: Form, catalogue: Known | null): Document {
+  return written(applying(form, catalogue), catalogue);
 }
 
-export function documentOf(form: Form, catalogue: Pick<Catalogue, "topologies" | "programs"> | null): Document {
+function written(form: Form, catalogue: Known | null): Document {
   const seeded = new Set(catalogue?.topologies.filter((family) => family.uses_seed).map((family) => family.name));
   const instances = numeric(form.instances || "1");
   const known = catalogue?.programs.find((program) => program.name === form.builtin)?.fields;
-  const application: Document = form.source === "stored" ? { id: form.application } : { builtin: form.builtin };
+  const application: Document = form.source === "stored" ? named(form.application) : { builtin: form.builtin };
   if (form.source === "builtin") {
     for (const [name, value] of Object.entries(form.fields)) {
       if (value !== "" && (!known || known.some((field) => field.name === name))) application[name] = numeric(value);
     }
     if (form.ranks.trim()) application["ranks"] = numeric(form.ranks);
   }
-  const given = (name: string, text: string) => (text.trim() ? { [name]: numeric(text) } : {});
   const described: Document = {
     nodes: numeric(form.nodes),
     ...given("degree", form.degree),
@@ -80,12 +93,14 @@ export function documentOf(form: Form, catalogue: Pick<Catalogue, "topologies" |
     ...given("switch_latency", form.switchLatency),
     ...(form.model ? { model: form.model } : {}),
     ...(form.network ? { network: form.network } : {}),
+    ...partsOf(form),
   };
   const listed = (name: string, chosen: string[]) => (chosen.length ? { [name]: chosen } : {});
+  const machine = form.machineSource === "stored" ? named(form.machine) : described;
   const own: Document = {
     name: form.name,
-    ...(form.source === "file" ? {} : { application }),
-    ...(form.machineSource === "file" ? {} : { machine: form.machineSource === "stored" ? { id: form.machine } : described }),
+    ...(form.source === "file" || !Object.keys(application).length ? {} : { application }),
+    ...(form.machineSource === "file" || !Object.keys(machine).length ? {} : { machine }),
     search: {
       ...(form.topology.length ? {
         topology: form.topology.map((name) => (seeded.has(name) && instances !== 1 ? { family: name, instances } : name)),
@@ -95,23 +110,36 @@ export function documentOf(form: Form, catalogue: Pick<Catalogue, "topologies" |
       ...listed("mpi", form.mpi),
       ...(form.collectives.length ? { collectives: Object.fromEntries(form.collectives.map((name) => [name, "all"])) } : {}),
       ...given("target", form.target),
+      ...(form.bySize ? { by_size: true } : {}),
     },
     budget: { ...given("trials", form.trials), ...given("wall_seconds", form.wall), ...given("patience", form.patience), ...given("until", form.until) },
     ...given("seed", form.seed),
     ...(form.fidelity ? { fidelity: form.fidelity } : {}),
+    ...termsOf(form),
     ...(form.priority === "normal" ? {} : { priority: form.priority }),
   };
-  return merged(form.rest, own);
+  return merged(keptOf(form), own);
 }
 
-/** What the form says over what else a job file said. */
-function merged(rest: Document, own: Document): Document {
-  const both: Document = { ...rest };
-  for (const [name, value] of Object.entries(own)) {
-    const below = both[name];
-    both[name] = isDocument(below) && isDocument(value) ? merged(below, value) : value;
-  }
-  return both;
+/** Of what has no field: without what belongs to a machine or program in whose place a stored one is chosen. */
+export function keptOf({ rest, source, application, machineSource, machine }: Form): Document {
+  const kept = { ...rest };
+  if (source === "stored" && application) delete kept["application"];
+  if (machineSource === "stored" && machine) delete kept["machine"];
+  return kept;
+}
+
+/** The form with what a stored machine says in the fields that describe one; nothing stays of the machine before. */
+export function describing(form: Form, description: Document, catalogue: Known): Form {
+  const { rest, machineSource, nodes, degree, cores, hostSpeed, bandwidth, linkLatency, switchLatency, model, network, parts } = formOf(fileOf({ machine: description }), catalogue);
+  const { machine: _before, ...others } = form.rest;
+  const filled = { cores: cores || "1", hostSpeed, bandwidth, linkLatency, switchLatency };
+  return { ...form, machineSource, nodes, degree, ...filled, filled, model, network, parts, rest: { ...others, ...rest } };
+}
+
+/** What is stored, by its id; nothing where none is chosen. */
+function named(id: string): Document {
+  return id ? { id } : {};
 }
 
 /** The job file of a stored job, without what goes without saying in a new one. */
@@ -128,10 +156,6 @@ export function fileOf(spec: Document): Document {
   return kept;
 }
 
-function isDocument(value: Json | undefined): value is Document {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-
 function isNames(value: Json | undefined): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
@@ -144,51 +168,50 @@ const LIMITS = { trials: "trials", wall_seconds: "wall", patience: "patience", u
 export const PRIORITIES: readonly string[] = ["low", "normal", "high"];
 const LISTS = ["ordering", "mapping", "mpi"] as const;
 
-/** The form that stands for a job file; what has no field, or not in this form, goes into `rest`. */
-export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "programs">): Form {
+function isStored(document: Document): boolean {
+  return typeof document["id"] === "string" && Object.keys(document).length === 1;
+}
+
+/** The form that stands for a job file; what has no field, or not in this form, goes into `rest`. `fixed`: stored machines with a network, by id. */
+export function formOf(file: Json, catalogue: Known, fixed: ReadonlySet<string> = new Set()): Form {
   if (!isDocument(file)) throw new Error("A job file is a mapping with name, application, machine, search and budget.");
   const rest = structuredClone(file);
   const form: Form = {
-    ...INITIAL, name: "", source: "file", builtin: "", fields: {}, ranks: "", machineSource: "file",
-    nodes: "", degree: "", cores: "", hostSpeed: "", bandwidth: "", linkLatency: "", switchLatency: "", model: "", network: "",
-    topology: [], instances: "1", ordering: [], mapping: [], mpi: [], collectives: [],
-    trials: "", wall: "", patience: "", until: "", seed: "", fidelity: "", priority: "normal", target: "", rest,
+    ...INITIAL, ...nothing(), name: "", source: "file", builtin: "", fields: {}, ranks: "", machineSource: "file",
+    nodes: "", cores: "", hostSpeed: "", bandwidth: "", linkLatency: "", switchLatency: "", rest,
   };
-  /** A scalar as text for its field; anything else stays where it is. */
-  const text = (from: Document, name: string): string | null => {
-    const value = from[name];
-    if (typeof value !== "string" && typeof value !== "number") return null;
-    delete from[name];
-    return String(value);
-  };
-  form.name = text(rest, "name") ?? "";
-  form.seed = text(rest, "seed") ?? "";
-  if (rest["fidelity"] === "auto" || rest["fidelity"] === "full") form.fidelity = text(rest, "fidelity") ?? "";
-  if (PRIORITIES.includes(String(rest["priority"]))) form.priority = text(rest, "priority") ?? "normal";
+  form.name = taken(rest, "name") ?? "";
+  form.seed = taken(rest, "seed") ?? "";
+  if (rest["fidelity"] === "auto" || rest["fidelity"] === "full") form.fidelity = taken(rest, "fidelity") ?? "";
+  if (PRIORITIES.includes(String(rest["priority"]))) form.priority = taken(rest, "priority") ?? "normal";
+
+  Object.assign(form, takeTerms(rest));
 
   const { application, machine, search, budget } = rest;
   if (isDocument(application)) {
     const program = catalogue.programs.find((one) => one.name === application["builtin"]);
-    if (typeof application["id"] === "string") {
+    if (isStored(application)) {
       form.source = "stored";
-      form.application = text(application, "id") ?? "";
+      form.application = taken(application, "id") ?? "";
     } else if (program) {
       form.source = "builtin";
-      form.builtin = text(application, "builtin") ?? "";
-      form.ranks = text(application, "ranks") ?? "";
+      form.builtin = taken(application, "builtin") ?? "";
+      form.ranks = taken(application, "ranks") ?? "";
       for (const field of program.fields) {
-        const value = text(application, field.name);
+        const value = taken(application, field.name);
         if (value !== null) form.fields[field.name] = value;
       }
     }
   }
   if (isDocument(machine)) {
-    if (typeof machine["id"] === "string") {
+    if (isStored(machine)) {
       form.machineSource = "stored";
-      form.machine = text(machine, "id") ?? "";
+      form.machine = taken(machine, "id") ?? "";
+      form.fixed = fixed.has(form.machine);
     } else if ("nodes" in machine) {
       form.machineSource = "described";
-      for (const [name, field] of Object.entries(FIELDS)) form[field] = text(machine, name) ?? "";
+      for (const [name, field] of Object.entries(FIELDS)) form[field] = taken(machine, name) ?? "";
+      form.parts = takeParts(machine);
     }
   }
   if (isDocument(search)) {
@@ -198,7 +221,11 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
       form[name] = value;
       delete search[name];
     }
-    form.target = text(search, "target") ?? "";
+    form.target = taken(search, "target") ?? "";
+    if (typeof search["by_size"] === "boolean") {
+      form.bySize = search["by_size"] ? "yes" : "";
+      delete search["by_size"];
+    }
     takeTopology(form, search, catalogue);
     const { collectives } = search;
     if (isDocument(collectives)) {
@@ -209,9 +236,15 @@ export function formOf(file: Json, catalogue: Pick<Catalogue, "topologies" | "pr
       }
     }
   }
-  if (isDocument(budget)) for (const [name, field] of Object.entries(LIMITS)) form[field] = text(budget, name) ?? "";
+  if (isDocument(budget)) for (const [name, field] of Object.entries(LIMITS)) form[field] = taken(budget, name) ?? "";
   form.rest = emptied(rest);
-  return form;
+  return withoutIdle(form, catalogue);
+}
+
+/** What a file says in fields that do not apply stays as it is, since the form does not show them. */
+function withoutIdle(form: Form, catalogue: Known): Form {
+  const shown = applying(form, catalogue);
+  return { ...shown, rest: merged(form.rest, missing(written(form, catalogue), written(shown, catalogue))) };
 }
 
 /** Networks fit where those that are drawn by seed have one number of instances and nothing else. */
@@ -234,17 +267,4 @@ function takeTopology(form: Form, search: Document, catalogue: Pick<Catalogue, "
   form.topology = names;
   form.instances = [...counts][0] ?? "1";
   delete search["topology"];
-}
-
-function emptied(document: Document): Document {
-  return Object.fromEntries(Object.entries(document).flatMap(([name, value]): [string, Json][] => {
-    if (!isDocument(value)) return [[name, value]];
-    const left = emptied(value);
-    return Object.keys(left).length ? [[name, left]] : [];
-  }));
-}
-
-/** The dotted names of what stays as it is. */
-export function namesOf(document: Document, prefix = ""): string[] {
-  return Object.entries(document).flatMap(([name, value]) => (isDocument(value) ? namesOf(value, `${prefix}${name}.`) : [`${prefix}${name}`]));
 }

@@ -1,16 +1,27 @@
 // A new job: by a form or as YAML, checked by the service while it is written.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Picture } from "../best/network.tsx";
+import type { JobEditor } from "../editor/editor.ts";
 import { get, post, Problem } from "../lib/api.ts";
 import { clock, count, plural } from "../lib/format.ts";
 import { asProblem, useResource, useStored } from "../lib/hooks.ts";
 import { go } from "../lib/router.ts";
-import type { Catalogue, Checked, Job, Json } from "../lib/types.ts";
+import type { Catalogue, Checked, Job, Json, Page } from "../lib/types.ts";
 import { yaml } from "../lib/yaml.ts";
 import { Choice } from "../ui/choice.tsx";
-import { AnotherKey, Failure, Loading, Section } from "../ui/parts.tsx";
+import { Failure, Loading, Section } from "../ui/parts.tsx";
+import type { Purpose } from "./applies.ts";
+import { namesOf, type Document } from "./document.ts";
+import { Schema } from "./field.tsx";
 import { JobForm } from "./fields.tsx";
-import { documentOf, fileOf, formOf, INITIAL, namesOf, type Form } from "./form.ts";
+import { FilesShown, OpenFiles, useFiles } from "./files.tsx";
+import { describing, documentOf, fileOf, formOf, INITIAL, keptOf, type Form } from "./form.ts";
+import { Problems } from "./problems.tsx";
+import { Purposes, Typed } from "./purpose.tsx";
+import { repurposed, typedInVain } from "./purposes.ts";
+import type { Received } from "./receive.ts";
+import { newestOf, withFixed, worded, type StoredMachine, type StoredProgram } from "./stored.ts";
+import { JobText } from "./text.tsx";
 
 type Mode = "form" | "yaml";
 const MODES = [["form", "form"], ["yaml", "YAML"]] as const;
@@ -20,9 +31,11 @@ interface Draft { mode: Mode; form: Form; text: string; twin?: { text: string; d
 
 export function CreatePage({ clone }: { clone: string | null }) {
   const original = useResource<Job>(clone ? `/jobs/${clone}` : null);
-  if (clone && original.error) return <Failure problem={original.error} retry={original.reload} />;
-  if (clone && !original.data) return <Loading what="the job to clone" />;
-  const spec = original.data?.spec;
+  const file = useResource<Job["spec"]>(clone ? `/jobs/${clone}/clone` : null);
+  const error = original.error ?? file.error;
+  if (clone && error) return <Failure problem={error} retry={original.error ? original.reload : file.reload} />;
+  if (clone && !(original.data && file.data)) return <Loading what="the job to clone" />;
+  const spec = file.data;
   return <Editor key={clone ?? "new"} name={clone ? `hamtune-draft-${clone}` : "hamtune-draft"}
     initial={{ mode: spec ? "yaml" : "form", form: INITIAL, text: spec ? yaml(fileOf(spec)) : "" }} cloned={original.data} />;
 }
@@ -33,17 +46,25 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
-  const form = { ...INITIAL, ...draft.form };
-  const document = useMemo(() => documentOf(form, catalogue), [draft.form, catalogue]);
+  const programs = useResource<Page<StoredProgram>>("/applications?limit=100");
+  const machines = useResource<Page<StoredMachine>>("/machines?limit=100");
+  const form = useMemo(() => withFixed({ ...INITIAL, ...draft.form }, machines.data?.items ?? []), [draft.form, machines.data]);
+  const document = useMemo(() => documentOf(form, catalogue), [form, catalogue]);
   const body = draft.mode === "form" ? document : draft.text;
-  const check = useCheck(body, draft.mode === "form" ? catalogue !== null : draft.text.trim() !== "");
+  const check = useCheck(body, draft.mode === "form" ? catalogue !== null : draft.text.trim() !== "", form.purpose);
   const shown = problem ?? check.problem;
-  const errors = shown && !shown.away ? shown.fields : [];
+  const wrong = shown && [400, 422].includes(shown.status) ? shown : null;
+  const errors = draft.mode === "form" ? worded(wrong?.fields ?? [], form) : wrong?.fields ?? [];
+  const [editor, setEditor] = useState<JobEditor | null>(null);
 
-  function change(part: Partial<Draft>) {
+  const left = useRef(false);
+  useEffect(() => () => { left.current = true; }, []);
+
+  function change(part: Partial<Draft> | ((old: Draft) => Partial<Draft>)) {
+    if (left.current) return; // what comes late would write an old draft over a newer one
     key.current = crypto.randomUUID(); // another job is another request
     setProblem(null);
-    setDraft((old) => ({ ...old, ...part }));
+    setDraft((old) => ({ ...old, ...(typeof part === "function" ? part(old) : part) }));
   }
   /** The form and the YAML are two looks at one job file: whoever leaves one finds it in the other. */
   function switchTo(mode: Mode) {
@@ -57,19 +78,54 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     if (twin?.document === said) change({ mode, text: twin.text }); // with its comments
     else change({ mode, text: yaml(document), twin: { text: yaml(document), document: said } });
   }
+  async function load(text: string) {
+    const known = catalogue ?? await get<Catalogue>("/catalogue");
+    const { document: read } = await post<{ document: Json }>("/jobs/read", text);
+    const filled = formOf(read, known, new Set(machines.data?.items.filter((one) => one.machine.topology).map((one) => one.id)));
+    setKept([]);
+    change({ mode: "form", form: filled, text, twin: { text, document: JSON.stringify(documentOf(filled, known)) } });
+  }
   async function fill(text: string) {
     try {
-      const known = catalogue ?? await get<Catalogue>("/catalogue");
-      const { document: read } = await post<{ document: Json }>("/jobs/read", text);
-      const filled = formOf(read, known);
-      change({ mode: "form", form: filled, text, twin: { text, document: JSON.stringify(documentOf(filled, known)) } });
+      await load(text);
     } catch (error) {
       change({ text });
       setProblem(asProblem(error));
     }
   }
-  async function open(file: File | undefined) {
-    if (file) await fill(await file.text());
+  const { data: schema } = useResource<Document>("/schema/job.json");
+  const [kept, setKept] = useState<ReturnType<typeof repurposed>["kept"]>([]);
+  const [archive, setArchive] = useState<File | null>(null);
+  // In YAML the hidden form says nothing of the job.
+  const files = useFiles({ catalogue, form: draft.mode === "yaml" ? INITIAL : form, take });
+  const alter = (part: Partial<Form> | ((old: Form) => Form)) => change(({ form: before }) => {
+    const old = { ...INITIAL, ...before };
+    return { form: typeof part === "function" ? part(old) : { ...old, ...part } };
+  });
+
+  function use(purpose: Purpose) {
+    const next = repurposed(form, purpose, newestOf(programs.data?.items ?? [], machines.data?.items ?? []));
+    setKept(next.kept);
+    change({ form: next.form });
+  }
+  /** What came of a dropped file; in YAML the job file is the author's, who is told what to write. */
+  async function take({ said, form: inForm = "", yaml: inText = "", change: part, text, archive: sources }: Received): Promise<string> {
+    if (text !== undefined) {
+      await load(text);
+      return said;
+    }
+    programs.reload();
+    machines.reload();
+    if (draft.mode === "yaml") return said + inText;
+    if (sources) setArchive(sources);
+    if (part) alter(part);
+    return said + inForm;
+  }
+  /** A stored machine in the fields that describe one. */
+  async function describe(id: string) {
+    if (!catalogue) return;
+    const { machine } = await get<{ machine: Document }>(`/machines/${id}`);
+    alter((old) => describing(old, machine, catalogue));
   }
   async function create() {
     setBusy(true);
@@ -89,21 +145,20 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     <>
       <div class="page-head"><h1>{cloned ? `Clone of ${cloned.name}` : "New job"}</h1>
         <span class="actions">
-          <label class="button">Open a job file<input type="file" class="visually-hidden" accept=".yaml,.yml,.json,text/plain"
-            onChange={(event) => { void open(event.currentTarget.files?.[0]); event.currentTarget.value = ""; }} /></label>
+          <OpenFiles open={files.open} />
           <Choice label="As" options={MODES} value={draft.mode} change={switchTo} />
         </span>
       </div>
       {away && <Failure problem={away} />}
+      <FilesShown files={files} catalogue={catalogue} />
+      {draft.mode === "form" && catalogue && <><Purposes value={form.purpose} change={use} /><Typed kept={kept} vain={typedInVain(form, catalogue)} /></>}
       <div class="create">
         <form noValidate onSubmit={(event) => { event.preventDefault(); void create(); }} aria-label="Job">
           {draft.mode === "form"
-            ? (catalogue ? <><Kept form={form} drop={() => change({ form: { ...form, rest: {} } })} /><JobForm form={form} catalogue={catalogue} errors={errors} change={(part) => change({ form: { ...form, ...part } })} /></> : !away && <Loading what="what there is to choose from" />)
+            ? (catalogue ? <><Kept form={form} drop={() => alter({ rest: {} })} /><Schema.Provider value={schema}><JobForm form={form} catalogue={catalogue} errors={errors} stored={{ programs, machines }} archive={archive} uploaded={() => setArchive(null)} change={alter} describe={describe} /></Schema.Provider></> : !away && <Loading what="what there is to choose from" />)
             : (
               <Section title="Job file">
-                <label class="visually-hidden" for="job-text">Job file as YAML</label>
-                <textarea id="job-text" class="code" spellcheck={false} value={draft.text} aria-invalid={errors.length > 0}
-                  aria-describedby="job-problems" onInput={(event) => change({ text: event.currentTarget.value })} />
+                <JobText text={draft.text} change={(text) => change({ text })} problem={wrong} catalogue={catalogue} ready={setEditor} />
                 <p class="actions">
                   <button type="button" class="small" disabled={!draft.text.trim()} onClick={() => void fill(draft.text)}>Edit as a form</button>
                   {catalogue && <button type="button" class="small" onClick={() => change({ text: yaml(catalogue.example) })}>Insert an example</button>}
@@ -111,18 +166,11 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
               </Section>
             )}
           <div id="job-problems" aria-live="polite">
-            {shown && (
-              <div class={shown.away ? "notice warn" : "notice bad"}>
-                {shown.away ? <p>{shown.message} What you typed is kept; the page goes on by itself.</p>
-                  : shown.fields.length ? <ul>{shown.fields.map((one) => <li key={`${one.field} ${one.message}`}><b>{one.field}</b>: {one.message}</li>)}</ul>
-                  : shown.refused ? <p>{shown.message}. What you typed is kept. <AnotherKey /></p>
-                  : <p>{shown.message}</p>}
-              </div>
-            )}
+            {shown && <Problems problem={shown} fields={errors} reveal={editor?.reveal} />}
           </div>
           <p class="actions">
             <button type="submit" class="primary" disabled={busy} aria-busy={busy}>Create the job</button>
-            <button type="button" onClick={() => change(initial)}>Start over</button>
+            <button type="button" onClick={() => { setKept([]); setArchive(null); files.clear(); change(initial); }}>Start over</button>
           </p>
         </form>
         <aside class="side" aria-label="Preview of the job"><Preview checked={check.data} waiting={check.waiting} stale={shown !== null} /></aside>
@@ -133,20 +181,20 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
 
 /** What came from a job file and has no field in the form. */
 function Kept({ form, drop }: { form: Form; drop: () => void }) {
-  const names = namesOf(form.rest);
+  const names = namesOf(keptOf(form));
   if (!names.length) return null;
   return (
     <div class="notice">
-      <p>From the job file, as they are there: {names.map((name, i) => <>{i > 0 && ", "}<code key={name}>{name}</code></>)}. The form has no field for them.
+      <p>Kept from the job file as they are, since the form has no field for them: {names.map((name, i) => <>{i > 0 && ", "}<code key={name}>{name}</code></>)}.
         {" "}<button type="button" class="small" onClick={drop}>Leave them out</button></p>
     </div>
   );
 }
 
-interface Check { data: Checked | null; problem: Problem | null; waiting: boolean }
+interface Check { purpose?: Purpose; data: Checked | null; problem: Problem | null; waiting: boolean }
 
-/** Asks the service what it thinks of the job file, a moment after the last change. */
-function useCheck(body: unknown, ready: boolean): Check {
+/** Asks the service what it thinks of the job file, a moment after the last change; for another purpose it is another job. */
+function useCheck(body: unknown, ready: boolean, purpose: Purpose): Check {
   const [state, setState] = useState<Check>({ data: null, problem: null, waiting: true });
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const [turn, setTurn] = useState(0);
@@ -156,18 +204,18 @@ function useCheck(body: unknown, ready: boolean): Check {
     setState((old) => ({ ...old, waiting: true }));
     const timer = setTimeout(() => {
       post<Checked>("/jobs/check", body).then(
-        (data) => { if (!over) setState({ data, problem: null, waiting: false }); },
-        (error: unknown) => { if (!over) setState((old) => ({ data: old.data, problem: asProblem(error), waiting: false })); },
+        (data) => { if (!over) setState({ purpose, data, problem: null, waiting: false }); },
+        (error: unknown) => { if (!over) setState((old) => ({ ...old, problem: asProblem(error), waiting: false })); },
       );
     }, 300);
     return () => { over = true; clearTimeout(timer); };
-  }, [text, ready, turn]);
+  }, [text, ready, turn, purpose]);
   useEffect(() => {
     if (!state.problem?.away) return;
     const timer = setTimeout(() => setTurn((n) => n + 1), 1500);
     return () => clearTimeout(timer);
   }, [state]);
-  return state;
+  return state.purpose === purpose ? state : { ...state, data: null };
 }
 
 function Preview({ checked, waiting, stale }: { checked: Checked | null; waiting: boolean; stale: boolean }) {
@@ -178,6 +226,7 @@ function Preview({ checked, waiting, stale }: { checked: Checked | null; waiting
       <dl class="pairs">
         <dt>Search space</dt><dd>{space ? plural(space.size, "configuration") : "–"}</dd>
         {space?.baselines && <><dt>Baselines</dt><dd>{space.baselines.length}</dd></>}
+        {checked.learned_from.length > 0 && <><dt>Learns from</dt><dd>{checked.learned_from.map((one) => one.name).join(", ")}</dd></>}
         <dt>Trials</dt><dd>{estimate.trials === null ? "no limit" : `at most ${count(estimate.trials)}`}</dd>
         <dt>Time</dt><dd>{estimate.seconds === null ? "not known" : `about ${clock(estimate.seconds)}`}<span class="sub">{estimate.note}</span></dd>
       </dl>

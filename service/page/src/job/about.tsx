@@ -1,5 +1,6 @@
 // The job itself: its file, its space, what was left out of it and why.
-import { count, moment } from "../lib/format.ts";
+import { moment, plural } from "../lib/format.ts";
+import { href } from "../lib/router.ts";
 import type { Job } from "../lib/types.ts";
 import { yaml } from "../lib/yaml.ts";
 import { Copy, Section } from "../ui/parts.tsx";
@@ -11,15 +12,18 @@ export function About({ job }: { job: Job }) {
   return (
     <>
       <Section title="Search space">
-        {!space ? <p class="quiet">Not known yet: the job is not prepared.</p> : (
+        {!space ? <p class="quiet">Not known yet: the job has not been prepared.</p> : (
           <>
-            <p>{count(space.size)} configurations.</p>
+            <p>{plural(space.size, "configuration")} that {space.size === 1 ? "differs" : "differ"}.</p>
             <div class="scroll" tabIndex={0} role="region" aria-label="Parameters"><table>
               <thead><tr><th scope="col">Parameter</th><th scope="col">Values</th></tr></thead>
               <tbody>{space.parameters.map((parameter) => (
                 <tr key={parameter.name}><th scope="row">{parameter.name}</th><td>{domain(parameter)}</td></tr>
               ))}</tbody>
             </table></div>
+            {(space.learned_from?.length ?? 0) > 0 && <><h3>Learned from</h3><ul>{space.learned_from?.map((one) => (
+              <li key={one.job}><a href={href(["jobs", one.job])}>{one.name}</a>, {plural(one.trials, "trial")}{one.weight === undefined ? "" : `, weight ${one.weight.toFixed(2)}`}</li>
+            ))}</ul></>}
             {(space.excluded?.length ?? 0) > 0 && <><h3>Left out</h3><ul>{space.excluded?.map((one) => (
               <li key={`${one.parameter} ${String(one.value)}`}><b>{one.parameter}{one.value === null ? "" : ` = ${String(one.value)}`}</b>: {one.reason}</li>
             ))}</ul></>}

@@ -63,13 +63,13 @@ function Files({ id }: { id: string }) {
   return (
     <Section title="Files that the program left">
       <div class="scroll" tabIndex={0} role="region" aria-label="Files"><table>
-        <thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Fetch</th></tr></thead>
+        <thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Download</th></tr></thead>
         <tbody>{data.files.map((file) => (
           <tr key={file.path}><th scope="row">{file.path}</th><td>{bytes(file.bytes)}</td>
             <td><Action label={`Download ${file.path}`} kind="small" work={() => download(`/applications/${id}/files/${file.path.split("/").map(encodeURIComponent).join("/")}`, file.path.split("/").at(-1) ?? file.path)} /></td></tr>
         ))}</tbody>
       </table></div>
-      {data.left_out.length > 0 && <p class="quiet">Not kept, since there were too many or they were too large: {data.left_out.map((file) => `${file.path} (${bytes(file.bytes)})`).join(", ")}.</p>}
+      {data.left_out.length > 0 && <p class="quiet">Not kept, because there were too many or they were too large: {data.left_out.map((file) => `${file.path} (${bytes(file.bytes)})`).join(", ")}.</p>}
     </Section>
   );
 }

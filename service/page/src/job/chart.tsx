@@ -1,19 +1,23 @@
 // The convergence of a job: best so far as a line, every trial as a mark, baselines across.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { axis, timeAxis, xAxis, type XAxis } from "../charts/axes.ts";
+import { axis, timeAxis, X_NAMES, xAxis, type XAxis } from "../charts/axes.ts";
 import { Plot } from "../charts/plot.tsx";
-import { csvOf, pictureOf, type Cell } from "../charts/saving.ts";
-import { save } from "../lib/api.ts";
+import type { Cell } from "../charts/csv.ts";
+import type { Entry, Figure, Mark } from "../charts/figure.ts";
+import { moving, reveal, showAll, zoom } from "../charts/moving.ts";
+import { replot, type PlotOptions } from "../charts/replot.ts";
 import { colourOf, css } from "../lib/colours.ts";
-import { clock, duration, gain, plural } from "../lib/format.ts";
+import { count, duration, plural } from "../lib/format.ts";
 import { useScheme, useStored } from "../lib/hooks.ts";
-import { judged } from "../lib/table.ts";
+import { isSample, judged } from "../lib/table.ts";
 import type { Convergence, Row } from "../lib/table.ts";
 import type { Statistics, TrialState } from "../lib/types.ts";
 import { Choice } from "../ui/choice.tsx";
-import { Action } from "../ui/parts.tsx";
-import { paintBaselines, paintMark, paintTrials, placesOf, techniquesOf, type Baseline } from "./paint.ts";
+import { Saving } from "../ui/saving.tsx";
+import { ZoomButtons } from "../ui/zoom.tsx";
+import { said, TipOverlay, type Hovered } from "./tip.tsx";
+import { nameBaselines, paintBaselines, paintMark, paintTrials, place, placesOf, techniquesOf, type Baseline } from "./paint.ts";
 
 const AXES = [["trial", "trial"], ["wall", "wall clock"], ["cpu", "simulator CPU"]] as const;
 const SCALES = [["linear", "linear"], ["log", "log"]] as const;
@@ -24,7 +28,9 @@ function along(kind: XAxis): (row: Row) => number {
   return (row) => row.number;
 }
 
-export function ConvergenceChart({ convergence, statistics, pick, picked }: {
+export function ConvergenceChart({ name, convergence, statistics, pick, picked }: {
+  /** Of the job. */
+  name: string;
   convergence: Convergence;
   /** Of all trials, where the convergence has a sample of them. */
   statistics: Statistics | null;
@@ -34,8 +40,8 @@ export function ConvergenceChart({ convergence, statistics, pick, picked }: {
   const [scale, setScale] = useStored<"linear" | "log">("hamtune-scale", "linear");
   const [open, setOpen] = useState(false);
   const [marked, setMarked] = useState<number | null>(null);
+  const [zoomed, setZoomed] = useState(false);
   const plot = useRef<uPlot | null>(null);
-  const zoomed = useRef(false);
   const scheme = useScheme();
   const x = along(kind);
   const rows = useMemo(() => judged(convergence.rows), [convergence]);
@@ -54,8 +60,9 @@ export function ConvergenceChart({ convergence, statistics, pick, picked }: {
     [rows, kind],
   );
 
-  function options(colours: string): Omit<uPlot.Options, "width" | "height"> {
+  function options(colours: string): PlotOptions {
     return {
+      plugins: [moving(setZoomed)],
       scales: {
         x: { time: false },
         y: { distr: scale === "log" ? 3 : 1, range: (u) => bounds(u, shown.current.rows, shown.current.baselines, x, scale === "log") },
@@ -78,9 +85,9 @@ export function ConvergenceChart({ convergence, statistics, pick, picked }: {
         draw: [(u) => {
           shown.current.places = placesOf(u, shown.current.rows, shown.current.x);
           paintTrials(u, shown.current.rows, shown.current.places, shown.current.techniques, colours);
+          nameBaselines(u, shown.current.baselines, shown.current.places);
           paintMark(u, shown.current.mark, shown.current.x);
         }],
-        setSelect: [(u) => { zoomed.current = u.select.width > 4; }],
         ready: [(u) => {
           // One look in a frame is enough, however often the mouse tells where it is.
           let frame = 0;
@@ -89,7 +96,6 @@ export function ConvergenceChart({ convergence, statistics, pick, picked }: {
             frame = requestAnimationFrame(() => overlay.current(nearest(u, shown.current, event)));
           });
           u.over.addEventListener("mouseleave", () => { cancelAnimationFrame(frame); overlay.current(null); });
-          u.over.addEventListener("dblclick", () => { zoomed.current = false; });
           u.over.addEventListener("click", (event) => {
             const found = nearest(u, shown.current, event);
             if (found && !u.select.width) pick(found.row.number);
@@ -106,6 +112,18 @@ export function ConvergenceChart({ convergence, statistics, pick, picked }: {
     requestAnimationFrame(() => plot.current?.redraw(false, false));
   }
 
+  /** Where the keys go, with what the mouse would tell there. */
+  function visit(row: Row) {
+    setMarked(row.number);
+    const drawn = plot.current;
+    if (!drawn) return;
+    reveal(drawn, x(row));
+    // Once the scale has moved there.
+    requestAnimationFrame(() => {
+      const [left, top] = place(drawn, row, x(row));
+      overlay.current({ row, left: left / devicePixelRatio, top: top / devicePixelRatio });
+    });
+  }
   function key(event: KeyboardEvent) {
     const at = rows.findIndex((row) => row.number === (marked ?? picked));
     const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, PageDown: 25, PageUp: -25 };
@@ -114,17 +132,28 @@ export function ConvergenceChart({ convergence, statistics, pick, picked }: {
     if (step !== undefined) next = Math.max(0, Math.min(rows.length - 1, at < 0 ? rows.length - 1 : at + step));
     else if (event.key === "Home") next = 0;
     else if (event.key === "End") next = rows.length - 1;
+    else if (plot.current && ["+", "-"].includes(event.key)) zoom(plot.current, event.key === "+" ? 0.8 : 1.25, rows[at] && x(rows[at]));
+    else if (plot.current && event.key === "0") showAll(plot.current);
+    else if (event.key === "Escape") overlay.current(null);
     else if (event.key === "Enter" && at >= 0) { pick(rows[at]!.number); event.preventDefault(); }
-    if (next !== null) { setMarked(rows[next]?.number ?? null); event.preventDefault(); }
+    const row = next === null ? undefined : rows[next];
+    if (row) { visit(row); event.preventDefault(); }
   }
 
-  async function picture(): Promise<void> {
-    if (plot.current) save(await pictureOf(plot.current, css("panel")), `${convergence.job_id}-convergence.png`);
+  function figure(): Figure {
+    const drawn = plot.current;
+    const sampled = isSample(convergence) ? `drawn of ${count(convergence.rows.length)} of ${plural(convergence.total, "trial")}, an even sample with every improvement` : undefined;
+    return {
+      title: `${name}: simulated time by ${X_NAMES[kind]}`, note: sampled, width: drawn?.width ?? 0, height: drawn?.height ?? 0,
+      legend: entries(techniques, rows, statistics, "light"),
+      paint: (pen) => { if (drawn) replot(pen, drawn, options); },
+    };
   }
-  async function table(): Promise<void> {
+  function table(): Cell[][] {
     const { min = null, max = null } = plot.current?.scales["x"] ?? {};
     const seen = rows.filter((row) => (min === null || x(row) >= min) && (max === null || x(row) <= max));
-    save(new Blob([csvOf([HEADER, ...seen.map(cells)])], { type: "text/csv" }), `${convergence.job_id}-convergence.csv`);
+    const names = convergence.names;
+    return [[...HEADER, ...names], ...seen.map((row) => [...cells(row), ...names.map((one) => row.parameters.get(one))])];
   }
 
   const legend = useMemo(() => <Legend techniques={techniques} rows={rows} statistics={statistics} scheme={scheme} />, [techniques, rows, statistics, scheme]);
@@ -135,20 +164,21 @@ export function ConvergenceChart({ convergence, statistics, pick, picked }: {
       <div class="controls">
         <Choice label="X axis" options={AXES} value={kind} change={setKind} />
         <Choice label="Y scale" options={SCALES} value={scale} change={setScale} />
-        <Action label="Save picture" kind="small" work={picture} />
-        <Action label="Save data" kind="small" work={table} />
+        <Saving name={`${convergence.job_id}-convergence${sampleOf(convergence)}`} figure={figure} table={table} />
+        <ZoomButtons name="the convergence" zoomed={zoomed} zoom={(times) => { if (plot.current) zoom(plot.current, times); }} all={() => { if (plot.current) showAll(plot.current); }} />
+        <span class="quiet small-text">Drag to zoom, Shift and drag to pan, double-click to show all.</span>
       </div>
       {/* The arrows walk along the trials; Enter opens one. */}
-      <div class="chart" tabIndex={0} role="application" onKeyDown={key}
-        aria-label={`Convergence over ${plural(convergence.total, "trial")}${best ? `, best ${duration(best.value)} at trial ${best.trial}` : ""}. Arrow keys walk along the trials, Enter opens one.`}>
+      <div class="chart" tabIndex={0} role="application" onKeyDown={key} onBlur={() => overlay.current(null)}
+        aria-label={`Convergence over ${plural(convergence.total, "trial")}${best ? `, best ${duration(best.value)} at trial ${best.trial}` : ""}. Arrow keys walk along the trials, Enter opens one, plus and minus zoom, 0 shows all.`}>
         <Plot data={data} height={360} options={options} when={`${kind} ${scale}`}
-          label="Best simulated time so far" onPlot={(made) => { plot.current = made; zoomed.current = false; }} />
-        <Overlay best={best?.value ?? null} tell={overlay} />
+          label="Best simulated time so far" onPlot={(made) => { plot.current = made; }} />
+        <TipOverlay best={best?.value ?? null} tell={overlay} />
       </div>
       <p class="visually-hidden" role="status">{spoken ? said(spoken) : ""}</p>
       {legend}
       <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}><summary>Proximity C(n){convergence.trials_to_reach ? `: within 10 % of the best after ${plural(convergence.trials_to_reach, "trial")} of the search` : ""}</summary>
-        {open && <Proximity convergence={convergence} />}
+        {open && <Proximity name={name} convergence={convergence} />}
       </details>
     </div>
   );
@@ -160,40 +190,7 @@ function cells(row: Row): Cell[] {
   return [row.number, row.kind, row.state, row.cached, row.technique, row.label, row.value, row.best, row.wall, row.cpu];
 }
 
-function said(row: Row): string {
-  const technique = row.technique ? `, ${row.technique}` : "";
-  return `Trial ${row.number}: ${row.state}${row.cached ? ", cached" : ""}, ${duration(row.value)}${technique}`;
-}
-
-interface Hovered { row: Row; left: number; top: number }
-
-/** What is under the mouse: painting thousands of points anew for each of its moves would be felt. */
-function Overlay({ best, tell }: { best: number | null; tell: { current: (at: Hovered | null) => void } }) {
-  const [at, setAt] = useState<Hovered | null>(null);
-  useEffect(() => {
-    tell.current = (next) => setAt((old) => (old?.row === next?.row ? old : next));
-    return () => { tell.current = () => undefined; };
-  }, []);
-  if (!at) return null;
-  return (
-    <>
-      <span class="ring-mark" aria-hidden="true" style={{ left: `${at.left}px`, top: `${at.top}px` }} />
-      <Tip row={at.row} best={best} left={at.left} top={at.top} />
-    </>
-  );
-}
-
-function Tip({ row, best, left, top }: { row: Row; best: number | null; left: number; top: number }) {
-  return (
-    <div class="tip" style={{ left: `${left}px`, top: `${top}px` }} aria-hidden="true">
-      <b>Trial {row.number}</b> {row.state}{row.cached ? ", cached" : ""}
-      <div>{row.state === "censored" ? "more than " : ""}{duration(row.value)}{row.value && best ? ` (${gain(row.value / best)} over the best)` : ""}</div>
-      <div class="quiet">{row.label ?? row.technique ?? row.kind} · after {clock(row.wall)}</div>
-    </div>
-  );
-}
-
-function nearest(u: uPlot, { rows, places }: { rows: Row[]; places: Float32Array }, event: MouseEvent): Hovered | null {
+function nearest(u: uPlot, { rows, places }: { rows: Row[]; places: Float32Array }, event: MouseEvent): (Hovered & { row: Row }) | null {
   const left = event.offsetX * devicePixelRatio + u.bbox.left;
   const top = event.offsetY * devicePixelRatio + u.bbox.top;
   let found = -1;
@@ -225,44 +222,74 @@ function bounds(u: uPlot, rows: Row[], baselines: Baseline[], x: (row: Row) => n
   return [Math.max(0, low - 1.6 * room), high + room];
 }
 
+const MARKS: Partial<Record<Mark, string>> = { dot: "dot", ring: "mark ring", triangle: "mark tri", cross: "mark cross" };
+
 function Legend({ techniques, rows, statistics, scheme }: {
   techniques: string[]; rows: Row[]; statistics: Statistics | null; scheme: string;
 }) {
-  const cached = statistics?.cached ?? rows.filter((row) => row.cached).length;
-  const of = (state: TrialState) => (statistics ? (statistics.states[state] ?? 0) : rows.filter((row) => row.state === state).length);
-  const shapes: [string, string, number][] = [
-    ["ring", "cached", cached],
-    ["tri", "censored: at least", of("censored")],
-    ["cross", "infeasible", of("infeasible")],
-    ["cross", "failed", of("failed")],
-  ];
   return (
     <ul class="legend" aria-label="Legend">
-      {techniques.map((name, i) => <li key={name}><span class="dot" style={{ background: colourOf(i, scheme) }} />{name}</li>)}
-      {rows.some((row) => row.technique === null) && <li><span class="dot dot-ink" />baseline</li>}
-      {shapes.filter(([, , n]) => n).map(([shape, name, n]) => <li key={name}><span class={`mark ${shape}`} />{name} ({n})</li>)}
+      {entries(techniques, rows, statistics, scheme).filter(({ mark }) => MARKS[mark]).map(({ mark, colour, name }) => (
+        <li key={name}><span class={MARKS[mark]} style={mark === "dot" ? { background: colour } : {}} />{name}</li>
+      ))}
     </ul>
   );
 }
 
-function Proximity({ convergence }: { convergence: Convergence }) {
+/** What colours and shapes mean; lines are named by the axis and beside them on the screen. */
+function entries(techniques: string[], rows: Row[], statistics: Statistics | null, scheme: string): Entry[] {
+  const cached = statistics?.cached ?? rows.filter((row) => row.cached).length;
+  const of = (state: TrialState) => (statistics ? (statistics.states[state] ?? 0) : rows.filter((row) => row.state === state).length);
+  const shapes: [Mark, string, number, string][] = [
+    ["ring", "cached", cached, "ink-2"],
+    ["triangle", "censored: at least", of("censored"), "ink-2"],
+    ["cross", "infeasible", of("infeasible"), "bad"],
+    ["cross", "failed", of("failed"), "bad"],
+  ];
+  return [
+    { mark: "line", colour: css("accent"), name: "best so far" },
+    ...techniques.map((name, i): Entry => ({ mark: "dot", colour: colourOf(i, scheme), name })),
+    ...(rows.some((row) => row.technique === null) ? [{ mark: "dot", colour: css("ink"), name: "baseline" } as const] : []),
+    ...shapes.filter(([, , n]) => n).map(([mark, name, n, colour]): Entry => ({ mark, colour: css(colour), name: `${name} (${n})` })),
+  ];
+}
+
+/** What names of files say where less than all trials are drawn. */
+function sampleOf(convergence: Convergence): string {
+  return isSample(convergence) ? "-sample" : "";
+}
+
+function Proximity({ name, convergence }: { name: string; convergence: Convergence }) {
+  const plot = useRef<uPlot | null>(null);
   const rows = convergence.rows.filter((row) => row.kind === "search");
   const data = useMemo<uPlot.AlignedData>(
     () => [rows.map((row) => row.number), rows.map((row) => row.proximity), rows.map(() => convergence.close)],
     [convergence],
   );
+  const options = (): PlotOptions => ({
+    scales: { x: { time: false }, y: { range: (_u, low) => [Math.min(0, low ?? 0), 1.02] } },
+    legend: { show: false },
+    cursor: { show: false },
+    axes: [xAxis("trial"), axis("C(n)", (_u, splits) => splits.map((n) => n.toFixed(1)), 72)],
+    series: [
+      {},
+      { stroke: () => css("accent"), width: 2, points: { show: false }, paths: uPlot.paths.stepped!({ align: 1 }) },
+      { stroke: () => css("baseline"), width: 1, dash: [6, 4], points: { show: false } },
+    ],
+  });
+  const figure = (): Figure => ({
+    title: `${name}: proximity of the best so far to the best of all`, width: plot.current?.width ?? 0, height: plot.current?.height ?? 0,
+    legend: [
+      { mark: "line", colour: css("accent"), name: "proximity C(n)" },
+      { mark: "dashes", colour: css("baseline"), name: `close: ${convergence.close}` },
+    ],
+    paint: (pen) => { if (plot.current) replot(pen, plot.current, options); },
+  });
+  const table = (): Cell[][] => [["trial", "proximity"], ...rows.map((row) => [row.number, row.proximity])];
   return (
-    <Plot data={data} height={180} when="proximity" label="Proximity of the best so far to the best of all"
-      options={() => ({
-        scales: { x: { time: false }, y: { range: (_u, low) => [Math.min(0, low ?? 0), 1.02] } },
-        legend: { show: false },
-        cursor: { show: false },
-        axes: [xAxis("trial"), axis("C(n)", (_u, splits) => splits.map((n) => n.toFixed(1)), 72)],
-        series: [
-          {},
-          { stroke: () => css("accent"), width: 2, points: { show: false }, paths: uPlot.paths.stepped!({ align: 1 }) },
-          { stroke: () => css("baseline"), width: 1, dash: [6, 4], points: { show: false } },
-        ],
-      })} />
+    <>
+      <Plot data={data} height={180} when="proximity" label="Proximity of the best so far to the best of all" options={options} onPlot={(made) => { plot.current = made; }} />
+      <Saving name={`${convergence.job_id}-proximity${sampleOf(convergence)}`} figure={figure} table={table} />
+    </>
   );
 }

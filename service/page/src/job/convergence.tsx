@@ -1,9 +1,11 @@
 // The first tab: the curve, and the trials as a list that can be read, sorted and filtered.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { ConvergenceChart } from "./chart.tsx";
+import { OutlookPart } from "./outlook.tsx";
 import { Action, Failure, Section } from "../ui/parts.tsx";
 import { download, type Problem } from "../lib/api.ts";
-import { count, duration, gain, plural } from "../lib/format.ts";
+import { allTrials } from "../lib/counts.ts";
+import { count, duration, gain, plural, short } from "../lib/format.ts";
 import { href } from "../lib/router.ts";
 import { isSample, rowsOf, type Convergence, type Row } from "../lib/table.ts";
 import type { Catalogue, Job, Rows as RowsAnswer, Statistics } from "../lib/types.ts";
@@ -20,9 +22,10 @@ export function ConvergenceTab({ job, convergence, pick, picked }: {
   return (
     <>
       <Section title="Convergence" aside={<a href={href(["compare"], { jobs: job.id })}>Compare with other jobs</a>}>
-        {sampled && <p class="quiet small-text" role="note">The chart is drawn of {count(convergence.rows.length)} of {plural(convergence.total, "trial")}, an even sample with every improvement. The list below has all.</p>}
+        {sampled && <p class="quiet small-text" role="note">The chart shows {count(convergence.rows.length)} of {plural(convergence.total, "trial")}, an even sample with every improvement. The list below has them all.</p>}
         {error && <Failure problem={error} retry={reload} />}
-        <ConvergenceChart convergence={convergence} statistics={statistics} pick={pick} picked={picked} />
+        <ConvergenceChart name={job.name} convergence={convergence} statistics={statistics} pick={pick} picked={picked} />
+        <OutlookPart job={job} trials={convergence.total} />
       </Section>
       <Section title="Trials" aside={<Downloads job={job} />}>
         <Trials job={job} convergence={convergence} statistics={statistics} pick={pick} picked={picked} />
@@ -84,7 +87,7 @@ export function Trials({ job, convergence, statistics, pick, picked }: {
           {states.map((name) => <option key={name} value={name}>{name}</option>)}
           {hasCached && <option value="cached">cached</option>}
         </select></label>
-        <span class="quiet">{plural(matching, "trial")}</span>
+        <span class="quiet">{state === "" ? allTrials(matching) : plural(matching, "trial")}</span>
       </div>
       {error && <Failure problem={error} retry={retry} />}
       <div class="scroll" tabIndex={0} role="region" aria-label="Trials" aria-busy={waits}>
@@ -107,7 +110,7 @@ export function Trials({ job, convergence, statistics, pick, picked }: {
       </div>
       {matching > PAGE && (
         <nav class="pager" aria-label="Pages of trials">
-          <button type="button" disabled={start === 0} onClick={() => setFrom(Math.max(0, start - PAGE))}>Before</button>
+          <button type="button" disabled={start === 0} onClick={() => setFrom(Math.max(0, start - PAGE))}>Previous</button>
           <span>{start + 1}–{Math.min(start + PAGE, matching)} of {count(matching)}</span>
           <button type="button" disabled={start + PAGE >= matching} onClick={() => setFrom(start + PAGE)}>Next</button>
         </nav>
@@ -118,11 +121,6 @@ export function Trials({ job, convergence, statistics, pick, picked }: {
 
 function rank(row: Row): number {
   return row.state === "completed" && row.value !== null ? row.value : row.value !== null ? 1e30 + row.value : Infinity;
-}
-
-/** Names of parameters without their group, which is plain from the others. */
-export function short(name: string): string {
-  return name.replace(/^collectives\./, "").replace(/^mapping-options\./, "");
 }
 
 function cut(value: unknown): string {

@@ -1,12 +1,15 @@
 // One job: its state and what can be done with it, and tabs for what is known of it.
 import type { ComponentChildren } from "preact";
-import { tabOf, TABS, type Tab } from "./tabs.ts";
+import { tabOf, TABS, type Tab } from "../lib/tabs.ts";
 import { useState } from "preact/hooks";
-import { patch, post, put, remove, type Problem } from "../lib/api.ts";
-import { asProblem } from "../lib/hooks.ts";
-import { clock, count, duration, hour, moment, plural, speedup } from "../lib/format.ts";
+import { patch, post, put, type Problem } from "../lib/api.ts";
+import { deleteJob, remember } from "../lib/deletion.ts";
+import { asProblem, useFollowed } from "../lib/hooks.ts";
+import { failedTrials, inTheSpace, mostOf, otherTrials, searchTrials, spaceLimit } from "../lib/counts.ts";
+import { clock, count, duration, hour, moment, plural, sentence, speedup } from "../lib/format.ts";
 import { go, href, replace, type Route } from "../lib/router.ts";
-import { ACTIVE, ENDED, type Job } from "../lib/types.ts";
+import { slowerThan } from "../lib/slower.ts";
+import { ACTIVE, ENDED, type Best, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { Action, AnotherKey, Empty, Failure, Gain, Loading, Meter, State, Waiting } from "../ui/parts.tsx";
@@ -59,6 +62,7 @@ function Body({ tab, children }: { tab: Tab; children: ComponentChildren }) {
 
 function Header({ job, followed }: { job: Job; followed: Followed }) {
   const { convergence } = followed;
+  const external = (job.spec["external"] ?? null) as "proposals" | "measurements" | null;
   const best = job.progress.best;
   const baseline = convergence ? Object.entries(convergence.baselines).sort((a, b) => a[1] - b[1])[0] : undefined;
   const ratio = best?.value && baseline ? baseline[1] / best.value : null;
@@ -79,33 +83,43 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
         {["queued", "preparing", "running"].includes(job.state) && <Action label="Pause" work={act("pause")} />}
         {["paused", "pausing"].includes(job.state) && <Action label="Resume" work={act("resume")} kind="primary" />}
         {!ENDED.includes(job.state) && job.state !== "cancelling" && <Action label="Cancel" kind="danger" work={async () => {
-          if (confirm(`Cancel ${job.name} for good? Its finished trials stay.`)) await act("cancel")();
+          if (confirm(`Cancel ${job.name} for good? Its finished trials are kept.`)) await act("cancel")();
         }} />}
         <a class="button" href={href(["new"], { clone: job.id })}>Clone</a>
+        {!ENDED.includes(job.state) && <a class="button" href={href(["notifications"], { job: job.id })}>Notify me when it ends</a>}
         {(ENDED.includes(job.state) || job.state === "paused") && <Action label={job.archived_at === null ? "Archive" : "Restore"} work={async () => {
           await patch(`/jobs/${job.id}`, { archived: job.archived_at === null });
           followed.refresh();
         }} />}
         {(ENDED.includes(job.state) || job.state === "paused") && <Action label="Delete" kind="danger" work={async () => {
-          if (!confirm(`Delete ${job.name} with its ${plural(job.progress.finished, "trial")} for good?`)) return;
-          await remove(`/jobs/${job.id}`);
+          const deletion = await deleteJob(job);
+          if (!deletion) return;
+          remember(deletion);
           go(["jobs"]);
         }} />}
         {!ENDED.includes(job.state) && <Turn job={job} onChange={followed.refresh} />}
       </div>
       <Description key={job.id} job={job} onChange={followed.refresh} />
-      {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre></div>}
+      {job.error && <div class="notice bad" role="alert"><pre>{job.error}</pre>{inTheSpace(job) && <p>{inTheSpace(job)}</p>}</div>}
       <dl class="figures">
         <Figure name="Best">{best ? <>{duration(best.value)} <a class="sub" href={href(["jobs", job.id, "convergence"], { trial: String(best.trial) })}>trial {best.trial}</a></> : "–"}</Figure>
-        <Figure name="Gain over best baseline"><Gain ratio={ratio} error={convergence?.error} />{baseline && <span class="sub">{baseline[0]}{ratio !== null && `, ${speedup(ratio)}`}</span>}</Figure>
+        <Figure name="Gain over best baseline"><Gain ratio={ratio} error={convergence?.error} {...(baseline ? { worse: slowerThan(job, baseline[0]) } : {})} />{baseline && <span class="sub">{baseline[0]}{ratio !== null && `, ${speedup(ratio)}`}</span>}</Figure>
         <Figure name="Trials"><Trials job={job} /></Figure>
-        <Figure name="Simulated">{plural(job.progress.evaluations, "evaluation")}<span class="sub">{clock(job.progress.cpu_seconds)} CPU</span></Figure>
-        <Figure name="Elapsed">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</Figure>
-        {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations</span></Figure>}
+        {external !== null && <Figure name="Script">{external === "measurements" ? "measures" : "proposes"}<span class="sub">{external === "measurements" ? "what the search asks" : "what is simulated"}</span></Figure>}
+        <Figure name={external === "measurements" ? "Measured" : "Simulated"}>{plural(job.progress.evaluations, "evaluation")}<span class="sub">{clock(job.progress.cpu_seconds)} CPU</span></Figure>
+        <Figure name="Elapsed">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">done by about {hour(job.estimated_end)}</span>}</Figure>
+        {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations that differ</span></Figure>}
       </dl>
+      {ratio !== null && ratio < 1 && <Advice job={job} />}
     </header>
   );
 }
+
+const ENDINGS: Record<string, string> = {
+  trials: "all trials of the budget done", evaluations: "all evaluations of the budget done", wall_seconds: "ended at its wall-clock limit",
+  cpu_seconds: "ended at its CPU limit", target: "reached its target", patience: "ended without further progress",
+  until: "no further gain is likely", exhausted: "every configuration that differs was tried",
+};
 
 const PRIORITIES = ["low", "normal", "high"];
 
@@ -133,19 +147,24 @@ function Figure({ name, children }: { name: string; children: ComponentChildren 
 }
 
 export function Trials({ job }: { job: Job }) {
-  const done = job.progress.kinds["search"] ?? 0;
-  const budget = job.spec["budget"] as { trials?: number | null } | undefined;
-  const limit = budget?.trials ?? null;
-  const space = job.space?.size ?? null;
-  const most = limit !== null && space !== null ? Math.min(limit, space) : limit;
+  const { most } = mostOf(job);
+  const [figure, what] = searchTrials(job);
+  const others = otherTrials(job);
   const ended = ENDED.includes(job.state);
   return (
     <>
-      {count(done)}{most !== null && ` of ${count(most)}`}
-      {most !== null && !ended && <Meter share={done / most} label="Trials of the budget" />}
-      {ended && job.ended_because && <span class="sub">ended: {job.ended_because === "until" ? "no further gain is likely" : job.ended_because.replace("_", " ")}</span>}
+      {figure} <span class="sub">{what}{others !== null && ` ${others}`}</span>
+      {most !== null && !ended && <Meter share={(job.progress.kinds["search"] ?? 0) / most} label="Search trials" />}
+      {[spaceLimit(job), failedTrials(job)].map((text) => text && <span key={text} class="sub">{text}</span>)}
+      {ended && job.ended_because && <span class="sub">{ENDINGS[job.ended_because] ?? `ended: ${job.ended_because}`}</span>}
     </>
   );
+}
+
+/** What can be done about a best that is slower than a baseline. */
+function Advice({ job }: { job: Job }) {
+  const { data } = useFollowed<Best>(`/jobs/${job.id}/best`, job.progress.finished, 5_000);
+  return <>{data?.advice.map((line) => <p key={line} class="quiet">{sentence(line)}.</p>)}</>;
 }
 
 function Live({ connection, state }: { connection: Connection; state: Job["state"] }) {
@@ -158,18 +177,18 @@ function Lost({ connection, followed }: { connection: Connection; followed: Foll
     const { problem } = followed;
     return (
       <div class="notice bad" role="alert">
-        <p><b>{problem?.refused ? "You may not watch this job any more." : "This job cannot be watched any more."}</b> {problem?.message}. What is shown is what was known before.</p>
+        <p><b>{problem?.refused ? "You are no longer allowed to watch this job." : "This job can no longer be watched."}</b> {problem?.message}. What is shown is what was known until then.</p>
         {problem?.refused && <AnotherKey />}
       </div>
     );
   }
   if (connection !== "lost") return null;
-  return <div class="notice warn" role="status"><p>The service does not answer. What is shown may be old; the page goes on by itself when it is back.</p></div>;
+  return <div class="notice warn" role="status"><p>The service does not answer. What is shown may be out of date; the page carries on by itself when the service is back.</p></div>;
 }
 
 function NoTrials({ job }: { job: Job }) {
   const why: Partial<Record<Job["state"], string>> = {
-    queued: "The job waits for a coordinator.",
+    queued: "The job is waiting for a coordinator.",
     preparing: "The application is being captured; trials follow.",
     running: "The first trials are being evaluated.",
     failed: "The job failed before its first trial had an outcome.",

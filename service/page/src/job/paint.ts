@@ -3,7 +3,9 @@ import uPlot from "uplot";
 import { colourOf, css } from "../lib/colours.ts";
 import { duration, gain } from "../lib/format.ts";
 import type { Row } from "../lib/table.ts";
+import { spotOf, type Box } from "./spots.ts";
 
+const AWAY = [2, 8, 14]; // pixels from a baseline to its name, the first that hides no trial
 const MANY = 1200; // rows, of which circles would take long to fill and look like squares
 
 export interface Baseline { label: string; value: number; gain: number | null }
@@ -22,15 +24,20 @@ export function techniquesOf(rows: Row[]): string[] {
 /** Where each row lies, in canvas pixels: x and y by turns. */
 export function placesOf(u: uPlot, rows: Row[], x: (row: Row) => number): Float32Array {
   const places = new Float32Array(2 * rows.length);
-  rows.forEach((row, i) => places.set(place(u, row, x(row)), 2 * i));
+  const low = u.bbox.top + u.bbox.height - 6 * devicePixelRatio;
+  rows.forEach((row, i) => {
+    places[2 * i] = u.valToPos(x(row), "x", true);
+    places[2 * i + 1] = row.value === null || row.value <= 0 ? low : u.valToPos(row.value, "y", true);
+  });
   return places;
 }
 
-export function paintTrials(u: uPlot, rows: Row[], places: Float32Array, techniques: string[], scheme: string): void {
-  const { ctx } = u;
-  const dot = devicePixelRatio;
-  const many = rows.length > MANY;
-  const radius = (rows.length > 3000 ? 1.6 : rows.length > 600 ? 2.4 : 3.2) * dot;
+const grouped = new WeakMap<Row[], { techniques: string[]; groups: [string, number[]][] }>();
+
+/** Rows that are painted alike, told by shape and colour; the same for every zoom. */
+function groupsOf(rows: Row[], techniques: string[]): [string, number[]][] {
+  const known = grouped.get(rows);
+  if (known?.techniques === techniques) return known.groups;
   const index = new Map(techniques.map((name, i) => [name, i]));
   const groups = new Map<string, number[]>();
   rows.forEach((row, i) => {
@@ -41,12 +48,23 @@ export function paintTrials(u: uPlot, rows: Row[], places: Float32Array, techniq
     if (group) group.push(i);
     else groups.set(key, [i]);
   });
+  const sorted = [...groups].sort();
+  grouped.set(rows, { techniques, groups: sorted });
+  return sorted;
+}
+
+export function paintTrials(u: uPlot, rows: Row[], places: Float32Array, techniques: string[], scheme: string): void {
+  const { ctx } = u;
+  const dot = devicePixelRatio;
+  const many = rows.length > MANY;
+  const radius = (rows.length > 3000 ? 1.6 : rows.length > 600 ? 2.4 : 3.2) * dot;
+  const [from, to] = [u.bbox.left - 2 * radius, u.bbox.left + u.bbox.width + 2 * radius];
   ctx.save();
   ctx.beginPath();
   ctx.rect(u.bbox.left - 4, u.bbox.top, u.bbox.width + 8, u.bbox.height);
   ctx.clip();
   ctx.lineWidth = 1.3 * dot;
-  for (const [key, group] of [...groups].sort()) {
+  for (const [key, group] of groupsOf(rows, techniques)) {
     const [shape, number] = key.split(" ") as [string, string];
     const colour = number === "-2" ? css("bad") : number === "-1" ? css("ink") : colourOf(Number(number), scheme);
     ctx.strokeStyle = colour;
@@ -55,6 +73,7 @@ export function paintTrials(u: uPlot, rows: Row[], places: Float32Array, techniq
     ctx.beginPath();
     for (const i of group) {
       const left = places[2 * i] ?? 0;
+      if (left < from || left > to) continue; // beside the part that is zoomed
       const top = places[2 * i + 1] ?? 0;
       if (shape === "disc" && many) {
         ctx.fillRect(left - radius, top - radius, 2 * radius, 2 * radius);
@@ -80,45 +99,58 @@ export function paintTrials(u: uPlot, rows: Row[], places: Float32Array, techniq
   ctx.restore();
 }
 
-/** Each baseline as a dashed line with its name, its time and what the best gains over it. */
+/** The baselines in view, the fastest first, with their height in canvas pixels. */
+function inView(u: uPlot, baselines: Baseline[]): (Baseline & { y: number })[] {
+  return [...baselines].sort((a, b) => a.value - b.value)
+    .map((one) => ({ ...one, y: u.valToPos(one.value, "y", true) }))
+    .filter(({ y }) => y >= u.bbox.top - 1 && y <= u.bbox.top + u.bbox.height + 1);
+}
+
+/** Each baseline as a dashed line. */
 export function paintBaselines(u: uPlot, baselines: Baseline[]): void {
   const { ctx } = u;
   const dot = devicePixelRatio;
   ctx.save();
-  ctx.font = `${11 * dot}px system-ui, sans-serif`;
-  ctx.textAlign = "right";
-  const sorted = [...baselines].sort((a, b) => a.value - b.value)
-    .map((one) => ({ ...one, y: u.valToPos(one.value, "y", true) }))
-    .filter(({ y }) => y >= u.bbox.top - 1 && y <= u.bbox.top + u.bbox.height + 1);
-  for (const { y } of sorted) {
-    ctx.strokeStyle = css("baseline");
-    ctx.lineWidth = dot;
-    ctx.setLineDash([6 * dot, 4 * dot]);
+  ctx.strokeStyle = css("baseline");
+  ctx.lineWidth = dot;
+  ctx.setLineDash([6 * dot, 4 * dot]);
+  for (const { y } of inView(u, baselines)) {
     ctx.beginPath();
     ctx.moveTo(u.bbox.left, y);
     ctx.lineTo(u.bbox.left + u.bbox.width, y);
     ctx.stroke();
   }
-  // The fastest is what counts most: it is named first, and others where there is room. Names
-  // lie over all lines, so that none goes through one.
-  const named: number[] = [];
-  const [fastest] = sorted;
-  for (const one of sorted) {
-    const { y } = one;
-    // On a phone the names would cover the trials.
-    if (named.some((other) => Math.abs(y - other) < 13 * dot) || (u.width < 480 && one !== fastest)) continue;
-    named.push(y);
-    const text = `${one.label}  ${duration(one.value)}${one.gain === null ? "" : `  (${gain(one.gain)})`}`;
-    ctx.setLineDash([]);
-    const below = y - u.bbox.top < 16 * dot;
-    const width = ctx.measureText(text).width;
-    const right = u.bbox.left + u.bbox.width - 4 * dot;
-    ctx.fillStyle = css("ground");
-    ctx.globalAlpha = 0.9;
-    ctx.fillRect(right - width - 3 * dot, below ? y + 3 * dot : y - 15 * dot, width + 6 * dot, 13 * dot);
-    ctx.globalAlpha = 1;
+  ctx.restore();
+}
+
+/**
+ * Each baseline's name, its time and what the best gains over it, over all lines and trials, so
+ * that none goes through a name; beside its line where that hides the fewest trials.
+ */
+export function nameBaselines(u: uPlot, baselines: Baseline[], places: Float32Array): void {
+  const { ctx, bbox } = u;
+  const dot = devicePixelRatio;
+  ctx.save();
+  ctx.font = `${11 * dot}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  const height = 13 * dot;
+  const taken: Box[] = [];
+  const shown = inView(u, baselines);
+  // The fastest is what counts most: it is named first, and others where there is room. On a
+  // phone the names of all would cover the trials.
+  for (const { label, value, gain: over, y } of u.width < 480 ? shown.slice(0, 1) : shown) {
+    const text = `${label}  ${duration(value)}${over === null ? "" : `  (${gain(over)})`}`;
+    const width = ctx.measureText(text).width + 6 * dot;
+    const boxes = AWAY.flatMap((away) => [y - away * dot - height, y + away * dot]).flatMap((top) =>
+      [bbox.left + bbox.width - width - dot, bbox.left + dot].map((left): Box => ({ left, top, width, height })))
+      .filter(({ top }) => top >= bbox.top && top + height <= bbox.top + bbox.height);
+    const box = spotOf(boxes, taken, places, 4 * dot);
+    if (!box) continue;
+    taken.push(box);
+    ctx.fillStyle = css("panel");
+    ctx.fillRect(box.left, box.top, width, height);
     ctx.fillStyle = css("ink-2");
-    ctx.fillText(text, right, below ? y + 13 * dot : y - 5 * dot);
+    ctx.fillText(text, box.left + 3 * dot, box.top + 10 * dot);
   }
   ctx.restore();
 }

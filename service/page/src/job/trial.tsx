@@ -3,10 +3,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { download, post, request, save } from "../lib/api.ts";
 import { figuresOf, reasonsOf } from "../lib/beside.ts";
-import { bytes, clock, duration, gain, moment } from "../lib/format.ts";
+import { bytes, cost, duration, gain, moment } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
+import { limitOf } from "../lib/limits.ts";
 import { logOf } from "../lib/log.ts";
 import { flatten, replayOf } from "../lib/replay.ts";
+import { href } from "../lib/router.ts";
 import type { BestSoFar, Catalogue, Job, Json, Replay, Trial } from "../lib/types.ts";
 import { useState } from "preact/hooks";
 import { Action, Copy, Failure, Loading, State } from "../ui/parts.tsx";
@@ -31,8 +33,8 @@ export function TrialPanel({ job, number, best, close, pick }: {
       <div class="drawer-head">
         <h2 tabIndex={-1} ref={heading}>Trial {number}</h2>
         <span class="actions">
-          <button type="button" class="small" disabled={number <= 1} aria-label="The trial before" onClick={() => pick(number - 1)}>←</button>
-          <button type="button" class="small" aria-label="The next trial" onClick={() => pick(number + 1)}>→</button>
+          <button type="button" class="small" disabled={number <= 1} aria-label="Previous trial" onClick={() => pick(number - 1)}>←</button>
+          <button type="button" class="small" aria-label="Next trial" onClick={() => pick(number + 1)}>→</button>
           <button type="button" class="small" onClick={close}>Close</button>
         </span>
       </div>
@@ -54,16 +56,17 @@ export function TrialPanel({ job, number, best, close, pick }: {
 function Details({ job, trial, best, children }: { job: Job; trial: Trial; best: BestSoFar | null; children: ComponentChildren }) {
   const replay = replayOf(job, trial);
   const isBest = best?.trial === trial.number;
+  const limit = trial.reason && limitOf(job, trial.reason, trial.kind);
   return (
     <>
       <p><State state={trial.state} /> {trial.cached && <span class="badge">cached</span>} {isBest && <span class="badge state-completed">best</span>} {trial.fidelity === "low" && <span class="badge">estimate</span>} {trial.kind === "comparison" && <span class="badge">by the fluid model</span>}</p>
-      {trial.reason && <div class="notice bad"><b>{trial.reason.kind ?? "Reason"}</b><pre>{trial.reason.message}</pre></div>}
+      {trial.reason && <Reason job={job} trial={trial} reason={trial.reason} />}
       <dl class="pairs">
         <dt>Simulated time</dt>
         <dd>{trial.state === "censored" && "at least "}{duration(trial.value)}{!isBest && trial.kind !== "comparison" && trial.value && best ? ` (${gain(trial.value / best.value)} over the best)` : ""}</dd>
         {trial.cutoff !== null && <><dt>Cutoff</dt><dd>{duration(trial.cutoff)}</dd></>}
         <dt>Proposed by</dt><dd>{trial.technique ?? trial.label ?? trial.kind}</dd>
-        <dt>Cost</dt><dd>{trial.cached ? "none: answered by the cache" : `${clock(trial.cpu_seconds)} CPU, ${clock(trial.wall_seconds)}, ${bytes(trial.peak_rss_bytes)}`}</dd>
+        <dt>Cost</dt><dd>{trial.cached ? "none: answered from the cache" : cost(trial)}</dd>
         <dt>Worker</dt><dd>{trial.worker ?? "–"}</dd>
         <dt>Finished</dt><dd>{moment(trial.finished_at)}</dd>
       </dl>
@@ -72,8 +75,8 @@ function Details({ job, trial, best, children }: { job: Job; trial: Trial; best:
       <h3>Replay</h3>
       <Again job={job} trial={trial} />
       <p class="quiet">{replay.command === null
-        ? "The application was uploaded: put its trace where the command 'hamtune evaluate' is told to find it, beside these files."
-        : trial.state === "censored" ? "Without its cutoff it runs to its end." : "The simulator gives the same time again, to the last digit."}</p>
+        ? "The application was uploaded: give 'hamtune evaluate' its trace together with these files."
+        : whatComes(trial, limit)}</p>
       {replay.command !== null && <pre class="command">{replay.command}</pre>}
       <p class="actions">
         {replay.command !== null && <Copy text={replay.command} />}
@@ -81,12 +84,33 @@ function Details({ job, trial, best, children }: { job: Job; trial: Trial; best:
           <button key={file.name} type="button" class="small" onClick={() => save(new Blob([file.text], { type: "application/json" }), file.name)}>{file.name}</button>
         ))}
       </p>
-      <p class="quiet">On the service from the command line: <code>hamtune replay {job.id} {trial.number}</code></p>
+      <p class="quiet">From the command line, on the service: <code>hamtune replay {job.id} {trial.number}</code></p>
       <h3>Log</h3>
       <pre class="log" tabIndex={0} aria-label="Log of the trial">{logOf(trial).join("\n")}</pre>
       <Log job={job} />
     </>
   );
+}
+
+/** Why it has no time, and the way out where a limit of the job file is why. */
+function Reason({ job, trial, reason }: { job: Job; trial: Trial; reason: NonNullable<Trial["reason"]> }) {
+  const limit = limitOf(job, reason, trial.kind);
+  return (
+    <div class="notice bad">
+      <b>{limit === null ? (reason.kind ?? "Reason") : `Stopped by ${limit} of the job file`}</b>
+      <pre>{reason.message}</pre>
+      {limit !== null && <p>To let it run on, raise the limit in <a href={href(["new"], { clone: job.id })}>a clone of the job</a>.</p>}
+    </div>
+  );
+}
+
+/** What the command for the command line comes to; it has no cutoff, and limits of its own. */
+function whatComes(trial: Trial, limit: string | null): string {
+  if (trial.state === "completed") return "The simulator gives the same time again, to the last digit.";
+  if (trial.state === "censored") return "Without its cutoff it runs to its end.";
+  if (limit !== null) return "This command has limits of its own (--wall, --memory), so it may run to its end.";
+  if (trial.reason?.kind === "killed") return "What killed it came from outside, so it may run to its end.";
+  return trial.state === "failed" || trial.state === "infeasible" ? "It ends in the same way again." : "The trial has no outcome to compare with.";
 }
 
 function Export({ job, trial }: { job: Job; trial: Trial }) {
@@ -108,8 +132,8 @@ function Export({ job, trial }: { job: Job; trial: Trial }) {
 }
 
 const VERDICTS: Record<Replay["verdict"], [string, string]> = {
-  same: ["good", "The same again"],
-  consistent: ["good", "As it has to be: not below the bound at which it was stopped"],
+  same: ["good", "The same result again"],
+  consistent: ["good", "As expected: not below the bound at which it was stopped"],
   differs: ["worse", "Not the same"],
 };
 
@@ -150,7 +174,7 @@ function Outcome({ found }: { found: Replay }) {
         {found.reason && <><dt>Reason</dt><dd>{String((found.reason as { message?: string }).message ?? "")}</dd></>}
         {ranks && <><dt>Ranks</dt><dd>finish from {duration(ranks.quantiles["0"] ?? null)} to {duration(ranks.quantiles["1"] ?? null)}{unlike(found.ranks_that_differ, ranks.ranks)}</dd></>}
         {cables && <><dt>Cables</dt><dd>{bytes(cables.bytes)} in all, at most {bytes(cables.quantiles["1"] ?? null)} one way{unlike(found.cables_that_differ, cables.cables)}</dd></>}
-        <dt>Cost</dt><dd>{clock(found.cpu_seconds)} CPU, {clock(found.wall_seconds)}, {bytes(found.peak_rss_bytes)}</dd>
+        <dt>Cost</dt><dd>{cost(found)}</dd>
         <dt>Simulator</dt><dd>{found.simulator}</dd>
       </dl>
       {ranks && <details class="more small-text"><summary>The last ranks and the busiest cables</summary>

@@ -1,5 +1,6 @@
 // What each worker did when: a lane for each, a bar for each evaluation.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Pen } from "../charts/pen.ts";
 import { css } from "../lib/colours.ts";
 import { clock, count, duration, plural } from "../lib/format.ts";
 import { useFollowed, useScheme, useWidth } from "../lib/hooks.ts";
@@ -7,6 +8,7 @@ import { isSample, type Convergence } from "../lib/table.ts";
 import { inTurn } from "../lib/turns.ts";
 import { ENDED, type Job, type Statistics } from "../lib/types.ts";
 import { Failure, Section } from "../ui/parts.tsx";
+import { Saving } from "../ui/saving.tsx";
 
 const LANE = 26;
 const LEFT = 8;
@@ -25,20 +27,8 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
   const height = workers.length * (LANE + 14) + AXIS;
   const x = (at: number) => LEFT + ((at - from) / Math.max(to - from, 1e-3)) * (width - 2 * LEFT);
 
-  useEffect(() => {
-    const element = canvas.current;
-    if (!element || !width) return;
-    const ratio = devicePixelRatio;
-    element.width = width * ratio;
-    element.height = height * ratio;
-    const ctx = element.getContext("2d");
-    if (!ctx) return;
-    ctx.scale(ratio, ratio);
-    ctx.clearRect(0, 0, width, height);
-    const colours: Record<string, string> = {
-      completed: css("good-fill"), censored: css("warn-fill"), infeasible: css("bad-fill"), failed: css("bad"), cancelled: css("line"),
-      running: css("accent"), pending: css("line"),
-    };
+  function paint(ctx: Pen): void {
+    const colours = coloursOf();
     ctx.font = "12px system-ui, sans-serif";
     workers.forEach((worker, lane) => {
       const top = lane * (LANE + 14);
@@ -58,6 +48,18 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
       ctx.textAlign = step === 0 ? "left" : step === 4 ? "right" : "center";
       ctx.fillText(clock(at - from), x(at), height - 8);
     }
+  }
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element || !width) return;
+    const ratio = devicePixelRatio;
+    element.width = width * ratio;
+    element.height = height * ratio;
+    const ctx = element.getContext("2d");
+    if (!ctx) return;
+    ctx.scale(ratio, ratio);
+    ctx.clearRect(0, 0, width, height);
+    paint(ctx);
   }, [bars, width, height, scheme]);
 
   function under(event: MouseEvent) {
@@ -74,7 +76,7 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
   return (
     <Section title="Timeline by worker" aside={aside && <span class="quiet">{aside}</span>}>
       {error && <Failure problem={error} retry={reload} />}
-      {isSample(convergence) && <p class="quiet small-text" role="note">The timeline is drawn of {count(convergence.rows.length)} of {plural(convergence.total, "trial")}, an even sample; the table counts all.</p>}
+      {isSample(convergence) && <p class="quiet small-text" role="note">The timeline shows {count(convergence.rows.length)} of {plural(convergence.total, "trial")}, an even sample; the table counts them all.</p>}
       <div class="chart" ref={attach}>
         <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} role="img"
           aria-label={`Evaluations of ${plural(workers.length, "lane")} over ${clock(to - from)}`}
@@ -87,8 +89,15 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
         </div>}
       </div>
       <ul class="legend" aria-label="Legend">
-        {["completed", "censored", "infeasible", "failed", "running"].map((state) => <li key={state}><span class={`swatch fill-${state}`} />{state}</li>)}
+        {STATES.map((state) => <li key={state}><span class={`swatch fill-${state}`} />{state}</li>)}
       </ul>
+      <Saving name={`${job.id}-workers`}
+        figure={() => ({
+          title: `${job.name}: timeline by worker`, width, height, paint,
+          legend: STATES.map((state) => ({ mark: "swatch" as const, colour: coloursOf()[state] ?? "", name: state })),
+        })}
+        table={() => [["lane", "trial", "state", "cached", "from", "to", "seconds"],
+          ...bars.map((bar) => [workers[bar.lane], bar.number, bar.state, bar.cached, bar.from - from, bar.to - from, bar.value])]} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Workers"><table>
         <thead><tr><th scope="col">Worker</th><th scope="col" class="num">Trials</th><th scope="col" class="num">Busy</th><th scope="col" class="num">Longest</th></tr></thead>
         <tbody>{counted.map((one) => (
@@ -99,6 +108,15 @@ export function WorkersTab({ job, convergence, pick }: { job: Job; convergence: 
       </table></div>
     </Section>
   );
+}
+
+const STATES = ["completed", "censored", "infeasible", "failed", "running"];
+
+function coloursOf(): Record<string, string> {
+  return {
+    completed: css("good-fill"), censored: css("warn-fill"), infeasible: css("bad-fill"), failed: css("bad"), cancelled: css("line"),
+    running: css("accent"), pending: css("line"),
+  };
 }
 
 interface Found extends Omit<Bar, "lane"> { worker: string; took: number | null }

@@ -5,15 +5,19 @@ import { clock, duration, hour, moment } from "../lib/format.ts";
 import { asProblem, useInterval, useResource } from "../lib/hooks.ts";
 import { jobsPath, LIMIT } from "../lib/paths.ts";
 import { go, href, replace, type Route } from "../lib/router.ts";
+import { slowerThan } from "../lib/slower.ts";
 import { ACTIVE, ENDED, type Curve, type Job, type Page } from "../lib/types.ts";
 import { Tag } from "../job/description.tsx";
 import { Trials } from "../job/page.tsx";
 import { Empty, Failure, Gain, Loading, State, Waiting } from "../ui/parts.tsx";
 import { Sparkline } from "./sparkline.tsx";
+import { DELETED_COLUMNS, DeletedRow, JustDeleted } from "./trash.tsx";
 
 const FILTERS = [
-  ["", "all"], ["active", "active"], ["paused", "paused"], ["completed", "completed"], ["failed", "failed"], ["cancelled", "cancelled"], ["archived", "archived"],
+  ["", "all"], ["active", "active"], ["paused", "paused"], ["completed", "completed"], ["failed", "failed"], ["cancelled", "cancelled"], ["archived", "archived"], ["deleted", "deleted"],
 ] as const;
+
+const NONE: Job[] = [];
 
 export function JobsPage({ route }: { route: Route }) {
   const filter = route.query.get("state") ?? "";
@@ -31,7 +35,8 @@ export function JobsPage({ route }: { route: Route }) {
   const busy = jobs.some((job) => ACTIVE.includes(job.state));
   // Who was refused would be refused again.
   useInterval(first.reload, first.error?.refused ? null : busy || first.error ? 1000 : 4000);
-  const curves = useCurves(jobs);
+  const deleted = filter === "deleted";
+  const curves = useCurves(deleted ? NONE : jobs);
   const cursor = more ? more.cursor : (first.data?.cursor ?? null);
 
   // What is typed is looked for after a short rest.
@@ -48,6 +53,10 @@ export function JobsPage({ route }: { route: Route }) {
     } catch (error) {
       setProblem(asProblem(error));
     }
+  }
+  function forget(id: string) {
+    setMore((old) => old && { ...old, items: old.items.filter((job) => job.id !== id) });
+    first.reload();
   }
   const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
 
@@ -67,18 +76,19 @@ export function JobsPage({ route }: { route: Route }) {
           Compare{chosen.length > 1 ? ` ${chosen.length}` : ""}
         </button>
       </div>
+      <JustDeleted />
       {first.error && <Failure problem={first.error} retry={first.reload} />}
       {first.loading ? <Loading what="jobs" />
         : jobs.length === 0 && !first.error ? <NoJobs filtered={Boolean(filter || search)} />
         : jobs.length > 0 && (
           <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
-            <table class="jobs">
-              <thead><tr>
+            <table class={deleted ? "deleted" : "jobs"}>
+              {deleted ? <thead><tr>{DELETED_COLUMNS.map((title) => <th key={title} scope="col">{title}</th>)}</tr></thead> : <thead><tr>
                 <th scope="col"><span class="visually-hidden">Choose</span></th>
                 <th scope="col">Job</th><th scope="col">State</th><th scope="col">Trials</th><th scope="col" class="num">Best</th>
                 <th scope="col" class="num">Gain</th><th scope="col">Convergence</th><th scope="col">Created</th>
-              </tr></thead>
-              <tbody>{jobs.map((job) => (
+              </tr></thead>}
+              <tbody>{jobs.map((job) => deleted ? <DeletedRow key={job.id} job={job} what={application(job)} onDelete={() => forget(job.id)} /> : (
                 <Row key={job.id} job={job} curve={curves.get(job.id)} chosen={chosen.includes(job.id)} toggle={() => toggle(job.id)} />
               ))}</tbody>
             </table>
@@ -98,9 +108,9 @@ function Row({ job, curve, chosen, toggle }: { job: Job; curve: Curve | undefine
       <td data-label="State"><State state={job.state} /><Waiting job={job} /></td>
       <td data-label="Trials"><Trials job={job} /></td>
       <td data-label="Best" class="num">{duration(job.progress.best?.value)}</td>
-      <td data-label="Gain" class="num"><Gain ratio={curve?.gain} error={curve?.error} /></td>
+      <td data-label="Gain" class="num"><Gain ratio={curve?.gain} error={curve?.error} worse={slowerThan(job, curve?.baseline_label ?? null)} /></td>
       <td data-label="Convergence"><Sparkline curve={curve} /></td>
-      <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} elapsed</span>}{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">until about {hour(job.estimated_end)}</span>}</td>
+      <td data-label="Created" class="quiet">{moment(job.created_at)}{job.active_seconds > 0 && <span class="sub">{clock(job.active_seconds)} elapsed</span>}{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">done by about {hour(job.estimated_end)}</span>}</td>
     </tr>
   );
 }
@@ -120,9 +130,9 @@ export function application(job: Pick<Job, "spec">): string {
 }
 
 function NoJobs({ filtered }: { filtered: boolean }) {
-  if (filtered) return <Empty title="No job fits."><p><a href={href(["jobs"])}>Show all jobs</a></p></Empty>;
+  if (filtered) return <Empty title="No jobs match."><p><a href={href(["jobs"])}>Show all jobs</a></p></Empty>;
   return (
-    <Empty title="There is no job yet.">
+    <Empty title="There are no jobs yet.">
       <p>A job tunes an application and the network it runs on. <a href={href(["new"])}>Create the first one</a>, or hand one in with <code>hamtune submit job.yaml</code>.</p>
     </Empty>
   );

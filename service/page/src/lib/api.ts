@@ -52,12 +52,41 @@ export function forgetEarly(): void {
 }
 
 async function problemOf(response: Response): Promise<Problem> {
+  return problemIn(response.status, response.statusText, await response.text().catch(() => ""));
+}
+
+function problemIn(status: number, words: string, text: string): Problem {
   try {
-    const body = (await response.json()) as { detail?: string; errors?: FieldProblem[] };
-    return new Problem(response.status, body.detail ?? response.statusText, body.errors ?? []);
+    const body = JSON.parse(text) as { detail?: string; errors?: FieldProblem[] };
+    return new Problem(status, body.detail ?? words, body.errors ?? []);
   } catch {
-    return new Problem(response.status, `The service answers ${response.status} ${response.statusText}`);
+    return new Problem(status, `The service answers ${status} ${words}`);
   }
+}
+
+/** POST a form with files, and be told how much of it has gone; `fetch` does not tell. */
+export function upload<T>(path: string, form: FormData, told: (share: number) => void, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const sending = new XMLHttpRequest();
+    sending.open("POST", PREFIX + path);
+    for (const [name, value] of Object.entries(authorisation())) sending.setRequestHeader(name, value);
+    sending.upload.onprogress = ({ loaded, total }) => told(total ? loaded / total : 0);
+    sending.onerror = () => reject(new Problem(0, "The service does not answer. Is it running?"));
+    sending.onabort = () => reject(new Problem(0, "The upload was stopped."));
+    sending.onload = () => {
+      if (sending.status < 200 || sending.status > 299) {
+        reject(problemIn(sending.status, sending.statusText, sending.responseText));
+        return;
+      }
+      try {
+        resolve(JSON.parse(sending.responseText) as T);
+      } catch {
+        reject(new Problem(0, "The answer is not one of Hamtune. Does something between here and the service change it?"));
+      }
+    };
+    signal?.addEventListener("abort", () => sending.abort());
+    sending.send(form);
+  });
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
@@ -76,8 +105,10 @@ export async function patch<T>(path: string, body: unknown): Promise<T> {
   return (await (await request(path, { ...posting(body), method: "PATCH" })).json()) as T;
 }
 
-export async function remove(path: string): Promise<void> {
-  await request(path, { method: "DELETE" });
+/** DELETE; of most things nothing is left to be told. */
+export async function remove<T = void>(path: string): Promise<T> {
+  const response = await request(path, { method: "DELETE" });
+  return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
 function posting(body: unknown, headers: Record<string, string> = {}): RequestInit {

@@ -24,8 +24,8 @@ export function figuresOf(mine: Measured, other: Measured): Figure[] {
 /** Why the slower one may be slower, by what was measured. */
 export function reasonsOf(mine: Measured, other: Measured): string[] {
   if (mine.state !== "completed" || other.state !== "completed" || !mine.value || !other.value) return [];
-  if (mine.fidelity !== other.fidelity) return ["One is of the whole trace, the other of a truncated one: their times cannot be compared."];
-  if ((mine.kind === "comparison") !== (other.kind === "comparison")) return ["They are by different network models: their times cannot be compared."];
+  if (mine.fidelity !== other.fidelity) return ["One ran the whole trace, the other a truncated one: their times cannot be compared."];
+  if ((mine.kind === "comparison") !== (other.kind === "comparison")) return ["They come from different network models: their times cannot be compared."];
   if (mine.value === other.value) return ["Both take the same time."];
   const [slow, fast] = mine.value > other.value ? [mine, other] : [other, mine];
   const said = [`Trial ${slow.number} takes ${times((slow.value ?? 0) / (fast.value ?? 1))} as long as trial ${fast.number}.`];
@@ -35,8 +35,8 @@ export function reasonsOf(mine: Measured, other: Measured): string[] {
   const all = ratio(a.link_loads.bytes, b.link_loads.bytes);
   if (all === Infinity) return [...said, "The other one sends nothing over cables."];
   if (busiest >= NOTICEABLE) said.push(`Its busiest cable carries ${times(busiest)} as much.`);
-  if (all >= NOTICEABLE) said.push(`Its cables together carry ${times(all)} as much: messages take more cables, or its algorithms send more.`);
-  if (busiest < NOTICEABLE && all < NOTICEABLE) said.push("Its cables carry no more than the other's: it waits longer, for latency or for the order in which messages come.");
+  if (all >= NOTICEABLE) said.push(`Its cables together carry ${times(all)} as much: messages cross more cables, or its algorithms send more.`);
+  if (busiest < NOTICEABLE && all < NOTICEABLE) said.push("Its cables carry no more than the other's: it waits longer, because of latency or of the order in which messages arrive.");
   return said;
 }
 

@@ -48,6 +48,12 @@ export function gain(ratio: number | null | undefined): string {
   return `${percent >= 0 ? "+" : "−"}${Math.abs(percent).toFixed(digits)} %`;
 }
 
+/** A probability: of models that are guesses, so the ends are open. */
+export function chance(probability: number): string {
+  if (probability < 0.01) return "below 1 %";
+  return probability > 0.99 ? "over 99 %" : `${Math.round(probability * 100)} %`;
+}
+
 /** How many times faster. */
 export function speedup(ratio: number | null | undefined): string {
   return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? "–" : `${ratio.toFixed(2)}×`;
@@ -74,4 +80,23 @@ export function hour(epoch: number): string {
 
 export function plural(number: number, word: string): string {
   return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+}
+
+/** What the service says in the middle of a line, as the beginning of one; names such as `torus-3d` stay as they are. */
+export function sentence(text: string): string {
+  return /^[a-z]+[-_\d]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What an evaluation took of a processor, of the clock and of memory, each with its name. */
+export function cost(one: { cpu_seconds: number | null; wall_seconds: number | null; peak_rss_bytes: number | null }): string {
+  return [
+    ...(one.cpu_seconds === null ? [] : [`${clock(one.cpu_seconds)} of CPU`]),
+    ...(one.wall_seconds === null ? [] : [`${clock(one.wall_seconds)} of wall clock`]),
+    ...(one.peak_rss_bytes === null ? [] : [`${bytes(one.peak_rss_bytes)} of memory`]),
+  ].join(", ") || "–";
+}
+
+/** Names of parameters without their group, which is plain from the others. */
+export function short(name: string): string {
+  return name.replace(/^collectives\./, "").replace(/^mapping-options\./, "");
 }

@@ -77,3 +77,19 @@ export function bundleOf(convergence: Pick<Convergence, "rows" | "names">): Bund
     rows: lines.map((line) => line.rows),
   };
 }
+
+/** The line that runs nearest to a place, told by the number of an axis (or between two) and from 0 (top) to 1; null where none is near. */
+export function lineNear(bundle: Pick<Bundle, "axes" | "ys">, lines: Int32Array, across: number, down: number, near: number): number | null {
+  const width = bundle.axes.length + 1;
+  if (across < 0 || across > width - 1) return null;
+  const left = Math.min(width - 2, Math.floor(across));
+  const share = across - left;
+  let [found, least]: [number | null, number] = [null, near];
+  for (const line of lines) {
+    const [a, b] = [bundle.ys[line * width + left] ?? 0, bundle.ys[line * width + left + 1] ?? 0];
+    const distance = Math.abs(a + (b - a) * share - down);
+    // Of lines that lie over one another the last is on top: the fastest.
+    if (distance <= least) [found, least] = [line, distance];
+  }
+  return found;
+}

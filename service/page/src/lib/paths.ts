@@ -4,6 +4,7 @@ import { ACTIVE } from "./types.ts";
 
 export const POINTS = 2500;
 export const LIMIT = 50;
+const ASIDE = ["archived", "deleted"];
 
 export function jobPath(id: string): string { return `/jobs/${encodeURIComponent(id)}`; }
 
@@ -14,9 +15,9 @@ export function tablePath(id: string, after = 0): string {
 
 export function jobsPath(filter: string, search: string, cursor: string | null): string {
   const query = new URLSearchParams({ limit: String(LIMIT) });
-  const states = filter === "active" ? ACTIVE : filter && filter !== "archived" ? [filter] : [];
+  const states = filter === "active" ? ACTIVE : filter && !ASIDE.includes(filter) ? [filter] : [];
   states.forEach((state) => query.append("state", state));
-  if (filter === "archived") query.set("archived", "only");
+  if (ASIDE.includes(filter)) query.set(filter, "only");
   if (search) query.set("search", search);
   if (cursor) query.set("cursor", cursor);
   return `/jobs?${query}`;

@@ -13,6 +13,12 @@ export type Configuration = { [name: string]: Json };
 
 export interface BestSoFar { trial: number; value: number }
 
+/** What the model of a search expected: of the best untried configuration, as parts of 1. */
+export interface OutlookPoint { trial: number; probability: number; gain: number }
+export interface Outlook { last: OutlookPoint | null; unknown: string | null; points: OutlookPoint[] }
+
+export interface FailureReason { kind: string; message: string; trials: number }
+
 export interface Progress {
   trials: Partial<Record<TrialState, number>>;
   finished: number;
@@ -20,6 +26,7 @@ export interface Progress {
   evaluations: number;
   cpu_seconds: number;
   best: BestSoFar | null;
+  failures: FailureReason[];
 }
 
 export interface Parameter {
@@ -32,12 +39,15 @@ export interface Parameter {
 
 export interface Excluded { parameter: string; value: Json; reason: string }
 
+export interface Source { job: string; name: string; trials: number; weight?: number }
+
 export interface Space {
   size: number;
   parameters: Parameter[];
   constraints?: string[];
   baselines?: string[];
   excluded?: Excluded[];
+  learned_from?: Source[];
   [detail: string]: unknown;
 }
 
@@ -56,6 +66,8 @@ export interface Job {
   note: string;
   tags: string[];
   archived_at: number | null;
+  deleted_at: number | null;
+  restorable_until: number | null;
   queue_position: number | null;
   estimated_end: number | null;
   created_at: number;
@@ -64,6 +76,16 @@ export interface Job {
   active_seconds: number;
   progress: Progress;
 }
+
+/** A job that was deleted, and until when it can be restored; null where it is gone for good. */
+export interface Deletion {
+  id: string;
+  name: string;
+  deleted_at: number | null;
+  restorable_until: number | null;
+}
+
+export interface Session { keep_deleted_seconds: number }
 
 export interface Application {
   id: string;
@@ -221,13 +243,39 @@ export interface Best {
   network: "fluid" | "packets";
   /** The network model with what it rests on. */
   model: string;
-  decided_by: "measured" | "packets" | "fluid";
+  decided_by: "measured" | "packets" | "fluid" | "script";
   measured: { seconds: number; runs: number[]; default: number | null; gain: number | null; separated: boolean | null; cluster: string | null } | null;
   undecided: string | null;
   error: number;
   within_error: boolean | null;
   advice: string[];
   comparisons: Comparison[];
+  note: string | null;
+}
+
+export interface FrontPoint {
+  trial: number;
+  label: string | null;
+  value: number;
+  cost: number;
+  /** Watts. */
+  power: number;
+  switches: number;
+  cables: number;
+  adapters: number;
+  metres: number;
+  diameter: number;
+  network: string;
+}
+
+/** What no other completed trial beats in both time and price, the cheapest first. */
+export interface Front {
+  by: "cost" | "power";
+  points: FrontPoint[];
+  others: FrontPoint[];
+  baselines: FrontPoint[];
+  hypervolume: number | null;
+  share: number | null;
   note: string | null;
 }
 
@@ -306,7 +354,7 @@ export interface Placement {
   choices: { name: string; algorithm: string; words: string }[];
 }
 
-export interface ProgramField { name: string; required: boolean; default: Scalar | null; choices: string[] | null }
+export interface ProgramField { name: string; description: string; required: boolean; default: Scalar | null; choices: string[] | null }
 export interface Named { name: string; description: string }
 export interface Catalogue {
   programs: (Named & { fields: ProgramField[] })[];
@@ -318,6 +366,10 @@ export interface Catalogue {
   exports: Named[];
   targets: (Named & { format: string })[];
   tables: Named[];
+  /** What networks are built of where a machine says nothing of it. */
+  parts: { switches: { radix: number; price: number; watts: number }[] } & Record<"cables" | "adapters" | "floor", Record<string, number>>;
+  /** Bytes of the largest files that the service takes. */
+  limits: { job_file: number; program: number; machine: number; xml: number };
   example: { [name: string]: Json };
 }
 
@@ -325,6 +377,7 @@ export interface Checked {
   spec: { [name: string]: Json };
   space: Space | null;
   note: string | null;
+  learned_from: { job: string; name: string }[];
   estimate: { seconds: number | null; trials: number | null; seconds_per_trial: number | null; note: string };
   network: Drawing | null;
   network_note: string | null;
@@ -336,6 +389,39 @@ export interface LogEvent {
   kind: "job" | "trial" | "message" | string;
   at: number;
   data: { number?: number; state?: string; [name: string]: unknown };
+}
+
+export type JobNews = "completed" | "failed" | "cancelled" | "incumbent";
+
+export interface Subscription {
+  id: string;
+  kind: "webhook" | "email";
+  /** The address, or the URL without its path. */
+  target: string;
+  name: string;
+  job_id: string | null;
+  events: JobNews[];
+  pause_seconds: number;
+  owner: string;
+  created_at: number;
+}
+
+/** The secret is told this once. */
+export interface NewSubscription extends Subscription { secret: string | null }
+
+/** With what further ones may be to; null for mail to any domain. */
+export interface Subscriptions extends Page<Subscription> { email: boolean; email_domains: string[] | null }
+
+export interface Delivery {
+  id: string;
+  job_id: string | null;
+  event: JobNews | "test";
+  state: "waiting" | "sent" | "failed";
+  tries: number;
+  created_at: number;
+  next_at: number | null;
+  tried_at: number | null;
+  answer: string | null;
 }
 
 export const ENDED: readonly JobState[] = ["completed", "failed", "cancelled"];

@@ -29,7 +29,8 @@ export function yaml(value: Json | { [name: string]: Json | undefined }, indent 
   return `${indent}${scalar(value as Json)}\n`;
 }
 
-function inline(value: Json): string {
+/** A value in one line. */
+export function inline(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
   if (value !== null && typeof value === "object") return `{${Object.entries(value).map(([name, inner]) => `${scalar(name)}: ${inline(inner)}`).join(", ")}}`;
   return scalar(value);

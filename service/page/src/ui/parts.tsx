@@ -13,7 +13,7 @@ export function Loading({ what }: { what: string }) {
 export function Failure({ problem, retry }: { problem: Problem; retry?: () => void }) {
   return (
     <div class="notice bad" role="alert">
-      <p>{problem.refused ? `You may not see this: ${problem.message}` : problem.message}</p>
+      <p>{problem.refused ? `You are not allowed to see this: ${problem.message}` : problem.message}</p>
       {problem.refused && <AnotherKey />}
       {retry && <button type="button" onClick={retry}>Try again</button>}
     </div>
@@ -22,7 +22,7 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
 
 /** Opens the dialog of the key, which lies in the frame around every view. */
 export function AnotherKey() {
-  return <button type="button" onClick={() => window.dispatchEvent(new Event("keywanted"))}>Give another key</button>;
+  return <button type="button" onClick={() => window.dispatchEvent(new Event("keywanted"))}>Enter another key</button>;
 }
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -37,18 +37,19 @@ export function State({ state }: { state: string }) {
 export function Waiting({ job }: { job: Pick<Job, "state" | "priority" | "queue_position" | "paused_because"> }) {
   const said = [
     job.priority === "normal" ? null : `${job.priority} priority`,
-    job.queue_position === null ? null : job.queue_position === 0 ? "next in the queue" : `${plural(job.queue_position, "job")} before it`,
+    job.queue_position === null ? null : job.queue_position === 0 ? "next in the queue" : `${plural(job.queue_position, "job")} ahead of it`,
     ["paused", "pausing"].includes(job.state) ? job.paused_because : null,
   ].filter((text) => text);
   return said.length ? <span class="sub">{said.join("; ")}</span> : null;
 }
 
-/** A gain; one below the relative error of the network model is none. */
-export function Gain({ ratio, error }: { ratio: number | null | undefined; error?: number | null | undefined }) {
+/** A gain; one below the relative error of the network model is none. Why it is below 0 is `worse`. */
+export function Gain({ ratio, error, worse }: { ratio: number | null | undefined; error?: number | null | undefined; worse?: string }) {
   if (ratio === null || ratio === undefined) return <span class="quiet">–</span>;
   if (error && Math.max(ratio, 1 / ratio) <= 1 + error)
     return <span class="gain" title={`${gain(ratio)} is within the error of the model`}>none (±{(100 * error).toPrecision(2)}%)</span>;
-  return <span class={ratio >= 1 ? "gain good" : "gain worse"}>{gain(ratio)}</span>;
+  if (ratio >= 1) return <span class="gain good">{gain(ratio)}</span>;
+  return <span class="gain worse" title={worse}>{gain(ratio)}{worse && <span class="visually-hidden">: {worse}</span>}</span>;
 }
 
 export function Meter({ share, label }: { share: number | null; label: string }) {

@@ -8,13 +8,14 @@ export function Shell({ route, children, onKey }: { route: Route; children: Comp
   const at = route.parts[0] ?? "jobs";
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the content</a>
       <header class="top">
         <a class="brand" href={href(["jobs"])}><span class="brand-mark" aria-hidden="true" />Hamtune</a>
         <nav aria-label="Main">
           <Link to="jobs" at={at}>Jobs</Link>
           <Link to="new" at={at}>New job</Link>
           <Link to="compare" at={at}>Compare</Link>
+          <Link to="notifications" at={at}>Notifications</Link>
           <a href="/api/v1/docs">REST</a>
         </nav>
         <Key onKey={onKey} />
@@ -44,7 +45,7 @@ function Key({ onKey }: { onKey: () => void }) {
       <dialog ref={dialog} aria-label="API key">
         <form method="dialog" onSubmit={(event) => { event.preventDefault(); keep(text); }}>
           <h2>API key</h2>
-          <p>A service that asks for one gives keys to its users. It is kept until this tab is closed and sent to this service only.</p>
+          <p>Some services require a key, which their users are given. It is kept until this tab is closed and sent to this service only.</p>
           <label>Key <input type="password" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} /></label>
           <p class="actions">
             <button type="submit" class="primary">Use it</button>

@@ -1,11 +1,11 @@
-"""Where a refinement begins."""
+"""Where a fit begins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from measuring.calibration.fits.least_squares import Point
 from measuring.calibration.fits.numbers import Numbers
-from measuring.calibration.fits.refine import Point
 from measuring.calibration.fits.start import GUESSED, best_starts
 
 FIRST: Numbers = dict.fromkeys(GUESSED, 1e-5)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchspace.topology.family import Wanted
+from searchspace.topology.family import NetworkSpec
 from searchspace.topology.optimise.heaviest_pairs import join_heaviest
 from searchspace.topology.random_regular import RANDOM
 from searchspace.traffic import Traffic
@@ -14,7 +14,7 @@ from searchspace.traffic import Traffic
 
 @given(st.integers(3, 40), st.integers(2, 8), st.integers(0, 99), st.data())
 def test_is_regular_and_connected(nodes: int, degree: int, seed: int, data: st.DataObject) -> None:
-    if RANDOM.obstacle(Wanted(nodes, degree)) is not None:
+    if RANDOM.obstacle(NetworkSpec(nodes, degree)) is not None:
         return
     rank = st.integers(0, nodes - 1)
     pairs = data.draw(st.lists(st.tuples(rank, rank, st.integers(1, 5)), min_size=1, max_size=200))

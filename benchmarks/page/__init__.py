@@ -1,0 +1,1 @@
+"""How fast the page is, in Debian's Chromium on a real service."""

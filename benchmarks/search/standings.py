@@ -1,0 +1,156 @@
+"""What games on tables come to: regret by trials, and players side by side."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.search.tournament import MARKS, Game
+from benchmarks.tables_in_docs import write_table
+from workers.simulator_client import simulator_version
+
+__all__ = ["PAGE", "RESULTS", "TABLE", "keep", "standings_of", "table"]
+
+RESULTS = Path(__file__).with_name("results.json")
+PAGE, TABLE = "tuner.md", "standings"
+MOST_REGRET = (2.0, 0.3, 0.1)
+"""The bars, in per cent, after each of `MARKS`."""
+MOST_AT_THE_END = 0.5
+"""The bar of the 90th percentile after the last."""
+_LEVEL = 0.1
+"""Per cent of regret within which two players are level."""
+_RESAMPLES = 2_000
+_PACKAGES = ("opentuner", "scikit-learn", "optuna", "smac", "torch")
+
+
+def standings_of(games: Sequence[Game], us: str) -> dict[str, Any]:
+    """Each player by itself and by space, then ours beside every other, on equal spaces and seeds.
+
+    Args:
+        games: Of any players.
+        us: The player whose lead is told.
+    """
+    players = list(dict.fromkeys(game.player for game in games))
+    spaces = sorted({game.space for game in games})
+    return {
+        "us": us,
+        "tables": {game.space: game.table for game in games},
+        "players": {
+            player: _alone([game for game in games if game.player == player], spaces)
+            for player in players
+        },
+        "beside": {player: _beside(games, us, player) for player in players if player != us},
+    }
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """What they come to, in Markdown."""
+    marks = " | ".join(f"regret at {mark}, %" for mark in MARKS)
+    heads = " | ".join(f"ours ahead or level at {mark}" for mark in MARKS)
+    lines = [
+        f"| player | games | {marks} | 90th percentile at {MARKS[-1]}, % | infeasible | repeats | "
+        "CPU ms a trial |",
+        "|---|" + "---|" * (len(MARKS) + 5),
+    ]
+    for player, own in found["players"].items():
+        means = " | ".join(f"{mean:.2f}" for mean in own["regret"])
+        lines.append(
+            f"| {player} | {own['games']} | {means} | {own['percentile_90']:.2f} | "
+            f"{own['infeasible']:.1f} | {own['repeats']:.1f} | {own['cpu_ms']:.0f} |"
+        )
+    lines += [
+        "",
+        f"| other player | pairs | {heads} | our mean lead at {MARKS[-1]}, % (95% interval) |",
+        "|---|" + "---|" * (len(MARKS) + 2),
+    ]
+    for player, one in found["beside"].items():
+        if one["pairs"]:
+            shares = " | ".join(f"{share:.0%}" for share in one["ahead_or_level"])
+            lead, low, high = one["lead"]
+            told = f"{shares} | {lead:.2f} ({low:.2f} to {high:.2f})"
+        else:
+            told = " | ".join("-" for _ in range(len(MARKS) + 1))
+        lines.append(f"| {player} | {one['pairs']} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+def keep(games: Sequence[Game], us: str) -> None:
+    """Write the standings to `RESULTS`, and their table into the documentation."""
+    found = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "simulator": simulator_version(),
+        "python": platform.python_version(),
+        "packages": {name: told for name in _PACKAGES if (told := _version(name))},
+        **standings_of(games, us),
+    }
+    RESULTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    write_table(PAGE, TABLE, table(json.loads(RESULTS.read_text())))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _alone(games: Sequence[Game], spaces: Sequence[str]) -> dict[str, Any]:
+    regret = np.array([game.regret for game in games])
+    of_spaces = {}
+    for space in spaces:
+        own = [game.regret for game in games if game.space == space]
+        if own:
+            of_spaces[space] = _rounded(np.array(own).mean(axis=0))
+    return {
+        "games": len(games),
+        "regret": _rounded(regret.mean(axis=0)),
+        "percentile_90": round(float(np.percentile(regret[:, -1], 90)), 3),
+        "infeasible": round(float(np.mean([game.infeasible for game in games])), 2),
+        "repeats": round(float(np.mean([game.repeats for game in games])), 2),
+        "cpu_ms": round(float(np.mean([game.cpu_ms for game in games])), 1),
+        "spaces": of_spaces,
+    }
+
+
+def _beside(games: Sequence[Game], us: str, player: str) -> dict[str, Any]:
+    """Pairs of games on one space with one seed; the interval is a bootstrap of pairs."""
+    ours = {(g.space, g.seed): g.regret for g in games if g.player == us}
+    theirs = {(g.space, g.seed): g.regret for g in games if g.player == player}
+    pairs = sorted(ours.keys() & theirs.keys())
+    if not pairs:
+        return {"pairs": 0}
+    leads = np.array([np.subtract(theirs[pair], ours[pair]) for pair in pairs])
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(pairs), size=(_RESAMPLES, len(pairs)))
+    low, high = np.percentile(leads[:, -1][drawn].mean(axis=1), (2.5, 97.5))
+    return {
+        "pairs": len(pairs),
+        "ahead_or_level": _rounded((leads >= -_LEVEL).mean(axis=0)),
+        "lead": _rounded(np.array([leads[:, -1].mean(), low, high])),
+        "worst_space": round(
+            float(
+                min(
+                    np.mean(
+                        [
+                            one[-1]
+                            for pair, one in zip(pairs, leads, strict=True)
+                            if pair[0] == space
+                        ]
+                    )
+                    for space, _ in pairs
+                )
+            ),
+            3,
+        ),
+    }
+
+
+def _rounded(values: Any) -> list[float]:
+    return [round(float(value), 3) for value in values]

@@ -1,0 +1,210 @@
+"""Whether a job finds the best sooner when it learns from another: pairs of jobs on whole tables.
+
+The constants of `tuner.transfer` were chosen on pairs of `SPACES` (mg-6 and tree-mg, is-6 and
+ft-6) with other seeds; these are pairs of other spaces.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.search.build import table_path
+from benchmarks.search.in_process import in_process
+from benchmarks.search.players import Board, insight_of, ours
+from benchmarks.search.tables import Case, Table
+from benchmarks.tables_in_docs import write_table
+from searchspace.insight import Experience, experience_of
+from workers.simulator_client import simulator_version
+
+__all__ = [
+    "PAGE",
+    "PAIRS",
+    "RESULTS",
+    "SPACES_OF_PAIRS",
+    "TABLE",
+    "Pair",
+    "play_pairs",
+    "results_of",
+    "table",
+    "write_table_of",
+]
+
+RESULTS = Path(__file__).with_name("transfer.json")
+PAGE, TABLE = "tuner.md", "transfer"
+MOST_SHARE, MOST_HARM = 0.5, 1.1
+"""The bars: of the trials without learning, at most so many for related and for unrelated jobs."""
+_TRIALS = 100
+_CLOSE = 1.01
+_FIRST_JOBS = 5
+"""So many first jobs of a space teach all its second jobs, in turns."""
+_RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two jobs, of which the second learns from the first.
+
+    Attributes:
+        relation: What they have in common, in words.
+        source: A key of `TRANSFER`.
+        target: Likewise.
+        related: Whether learning is to help; else it is not to harm.
+    """
+
+    relation: str
+    source: str
+    target: str
+    related: bool = True
+
+
+PAIRS = (
+    Pair("same program, other machine", "new-ft", "old-ft"),
+    Pair("same program, other machine", "new-mg", "old-mg"),
+    Pair("other program, same machine", "new-is", "new-ft"),
+    Pair("larger class", "new-ft", "large-ft"),
+    Pair("unrelated", "old-lu", "new-ft", related=False),
+)
+SPACES_OF_PAIRS = tuple(dict.fromkeys(name for p in PAIRS for name in (p.source, p.target)))
+"""Whose tables are needed."""
+
+
+def _first(directory: Path, space: str, seed: int) -> Experience:
+    """What a first job of a hundred trials has to teach."""
+    case = Case(space, directory / space)
+    played = ours(Board(case, Table.load(table_path(case)), _TRIALS), seed)
+    found = experience_of(space, space, case.built.space, insight_of(case), played.trials)
+    assert found is not None, "a trial has run"
+    return found
+
+
+def _game(directory: Path, source: str | None, target: str, seed: int) -> dict[str, Any]:
+    learned = []
+    if source is not None:
+        first = seed % _FIRST_JOBS
+        kept = directory / source / f"experience-{first}.json"
+        if not kept.exists():
+            kept.write_text(json.dumps(_first(directory, source, first).to_json()))
+        learned = [Experience.from_json(json.loads(kept.read_text()))]
+    case = Case(target, directory / target)
+    known = Table.load(table_path(case))
+    board = Board(case, known, _TRIALS, _CLOSE * known.best)
+    # Not the seed of the first: that would be the same search where spaces are equal.
+    played = ours(board, 1000 + seed, experiences=learned)
+    reached = board.incumbents[-1] <= _CLOSE * known.best
+    trials = max(0, len(board.incumbents) - played.baselines)
+    return {
+        "source": source,
+        "target": target,
+        "seed": seed,
+        "table": known.identity(target),
+        "trials": trials if reached else None,
+        "weights": played.weights,
+    }
+
+
+def play_pairs(directory: Path, seeds: int, games: Path) -> None:
+    """Plays what a file of games does not hold yet, and adds each game to it."""
+    arms: dict[tuple[str | None, str], None] = dict.fromkeys((None, p.target) for p in PAIRS)
+    arms |= dict.fromkeys((pair.source, pair.target) for pair in PAIRS)
+    wanted = [(source, target, seed) for seed in range(seeds) for source, target in arms]
+    known = {(one["source"], one["target"], one["seed"]) for one in _games(games)}
+    with games.open("a") as file, in_process():
+        for source, target, seed in wanted:
+            if (source, target, seed) in known:
+                continue
+            game = _game(directory, source, target, seed)
+            file.write(json.dumps(game) + "\n")
+            file.flush()
+            print(f"{source or 'nothing'} -> {target}, seed {seed}: {game['trials']}", flush=True)
+
+
+def _games(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def results_of(games: Path) -> dict[str, Any]:
+    """What the games come to, with what they were made by."""
+    by_arm: dict[tuple[str | None, str], dict[int, dict[str, Any]]] = {}
+    for game in _games(games):
+        by_arm.setdefault((game["source"], game["target"]), {})[game["seed"]] = game
+    pairs = []
+    for pair in PAIRS:
+        alone = by_arm.get((None, pair.target), {})
+        learned = by_arm.get((pair.source, pair.target), {})
+        seeds = sorted(alone.keys() & learned.keys())
+        if not seeds:
+            continue
+        without = [_counted(alone[seed]) for seed in seeds]
+        with_it = [_counted(learned[seed]) for seed in seeds]
+        pairs.append(
+            {
+                **asdict(pair),
+                "table": alone[seeds[0]]["table"],
+                "without": without,
+                "with": with_it,
+                "share": _share(without, with_it),
+                "weight": statistics.mean(
+                    game["weights"][0] for game in learned.values() if game["weights"]
+                ),
+            }
+        )
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "simulator": simulator_version(),
+        "python": platform.python_version(),
+        "scikit-learn": version("scikit-learn"),
+        "most_trials": _TRIALS,
+        "first_jobs": _FIRST_JOBS,
+        "pairs": pairs,
+    }
+
+
+def _counted(game: dict[str, Any]) -> int:
+    """Search trials to within 1%; one more than a game has where it did not get there."""
+    return _TRIALS + 1 if game["trials"] is None else int(game["trials"])
+
+
+def _share(without: Sequence[int], with_it: Sequence[int]) -> list[float]:
+    """Mean trials with learning over those without, and its 95% interval (bootstrap of seeds)."""
+    one, other = np.array(without, dtype=float), np.array(with_it, dtype=float)
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(one), size=(_RESAMPLES, len(one)))
+    shares = other[drawn].mean(axis=1) / np.maximum(one[drawn].mean(axis=1), 1.0)
+    low, high = np.percentile(shares, (2.5, 97.5))
+    return [round(float(x), 3) for x in (other.mean() / max(one.mean(), 1.0), low, high)]
+
+
+def table(found: dict[str, Any]) -> str:
+    """The table of the documentation, in Markdown."""
+    lines = [
+        "| second job learns from | pair | jobs | trials without: mean, median | trials with: mean,"
+        " median | share of the mean (95% interval) | bar |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for pair in found["pairs"]:
+        share, low, high = pair["share"]
+        bar = MOST_SHARE if pair["related"] else MOST_HARM
+        without, with_it = pair["without"], pair["with"]
+        lines.append(
+            f"| {pair['relation']} | {pair['source']}, {pair['target']} | {len(without)} "
+            f"| {statistics.mean(without):.1f}, {statistics.median(without):.0f} "
+            f"| {statistics.mean(with_it):.1f}, {statistics.median(with_it):.0f} "
+            f"| {share:.2f} ({low:.2f} to {high:.2f}) "
+            f"| {bar:g}: {'met' if share <= bar else 'missed'} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def write_table_of(found: dict[str, Any]) -> None:
+    """Puts the table into the documentation."""
+    write_table(PAGE, TABLE, table(found))

@@ -1,0 +1,88 @@
+"""The options that name a cluster on which programs run: a testbed, or the user's own launcher."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from searchspace.errors import InvalidInput
+from searchspace.machine import Machine
+
+if TYPE_CHECKING:
+    from measuring.clusters import Cluster, Library
+
+__all__ = ["cluster_options", "hosts_in", "open_cluster"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cluster_options(function: F) -> F:
+    """`--testbed`, `--mpirun` and `--hosts`, handed over as `testbed`, `mpirun`, `hosts_file`."""
+    options = (
+        click.option("--testbed", metavar="N", help="Run on this testbed, which is up."),
+        click.option("--mpirun", metavar="'mpirun …'", help="Run by this launcher."),
+        click.option(
+            "--hosts",
+            "hosts_file",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="With --mpirun: a file with a host's name on each line, in the machine's order.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def open_cluster(
+    testbed: str | None, mpirun: str | None, hosts_file: Path | None, library: Library
+) -> tuple[Cluster, Machine | None]:
+    """Where programs run, and the machine that it is where that is known.
+
+    Raises:
+        UsageError: The options do not go together.
+        InvalidInput: There is no such testbed or launcher, or the file cannot be read.
+    """
+    if (testbed is None) == (mpirun is None):
+        raise click.UsageError("name a cluster: either --testbed, or --mpirun with --hosts")
+    if testbed is not None:
+        from measuring.testbed_cluster import TestbedCluster
+        from testbed.clusters import find
+
+        if hosts_file is not None:
+            raise click.UsageError("--hosts goes with --mpirun; a testbed knows its hosts")
+        emulated = TestbedCluster(find(testbed))
+        return emulated, emulated.testbed.scaled_machine
+    from measuring.mpirun_cluster import MpirunCluster
+
+    if hosts_file is None:
+        raise click.UsageError("--mpirun needs --hosts: a file with a host's name on each line")
+    words = shlex.split(mpirun or "")
+    if not words:
+        raise click.UsageError("--mpirun is empty; write the launcher, such as --mpirun mpirun")
+    hosts = hosts_in(hosts_file)
+    cores = max(map(hosts.count, hosts), default=1)
+    cluster = MpirunCluster(words, list(dict.fromkeys(hosts)), cores)
+    if cluster.library != library:
+        raise InvalidInput(f"the launcher is not of {library}, but of {cluster.library}")
+    return cluster, None
+
+
+def hosts_in(path: Path) -> list[str]:
+    """The names in a file, one a line; a name stands there once for each core of its host.
+
+    Raises:
+        InvalidInput: It cannot be read, or has none.
+    """
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "is not text"
+        raise InvalidInput(f"--hosts {path}: {why}") from None
+    hosts = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+    if not hosts:
+        raise InvalidInput(f"--hosts {path}: names no host")
+    return hosts

@@ -1,0 +1,157 @@
+"""Maintenance of what is stored: backup and restoration, retention, migration of the tables."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from cli.keys import seconds_of
+from cli.options import data_option, example, json_option, print_json, say
+from searchspace.errors import HamtuneError
+from service.settings import Settings
+
+__all__ = ["COMMANDS", "restore_backup"]
+
+
+@click.command(
+    epilog=example("hamtune backup hamtune.tar.gz", "hamtune restore hamtune.tar.gz --data new/")
+)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--no-check", is_flag=True, help="Do not try whether it can be restored.")
+@json_option
+@data_option
+def backup(file: Path, no_check: bool, as_json: bool, settings: Settings) -> None:
+    """Write the database and all artifacts to one archive, and try whether it can be restored.
+
+    The service may run meanwhile. The archive holds the digests of keys, no keys; guard it all the
+    same. Which kind of database it was does not matter to the one that it is restored into.
+    """
+    from service.runtime import open_storage
+    from storage.storage import Storage
+
+    storage = open_storage(settings)
+    try:
+        summary = storage.back_up(file)
+    finally:
+        storage.close()
+    if not no_check:
+        with tempfile.TemporaryDirectory(prefix="hamtune-check-") as directory:
+            trial = Storage.open(f"sqlite:///{directory}/check.db", f"{directory}/artifacts")
+            try:
+                if trial.restore(file) != summary:
+                    raise HamtuneError(f"{file} does not hold what was written to it")
+            finally:
+                trial.close()
+    if as_json:
+        print_json({"file": str(file), "checked": not no_check, **asdict(summary)})
+    else:
+        checked = "" if no_check else ", restored once to check it"
+        rows = sum(summary.rows.values())
+        say(f"hamtune: {file}: {rows} rows and {summary.artifacts} artifacts{checked}")
+
+
+def restore_backup(file: Path, as_json: bool, settings: Settings) -> None:
+    """Fill an empty database and artifact store from a backup, and say what was restored."""
+    from storage.storage import Storage
+
+    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    try:
+        summary = storage.restore(file)
+    finally:
+        storage.close()
+    if as_json:
+        print_json({"file": str(file), **asdict(summary)})
+    else:
+        rows = sum(summary.rows.values())
+        say(f"hamtune: {rows} rows and {summary.artifacts} artifacts are restored")
+
+
+@click.command(epilog=example("hamtune expire --jobs 180d --evaluations 2000d --audit 400d"))
+@click.option(
+    "--jobs", metavar="TIME", callback=seconds_of, help="Delete jobs that ended so long ago."
+)
+@click.option("--evaluations", metavar="TIME", callback=seconds_of, help="Forget outcomes as old.")
+@click.option(
+    "--audit", metavar="TIME", callback=seconds_of, help="Delete as old entries of the audit log."
+)
+@click.option("--dry-run", is_flag=True, help="Only tell which jobs and artifacts would go.")
+@json_option
+@data_option
+def expire(
+    jobs: float | None,
+    evaluations: float | None,
+    audit: float | None,
+    dry_run: bool,
+    as_json: bool,
+    settings: Settings,
+) -> None:
+    """Delete what was kept long enough, and artifacts that nothing refers to any more.
+
+    Of jobs only those that have ended, and in any case deleted ones that cannot be restored any
+    more; artifacts of the last day stay.
+    """
+    from service.runtime import open_storage
+    from storage.retention import Expired
+
+    now = time.time()
+    storage = open_storage(settings)
+    try:
+        if dry_run:
+            found = {
+                "jobs": [] if jobs is None else storage.expired_jobs(now - jobs),
+                "deleted": storage.lapsed_jobs(now),
+                "artifacts": storage.unreferenced_artifacts(),
+            }
+            print_json(found) if as_json else say(
+                f"hamtune: {len(found['jobs'])} jobs, {len(found['deleted'])} deleted jobs and "
+                f"{len(found['artifacts'])} artifacts"
+            )
+            return
+        gone, outcomes = storage.expire(
+            jobs=None if jobs is None else now - jobs,
+            evaluations=None if evaluations is None else now - evaluations,
+        )
+        expired = Expired(
+            jobs=gone,
+            deleted=storage.delete_lapsed_jobs(now),
+            evaluations=outcomes,
+            audit=0 if audit is None else storage.forget_audit(now - audit),
+            artifacts=storage.delete_unreferenced_artifacts(),
+        )
+    finally:
+        storage.close()
+    if as_json:
+        print_json(asdict(expired))
+    else:
+        found = {
+            "deleted jobs" if name == "deleted" else name: n for name, n in asdict(expired).items()
+        }
+        say("hamtune: deleted for good " + ", ".join(f"{n} {name}" for name, n in found.items()))
+
+
+@click.command(epilog=example("hamtune migrate"))
+@json_option
+@data_option
+def migrate(as_json: bool, settings: Settings) -> None:
+    """Bring the tables of the database up to date.
+
+    Every process also does so as it starts.
+    """
+    from service.runtime import open_storage
+
+    storage = open_storage(settings)
+    try:
+        kind, revision = storage.kind, storage.revision()
+    finally:
+        storage.close()
+    if as_json:
+        print_json({"database": kind, "revision": revision})
+    else:
+        say(f"hamtune: the tables ({kind}) are of revision {revision}")
+
+
+COMMANDS = [backup, expire, migrate]

@@ -1,0 +1,108 @@
+"""What a job has shown beside its trials, and what clusters have measured of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from hamtune_client import job_calls
+from hamtune_client.asynchronous_connection import AsyncConnection
+from hamtune_client.known import KnownJob
+from hamtune_client.listings import RowList
+from hamtune_client.models import JobRecord
+from hamtune_client.records import Convergence, Measured, Measurement, Outlook, RunningTrial
+
+__all__ = ["AsyncResults"]
+
+
+class AsyncResults(KnownJob):
+    """A job of which things are looked up."""
+
+    def __init__(self, client: AsyncConnection, record: JobRecord) -> None:
+        super().__init__(record)
+        self._client = client
+
+    async def log(self, which: Literal["build", "run"] = "build", *, after: int = 0) -> str:
+        """What building or running its program printed, without the first `after` characters."""
+        return await self._client.call(job_calls.job_log(self.id, which, after))
+
+    async def convergence(self, *, points: int | None = None) -> Convergence:
+        """Best so far by trial, wall clock and CPU seconds, with the baselines.
+
+        Args:
+            points: About so many of a long job, which draw the same curve; None for all.
+        """
+        return await self._client.call(job_calls.convergence(self.id, points))
+
+    async def outlook(self) -> Outlook:
+        """What more trials would bring, by the last model of the search and all before it."""
+        return await self._client.call(job_calls.outlook(self.id))
+
+    async def running(self) -> list[RunningTrial]:
+        """Which trials workers are at, and how far each has come."""
+        return await self._client.call(job_calls.running(self.id))
+
+    async def rows(
+        self,
+        *,
+        order: job_calls.Order = "newest",
+        state: str | None = None,
+        skip: int = 0,
+        limit: int = 50,
+    ) -> RowList:
+        """Some trials as rows, the newest or the fastest of all first; 200 at most."""
+        found = await self._client.call(job_calls.rows(self.id, order, state, skip, limit))
+        return RowList(found)
+
+    async def placement(self, number: int) -> dict[str, Any]:
+        """A trial on its network: loads of cables, hosts of ranks, traffic, hops.
+
+        Raises:
+            Refused: Its configuration gives no network (409).
+        """
+        return await self._client.call(job_calls.placement(self.id, number))
+
+    async def measured(self) -> Measured:
+        """How the measuring of finalists stands, and every run of a cluster."""
+        return await self._client.call(job_calls.measured(self.id))
+
+    async def add_measured(
+        self,
+        seconds: Sequence[float],
+        *,
+        cluster: str,
+        label: str,
+        trial: int | None = None,
+        simulated: float | None = None,
+    ) -> Measured:
+        """Tell what a configuration took on a cluster, as `hamtune validate` does.
+
+        They decide nothing; they show what a model is worth.
+
+        Args:
+            seconds: Of each run.
+            cluster: Its name.
+            label: What was run, for people.
+            trial: Whose configuration it was; None for the library's defaults.
+            simulated: Seconds that the simulation says, where that is known.
+        """
+        runs = {
+            "label": label,
+            "trial": trial,
+            "simulated": simulated,
+            "cluster": cluster,
+            "outcomes": [{"seconds": one} for one in seconds],
+        }
+        return await self._client.call(job_calls.add_measured(self.id, runs))
+
+    async def end_measuring(self) -> Measured:
+        """Wait for no further runs: what was measured decides, or else the simulation."""
+        return await self._client.call(job_calls.end_measuring(self.id))
+
+    async def measurements(self) -> list[Measurement]:
+        """What exports gained on clusters, newest first."""
+        return await self._client.call(job_calls.measurements(self.id))
+
+    async def add_measurement(self, gained: Mapping[str, Any]) -> Measurement:
+        """Tell what an export gained: the document that `hamtune verify --json` prints."""
+        return await self._client.call(job_calls.add_measurement(self.id, gained))

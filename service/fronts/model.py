@@ -1,0 +1,218 @@
+"""The front of a job, from its completed trials and the bills of their networks."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from searchspace.bills import Bill, Bills, Key, decisive, named_network, shared_bills
+from searchspace.configuration import Configuration
+from searchspace.errors import HamtuneError
+from searchspace.formats.trace_traffic import TracesTraffic
+from searchspace.front import Point, hypervolume, pareto_front
+from searchspace.machine import Machine
+from searchspace.parts import Parts
+from searchspace.platform import TrafficOf, complete
+from service.fronts.schemas import By, FrontPoint, FrontView, Reference
+from service.jobs.yardsticks import machine_of
+from service.tables.columns import read_trials
+from storage.errors import NotFound, Unavailable
+from storage.networks import StoredNetworks
+from storage.records import Job, Trial
+from storage.storage import Storage
+from storage.traces import traces_of
+
+__all__ = ["Priced", "front_view", "priced"]
+
+MOST_OTHERS = 500
+_MOST_NODES = 100_000
+"""Of all networks together that are built for one answer: some seconds where they are small."""
+_MOST_JOBS = 64
+_MOST_KNOWN = 4096
+"""Bills that are remembered of a job, and jobs that they are remembered of."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """The completed trials of a job with their bills.
+
+    Attributes:
+        objective: Of the job.
+        trials: How many completed trials of the search space there are.
+        networks: The fastest trial of each network of the search space.
+        baselines: Completed baselines outside it.
+        extent: The greatest seconds, cost and watts of all trials of the space.
+        unpriced: Trials whose network has no bill.
+        obstacle: Why, of one of them.
+    """
+
+    objective: list[str]
+    trials: int
+    networks: list[FrontPoint]
+    baselines: list[FrontPoint]
+    extent: tuple[float, float, float]
+    unpriced: int
+    obstacle: str | None
+
+
+def priced(storage: Storage, job_id: str) -> Priced:
+    """Adds up the networks of a job's completed trials.
+
+    Raises:
+        NotFound: There is no such job.
+    """
+    job = storage.get_job(job_id)
+    machine = machine_of(storage, job)
+    trials = [one for one in read_trials(storage, job_id) if one.state == "completed"]
+    trials = [one for one in trials if one.value is not None and (one.inside or _outside(one))]
+    found = _Bills(machine, _own_bills(storage, job, machine))
+    fastest: dict[Key, FrontPoint] = {}
+    baselines: list[FrontPoint] = []
+    extent = (0.0, 0.0, 0.0)
+    obstacles: list[str] = []
+    for trial in sorted(trials, key=lambda one: (one.value or 0.0, one.number)):
+        configuration = Configuration.from_json(trial.configuration)
+        key = decisive(complete(configuration, machine))
+        bill = found.of(key)
+        if isinstance(bill, str):
+            obstacles += [] if _outside(trial) else [bill]
+            continue
+        point = _point(trial, configuration, bill)
+        if _outside(trial):
+            baselines.append(point)
+            continue
+        slowest, dearest, hungriest = extent
+        extent = max(slowest, point.value), max(dearest, bill.cost), max(hungriest, bill.power)
+        fastest.setdefault(key, point)
+    return Priced(
+        objective=list(job.spec.get("objective", ["time"])),
+        trials=sum(not _outside(trial) for trial in trials),
+        networks=list(fastest.values()),
+        baselines=sorted(baselines, key=lambda one: one.trial),
+        extent=extent,
+        unpriced=len(obstacles),
+        obstacle=obstacles[0] if obstacles else None,
+    )
+
+
+def _outside(trial: Trial) -> bool:
+    """Whether a trial is a baseline outside the search space."""
+    return trial.kind == "baseline" and not trial.inside
+
+
+class _Bills:
+    """The bills of a job's networks, of so many that a request can wait for them."""
+
+    def __init__(self, machine: Machine, own: Bills) -> None:
+        self._shared = shared_bills(machine, machine.parts or Parts())
+        self._own = own
+        self._most = max(1, _MOST_NODES // machine.nodes)
+        self._seen: set[Key] = set()
+
+    def of(self, key: Key) -> Bill | str:
+        """The bill of what decides on a network, or why there is none."""
+        if key not in self._seen and len(self._seen) == self._most:
+            return f"only the {self._most:,} fastest networks are added up"
+        self._seen.add(key)
+        chosen = dict(key)
+        try:
+            bill = self._shared.of(chosen) or self._own.of(chosen)
+        except NotFound as error:
+            return str(error)
+        if bill is None:
+            return "its network cannot be built again"
+        return bill.obstacle or bill
+
+
+_OWN: OrderedDict[str, Bills] = OrderedDict()
+"""By job, the last ones asked for: their traces are read, and their networks added up, once."""
+_OWN_LOCK = threading.Lock()
+
+
+def _own_bills(storage: Storage, job: Job, machine: Machine) -> Bills:
+    """The bills of the networks that a job has had built: none is built for an answer."""
+    with _OWN_LOCK:
+        known = _OWN.get(job.id)
+    if known is None:
+        cache = StoredNetworks(storage, job.project)
+        traffic = _traffic(storage, job)
+        parts = machine.parts or Parts()
+        known = Bills(machine, parts, traffic=traffic, cache=cache, most_known=_MOST_KNOWN)
+        if traffic is None:  # which the job may yet have
+            return known
+    with _OWN_LOCK:
+        _OWN[job.id] = known
+        _OWN.move_to_end(job.id)
+        while len(_OWN) > _MOST_JOBS:
+            _OWN.popitem(last=False)
+    return known
+
+
+def _traffic(storage: Storage, job: Job) -> TrafficOf | None:
+    if job.application_id is None:
+        return None
+    try:
+        application = storage.get_application(job.application_id)
+        return TracesTraffic(traces_of(storage, application))
+    except Unavailable:
+        raise
+    except HamtuneError:  # networks made for it have no bill then
+        return None
+
+
+def front_view(
+    known: Priced, by: By | None, seconds: float | None = None, price: float | None = None
+) -> FrontView:
+    """The front of priced trials.
+
+    Args:
+        known: The trials.
+        by: What time is weighed against; None for what the job weighs, or cost.
+        seconds: Of the reference; None for the slowest trial.
+        price: Of the reference; None for the dearest trial.
+    """
+    by = by or ("power" if "power" in known.objective else "cost")
+    networks = sorted(known.networks, key=lambda one: (getattr(one, by), one.value, one.trial))
+    places: list[Point] = [(getattr(one, by), one.value) for one in networks]
+    chosen = pareto_front(places)
+    on_front = set(chosen)
+    slowest, dearest = known.extent[0], known.extent[2 if by == "power" else 1]
+    corner = (dearest if price is None else price, slowest if seconds is None else seconds)
+    area = hypervolume(places, corner)
+    ideal = min((p for p, _ in places), default=0.0), min((s for _, s in places), default=0.0)
+    box = hypervolume([ideal], corner)
+    others = [one for index, one in enumerate(networks) if index not in on_front]
+    return FrontView(
+        objective=known.objective,
+        by=by,
+        points=[networks[index] for index in chosen],
+        others=others[:MOST_OTHERS],
+        baselines=known.baselines,
+        reference=Reference(seconds=corner[1], price=corner[0]) if places else None,
+        hypervolume=area if places else None,
+        share=area / box if places and box else None,
+        trials=known.trials,
+        unpriced=known.unpriced,
+        note=_note(known),
+    )
+
+
+def _note(known: Priced) -> str | None:
+    if not known.trials:
+        return "no trial of the search space has completed yet"
+    if known.unpriced:
+        return f"{known.unpriced} of {known.trials} trials have no price: {known.obstacle}"
+    return None
+
+
+def _point(trial: Trial, configuration: Configuration, bill: Bill) -> FrontPoint:
+    return FrontPoint(
+        trial=trial.number,
+        label=trial.label,
+        value=trial.value or 0.0,
+        network=named_network(configuration),
+        configuration=trial.configuration,
+        **dataclasses.asdict(bill),
+    )

@@ -1,0 +1,67 @@
+// Programs and machines that are stored at the service, as the form chooses from them.
+import { count, plural } from "../lib/format.ts";
+import type { FieldProblem } from "../lib/api.ts";
+import type { Form } from "./form.ts";
+import type { Newest } from "./purposes.ts";
+
+export interface StoredProgram { id: string; name: string; kind: string; ranks?: number; summary?: { truncated?: boolean } }
+
+export interface StoredMachine {
+  id: string;
+  name: string;
+  machine: {
+    nodes: number;
+    cores_per_host?: number;
+    host_speed: number;
+    link_bandwidth: number;
+    link_latency?: number;
+    switch_latency?: number;
+    topology?: { edges: readonly (readonly number[])[]; switches?: number } | null;
+  };
+}
+
+/** What the service says of a job file in which nothing stored is chosen, in the words of the form. */
+export function worded(errors: readonly FieldProblem[], { source, application, machineSource, machine }: Form): FieldProblem[] {
+  const wanted: Record<string, string | false> = {
+    application: source === "stored" && !application && "choose one, or drop a trace or an archive of sources",
+    machine: machineSource === "stored" && !machine && "choose one, or drop a file with its network, such as the output of ibnetdiscover",
+  };
+  return errors.map((one) => ({ ...one, message: wanted[one.field] || one.message }));
+}
+
+/** The form, knowing of the stored machine that is chosen whether it has a network. */
+export function withFixed(form: Form, machines: readonly StoredMachine[]): Form {
+  const found = machines.find((one) => one.id === form.machine);
+  return found ? { ...form, fixed: Boolean(found.machine.topology) } : form;
+}
+
+/** Lists come newest first; one without a network is no cluster to tune. */
+export function newestOf(programs: readonly StoredProgram[], machines: readonly StoredMachine[]): Newest {
+  const machine = machines.find((one) => one.machine.topology);
+  return {
+    application: programs.find((one) => one.kind !== "builtin")?.id ?? "",
+    machine: machine?.id ?? "",
+    fixed: machine !== undefined,
+  };
+}
+
+const PREFIXES: readonly (readonly [number, string])[] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+
+/** A quantity with the prefix that keeps its digits few: `100 Gf`. */
+export function quantity(value: number, unit: string): string {
+  const [scale, prefix] = PREFIXES.find(([size]) => value >= size * 0.9995) ?? [1, ""];
+  return `${Number((value / scale).toPrecision(4))} ${prefix}${unit}`;
+}
+
+/** What is known of a machine, in a few words each. */
+export function factsOf({ machine }: StoredMachine): string[] {
+  const { nodes, cores_per_host: cores = 1, topology } = machine;
+  const network = topology
+    ? [...(topology.switches ? [`${count(topology.switches)} ${topology.switches === 1 ? "switch" : "switches"}`] : []), plural(topology.edges.reduce((sum, one) => sum + (one[2] ?? 1), 0), "cable")]
+    : ["no network of its own"];
+  return [
+    plural(nodes, "host"), ...network, `${count(cores)} ${cores === 1 ? "core" : "cores"} per host`,
+    `${quantity(machine.host_speed, "f")} a core`, `cables of ${quantity(8 * machine.link_bandwidth, "bps")}`,
+    `${quantity(machine.link_latency ?? 0, "s")} a cable and ${quantity(machine.switch_latency ?? 0, "s")} a switch`,
+  ];
+}

@@ -1,0 +1,1 @@
+"""The best configuration of a job, and how the job converged."""

@@ -1,0 +1,1 @@
+"""Scripts of users that propose configurations, or measure them."""

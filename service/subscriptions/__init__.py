@@ -1,0 +1,1 @@
+"""Who is told of jobs, by webhook or e-mail, and how."""

@@ -1,0 +1,1 @@
+"""Deleted jobs, which can be restored for a while."""

@@ -1,0 +1,62 @@
+"""Doctor, backup, restoration and retention from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from tests.cli.conftest import Hamtune
+
+
+def test_a_backup_is_checked_and_restored(hamtune: Hamtune, tmp_path: Path) -> None:
+    hamtune("keys", "create", "--project", "climate", "head")
+    file = tmp_path / "b.tar.gz"
+    made = hamtune.json("backup", file)
+    assert made["checked"]
+    assert made["rows"]["api_keys"] == 1
+    hamtune.environment = {"HAMTUNE_DATA": str(tmp_path / "new")}
+    assert hamtune.json("restore", file)["rows"] == made["rows"]
+    assert [key["name"] for key in hamtune.json("keys", "list")] == ["head"]
+    assert "is not empty" in hamtune.refused("restore", file, status=1)
+    deleted = hamtune.json("expire", "--jobs", "1d", "--evaluations", "1d", "--audit", "1d")
+    assert deleted == {"jobs": 0, "deleted": 0, "evaluations": 0, "audit": 0, "artifacts": 0}
+
+
+def test_the_doctor_tells_what_is_there_and_what_is_missing(hamtune: Hamtune) -> None:
+    found = hamtune.json("doctor")
+    checks = {check["name"]: check for check in found["checks"]}
+    assert found["healthy"]
+    assert {"python", "simulator", "sandbox", "database", "artifacts", "broker"} <= set(checks)
+    assert "simgrid-" in checks["simulator"]["text"]
+    assert checks["engine"] == {
+        "name": "engine",
+        "status": "ok",
+        "text": "express 1.2 on SimGrid 3.32",
+    }
+
+    hamtune.environment = {
+        "HAMTUNE_DATABASE_URL": "postgresql://h:secret@127.0.0.1:9/h",
+        "HAMTUNE_BROKER_URL": "redis://:secret@127.0.0.1:9/0",
+        "HAMTUNE_SIMULATOR": "/nosuch/simulator",
+    }
+    done = hamtune("doctor", "--json")
+    assert done.returncode == 1
+    assert "secret" not in done.stdout + done.stderr
+    failed = {one["name"] for one in json.loads(done.stdout)["checks"] if one["status"] == "failed"}
+    assert failed == {"simulator", "database", "broker"}
+
+
+def test_the_doctor_tells_why_our_engine_is_off(hamtune: Hamtune, tmp_path: Path) -> None:
+    """Before SimGrid a library is loaded that gives itself out as another release."""
+    source = Path(__file__).parents[1] / "workers/broken_simgrid.cpp"
+    other = tmp_path / "other.so"
+    subprocess.run(["c++", "-shared", "-fPIC", "-DVERSION", source, "-o", other], check=True)
+    hamtune.environment = {"LD_PRELOAD": str(other), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    found = hamtune.json("doctor")
+    (engine,) = (check for check in found["checks"] if check["name"] == "engine")
+    assert found["healthy"]
+    assert engine["status"] == "warning"
+    assert engine["text"].startswith(
+        "simgrid 3.32 (express off: it was built for SimGrid 3.32, and this is 3.99); "
+    )

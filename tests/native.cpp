@@ -1,0 +1,3 @@
+// The main program of the tests in C++.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>

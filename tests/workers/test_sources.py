@@ -1,0 +1,174 @@
+"""From which finished jobs a new one learns, and what is kept of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from searchspace.errors import InvalidInput
+from searchspace.formats.operations import encode
+from searchspace.formats.trace import TraceHeader, write_trace
+from searchspace.insight import Experience
+from searchspace.job import load_job
+from searchspace.space import SearchSpace
+from storage.project_storage import ProjectStorage
+from storage.records import DEFAULT_PROJECT, Job, Outcome
+from storage.storage import Storage
+from tests.tuner.analytic import SPEC, Evaluators, create_job
+from tests.workers.conftest import job_document
+from tuner.coordinator import Coordinator
+from workers.prepare import prepare_job
+from workers.sources import sources_of, store_experiences
+
+PLACES = {"machine": {**SPEC["machine"], "degree": 5}}
+PROGRAM = {"application": {"builtin": "mg", "class": "S", "ranks": 16}}
+
+
+def finished(storage: Storage, *, project: str = DEFAULT_PROJECT, **changes: Any) -> Job:
+    job = create_job(storage, project=project, **{"budget": {"trials": 10}, **changes})
+    leased = storage.acquire_lease("test", 600.0, job.id)
+    assert leased is not None
+    with Evaluators(storage, 2) as evaluators:
+        Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
+    return storage.get_job(job.id)
+
+
+def sources(storage: Storage, learn_from: Any, **changes: Any) -> list[str]:
+    spec = load_job({**SPEC, **changes, "learn_from": learn_from})
+    return [job.id for job in sources_of(ProjectStorage.of(storage, DEFAULT_PROJECT), spec)]
+
+
+def test_a_job_learns_from_those_it_names(storage: Storage) -> None:
+    one, other = finished(storage), finished(storage, **PLACES)
+    assert sources(storage, [other.id, one.id]) == [other.id, one.id]
+    assert sources(storage, "none") == []
+
+
+def test_where_it_is_left_open_the_most_alike_come_first_and_strangers_not_at_all(
+    storage: Storage,
+) -> None:
+    finished(storage, **PROGRAM, **PLACES)
+    neighbour = finished(storage, **PROGRAM)
+    elsewhere = finished(storage, **PLACES)
+    same = finished(storage)
+    larger = finished(storage, application={**SPEC["application"], "class": "W"})
+    assert sources(storage, "auto") == [larger.id, same.id, elsewhere.id, neighbour.id]
+
+
+@pytest.mark.parametrize("learn_from", ["named", "auto"])
+def test_jobs_of_other_projects_are_as_if_they_were_not(storage: Storage, learn_from: str) -> None:
+    storage.add_project("theirs")
+    foreign = finished(storage, project="theirs")
+    if learn_from == "auto":
+        assert sources(storage, "auto") == []
+        return
+    with pytest.raises(InvalidInput) as refused:
+        sources(storage, [foreign.id])
+    with pytest.raises(InvalidInput) as unknown:
+        sources(storage, ["1aaaaaaaaaaaaaaa"])
+    assert refused.value.field == unknown.value.field == "learn_from[0]"
+    assert refused.value.message.replace(foreign.id, "J") == unknown.value.message.replace(
+        "1aaaaaaaaaaaaaaa", "J"
+    )
+
+
+def test_a_job_that_has_not_ended_or_found_nothing_cannot_teach(storage: Storage) -> None:
+    queued = create_job(storage)
+    with pytest.raises(InvalidInput, match=re.escape("queued; wait until it has ended")):
+        sources(storage, [queued.id])
+    storage.transition(queued.id, "cancelled")
+    with pytest.raises(InvalidInput, match="without a trial to learn from"):
+        sources(storage, [queued.id])
+    assert sources(storage, "auto") == []
+
+
+def test_what_is_kept_outlives_the_job(storage: Storage) -> None:
+    job = finished(storage)
+    (told,) = store_experiences(storage, [job], optional=False)
+    storage.delete_job(job.id)
+    found = Experience.from_json(json.loads(storage.artifact_path(told["sha256"]).read_text()))
+    assert (found.job, found.name, len(found.times)) == (job.id, job.name, told["trials"])
+
+
+def test_a_job_whose_source_was_deleted_before_it_was_prepared_fails_and_says_so(
+    storage: Storage, trace: Path
+) -> None:
+    gone = finished(storage)
+    spec = load_job(job_document(trace, learn_from=[gone.id]))
+    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    storage.transition(job.id, "preparing")
+    storage.delete_job(gone.id)
+    prepare_job(storage, job.id)
+    failed = storage.get_job(job.id)
+    assert (failed.state, failed.error) == ("failed", f"learn_from[0]: there is no job {gone.id}")
+
+
+def test_what_is_kept_is_the_same_every_time(storage: Storage) -> None:
+    job = finished(storage)
+    assert store_experiences(storage, [job], optional=False) == store_experiences(
+        storage, [job], optional=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "must be 'none', 'auto', or a list"),
+        ("1aaaaaaaaaaaaaaa", "must be 'none', 'auto', or a list"),
+        (["a", "a"], "'a' is listed twice"),
+        ([str(number) for number in range(9)], "at most 8 jobs"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as refused:
+        load_job({**SPEC, "learn_from": given})
+    assert refused.value.field == "learn_from"
+
+
+def test_a_search_without_a_model_does_not_learn() -> None:
+    with pytest.raises(InvalidInput, match="needs the technique Surrogate") as refused:
+        load_job({**SPEC, "learn_from": "auto", "techniques": ["PureRandom"]})
+    assert refused.value.field == "learn_from"
+
+
+def test_a_job_with_algorithms_by_size_teaches(storage: Storage, tmp_path: Path) -> None:
+    calls = encode("allreduce", count=1, size=8) + encode("allreduce", count=1 << 17, size=8)
+    trace = tmp_path / "two.ht"
+    write_trace(trace, TraceHeader(ranks=4, program="two"), [calls + encode("finalize")] * 4)
+    document = job_document(trace)
+    document["search"] |= {"collectives": {"allreduce": ["rdb", "lr"]}, "by_size": True}
+    spec = load_job(document)
+    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    leased = storage.acquire_lease("test", 600.0, job.id)
+    assert leased is not None
+    assert leased.lease_token is not None
+    storage.transition(job.id, "preparing")
+    prepare_job(storage, job.id)
+    prepared = storage.get_job(job.id)
+    assert prepared.space is not None
+    names = {one["name"] for one in prepared.space["parameters"]}
+    assert "collectives.allreduce@4096" in names
+    chosen = SearchSpace.from_description(prepared.space["parameters"]).default()
+    storage.transition(job.id, "running", token=leased.lease_token)
+    trial = storage.propose_trial(
+        job.id,
+        leased.lease_token,
+        number=1,
+        kind="search",
+        label=None,
+        inside=True,
+        configuration=chosen.to_dict(),
+        configuration_sha256=chosen.sha256,
+        technique="Surrogate",
+        cutoff=None,
+    )
+    outcome = Outcome(status="completed", value=1.5)
+    storage.settle_trial(trial.id, leased.lease_token, outcome)
+    storage.transition(job.id, "completed", token=leased.lease_token)
+
+    (told,) = store_experiences(storage, [storage.get_job(job.id)], optional=False)
+    assert told["trials"] == 1
