@@ -20,6 +20,7 @@ def check_consistent(document: JobDocument) -> None:
     """Raises pydantic's error about the first section that does not go with another one."""
     for check in (
         _check_until,
+        _check_cutoff,
         _check_objective,
         _check_learning,
         _check_finalists,
@@ -32,6 +33,15 @@ def _check_until(document: JobDocument) -> None:
     without = None if document.external == "proposals" else without_model(document)
     if document.budget.until is not None and without is not None:
         raise field_error("; ".join(filter(None, without)), "budget.until")
+
+
+def _check_cutoff(document: JobDocument) -> None:
+    adaptive = document.cutoff == "adaptive"
+    if adaptive and document.cutoff_factor is None:
+        message = "is adaptive, and without a cutoff_factor every trial runs to its end; set one"
+        raise field_error(message, "cutoff")
+    if not adaptive and document.completed_share is not None:
+        raise field_error("counts only with cutoff: adaptive; add that", "completed_share")
 
 
 def without_model(document: JobDocument) -> tuple[str, str] | None:

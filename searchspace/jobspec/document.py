@@ -21,6 +21,7 @@ from searchspace.finalists import MEASURABLE, Finalists
 from searchspace.jobspec.application import Application, Workload
 from searchspace.jobspec.budget import Budget
 from searchspace.jobspec.limits import Limits
+from searchspace.jobspec.quantities import Part
 from searchspace.jobspec.reference import Reference
 from searchspace.jobspec.search import Search
 from searchspace.machine import Machine
@@ -107,6 +108,12 @@ class JobDocument(Description):
     cutoff_factor: float | None = Field(default=1.3, gt=0, allow_inf_nan=False)
     """A simulation stops at this many times the best value so far; null to let all finish. At 1.0
     the search learns next to nothing of what is cut off."""
+    cutoff: Literal["fixed", "adaptive"] = "fixed"
+    """Which search trials stop there. `fixed`: all. `adaptive`: a share of them runs to its end,
+    `completed_share`, so that charts and importance rest on a fair sample and not on the best."""
+    completed_share: Part | None = None
+    """With `cutoff: adaptive`, the part of the search's trials that run to their end at least;
+    null is `25%`. Among them are those that are fast enough anyway."""
     fidelity: Literal["full", "auto"] | None = None
     """How much of the trace a trial replays. `full` is the whole of it. `auto` searches on a
     truncated trace, where the application has loops that can be cut short, and then verifies the

@@ -24,7 +24,10 @@ from searchspace.machine import Machine
 from searchspace.parts import Parts
 from searchspace.terms import Terms
 
-__all__ = ["JobSpec"]
+__all__ = ["COMPLETED_SHARE", "JobSpec"]
+
+COMPLETED_SHARE = 0.25
+"""The part of the search's trials that `cutoff: adaptive` lets run to their end by default."""
 
 
 class JobSpec(JobDocument):
@@ -87,6 +90,13 @@ class JobSpec(JobDocument):
         """Trials in flight of a job that was created (`with_batch`)."""
         assert self.batch != "auto", "creating a job decides"
         return self.batch
+
+    @property
+    def share_to_complete(self) -> float | None:
+        """The part of the search's trials that run to their end at least; None for no such part."""
+        if self.cutoff == "fixed":
+            return None
+        return self.completed_share or COMPLETED_SHARE
 
     @property
     def terms(self) -> Terms | None:

@@ -39,12 +39,11 @@ def get_importance(job_id: JobId, storage: StorageDependency) -> Importance:
 
 
 def _learnt(storage: Storage, job_id: str) -> Importance:
-    return importance(
-        [
-            (dict(Configuration.from_json(trial.configuration)), trial.value)
-            for trial in comparable(
-                [one for one in read_trials(storage, job_id) if one.state == "completed"]
-            )
-            if trial.value
-        ]
-    )
+    trials = list(read_trials(storage, job_id))
+    rows = [
+        (dict(Configuration.from_json(trial.configuration)), trial.value)
+        for trial in comparable(trials)
+        if trial.value
+    ]
+    censored = sum(1 for one in trials if one.kind == "search" and one.state == "censored")
+    return importance(rows, censored=censored)

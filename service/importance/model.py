@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -32,6 +33,7 @@ EXAMPLE: dict[str, Any] = {
     "method": "permutation importance of a random forest on log time",
     "trials": 120,
     "available": 120,
+    "censored": 40,
     "score": 0.87,
     "parameters": [
         {"name": "topology", "importance": 0.71, "deviation": 0.05},
@@ -57,6 +59,7 @@ class Importance(BaseModel):
     available: int = Field(
         description=f"How many there are. Of more than {MOST} an even sample is learnt from."
     )
+    censored: int = Field(description="Trials of the search space that were stopped at a cutoff.")
     score: float | None = Field(
         description="R^2 on trials left out of learning (cross-validation): 1 is perfect, 0 says "
         "that the shares mean little."
@@ -68,27 +71,29 @@ class Importance(BaseModel):
 METHOD = "permutation importance of a random forest on log time"
 
 
-def importance(rows: Sequence[tuple[Mapping[str, Any], float]], *, seed: int = 0) -> Importance:
+def importance(
+    rows: Sequence[tuple[Mapping[str, Any], float]], *, censored: int = 0, seed: int = 0
+) -> Importance:
     """Learn the times of configurations and tell what matters.
 
     Args:
         rows: Configurations by parameter name, and their simulated seconds (above 0).
+        censored: How many more trials were stopped at a cutoff.
         seed: Decides trees and shuffling.
     """
-    available = len(rows)
-    step = max(1, math.ceil(available / MOST))
+    known = _Known(len(rows), censored)
+    step = max(1, math.ceil(known.completed / MOST))
     rows = _imputed(rows[::step])
     names = [name for name, values in _domains(rows).items() if len(values) > 1]
     if len(rows) < FEWEST:
-        return _none(
-            available,
-            f"{available} completed trial{'' if available == 1 else 's'} of the search space: at "
-            f"least {FEWEST} are needed",
+        return known.nothing(
+            f"{known.completed} completed trial{'' if known.completed == 1 else 's'} of the search "
+            f"space: at least {FEWEST} are needed"
         )
     if not names:
-        return _none(available, "no parameter has taken two values yet")
+        return known.nothing("no parameter has taken two values yet")
     if len({value for _, value in rows}) == 1:
-        return _none(available, "all completed trials took the same time")
+        return known.nothing("all completed trials took the same time")
     # Loading these takes a second or two, which other requests should not pay for.
     import numpy as np
     from sklearn.ensemble import RandomForestRegressor
@@ -119,27 +124,52 @@ def importance(rows: Sequence[tuple[Mapping[str, Any], float]], *, seed: int = 0
     return Importance(
         method=METHOD,
         trials=len(rows),
-        available=available,
+        available=known.completed,
+        censored=censored,
         score=score,
         parameters=ranked,
-        note=_weakness(score, len(rows)),
+        note=known.weakness(score, len(rows)),
     )
 
 
-def _weakness(score: float, trials: int) -> str | None:
-    """Why the shares are to be taken as a hint only; None where they can be believed."""
-    causes = []
-    if score < BELIEVED:
-        causes.append(f"the forest explains little of trials left out (R^2 {score:.2f})")
-    if trials < MANY:
-        causes.append(f"{trials} trials are few")
-    return f"this says little: {' and '.join(causes)}" if causes else None
+@dataclass(frozen=True)
+class _Known:
+    """Trials of the search space: those that completed, and those that were cut off."""
 
+    completed: int
+    censored: int
 
-def _none(available: int, note: str) -> Importance:
-    return Importance(
-        method=METHOD, trials=available, available=available, score=None, parameters=[], note=note
-    )
+    def weakness(self, score: float, trials: int) -> str | None:
+        """Why the shares are to be taken as a hint only; None where they can be believed."""
+        causes = []
+        if score < BELIEVED:
+            causes.append(f"the forest explains little of trials left out (R^2 {score:.2f})")
+        if trials < MANY:
+            causes.append(f"{trials} trials are few")
+        if not causes:
+            return None
+        return f"this says little: {' and '.join(causes)}{self._starved()}"
+
+    def nothing(self, note: str) -> Importance:
+        """The answer where there is none."""
+        return Importance(
+            method=METHOD,
+            trials=self.completed,
+            available=self.completed,
+            censored=self.censored,
+            score=None,
+            parameters=[],
+            note=note + self._starved(),
+        )
+
+    def _starved(self) -> str:
+        """What helps where most trials were cut off."""
+        if self.censored <= self.completed:
+            return ""
+        return (
+            f"; {self.censored:,} more were cut off, of which a share runs to its end in a job "
+            "with cutoff: adaptive"
+        )
 
 
 def _imputed(

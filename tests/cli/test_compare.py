@@ -32,7 +32,8 @@ def second(ran: Hamtune) -> dict[str, Any]:
 def limited(ran: Hamtune) -> str:
     """A job whose limit ends every evaluation; its id."""
     job = tiny_job() | {"name": "limited", "limits": {"wall_seconds": 1e-6}}
-    job["application"] = {"builtin": "ft", "class": "S", "ranks": 4}  # which no cache answers
+    # No cache answers it, and no evaluation of it is done before its limit is looked at.
+    job["application"] = {"builtin": "lu", "class": "A", "ranks": 4}
     assert ran("run", ran.job_file(job)).returncode == 1
     return str(ran.json("jobs", "--name", "limited")[0]["id"])
 

@@ -151,6 +151,18 @@ def test_importance_says_when_it_cannot_be_known(
     )
 
 
+def test_importance_says_what_helps_where_most_trials_were_cut_off() -> None:
+    rows = [({"mpi": str(n % 2)}, 1.0 + n) for n in range(20)]
+    assert importance(rows, censored=20).note == importance(rows).note
+    starved = importance(rows, censored=1_234)
+    assert starved.censored == 1_234
+    assert starved.note is not None
+    assert starved.note.endswith(
+        "20 trials are few; 1,234 more were cut off, of which a share runs to its end in a job "
+        "with cutoff: adaptive"
+    )
+
+
 def test_a_trial_of_a_job_that_is_not_prepared_is_on_no_network(
     client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
 ) -> None:

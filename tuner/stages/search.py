@@ -5,6 +5,7 @@ from __future__ import annotations
 from searchspace.configuration import Configuration
 from searchspace.job import BuiltSpace
 from storage.records import OutlookPoint, Trial
+from tuner.completed_share import CompletedShare
 from tuner.objective import TrialResult, cutoff
 from tuner.scripts import ProposedByScripts
 from tuner.search import Point, Search
@@ -42,6 +43,8 @@ class Searching:
         self._weights = weights
         self._estimates = estimates
         self._exhausted = False
+        share = course.spec.share_to_complete
+        self._share = None if share is None else CompletedShare(share, course.spec.batch_size)
 
     def begin(self) -> None:
         """At once."""
@@ -86,8 +89,12 @@ class Searching:
     def _cutoff(self, configuration: Configuration) -> float | None:
         """By the value that a point has to come near to: the best, or that of what costs no more.
 
+        None for what runs to its end.
+
         A trial that is stored has its own, for which no network need be built again.
         """
+        if self._share is not None and self._share.whole(self._course.number + 1):
+            return None
         if self._course.next_is_stored:
             return None
         rival = self._course.best_known()
@@ -98,6 +105,8 @@ class Searching:
     def tell(self, asked: Asked, trial: Trial, result: TrialResult) -> None:
         """Tell the search, and remember the best."""
         value = result.value
+        if self._share is not None and trial.kind == "search":
+            self._share.tell(trial.number, result.status)
         if asked.inside:
             if value is not None:
                 found = (value, trial.number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -34,8 +35,10 @@ def shown(picture: Locator) -> list[float]:
 
 def until_shown(page: Page, picture: Locator, wanted: Callable[[list[float]], bool]) -> list[float]:
     """The part of a drawing once it is what is wanted: it is painted with the next frame."""
+    end = time.monotonic() + PATIENCE / 1000
     box = shown(picture)
     while not wanted(box):
+        assert time.monotonic() < end, f"the drawing stays at {box}"
         page.evaluate("() => new Promise(requestAnimationFrame)")
         box = shown(picture)
     return box
@@ -149,6 +152,7 @@ def test_two_fingers_zoom_and_one_pans_on_a_phone(
     page = open_page(f"{service.url}/#/jobs/{drawn['id']}/best", **phone).page
     network = page.get_by_role("application", name=re.compile("^Best: trial"))
     network.evaluate("picture => picture.scrollIntoView({ block: 'center' })")
+    network.tap(trial=True)  # waits until it moves no more and nothing lies over it
     box = network.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -48,7 +48,7 @@ function Shares({ job, finished }: { job: Job; finished: number }) {
       </div>
       {data.parameters.length > 0 && <Saving name={`${job.id}-importance`} figure={() => importanceFigure(job.name, data)}
         table={() => [["parameter", "importance", "deviation"], ...data.parameters.map((one) => [one.name, one.importance, one.deviation])]} />}
-      {data.parameters.length > 0 && <p class="small-text quiet">{data.method}, of {data.trials < data.available ? `an even sample of ${count(data.trials)} of the ${count(data.available)}` : count(data.trials)} completed trials of the search space (censored ones say too little); R² on trials left out {data.score?.toFixed(2) ?? "–"}.</p>}
+      {data.parameters.length > 0 && <p class="small-text quiet">{data.method}, of {data.trials < data.available ? `an even sample of ${count(data.trials)} of the ${count(data.available)}` : count(data.trials)} completed trials of the search space{data.censored > 0 && ` (${count(data.censored)} that were cut off tell too little)`}; R² on trials left out {data.score?.toFixed(2) ?? "–"}.</p>}
     </>
   );
 }

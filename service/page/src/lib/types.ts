@@ -301,6 +301,7 @@ export interface Importance {
   method: string;
   trials: number;
   available: number;
+  censored: number;
   score: number | null;
   parameters: { name: string; importance: number; deviation: number }[];
   note: string | null;
