@@ -85,15 +85,9 @@ def importance(
     step = max(1, math.ceil(known.completed / MOST))
     rows = _imputed(rows[::step])
     names = [name for name, values in _domains(rows).items() if len(values) > 1]
-    if len(rows) < FEWEST:
-        return known.nothing(
-            f"{known.completed} completed trial{'' if known.completed == 1 else 's'} of the search "
-            f"space: at least {FEWEST} are needed"
-        )
-    if not names:
-        return known.nothing("no parameter has taken two values yet")
-    if len({value for _, value in rows}) == 1:
-        return known.nothing("all completed trials took the same time")
+    untold = known.untold(rows, names)
+    if untold is not None:
+        return untold
     # Loading these takes a second or two, which other requests should not pay for.
     import numpy as np
     from sklearn.ensemble import RandomForestRegressor
@@ -150,8 +144,23 @@ class _Known:
             return None
         return f"this says little: {' and '.join(causes)}{self._starved()}"
 
-    def nothing(self, note: str) -> Importance:
-        """The answer where there is none."""
+    def untold(
+        self, rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequence[str]
+    ) -> Importance | None:
+        """The answer where nothing can be learnt; `names` are parameters with two values."""
+        if len(rows) < FEWEST:
+            plural = "" if self.completed == 1 else "s"
+            return self._nothing(
+                f"{self.completed} completed trial{plural} of the search space: at least {FEWEST} "
+                "are needed"
+            )
+        if not names:
+            return self._nothing("no parameter has taken two values yet")
+        if len({value for _, value in rows}) == 1:
+            return self._nothing("all completed trials took the same time")
+        return None
+
+    def _nothing(self, note: str) -> Importance:
         return Importance(
             method=METHOD,
             trials=self.completed,
