@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from searchspace.collectives.algorithm import Algorithm
 from searchspace.collectives.rules import Rule
 
-__all__ = ["IMPLEMENTATIONS", "LIBRARIES", "OF_SMPI", "SELECTORS", "decision_tables", "release"]
+__all__ = [
+    "IMPLEMENTATIONS",
+    "LIBRARIES",
+    "OF_SMPI",
+    "SELECTORS",
+    "decision_tables",
+    "imitated",
+    "release",
+]
 
 OF_SMPI = ("mpich", "ompi", "mvapich2", "impi")
 """MPI implementations whose choice of algorithms SMPI can imitate (`smpi/coll-selector`)."""
@@ -46,6 +54,18 @@ def decision_tables(rules: Mapping[str, Sequence[Rule]] | None = None) -> list[A
         )
         for name in SELECTORS
     ]
+
+
+def imitated(name: str) -> str:
+    """Whose algorithms run where a job file has `mpi: NAME` and names none itself, for people."""
+    if name not in IMPLEMENTATIONS:
+        return (
+            "SMPI's own, which are those of no MPI library: one plain algorithm for most "
+            "collectives, whatever the message size; exports leave them to the library"
+        )
+    newer = next((one for one, older in LIBRARIES.items() if older == name), None)
+    advice = f"; {newer} stands for a newer one" if newer else ""
+    return f"what {release(name)} chooses for each call, by message size and ranks{advice}"
 
 
 def release(name: str) -> str:

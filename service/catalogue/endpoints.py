@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from searchspace.builtins import BUILTINS, MORE_CLASSES, PARAMETERS, Builtin
 from searchspace.collectives import COLLECTIVES, DEFAULT, SELECTORS
 from searchspace.collectives.equivalents import TARGETS
+from searchspace.collectives.tables import imitated
 from searchspace.errors import InvalidInput
 from searchspace.mapping import MAPPERS
 from searchspace.ordering import ORDERINGS
@@ -136,7 +137,7 @@ _EXAMPLE: dict[str, Any] = {
     ],
     "orderings": [{"name": "original", "description": "as the network is numbered"}],
     "mappings": [{"name": "by-order", "description": "rank r on core r", "uses_traffic": False}],
-    "mpi": [{"name": "default", "description": "SMPI's own choice of algorithms"}],
+    "mpi": [{"name": "openmpi-4.1", "description": imitated("openmpi-4.1")}],
     "collectives": [
         {
             "name": "allreduce",
@@ -191,10 +192,7 @@ def _catalogue(body_limit: int, upload_limit: int) -> Catalogue:
             Mapping(name=m.name, description=m.description, uses_traffic=m.uses_traffic)
             for m in MAPPERS.values()
         ],
-        mpi=[
-            Named(name=DEFAULT, description="SMPI's own choice of algorithms"),
-            *(Named(name=name, description=f"the choices of {name}") for name in SELECTORS),
-        ],
+        mpi=[Named(name=name, description=imitated(name)) for name in (DEFAULT, *SELECTORS)],
         collectives=[
             Collective(
                 name=one.name,

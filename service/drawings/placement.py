@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from searchspace.collectives import COLLECTIVES, DEFAULT
 from searchspace.collectives.by_size import lines_of, range_text, ranges_of
+from searchspace.collectives.tables import release
 from searchspace.configuration import Configuration
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.kernels import hop_distances
@@ -191,7 +192,7 @@ def _heat_map(hosts: int, rank_hosts: NDArray[Any], traffic: Traffic) -> HeatMap
 def _choices(configuration: Configuration) -> list[Choice]:
     """The collectives that the configuration decides, in words."""
     mpi = str(configuration.get("mpi", DEFAULT))
-    whose = "SMPI's own choice" if mpi == DEFAULT else f"what {mpi} chooses by its tables"
+    whose = "SMPI's own choice" if mpi == DEFAULT else f"what {release(mpi)} chooses by its tables"
     found = []
     for name in ranges_of(configuration):
         known = COLLECTIVES[name].algorithms
