@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from service.auth.access import needs
@@ -13,6 +15,7 @@ from service.machines.schemas import (
     EXAMPLE,
     FILES_EXAMPLE,
     REQUEST_EXAMPLE,
+    SUMMARY_EXAMPLE,
     MachineFilesView,
     MachinePage,
     MachineView,
@@ -145,15 +148,23 @@ async def upload_machine_files(
     summary="List machines",
     response_model=MachinePage,
     responses=answers(
-        {"items": [EXAMPLE], "cursor": None}, 422, description="A page of machines, newest first."
+        {"items": [SUMMARY_EXAMPLE, EXAMPLE], "cursor": None},
+        422,
+        description="A page of machines, newest first.",
     ),
 )
 def list_machines(
-    storage: StorageDependency, limit: Limit = 50, cursor: Cursor = None
+    storage: StorageDependency,
+    summary: Annotated[
+        bool, Query(description="Without what grows with a machine, such as cables and host names.")
+    ] = False,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> MachinePage:
     """Stored machines, newest first."""
     page = storage.list_machines(limit=limit, cursor=cursor)
-    return MachinePage(items=[MachineView.of(item) for item in page.items], cursor=page.cursor)
+    items = [MachineView.of(item, summary=summary) for item in page.items]
+    return MachinePage(items=items, cursor=page.cursor)
 
 
 @router.get(

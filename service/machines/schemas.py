@@ -12,8 +12,10 @@ __all__ = [
     "EXAMPLE",
     "FILES_EXAMPLE",
     "REQUEST_EXAMPLE",
+    "SUMMARY_EXAMPLE",
     "HostFileView",
     "MachineFilesView",
+    "MachineNetworkView",
     "MachinePage",
     "MachineView",
     "NetworkFileView",
@@ -45,9 +47,15 @@ EXAMPLE: dict[str, Any] = {
         "switch_bandwidth": 1.25e15,
         "model": "smpi-default",
     },
+    "network": None,
     "created_at": 1790000000.0,
 }
 
+SUMMARY_EXAMPLE: dict[str, Any] = {
+    **EXAMPLE,
+    "name": "bluebird",
+    "network": {"switches": 6, "cables": 96},
+}
 
 FILES_EXAMPLE: dict[str, Any] = {
     "machine": EXAMPLE,
@@ -57,23 +65,49 @@ FILES_EXAMPLE: dict[str, Any] = {
 }
 
 
+class MachineNetworkView(BaseModel):
+    """The size of the network that a machine has."""
+
+    switches: int = Field(description="Switches without a host; 0 where each host is one.")
+    cables: int
+
+    @classmethod
+    def of(cls, topology: dict[str, Any] | None) -> MachineNetworkView | None:
+        """The size of a network as a canonical description has it; None without one."""
+        if topology is None:
+            return None
+        widths = (edge[2] if len(edge) == 3 else 1 for edge in topology["edges"])
+        return cls(switches=topology.get("switches", 0), cables=sum(widths))
+
+
 class MachineView(BaseModel):
     """A machine description under a name, to be used by jobs as `machine: {id: ...}`."""
 
     id: str
     name: str
     sha256: str = Field(description="SHA-256 of the canonical description.")
-    machine: dict[str, Any] = Field(description="The canonical description, in SI base units.")
+    machine: dict[str, Any] = Field(
+        description="The canonical description, in SI base units; in a summary its plain numbers "
+        "and words alone."
+    )
+    network: MachineNetworkView | None = Field(
+        description="The size of its network; null where it has none of its own."
+    )
     created_at: float = Field(description="Seconds since the epoch.")
 
     @classmethod
-    def of(cls, machine: Machine) -> MachineView:
-        """The view of a stored machine."""
+    def of(cls, machine: Machine, *, summary: bool = False) -> MachineView:
+        """The view of a stored machine, or a summary of it: without lists and what is nested."""
+        whole = machine.description
+        plain = {
+            name: value for name, value in whole.items() if isinstance(value, int | float | str)
+        }
         return cls(
             id=machine.id,
             name=machine.name,
             sha256=machine.sha256,
-            machine=machine.description,
+            machine=plain if summary else whole,
+            network=MachineNetworkView.of(whole.get("topology")),
             created_at=machine.created_at,
         )
 

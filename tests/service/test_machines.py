@@ -51,6 +51,34 @@ def test_a_machine_is_kept_in_base_units(client: TestClient) -> None:
     assert client.get(URL).json() == {"items": [machine], "cursor": None}
 
 
+def test_a_list_leaves_out_what_grows_with_a_machine_where_sizes_are_enough(
+    client: TestClient,
+) -> None:
+    network = {
+        "edges": [[0, 2], [1, 3], [2, 3, 4]],
+        "switches": 2,
+        "host_names": ["n01", "n02"],
+    }
+    given = {**MACHINE, "nodes": 2, "host_speeds": ["1Gf", "2Gf"], "topology": network}
+    del given["degree"]
+    whole = client.post(URL, json={"name": "given", "machine": given}).json()
+    assert whole["network"] == {"switches": 2, "cables": 6}
+    assert client.get(f"{URL}/{whole['id']}").json() == whole
+    assert client.get(URL).json()["items"] == [whole]
+    [listed] = client.get(URL, params={"summary": True}).json()["items"]
+    left_out = {"topology", "host_speeds"}
+    assert left_out <= whole["machine"].keys() and not left_out & listed["machine"].keys()
+    assert listed["machine"].items() <= whole["machine"].items()
+    assert {"nodes", "cores_per_host", "host_speed", "link_bandwidth"} <= listed["machine"].keys()
+    assert {**listed, "machine": None} == {**whole, "machine": None}
+
+
+def test_a_machine_without_a_network_says_so(client: TestClient) -> None:
+    client.post(URL, json={"name": "hu", "machine": MACHINE})
+    [listed] = client.get(URL, params={"summary": True}).json()["items"]
+    assert listed["network"] is None
+
+
 def test_yaml_says_the_same_as_json(client: TestClient) -> None:
     first = client.post(URL, json={"name": "hu", "machine": MACHINE}).json()
     text = f"name: hu\nmachine: {json.dumps(MACHINE)}\n"
