@@ -17,6 +17,7 @@ const SCHEMA: Schema = {
     Search: {
       type: "object",
       properties: {
+        collectives: { type: "object", properties: { bcast: { enum: ["all", "default", "flattree", "ompi"] } } },
         topology: {
           description: "Families of networks.", default: null,
           anyOf: [{ enum: ["random", "torus-2d"] }, { $ref: "#/$defs/TopologyChoice" }, { type: "array", items: { anyOf: [{ enum: ["random", "torus-2d"] }, { $ref: "#/$defs/TopologyChoice" }] } }, { type: "null" }],
@@ -47,7 +48,9 @@ const NAMES: Names = {
     { name: "random", description: "drawn by lot", uses_degree: true, uses_seed: true, indirect: false },
     { name: "torus-2d", description: "a torus", uses_degree: false, uses_seed: false, indirect: false },
   ],
-  orderings: [], mappings: [], mpi: [], targets: [], collectives: [],
+  orderings: [], mappings: [], targets: [],
+  mpi: [{ name: "default", description: "SMPI's own" }, { name: "ompi", description: "what Open MPI chooses" }],
+  collectives: [{ name: "bcast", description: "from one to all", algorithms: [{ name: "flattree", description: "in turn" }] }],
 };
 
 /** What is suggested at the bar in a text. */
@@ -68,7 +71,7 @@ function taken(text: string, label: string): string {
   return whole.slice(0, found.from) + one.insert + whole.slice(found.to);
 }
 
-const SEARCH = ["topology"];
+const SEARCH = ["collectives", "topology"];
 
 test("keys are those of the place, whatever is written around it", () => {
   for (const text of [
@@ -124,6 +127,24 @@ test("quantities need no quotes, other values keep theirs", () => {
   assert.equal(written(["0s", "x y", "16"]), "[0s, x y, \"16\"]");
 });
 
+test("where a list is to begin or to go on, its items come with their dash", () => {
+  for (const text of ["applications:\n  |", "applications:\n  ap|", "applications:\n|", "applications:\n  - weight: 1\n  |", "applications:\n  -|", "applications:\n  |\n  - weight: 1\n"]) {
+    assert.ok(at(text).some((one) => one.label === "- application"), text);
+  }
+  assert.deepEqual(labels("applications:\n  |"), ["- application", "- weight"]);
+  assert.equal(taken("applications:\n  |", "- weight"), "applications:\n  - weight: ");
+  assert.equal(taken("applications:\n|", "- weight"), "applications:\n  - weight: ");
+  assert.equal(taken("applications:\n  we|", "- weight"), "applications:\n  - weight: ");
+  assert.equal(taken("applications:\n  -|", "- weight"), "applications:\n  - weight: ");
+  assert.equal(taken("applications:\n  |", "- application"), "applications:\n  - application:\n      ");
+  assert.equal(taken("name: x\nappl|\nspeed: 1\n", "applications"), "name: x\napplications:\n  - \nspeed: 1\n");
+  assert.deepEqual(labels("search:\n  topology:\n    - random\n    |"), ["- family", "- instances", "- random", "- torus-2d"]);
+  // What holds no list gets no items, and where other values fit these are told.
+  for (const text of ["search:\n  |", "nonesuch:\n  |", "search:\n  topology:\n    |", "on:\n  |", "applications: [|"]) {
+    assert.ok(labels(text).every((label) => !label.startsWith("- ")), text);
+  }
+});
+
 test("below a key without a value, what may stand there comes first and is indented", () => {
   assert.deepEqual(at("search:\n|").filter((one) => one.below).map((one) => one.label), SEARCH);
   assert.ok(labels("search:\n|").includes("speed")); // whoever goes on without a value may
@@ -160,6 +181,10 @@ test("the catalogue adds fields of programs and what names mean", () => {
   assert.deepEqual(labels("application:\n  builtin: cg\n  class: |", schema), ["S", "W"]);
   assert.deepEqual(at("application: {builtin: |", schema).map((one) => [one.label, one.detail]), [["cg", "conjugate gradient"], ["ep", "random numbers"]]);
   assert.deepEqual(at("search: {topology: [|", schema).map((one) => one.detail), ["drawn by lot", "a torus"]);
+  assert.deepEqual(at("search: {collectives: {bcast: |", schema).map((one) => [one.label, one.detail]), [
+    ["all", "default and every algorithm that works, but for the tables of libraries"], ["default", "left to the MPI implementation, of search.mpi"],
+    ["flattree", "in turn"], ["ompi", "what Open MPI chooses"],
+  ]);
   assert.deepEqual(labels("search: {topology: [{family: |", schema), ["random", "torus-2d"]);
   assert.equal(SCHEMA.$defs?.["BuiltinApplication"]?.oneOf, undefined); // the schema itself stays as it is
 });

@@ -209,6 +209,31 @@ def test_below_a_key_its_own_keys_are_completed(
     expect_typed(page, "name: x\nmachine:\n  nodes: ")
 
 
+def test_below_a_key_that_holds_a_list_its_items_are_completed_with_their_dash(
+    service: Service, open_page: Callable[..., Window]
+) -> None:
+    page = opened(service, open_page, "name: x\n")
+    editor(page).press_sequentially("applications:", delay=40)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+Space")
+    for name in ("- application", "- name", "- start", "- weight"):
+        expect(suggested(page, name).first).to_be_visible()
+    editor(page).press_sequentially("nam", delay=40)
+    expect(suggested(page, "- name").first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect_typed(page, "name: x\napplications:\n  - name: ")
+    # The key alone begins the list, and a further line an item.
+    retype(page, "name: x\n")
+    editor(page).press_sequentially("applications", delay=40)
+    expect(suggested(page, "applications").first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect_typed(page, "name: x\napplications:\n  - ")
+    expect(suggested(page, "weight").first).to_be_visible()
+    retype(page, "applications:\n  - name: a\n  ")
+    page.keyboard.press("Control+Space")
+    expect(suggested(page, "- application").first).to_be_visible()
+
+
 def test_problems_are_listed_by_line_and_told_below_it(
     service: Service, open_page: Callable[..., Window]
 ) -> None:

@@ -4,6 +4,9 @@ import type { Catalogue, Named, ProgramField } from "./types.ts";
 
 export type Names = Pick<Catalogue, "programs" | "topologies" | "orderings" | "mappings" | "mpi" | "targets" | "collectives">;
 
+const LEFT: Named = { name: "default", description: "left to the MPI implementation, of search.mpi" };
+const ALL: Named = { name: "all", description: "default and every algorithm that works, but for the tables of libraries" };
+
 /** A copy of the schema; parts that it does not have are left alone. */
 export function described(schema: Schema, names: Names): Schema {
   const whole = structuredClone(schema);
@@ -12,10 +15,12 @@ export function described(schema: Schema, names: Names): Schema {
   for (const [field, known] of [["topology", names.topologies], ["ordering", names.orderings], ["mapping", names.mappings], ["mpi", names.mpi], ["target", names.targets]] as const) {
     explain(search[field], known);
   }
+  // A library's own table may stand in the place of an algorithm.
+  const tables = names.mpi.filter((one) => one.name !== LEFT.name);
   for (const { name, description, algorithms } of names.collectives) {
     const field = search["collectives"]?.properties?.[name];
     if (field) field.description ??= description;
-    explain(field, algorithms);
+    explain(field, [LEFT, ALL, ...algorithms, ...tables]);
   }
   choose(defs["TopologyChoice"]?.properties?.["family"], names.topologies);
   choose(defs["MappingChoice"]?.properties?.["mapper"], names.mappings);

@@ -34,7 +34,7 @@ export function written(value: Json): string {
 
 /** What may stand at a position, in place of the word that it is in; null where nothing is known. */
 export function suggest(schema: Schema, text: string, position: number): Suggestions | null {
-  const here = standing(schema, text, position);
+  const here = there(schema, text, position);
   const under = underKey(schema, text, position);
   if (!under) return here;
   const names = new Set(under.options.map((one) => one.label));
@@ -53,10 +53,32 @@ function underKey(schema: Schema, text: string, position: number): Suggestions |
   if (column > key || (column === key && next.startsWith("-", column))) return null;
   const gap = " ".repeat(indentBelow(lines.at(-2) ?? "") - width);
   const start = position - (lines.at(-1)?.length ?? 0);
-  const found = standing(schema, text.slice(0, start) + gap + text.slice(start), position + gap.length);
+  const found = there(schema, text.slice(0, start) + gap + text.slice(start), position + gap.length);
   return found && {
     from: found.from - gap.length, to: found.to - gap.length,
     options: found.options.map((one) => ({ ...one, insert: gap + one.insert, below: true })),
+  };
+}
+
+/** What may stand in a place as it is, or else as an item of a list that is to begin or to go on there. */
+function there(schema: Schema, text: string, position: number): Suggestions | null {
+  const here = standing(schema, text, position);
+  return here?.options.some((one) => one.kind === "key" || one.text !== "null") ? here : newItem(schema, text, position) ?? here;
+}
+
+const DASH = "- ";
+
+/** What a new item may be, with its dash, where a word stands alone in its line. */
+function newItem(schema: Schema, text: string, position: number): Suggestions | null {
+  const start = text.lastIndexOf("\n", position - 1) + 1;
+  const [line = ""] = text.slice(start).split("\n");
+  const indent = /^( *)[\w./+-]*\s*$/.exec(line)?.[1]?.length;
+  if (indent === undefined || position < start + indent) return null;
+  const at = start + indent;
+  const found = standing(schema, text.slice(0, at) + DASH + text.slice(at), position + DASH.length);
+  return found && {
+    from: found.from - DASH.length, to: found.to - DASH.length,
+    options: found.options.map((one) => ({ ...one, label: DASH + one.label, insert: DASH + one.insert })),
   };
 }
 
@@ -121,12 +143,19 @@ function indentOf(text: string, start: number, from: number): string {
 function keys(schema: Schema, place: Place, followed: boolean, indent: string): Suggestion[] {
   return keysAt(schema, place.document, place.path, place.present).map(({ name, schema: one, required }) => {
     const kinds = variants(schema, one);
-    const group = kinds.length > 0 && kinds.every((kind) => allows(kind, "object"));
     return {
       label: name, text: name, kind: "key", detail: required ? "required" : "", about: about(schema, name, [one]),
-      insert: followed ? name : group && !inBrackets(place) ? `${name}:\n${indent}  ` : `${name}: `,
+      insert: followed ? name : inBrackets(place) ? `${name}: ` : name + opening(schema, kinds, indent),
     };
   });
+}
+
+/** What follows a key: where it holds nothing but keys or items that have some, these are begun below it. */
+function opening(schema: Schema, kinds: Schema[], indent: string): string {
+  const all = (some: Schema[], type: "object" | "array") => some.length > 0 && some.every((kind) => allows(kind, type));
+  if (all(kinds, "object")) return `:\n${indent}  `;
+  const items = kinds.flatMap(({ items: one }) => (typeof one === "object" ? variants(schema, one) : []));
+  return all(kinds, "array") && all(items, "object") ? `:\n${indent}  ${DASH}` : ": ";
 }
 
 /** Whether a mapping is written as `{...}`, where a line may not end after a key. */
