@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
@@ -209,6 +210,69 @@ def test_a_job_is_renamed_written_on_found_by_its_tag_deleted_and_restored(
     expect(gone).to_have_count(0)
     assert "cannot be undone" in asked[0]
     assert storage.list_jobs(deleted="only").items == []
+
+
+def test_the_address_of_a_deleted_job_tells_when_it_was_deleted_and_restores_it(
+    stored: tuple[Storage, dict[str, str]],
+    jobs: tuple[str, dict[str, str]],
+    open_page: Callable[..., Window],
+) -> None:
+    storage, _ = stored
+    url, _ = jobs
+    job_id = make_job(storage, "completed")
+    storage.describe_job(job_id, name="linked from a letter")
+    gone = storage.trash_job(job_id, 86400.0)
+    window = open_page(f"{url}/#/jobs/{job_id}/workers", timezone_id="UTC")
+    window.expected = ("404",)
+    page = window.page
+    expect(page.get_by_role("heading", name="linked from a letter")).to_be_visible()
+    told = page.get_by_role("status").filter(has_text="was deleted")
+    for what, when in (("deleted on", gone.deleted_at), ("until", gone.restorable_until)):
+        assert when is not None
+        expect(told).to_contain_text(f"{what} {time.strftime('%Y-%m-%d', time.gmtime(when))}")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert violations(page) == []
+    told.get_by_role("link", name="All deleted jobs").click()
+    expect(page.locator("table.deleted")).to_contain_text("linked from a letter")
+    page.go_back()
+    told.get_by_role("button", name="Restore").click()
+    expect(page.locator(".job-title .badge")).to_have_text("completed")
+    workers = page.get_by_role("link", name="Workers", exact=True)
+    expect(workers).to_have_attribute("aria-current", "page")
+    assert storage.get_job(job_id).deleted_at is None
+    # Who looks at a job while somebody else deletes it is told as well.
+    storage.describe_job(paused := make_job(storage, "paused"), name="looked at")
+    page.goto(f"{url}/#/jobs/{paused}")
+    expect(page.get_by_text("live", exact=True)).to_be_visible()
+    storage.trash_job(paused, 86400.0)
+    expect(told).to_be_visible()
+    expect(page.get_by_role("heading", name="looked at")).to_be_visible()
+    told.get_by_role("button", name="Restore").click()
+    expect(page.get_by_text("live", exact=True)).to_be_visible()
+    expect(told).to_have_count(0)
+
+
+def test_deleted_jobs_fit_a_phone(
+    stored: tuple[Storage, dict[str, str]],
+    jobs: tuple[str, dict[str, str]],
+    open_page: Callable[..., Window],
+) -> None:
+    storage, _ = stored
+    url, _ = jobs
+    job_id = make_job(storage, "failed")
+    storage.describe_job(job_id, name="a-job-with-a-long-name-that-was-deleted-in-the-end")
+    storage.trash_job(job_id, 86400.0)
+    page = open_page(
+        f"{url}/#/jobs?state=deleted", viewport={"width": 360, "height": 740}, has_touch=True
+    ).page
+    row = page.locator("table.deleted tbody tr").filter(has_text="a-job-with-a-long-name")
+    for name in ("Restore", "Delete now"):
+        expect(row.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    expect(row).to_contain_text("for good on")
+    region = page.get_by_role("region", name="Jobs")
+    assert region.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
+    assert violations(page) == []
+    storage.delete_job(job_id)
 
 
 def test_an_older_job_that_is_deleted_for_good_leaves_the_list(

@@ -21,6 +21,8 @@ export interface Followed {
   connection: Connection;
   problem: Problem | null;
   refresh(): void;
+  /** Begins anew, also after a refusal. */
+  restart(): void;
 }
 
 export function useJob(id: string): Followed {
@@ -28,6 +30,7 @@ export function useJob(id: string): Followed {
   const [convergence, setConvergence] = useState<Convergence | null>(null);
   const [connection, setConnection] = useState<Connection>("connecting");
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [turn, setTurn] = useState(0);
   const ask = useRef<() => void>(() => undefined);
 
   useEffect(() => {
@@ -42,6 +45,7 @@ export function useJob(id: string): Followed {
     setJob(null);
     setConvergence(null);
     setProblem(null);
+    setConnection("connecting");
 
     async function refresh(): Promise<void> {
       if (busy) { again = true; return; }
@@ -124,8 +128,9 @@ export function useJob(id: string): Followed {
     }
     void run();
     return () => { control.abort(); window.clearTimeout(timer); };
-  }, [id]);
+  }, [id, turn]);
 
   const refresh = useCallback(() => ask.current(), []);
-  return { job, convergence, connection, problem, refresh };
+  const restart = useCallback(() => setTurn((n) => n + 1), []);
+  return { job, convergence, connection, problem, refresh, restart };
 }

@@ -12,7 +12,8 @@ import { slowerThan } from "../lib/slower.ts";
 import { ACTIVE, ENDED, type Best, type Job } from "../lib/types.ts";
 import type { Connection } from "../lib/sse.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { Action, AnotherKey, Empty, Failure, Gain, Loading, Meter, State, Waiting } from "../ui/parts.tsx";
+import { Action, AnotherKey, Empty, Gain, Loading, Meter, State, Waiting } from "../ui/parts.tsx";
+import { Absent, useDeleted, WasDeleted } from "./absent.tsx";
 import { ConvergenceTab } from "./convergence.tsx";
 import { Description } from "./description.tsx";
 import { useJob, type Followed } from "./follow.ts";
@@ -28,7 +29,7 @@ export function JobPage({ id, route }: { id: string; route: Route }) {
   const followed = useJob(id);
   const { job, convergence, problem } = followed;
   if (!job) {
-    return problem ? <Failure problem={problem} retry={followed.refresh} /> : <Loading what="the job" />;
+    return problem ? <Absent id={id} problem={problem} again={followed.restart} /> : <Loading what="the job" />;
   }
   const tab = tabOf(route.parts[2]);
   const picked = Number(route.query.get("trial")) || null;
@@ -37,7 +38,7 @@ export function JobPage({ id, route }: { id: string; route: Route }) {
   return (
     <article aria-labelledby="job-name">
       <Header job={job} followed={followed} />
-      <Lost connection={followed.connection} followed={followed} />
+      <Lost id={id} followed={followed} />
       <nav class="tabs" aria-label="Views of the job">
         {TABS.map(([key, label]) => (
           <a key={key} href={href(["jobs", id, key])} {...(key === tab ? { "aria-current": "page" as const } : {})}>{label}</a>
@@ -172,9 +173,11 @@ function Live({ connection, state }: { connection: Connection; state: Job["state
   return null;
 }
 
-function Lost({ connection, followed }: { connection: Connection; followed: Followed }) {
+function Lost({ id, followed }: { id: string; followed: Followed }) {
+  const { connection, problem } = followed;
+  const { job: deleted } = useDeleted(id, problem);
+  if (deleted) return <WasDeleted job={deleted} again={followed.restart} />;
   if (connection === "refused") {
-    const { problem } = followed;
     return (
       <div class="notice bad" role="alert">
         <p><b>{problem?.refused ? "You are no longer allowed to watch this job." : "This job can no longer be watched."}</b> {problem?.message}. What is shown is what was known until then.</p>

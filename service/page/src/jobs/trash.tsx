@@ -32,12 +32,12 @@ export function JustDeleted() {
 export function DeletedRow({ job, what, onDelete }: { job: Job; what: string; onDelete: () => void }) {
   return (
     <tr>
-      <td>{job.name}<span class="sub">{what}</span></td>
-      <td><State state={job.state} /></td>
-      <td><Trials job={job} /></td>
-      <td class="num">{duration(job.progress.best?.value)}</td>
-      <td class="quiet">{moment(job.deleted_at)}<span class="sub">for good on {moment(job.restorable_until)}</span></td>
-      <td><span class="actions">
+      <td data-label="Job"><span class="job-name">{job.name}</span><span class="sub">{what}</span></td>
+      <td data-label="State"><State state={job.state} /></td>
+      <td data-label="Trials"><Trials job={job} /></td>
+      <td data-label="Best" class="num">{duration(job.progress.best?.value)}</td>
+      <td data-label="Deleted" class="quiet">{moment(job.deleted_at)}<span class="sub">for good on {moment(job.restorable_until)}</span></td>
+      <td data-label="What to do"><span class="actions">
         <Action label="Restore" work={() => restore(job.id)} />
         <Action label="Delete now" kind="danger" work={async () => { if (await deleteJob(job, true)) onDelete(); }} />
       </span></td>

@@ -4,6 +4,7 @@ import { ACTIVE } from "./types.ts";
 
 export const POINTS = 2500;
 export const LIMIT = 50;
+const LONGEST = 200; // characters of what is searched for
 const ASIDE = ["archived", "deleted"];
 
 export function jobPath(id: string): string { return `/jobs/${encodeURIComponent(id)}`; }
@@ -22,6 +23,9 @@ export function jobsPath(filter: string, search: string, cursor: string | null):
   if (cursor) query.set("cursor", cursor);
   return `/jobs?${query}`;
 }
+
+/** Deleted jobs of which one may have this id. */
+export function deletedPath(id: string): string { return jobsPath("deleted", id.slice(0, LONGEST), null); }
 
 /** The paths that a view begins with. */
 export function firstPaths({ parts: [view = "jobs", id], query }: Route): string[] {

@@ -43,13 +43,13 @@ export function Waiting({ job }: { job: Pick<Job, "state" | "priority" | "queue_
   return said.length ? <span class="sub">{said.join("; ")}</span> : null;
 }
 
-/** A gain; one below the relative error of the network model is none. Why it is below 0 is `worse`. */
+/** A gain; one below the relative error of the network model is none. What is said of a loss is `worse`. */
 export function Gain({ ratio, error, worse }: { ratio: number | null | undefined; error?: number | null | undefined; worse?: string }) {
   if (ratio === null || ratio === undefined) return <span class="quiet">–</span>;
   if (error && Math.max(ratio, 1 / ratio) <= 1 + error)
     return <span class="gain" title={`${gain(ratio)} is within the error of the model`}>none (±{(100 * error).toPrecision(2)}%)</span>;
   if (ratio >= 1) return <span class="gain good">{gain(ratio)}</span>;
-  return <span class="gain worse" title={worse}>{gain(ratio)}{worse && <span class="visually-hidden">: {worse}</span>}</span>;
+  return <><span class="gain worse">{gain(ratio)}</span>{worse && <span class="sub why">{worse}</span>}</>;
 }
 
 export function Meter({ share, label }: { share: number | null; label: string }) {
