@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { explained } from "../src/create/explained.ts";
+import { explained, preset } from "../src/create/explained.ts";
 import { factsOf, newestOf, quantity, withFixed, worded } from "../src/create/stored.ts";
 import { INITIAL } from "../src/create/form.ts";
 
@@ -13,7 +13,7 @@ const SCHEMA = {
   $defs: {
     Machine: {
       properties: {
-        speed: { description: "flop/s of one core.", examples: ["100Gf"] },
+        speed: { description: "flop/s of one core.", examples: ["100Gf"], default: 1.5 },
         lists: { anyOf: [{ type: "array", items: { properties: { deep: { description: "Deep" } } } }, { type: "null" }] },
       },
     },
@@ -32,6 +32,11 @@ test("a field is explained by the first sentence of its schema, with an example"
   assert.equal(explained(SCHEMA, "budget.until"), "A gain, such as `1%`: it ends.");
 });
 
+test("a field tells its default where that is a number or a word", () => {
+  assert.deepEqual(["machine.speed", "machine.lists", "name", "colour"].map((path) => preset(SCHEMA, path)), ["1.5", "", "", ""]);
+  assert.equal(preset(null, "machine.speed"), "");
+});
+
 test("of what the schema does not have nothing is said", () => {
   for (const path of ["colour", "machine.colour", "name.first"]) assert.equal(explained(SCHEMA, path), "");
   assert.equal(explained(null, "name"), "");
@@ -40,23 +45,23 @@ test("of what the schema does not have nothing is said", () => {
 const machine = { nodes: 2, host_speed: 1e11, link_bandwidth: 6.818e9, switch_latency: 6e-8 };
 
 test("a stored machine is told in a few words", () => {
-  const topology = { edges: [[0, 2], [1, 2, 3]], switches: 1 };
-  assert.deepEqual(factsOf({ id: "m", name: "m", machine: { ...machine, cores_per_host: 32, topology } }),
+  const network = { switches: 1, cables: 4 };
+  assert.deepEqual(factsOf({ id: "m", name: "m", machine: { ...machine, cores_per_host: 32 }, network }),
     ["2 hosts", "1 switch", "4 cables", "32 cores per host", "100 Gf a core", "cables of 54.54 Gbps", "0 s a cable and 60 ns a switch"]);
-  assert.equal(factsOf({ id: "m", name: "m", machine })[1], "no network of its own");
+  assert.equal(factsOf({ id: "m", name: "m", machine, network: null })[1], "no network of its own");
   assert.deepEqual([1, 999.96, 1e-9, 2.5e-5, 3e15].map((value) => quantity(value, "s")), ["1 s", "1 ks", "1 ns", "25 µs", "3000 Ts"]);
 });
 
 test("the newest program that was uploaded and the newest machine with a network are taken", () => {
   const programs = [{ id: "b", name: "b", kind: "builtin" }, { id: "t", name: "t", kind: "trace" }];
-  const machines = [{ id: "open", name: "o", machine }, { id: "given", name: "g", machine: { ...machine, topology: { edges: [[0, 1]] } } }];
+  const machines = [{ id: "open", name: "o", machine, network: null }, { id: "given", name: "g", machine, network: { switches: 0, cables: 1 } }];
   assert.deepEqual(newestOf(programs, machines), { application: "t", machine: "given", fixed: true });
   assert.deepEqual(newestOf([], machines.slice(0, 1)), { application: "", machine: "", fixed: false });
   assert.deepEqual(newestOf([], []), { application: "", machine: "", fixed: false });
 });
 
 test("whether a stored machine has a network is known from the list of them", () => {
-  const listed = [{ id: "open", name: "o", machine }, { id: "given", name: "g", machine: { ...machine, topology: { edges: [[0, 1]] } } }];
+  const listed = [{ id: "open", name: "o", machine, network: null }, { id: "given", name: "g", machine, network: { switches: 0, cables: 1 } }];
   const fixed = (id: string) => withFixed({ ...INITIAL, machineSource: "stored", machine: id, fixed: id !== "given" }, listed).fixed;
   assert.deepEqual([fixed("given"), fixed("open"), fixed("not listed")], [true, false, true]);
 });

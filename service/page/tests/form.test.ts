@@ -36,6 +36,35 @@ test("a library that has to run what is found and a priority have fields", () =>
   assert.deepEqual(documentOf(formOf({ ...FILE, priority: "urgent" }, catalogue), catalogue), { ...FILE, priority: "urgent" });
 });
 
+test("what is cut off has fields", () => {
+  for (const [said, factor, cutoff, share] of [
+    [{ cutoff_factor: 1.5, cutoff: "adaptive", completed_share: "30%" }, "1.5", "adaptive", "30%"],
+    [{ cutoff_factor: null }, "null", "", ""],
+    [{ cutoff_factor: null, cutoff: "fixed" }, "null", "fixed", ""],
+    [{ cutoff: "fixed" }, "", "fixed", ""],
+  ] as const) {
+    const file = { ...FILE, ...said };
+    const form = formOf(file, catalogue);
+    assert.deepEqual([form.cutoffFactor, form.cutoff, form.completedShare, form.rest], [factor, cutoff, share, {}]);
+    assert.deepEqual(documentOf(form, catalogue), file);
+    for (const purpose of ["design", "cluster", "algorithms"] as const) {
+      const { cutoff_factor = "left out" } = documentOf({ ...form, purpose }, catalogue);
+      assert.equal(cutoff_factor, "cutoff_factor" in said ? said.cutoff_factor : "left out");
+    }
+  }
+});
+
+test("a share of trials that complete is left out where none or all are cut off", () => {
+  const file = { ...FILE, cutoff: "adaptive", completed_share: 0.4 };
+  const form = formOf(file, catalogue);
+  assert.deepEqual(documentOf({ ...form, cutoff: "fixed" }, catalogue), { ...FILE, cutoff: "fixed" });
+  assert.deepEqual(documentOf({ ...form, cutoff: "", cutoffFactor: "null" }, catalogue), { ...FILE, cutoff_factor: null });
+  // What the service will refuse stays as somebody wrote it, and is told.
+  for (const wrong of [{ cutoff: "loose" }, { cutoff_factor: null, completed_share: "1/3" }, { cutoff_factor: "much" }]) {
+    assert.deepEqual(documentOf(formOf({ ...FILE, ...wrong }, catalogue), catalogue), { ...FILE, ...wrong });
+  }
+});
+
 test("algorithms by message size have a field, and ranges of one's own stay as they are", () => {
   const file = { ...FILE, search: { ...FILE.search, by_size: true } };
   const form = formOf(file, catalogue);

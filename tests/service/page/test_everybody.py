@@ -223,6 +223,17 @@ def _dropped(page: Page) -> None:
     page.get_by_text("Files can be dropped anywhere on this page").click()
 
 
+def _started_over(page: Page) -> None:
+    page.get_by_label("Job name").fill("hours of work")
+    page.get_by_role("button", name="Start over").click()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+
+
+def _cut_off(page: Page) -> None:
+    page.get_by_label("Trials that are cut off").select_option("adaptive")
+    expect(page.get_by_label("Share that runs to its end")).to_be_visible()
+
+
 def _sending(page: Page) -> None:
     page.route("**/api/v1/machines/files", lambda route: None)
     network = {"name": "ring.edges", "mimeType": "text/plain", "buffer": b"0 1\n1 2\n2 0\n"}
@@ -266,6 +277,9 @@ TABLE: dict[str, Shown] = {
     "a job that is not there": Shown(
         "job/convergence", "{still}/#/jobs/nothere", "there is no job nothere", expected=("404",)
     ),
+    "a deleted job": Shown(
+        "job/convergence", "{still}/#/jobs/{away}", "It can be restored", expected=("404",)
+    ),
     "best": Shown("job/best", "{live}/#/jobs/{ended}/best", "Hops and finish times", _unfolded),
     "best, zoomed": Shown("job/best", "{live}/#/jobs/{ended}/best", "Hops and", _zoomed),
     "front": Shown("job/best", "{live}/#/jobs/{fair}/best", "Time and cost"),
@@ -292,6 +306,8 @@ TABLE: dict[str, Shown] = {
     ),
     "form with files dropped": Shown("new", "{live}/#/new", "32 cables", _dropped, ("422",)),
     "form while a file is sent": Shown("new", "{live}/#/new", "32 cables", _sending),
+    "form that was started over": Shown("new", "{live}/#/new", "32 cables", _started_over),
+    "form with trials that are cut off": Shown("new", "{live}/#/new", "32 cables", _cut_off),
     "YAML": Shown("new", "{live}/#/new", "32 cables", _as_yaml),
     "YAML that is refused": Shown("new", "{live}/#/new", "32 cables", _broken_yaml, ("400",)),
     "YAML with a wrong field": Shown("new", "{live}/#/new", "32", _wrong_field, ("422",)),
@@ -345,6 +361,7 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         away = make_job(storage, "completed")
         storage.describe_job(away, name="thrown away")
         storage.trash_job(away, 86400.0)
+        jobs["away"] = away
     empty = tmp_path_factory.mktemp("empty") / "data"
     with (
         started(data, run=False) as standing,

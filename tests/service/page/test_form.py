@@ -173,10 +173,60 @@ def test_every_option_is_explained_where_it_stands(service: Service, form: Windo
     page = form.page
     expect(page.get_by_text("How many hosts there are.")).to_be_visible()
     catalogue = service.get("/catalogue")
-    for one in [*catalogue["orderings"], *catalogue["collectives"]]:
+    for one in [*catalogue["orderings"], *catalogue["collectives"], *catalogue["mpi"]]:
         assert page.get_by_text(one["description"].replace("`", "")).count() > 0, one["name"]
     for field in page.locator("form .field").all():
         assert field.locator(".sub").inner_text().strip(), field.inner_text()
+
+
+def test_which_trials_are_cut_off_is_chosen_where_it_matters(
+    service: Service, form: Window
+) -> None:
+    page = form.page
+    factor, share = page.get_by_label("Cutoff factor"), page.get_by_label("Share that runs to")
+    cutoff = page.get_by_label("Trials that are cut off")
+    expect(factor).to_have_attribute("placeholder", "1.3")
+    expect(share).to_have_count(0)
+    assert not {"cutoff", "cutoff_factor", "completed_share"} & as_job_file(page).keys()
+    cutoff.select_option("adaptive")
+    factor.fill("1.5")
+    share.fill("120%")
+    expect(page.locator("#field-share-that-runs-to-its-end-said .problem")).to_be_visible()
+    assert violations(page) == []
+    share.fill("30%")
+    said = as_job_file(page)
+    assert (said["cutoff"], said["cutoff_factor"], said["completed_share"]) == (
+        "adaptive", 1.5, "30%",
+    )  # fmt: skip
+    service.post("/jobs/check", said)
+    drop(page, job_yaml=yaml.safe_dump(said).encode())
+    expect(share).to_have_value("30%")
+    assert as_job_file(page) == said
+    cutoff.select_option("none: all run to their end")
+    expect(factor).to_have_count(0)
+    expect(share).to_have_count(0)
+    said = as_job_file(page)
+    assert said["cutoff_factor"] is None and "completed_share" not in said
+    service.post("/jobs/check", said)
+    # What a purpose has no need of is still there for whoever has chosen it.
+    purpose(page, "Design a network")
+    expect(cutoff).to_have_value("null")
+    cutoff.select_option("default (fixed)")
+    expect(cutoff).to_have_count(0)
+    form.expected = ("422",)
+
+
+def test_the_form_asks_for_names_and_sizes_of_machines(service: Service, form: Window) -> None:
+    page = form.page
+    drop(page, bluebird_txt=FABRIC)
+    expect(page.get_by_text("bluebird.txt: 3 hosts, 2 switches, 5 cables.")).to_be_visible()
+    with page.expect_response(re.compile(r"/api/v1/machines\?")) as listed:
+        page.reload()
+    [machine] = [one for one in listed.value.json()["items"] if one["name"] == "bluebird"]
+    assert machine["network"] == {"switches": 2, "cables": 5}
+    assert not [one for one in machine["machine"].values() if isinstance(one, dict | list)]
+    expect(page.get_by_text("3 hosts · 2 switches · 5 cables")).to_be_visible()
+    form.expected = ("422",)  # 16 ranks do not fit on it
 
 
 def test_a_job_file_that_is_dropped_fills_the_form(form: Window) -> None:

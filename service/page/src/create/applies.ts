@@ -6,10 +6,13 @@ import type { Form } from "./form.ts";
 /** What the form is for; empty: all options are shown. */
 export type Purpose = "" | "design" | "cluster" | "algorithms";
 
+/** As `cutoffFactor`: no trial is stopped. */
+export const ALL_FINISH = "null";
+
 /** The fields that may be left out of the form and of the job file. */
 export const OPTIONAL = [
   "degree", "model", "network", "topology", "instances", "ordering", "mapping", "mpi", "collectives", "target", "bySize",
-  "weighed", "limits", "parts", "trials", "wall", "patience", "until", "seed", "fidelity", "priority",
+  "weighed", "limits", "parts", "trials", "wall", "patience", "until", "seed", "fidelity", "priority", "cutoffFactor", "cutoff", "completedShare",
 ] as const satisfies readonly (keyof Form)[];
 
 export type Optional = (typeof OPTIONAL)[number];
@@ -27,7 +30,13 @@ export function nothing(): Pick<Form, Optional> {
   return {
     degree: "", model: "", network: "", topology: [], instances: "1", ordering: [], mapping: [], mpi: [], collectives: [], target: "", bySize: "",
     weighed: "", limits: {}, parts: null, trials: "", wall: "", patience: "", until: "", seed: "", fidelity: "", priority: "normal",
+    cutoffFactor: "", cutoff: "", completedShare: "",
   };
+}
+
+/** Whether only some trials are cut off. */
+export function isAdaptive({ cutoff, cutoffFactor }: Pick<Form, "cutoff" | "cutoffFactor">): boolean {
+  return cutoff === "adaptive" && cutoffFactor !== ALL_FINISH;
 }
 
 /** Whether the machine has a network already. */
@@ -50,6 +59,9 @@ export function leftOut(form: Form, catalogue: Pick<Catalogue, "topologies"> | n
     [form.target !== "", "mpi"],
     [form.target === "" && form.collectives.length === 0 && !said("collectives"), "bySize"],
     [form.weighed !== "", "until", "fidelity"],
+    [form.completedShare !== "" && !isAdaptive(form), "completedShare"],
+    // They matter for any purpose, but most people leave them alone.
+    [form.purpose !== "" && form.cutoffFactor === "" && form.cutoff === "", "cutoffFactor", "cutoff"],
   ];
   const found = new Map<Optional, "purpose" | "choices">(ruledOut.flatMap(([so, ...names]) => (so ? names.map((name) => [name, "choices"] as const) : [])));
   for (const name of UNUSED[form.purpose]) found.set(name, "purpose");

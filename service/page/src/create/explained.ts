@@ -14,6 +14,12 @@ export function explained(schema: Document | null, path: string, withExample = t
   return sentence + example;
 }
 
+/** What a field is where a job file does not say, as it is typed; empty where the schema gives no such number or word. */
+export function preset(schema: Document | null, path: string): string {
+  const value = schema && found(schema, schema, path.split("."))?.["default"];
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
 /** The schema of a field, through references, alternatives and lists. */
 function found(schema: Document, node: Json | undefined, path: readonly string[]): Document | null {
   if (!isDocument(node)) return null;

@@ -3,7 +3,7 @@ import type { FieldProblem } from "../lib/api.ts";
 import type { Resource } from "../lib/hooks.ts";
 import type { Catalogue, Page } from "../lib/types.ts";
 import { Action, Section } from "../ui/parts.tsx";
-import { leftOut, type Optional } from "./applies.ts";
+import { ALL_FINISH, isAdaptive, leftOut, type Optional } from "./applies.ts";
 import { errorsAt, Field } from "./field.tsx";
 import { PRIORITIES, type Form } from "./form.ts";
 import { LABELS } from "./labels.ts";
@@ -36,8 +36,8 @@ function parts({ form, errors, catalogue, change }: Props) {
   const hidden = leftOut(form, catalogue);
   const shows = (name: Optional) => !hidden.has(name);
   const at = (...paths: string[]) => errorsAt(errors, ...paths);
-  const text = (name: keyof Form, label: string, path: string, hint?: string) => (
-    <Field label={label} errors={at(path)} hint={hint} meaning={path}>
+  const text = (name: keyof Form, label: string, path: string, hint?: string, grey = false) => (
+    <Field label={label} errors={at(path)} hint={hint} meaning={path} grey={grey}>
       <input value={form[name] as string} autocomplete="off" onInput={(event) => change({ [name]: (event.currentTarget as HTMLInputElement).value })} />
     </Field>
   );
@@ -120,7 +120,7 @@ function MachineSection(props: Props) {
             <Field label="Stored" errors={at("machine")} hint="Drop the output of `ibnetdiscover` on this page, and hwloc's XML of a host, and they become a machine.">
               <select value={form.machine} onChange={(event) => {
                 const id = (event.currentTarget as HTMLSelectElement).value;
-                change({ machine: id, fixed: Boolean(machines.find((one) => one.id === id)?.machine.topology) });
+                change({ machine: id, fixed: Boolean(machines.find((one) => one.id === id)?.network) });
               }}>
                 <option value="">{machines.length ? "choose …" : "none stored yet"}</option>
                 {machines.map((one) => <option key={one.id} value={one.id}>{one.name}</option>)}
@@ -202,6 +202,22 @@ function Target({ form, catalogue, errors, change }: Props) {
   );
 }
 
+const CUTOFFS: Options = [["", "default (fixed)"], ["fixed", "fixed: all that get slower"], ["adaptive", "adaptive: a share runs to its end"], [ALL_FINISH, "none: all run to their end"]];
+
+/** Which trials are cut off: two fields of a job file, for without a factor none is. */
+function Cutoff({ form, errors, change }: Props) {
+  const isOff = form.cutoffFactor === ALL_FINISH;
+  return (
+    <Field label={LABELS.cutoff} errors={errorsAt(errors, "cutoff", ...(isOff ? ["cutoff_factor"] : []))} hint={isOff ? "No trial is stopped for being slow." : undefined} meaning="cutoff">
+      <select value={isOff ? ALL_FINISH : form.cutoff} onChange={(event) => {
+        const next = (event.currentTarget as HTMLSelectElement).value;
+        if (next === ALL_FINISH) change({ cutoffFactor: ALL_FINISH, cutoff: "" });
+        else change({ cutoff: next, ...(isOff ? { cutoffFactor: "" } : {}) });
+      }}>{CUTOFFS.map(([value, shown]) => <option key={value} value={value}>{shown}</option>)}</select>
+    </Field>
+  );
+}
+
 function BudgetSection(props: Props) {
   const { form } = props;
   const { at, text, select, shows } = parts(props);
@@ -214,6 +230,9 @@ function BudgetSection(props: Props) {
         {shows("until") && text("until", LABELS.until, "budget.until")}
         {text("seed", LABELS.seed, "seed")}
         {shows("fidelity") && select("fidelity", LABELS.fidelity, "fidelity", [["", "default: depends on the size of the trace"], ["full", "the whole trace"], ["auto", "a truncated trace, then verified"]])}
+        {shows("cutoffFactor") && form.cutoffFactor !== ALL_FINISH && text("cutoffFactor", LABELS.cutoffFactor, "cutoff_factor", undefined, true)}
+        {shows("cutoff") && <Cutoff {...props} />}
+        {isAdaptive(form) && text("completedShare", LABELS.completedShare, "completed_share")}
         {shows("priority") && select("priority", LABELS.priority, "priority", PRIORITIES.map((one) => [one, one] as const))}
       </div>
       {at("budget").filter((one) => one.field === "budget").map((one) => <p key={one.message} class="problem">{one.message}</p>)}

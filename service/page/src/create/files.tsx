@@ -14,8 +14,8 @@ interface Sending { name: string; share: number; stop: () => void }
 export interface FilesProps {
   catalogue: Catalogue | null;
   form: Form;
-  /** Takes what came of a file; says so. */
-  take: (received: Received) => Promise<string>;
+  /** Takes what came of a file, unless that is stopped; says so. */
+  take: (received: Received, signal: AbortSignal) => Promise<string>;
 }
 
 /** What came of the files, the one that is on its way, and what takes more. */
@@ -50,9 +50,9 @@ export function useFiles({ catalogue, form, take }: FilesProps) {
         const known = latest.current.catalogue;
         const received = await receive(batch, latest.current.form, known, tell, signal);
         if (left.current) return;
-        said.push({ said: await latest.current.take(received), wrong: false });
+        said.push({ said: await latest.current.take(received, signal), wrong: false });
       } catch (error) {
-        said.push({ said: `${name}: ${asProblem(error).message}`, wrong: true });
+        said.push({ said: `${name}: ${signal.aborted ? "The upload was stopped." : asProblem(error).message}`, wrong: true });
       }
       setLines([...said]);
     }

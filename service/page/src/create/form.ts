@@ -1,6 +1,6 @@
 // The form's own values, and the job file that they stand for.
 import type { Catalogue, Json } from "../lib/types.ts";
-import { applying, nothing, type Purpose } from "./applies.ts";
+import { ALL_FINISH, applying, nothing, type Purpose } from "./applies.ts";
 import { emptied, given, isDocument, merged, missing, numeric, taken, type Document } from "./document.ts";
 import { partsOf, takeParts, takeTerms, termsOf, type PriceFields } from "./price.ts";
 
@@ -43,6 +43,10 @@ export interface Form extends PriceFields {
   seed: string;
   fidelity: string;
   priority: string;
+  /** At which multiple of the best a trial is stopped; "null" where all run to their end, as in a job file. */
+  cutoffFactor: string;
+  cutoff: string;
+  completedShare: string;
   /** What a job file says beside all that has a field: it stays as it is. */
   rest: Document;
   /** Numbers of a stored machine as they came into their fields, where nobody typed them. */
@@ -61,6 +65,7 @@ export const INITIAL: Form = {
   topology: ["random", "torus-2d"], instances: "4", ordering: ["original", "hamorder"], mapping: ["by-order"],
   mpi: ["mpich", "ompi"], collectives: ["allreduce", "alltoall"], target: "", bySize: "",
   trials: "100", wall: "", patience: "", until: "", seed: "1", fidelity: "", priority: "normal",
+  cutoffFactor: "", cutoff: "", completedShare: "",
   weighed: "", limits: {}, parts: null,
   rest: {}, filled: {},
 };
@@ -114,6 +119,9 @@ function written(form: Form, catalogue: Known | null): Document {
     },
     budget: { ...given("trials", form.trials), ...given("wall_seconds", form.wall), ...given("patience", form.patience), ...given("until", form.until) },
     ...given("seed", form.seed),
+    ...(form.cutoffFactor === ALL_FINISH ? { cutoff_factor: null } : given("cutoff_factor", form.cutoffFactor)),
+    ...given("cutoff", form.cutoff),
+    ...given("completed_share", form.completedShare),
     ...(form.fidelity ? { fidelity: form.fidelity } : {}),
     ...termsOf(form),
     ...(form.priority === "normal" ? {} : { priority: form.priority }),
@@ -165,6 +173,7 @@ const FIELDS = {
   link_latency: "linkLatency", switch_latency: "switchLatency", model: "model", network: "network",
 } as const;
 const LIMITS = { trials: "trials", wall_seconds: "wall", patience: "patience", until: "until" } as const;
+const CUTOFFS: readonly string[] = ["fixed", "adaptive"];
 export const PRIORITIES: readonly string[] = ["low", "normal", "high"];
 const LISTS = ["ordering", "mapping", "mpi"] as const;
 
@@ -183,6 +192,7 @@ export function formOf(file: Json, catalogue: Known, fixed: ReadonlySet<string> 
   form.name = taken(rest, "name") ?? "";
   form.seed = taken(rest, "seed") ?? "";
   if (rest["fidelity"] === "auto" || rest["fidelity"] === "full") form.fidelity = taken(rest, "fidelity") ?? "";
+  takeCutoff(form, rest);
   if (PRIORITIES.includes(String(rest["priority"]))) form.priority = taken(rest, "priority") ?? "normal";
 
   Object.assign(form, takeTerms(rest));
@@ -239,6 +249,17 @@ export function formOf(file: Json, catalogue: Known, fixed: ReadonlySet<string> 
   if (isDocument(budget)) for (const [name, field] of Object.entries(LIMITS)) form[field] = taken(budget, name) ?? "";
   form.rest = emptied(rest);
   return withoutIdle(form, catalogue);
+}
+
+function takeCutoff(form: Form, rest: Document): void {
+  if (rest["cutoff_factor"] === null) {
+    delete rest["cutoff_factor"];
+    form.cutoffFactor = ALL_FINISH;
+  } else {
+    form.cutoffFactor = taken(rest, "cutoff_factor") ?? "";
+  }
+  if (CUTOFFS.includes(String(rest["cutoff"]))) form.cutoff = taken(rest, "cutoff") ?? "";
+  form.completedShare = taken(rest, "completed_share") ?? "";
 }
 
 /** What a file says in fields that do not apply stays as it is, since the form does not show them. */

@@ -7,4 +7,5 @@ export const LABELS: Record<Optional | "source" | "machineSource", string> = {
   mpi: "MPI implementations", collectives: "Collectives to tune", target: "Target MPI library", bySize: "Algorithms of a collective",
   weighed: "Objective", limits: "Limits of the network", parts: "Prices and watts of parts",
   trials: "Trials", wall: "Wall-clock limit", patience: "Patience", until: "Until", seed: "Seed", fidelity: "Trace for the search", priority: "Priority",
+  cutoffFactor: "Cutoff factor", cutoff: "Trials that are cut off", completedShare: "Share that runs to its end",
 };

@@ -29,6 +29,11 @@ const MODES = [["form", "form"], ["yaml", "YAML"]] as const;
 /** `twin`: a text and the job file, as JSON, that were seen to say the same. */
 interface Draft { mode: Mode; form: Form; text: string; twin?: { text: string; document: string } | null }
 
+type Kept = ReturnType<typeof repurposed>["kept"];
+
+/** A draft that another one has replaced; `isBack`: that one had been there before it. */
+interface Before { draft: Draft; kept: Kept; archive: File | null; isBack: boolean }
+
 export function CreatePage({ clone }: { clone: string | null }) {
   const original = useResource<Job>(clone ? `/jobs/${clone}` : null);
   const file = useResource<Job["spec"]>(clone ? `/jobs/${clone}/clone` : null);
@@ -47,7 +52,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
   const programs = useResource<Page<StoredProgram>>("/applications?limit=100");
-  const machines = useResource<Page<StoredMachine>>("/machines?limit=100");
+  const machines = useResource<Page<StoredMachine>>("/machines?limit=100&summary=true");
   const form = useMemo(() => withFixed({ ...INITIAL, ...draft.form }, machines.data?.items ?? []), [draft.form, machines.data]);
   const document = useMemo(() => documentOf(form, catalogue), [form, catalogue]);
   const body = draft.mode === "form" ? document : draft.text;
@@ -57,6 +62,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
   const errors = draft.mode === "form" ? worded(wrong?.fields ?? [], form) : wrong?.fields ?? [];
   const [editor, setEditor] = useState<JobEditor | null>(null);
 
+  const [before, setBefore] = useState<Before | null>(null);
   const left = useRef(false);
   useEffect(() => () => { left.current = true; }, []);
 
@@ -78,10 +84,10 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     if (twin?.document === said) change({ mode, text: twin.text }); // with its comments
     else change({ mode, text: yaml(document), twin: { text: yaml(document), document: said } });
   }
-  async function load(text: string) {
-    const known = catalogue ?? await get<Catalogue>("/catalogue");
-    const { document: read } = await post<{ document: Json }>("/jobs/read", text);
-    const filled = formOf(read, known, new Set(machines.data?.items.filter((one) => one.machine.topology).map((one) => one.id)));
+  async function load(text: string, signal?: AbortSignal) {
+    const known = catalogue ?? await get<Catalogue>("/catalogue", signal);
+    const { document: read } = await post<{ document: Json }>("/jobs/read", text, {}, signal);
+    const filled = formOf(read, known, new Set(machines.data?.items.filter((one) => one.network).map((one) => one.id)));
     setKept([]);
     change({ mode: "form", form: filled, text, twin: { text, document: JSON.stringify(documentOf(filled, known)) } });
   }
@@ -94,7 +100,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     }
   }
   const { data: schema } = useResource<Document>("/schema/job.json");
-  const [kept, setKept] = useState<ReturnType<typeof repurposed>["kept"]>([]);
+  const [kept, setKept] = useState<Kept>([]);
   const [archive, setArchive] = useState<File | null>(null);
   // In YAML the hidden form says nothing of the job.
   const files = useFiles({ catalogue, form: draft.mode === "yaml" ? INITIAL : form, take });
@@ -109,9 +115,9 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     change({ form: next.form });
   }
   /** What came of a dropped file; in YAML the job file is the author's, who is told what to write. */
-  async function take({ said, form: inForm = "", yaml: inText = "", change: part, text, archive: sources }: Received): Promise<string> {
+  async function take({ said, form: inForm = "", yaml: inText = "", change: part, text, archive: sources }: Received, signal: AbortSignal): Promise<string> {
     if (text !== undefined) {
-      await load(text);
+      await load(text, signal);
       return said;
     }
     programs.reload();
@@ -126,6 +132,15 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
     if (!catalogue) return;
     const { machine } = await get<{ machine: Document }>(`/machines/${id}`);
     alter((old) => describing(old, machine, catalogue));
+  }
+  /** Puts another draft in the place of the one at hand, which can be had back. */
+  function swap(other: Omit<Before, "isBack">, isBack: boolean) {
+    const isUntouched = !archive && !files.lines.length && JSON.stringify(draft) === JSON.stringify(initial);
+    setBefore(isUntouched ? null : { draft, kept, archive, isBack });
+    setKept(other.kept);
+    setArchive(other.archive);
+    files.clear();
+    change(other.draft);
   }
   async function create() {
     setBusy(true);
@@ -155,7 +170,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
       <div class="create">
         <form noValidate onSubmit={(event) => { event.preventDefault(); void create(); }} aria-label="Job">
           {draft.mode === "form"
-            ? (catalogue ? <><Kept form={form} drop={() => alter({ rest: {} })} /><Schema.Provider value={schema}><JobForm form={form} catalogue={catalogue} errors={errors} stored={{ programs, machines }} archive={archive} uploaded={() => setArchive(null)} change={alter} describe={describe} /></Schema.Provider></> : !away && <Loading what="what there is to choose from" />)
+            ? (catalogue ? <><KeptFields form={form} drop={() => alter({ rest: {} })} /><Schema.Provider value={schema}><JobForm form={form} catalogue={catalogue} errors={errors} stored={{ programs, machines }} archive={archive} uploaded={() => setArchive(null)} change={alter} describe={describe} /></Schema.Provider></> : !away && <Loading what="what there is to choose from" />)
             : (
               <Section title="Job file">
                 <JobText text={draft.text} change={(text) => change({ text })} problem={wrong} catalogue={catalogue} ready={setEditor} />
@@ -170,8 +185,9 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
           </div>
           <p class="actions">
             <button type="submit" class="primary" disabled={busy} aria-busy={busy}>Create the job</button>
-            <button type="button" onClick={() => { setKept([]); setArchive(null); files.clear(); change(initial); }}>Start over</button>
+            <button type="button" onClick={() => swap({ draft: initial, kept: [], archive: null }, false)}>Start over</button>
           </p>
+          <StartedOver before={before} undo={(one) => swap(one, !one.isBack)} dismiss={() => setBefore(null)} />
         </form>
         <aside class="side" aria-label="Preview of the job"><Preview checked={check.data} waiting={check.waiting} stale={shown !== null} /></aside>
       </div>
@@ -179,8 +195,27 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
   );
 }
 
+/** What a draft was replaced by: a form as it is at first, or, with `isBack`, what had been there before that. */
+function StartedOver({ before, undo, dismiss }: { before: Before | null; undo: (before: Before) => void; dismiss: () => void }) {
+  const shown = useRef<HTMLDivElement>(null);
+  useEffect(() => shown.current?.scrollIntoView({ block: "nearest" }), [before]);
+  return (
+    <div role="status">
+      {before && (
+        <div class="notice" ref={shown}>
+          <p>{before.isBack ? "What was there before is back." : "Started over. What was there is kept until you leave this view."}</p>
+          <p class="actions">
+            <button type="button" class="primary" onClick={() => undo(before)}>{before.isBack ? "Redo" : "Undo"}</button>
+            <button type="button" onClick={dismiss}>Dismiss</button>
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}
+
 /** What came from a job file and has no field in the form. */
-function Kept({ form, drop }: { form: Form; drop: () => void }) {
+function KeptFields({ form, drop }: { form: Form; drop: () => void }) {
   const names = namesOf(keptOf(form));
   if (!names.length) return null;
   return (

@@ -65,11 +65,11 @@ export async function receive({ kind, files }: Batch, form: Form, catalogue: Cat
   const { limits } = catalogue;
   if (kind === "job") {
     within(file, limits.job_file);
-    return { said: `${file.name} fills the form, in place of what was there.`, text: await file.text() };
+    return { said: `${file.name} fills the form, in place of what was there.`, text: await textOf(file, signal) };
   }
   if (kind === "machine") {
     within(file, limits.job_file);
-    return machineOf(file);
+    return machineOf(file, signal);
   }
   if (kind === "source") {
     within(file, limits.program);
@@ -94,10 +94,18 @@ export async function receive({ kind, files }: Batch, form: Form, catalogue: Cat
 }
 
 /** A machine description in a file of its own: as in a job file, `auto` is the network model of one that names none. */
-async function machineOf(file: File): Promise<Received> {
-  const { document } = await post<{ document: Json }>("/jobs/read", await file.text());
+async function machineOf(file: File, signal: AbortSignal): Promise<Received> {
+  const { document } = await post<{ document: Json }>("/jobs/read", await textOf(file, signal), {}, signal);
   const name = file.name.replace(/\.\w+$/, "") || file.name;
-  return chosen(await post<StoredMachine>("/machines", { name, machine: isDocument(document) ? { network: "auto", ...document } : document }), `${file.name}: `, "");
+  const machine = isDocument(document) ? { network: "auto", ...document } : document;
+  return chosen(await post<StoredMachine>("/machines", { name, machine }, {}, signal), `${file.name}: `, "");
+}
+
+/** What a file says; reading a large one may be stopped as sending it may. */
+async function textOf(file: File, signal: AbortSignal): Promise<string> {
+  const text = await file.text();
+  signal.throwIfAborted();
+  return text;
 }
 
 /** The network of a cluster, the inside of its hosts, or both. */
@@ -126,7 +134,7 @@ async function cluster(kind: Kind, files: readonly File[], form: Form, told: Tol
 function chosen(machine: StoredMachine, begin: string, assumed: string): Received {
   return {
     said: `${begin}It is stored as ${machine.name}`,
-    change: { machineSource: "stored", machine: machine.id, fixed: Boolean(machine.machine.topology) },
+    change: { machineSource: "stored", machine: machine.id, fixed: machine.network !== null },
     form: ` and is the job's machine.${assumed && `${assumed}; change them under Machine.`}`,
     yaml: `. In the job file write machine: {id: ${machine.id}}.${assumed && `${assumed}.`}`,
   };

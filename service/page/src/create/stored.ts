@@ -16,8 +16,9 @@ export interface StoredMachine {
     link_bandwidth: number;
     link_latency?: number;
     switch_latency?: number;
-    topology?: { edges: readonly (readonly number[])[]; switches?: number } | null;
   };
+  /** Null where it has none of its own. */
+  network: { switches: number; cables: number } | null;
 }
 
 /** What the service says of a job file in which nothing stored is chosen, in the words of the form. */
@@ -32,12 +33,12 @@ export function worded(errors: readonly FieldProblem[], { source, application, m
 /** The form, knowing of the stored machine that is chosen whether it has a network. */
 export function withFixed(form: Form, machines: readonly StoredMachine[]): Form {
   const found = machines.find((one) => one.id === form.machine);
-  return found ? { ...form, fixed: Boolean(found.machine.topology) } : form;
+  return found ? { ...form, fixed: found.network !== null } : form;
 }
 
 /** Lists come newest first; one without a network is no cluster to tune. */
 export function newestOf(programs: readonly StoredProgram[], machines: readonly StoredMachine[]): Newest {
-  const machine = machines.find((one) => one.machine.topology);
+  const machine = machines.find((one) => one.network);
   return {
     application: programs.find((one) => one.kind !== "builtin")?.id ?? "",
     machine: machine?.id ?? "",
@@ -54,13 +55,13 @@ export function quantity(value: number, unit: string): string {
 }
 
 /** What is known of a machine, in a few words each. */
-export function factsOf({ machine }: StoredMachine): string[] {
-  const { nodes, cores_per_host: cores = 1, topology } = machine;
-  const network = topology
-    ? [...(topology.switches ? [`${count(topology.switches)} ${topology.switches === 1 ? "switch" : "switches"}`] : []), plural(topology.edges.reduce((sum, one) => sum + (one[2] ?? 1), 0), "cable")]
+export function factsOf({ machine, network }: StoredMachine): string[] {
+  const { nodes, cores_per_host: cores = 1 } = machine;
+  const built = network
+    ? [...(network.switches ? [`${count(network.switches)} ${network.switches === 1 ? "switch" : "switches"}`] : []), plural(network.cables, "cable")]
     : ["no network of its own"];
   return [
-    plural(nodes, "host"), ...network, `${count(cores)} ${cores === 1 ? "core" : "cores"} per host`,
+    plural(nodes, "host"), ...built, `${count(cores)} ${cores === 1 ? "core" : "cores"} per host`,
     `${quantity(machine.host_speed, "f")} a core`, `cables of ${quantity(8 * machine.link_bandwidth, "bps")}`,
     `${quantity(machine.link_latency ?? 0, "s")} a cable and ${quantity(machine.switch_latency ?? 0, "s")} a switch`,
   ];

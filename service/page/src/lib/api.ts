@@ -67,6 +67,7 @@ function problemIn(status: number, words: string, text: string): Problem {
 /** POST a form with files, and be told how much of it has gone; `fetch` does not tell. */
 export function upload<T>(path: string, form: FormData, told: (share: number) => void, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
     const sending = new XMLHttpRequest();
     sending.open("POST", PREFIX + path);
     for (const [name, value] of Object.entries(authorisation())) sending.setRequestHeader(name, value);
@@ -93,8 +94,8 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await (await request(path, signal ? { signal } : {})).json()) as T;
 }
 
-export async function post<T>(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
-  return (await (await request(path, posting(body, headers))).json()) as T;
+export async function post<T>(path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
+  return (await (await request(path, { ...posting(body, headers), ...(signal ? { signal } : {}) })).json()) as T;
 }
 
 export async function put<T>(path: string, body: unknown): Promise<T> {
