@@ -11,11 +11,11 @@ milliseconds a trial, asking and telling.
 
 from __future__ import annotations
 
+import argparse
 import math
 import random
 import resource
 import statistics
-import sys
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
@@ -107,7 +107,11 @@ def cpu_seconds() -> float:
 
 def main() -> None:
     """Print the table."""
-    spaces = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("spaces", metavar="SPACES", nargs="?", type=int, default=24)
+    spaces = parser.parse_args().spaces
     print("| techniques |", " | ".join(f"{mark} trials" for mark in MARKS), "| ms a trial |")
     print("|---|" + "---|" * (len(MARKS) + 1))
     for name, techniques in TECHNIQUES.items():

@@ -7,6 +7,7 @@ comes at the end.
 
 from __future__ import annotations
 
+import argparse
 import collections
 import datetime
 import json
@@ -58,14 +59,19 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Find out what becomes of each program of the groups that are named, or of all."""
     known = [*suites.SUITES, *codes.CODES]
-    groups = dict.fromkeys(name.split("/")[0] for name in sys.argv[1:] or known)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help=", ".join(known))
+    names = parser.parse_args().names
+    groups = dict.fromkeys(name.split("/")[0] for name in names or known)
     unknown = sorted(set(groups) - set(known))
     if unknown:
         sys.exit(f"there is no {unknown[0]!r}; there are {', '.join(known)}")
     rows = json.loads(RESULTS.read_text())["programs"] if RESULTS.exists() else []
     for group in groups:
         for name, ranks, find_out in programs_of(group):
-            if sys.argv[1:] and not {group, name} & set(sys.argv[1:]):
+            if names and not {group, name} & set(names):
                 continue
             with tempfile.TemporaryDirectory(prefix="hamtune-programs-") as place:
                 outcome = find_out(Path(place))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -122,6 +123,9 @@ def table(outcomes: dict[str, Outcome]) -> str:
 
 def main() -> None:
     """Measure every feature and write the table."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     outcomes = {}
     with tempfile.TemporaryDirectory(prefix="hamtune-gallery-") as place:
         recorded, plain = build_features(Path(place))
