@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TextIO
 
 from rich.console import Console
 
@@ -12,13 +13,14 @@ _WIDE = 10_000
 """Characters of a line: what reads a pipe wants whole values, not what fits on a screen."""
 
 
-def table_console() -> Console:
-    """Standard output; as wide as the tables are where it is no terminal.
+def table_console(file: TextIO | None = None) -> Console:
+    """Standard output, or a file; as wide as the tables are where it is no terminal.
 
     What stands in cells is shown as it is: names are anybody's, and no markup.
     """
     return Console(
-        width=None if sys.stdout.isatty() else _WIDE,
+        file=file,
+        width=None if (file or sys.stdout).isatty() else _WIDE,
         soft_wrap=True,
         markup=False,
         highlight=False,

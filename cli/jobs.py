@@ -217,6 +217,9 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
             click.echo("trials: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n))
         for one in found["progress"].get("failures", []):
             click.echo(f"  {one['trials']} failed: {one['message'] or one['kind']}")
+        if counts.get("failed"):
+            which = f"hamtune trials {found['id']} --state failed --format list"
+            click.echo(f"  which: '{which}'")
         if best := found["progress"]["best"]:
             trial = client.get(f"/jobs/{found['id']}/trials/{best['trial']}")
             if engine := (trial["result"] or {}).get("engine"):

@@ -9,7 +9,7 @@ from typing import Any
 from cli.differences import flat
 from searchspace.units import format_duration, format_size
 
-__all__ = ["limit_of", "trial_lines"]
+__all__ = ["limit_of", "trial_lines", "why_failed"]
 
 _WIDTH = 14
 _LIMITS = {
@@ -93,6 +93,16 @@ def _because(job: Mapping[str, Any], trial: Mapping[str, Any]) -> str | None:
         return (
             "a configuration this slow is not simulated to its end (cutoff_factor of the job file)"
         )
+    return why_failed(job, trial)
+
+
+def why_failed(job: Mapping[str, Any], trial: Mapping[str, Any]) -> str | None:
+    """Why a trial failed or is infeasible, on one line; None of other trials.
+
+    Args:
+        job: `GET /jobs/J`.
+        trial: An item of `GET /jobs/J/trials`.
+    """
     reason = trial["reason"]
     if not reason:
         return None
@@ -153,7 +163,7 @@ def _cost(trial: Mapping[str, Any]) -> str | None:
         return None
     said = f"{format_duration(trial['cpu_seconds'])} of CPU"
     if trial["wall_seconds"] is not None:
-        said += f", {format_duration(trial['wall_seconds'])}"
+        said += f", {format_duration(trial['wall_seconds'])} on the clock"
     if trial["peak_rss_bytes"] is not None:
         said += f", {format_size(trial['peak_rss_bytes'])} of memory"
     return said

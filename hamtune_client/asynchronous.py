@@ -292,15 +292,17 @@ class AsyncJob(AsyncScripts):
         call = job_calls.whole_trial if whole else calls.trial
         return await self._client.call(call(self.id, number))
 
-    async def trials(self, *, state: str | None = None) -> AsyncIterator[Trial]:
-        """Its trials in the order of asking."""
+    async def trials(self, *, state: str | Sequence[str] | None = None) -> AsyncIterator[Trial]:
+        """Its trials in the order of asking, of a state or of several where given."""
         after: int | None = 0
         while after is not None:
             page, after = await self._client.call(calls.list_trials(self.id, state, after))
             for found in page:
                 yield found
 
-    async def list_trials(self, *, limit: int = 50, state: str | None = None) -> TrialList:
+    async def list_trials(
+        self, *, limit: int = 50, state: str | Sequence[str] | None = None
+    ) -> TrialList:
         """The first trials as a list, which notebooks show as a table; `rows` sorts them."""
         found = TrialList()
         async for trial in self.trials(state=state):
@@ -309,9 +311,9 @@ class AsyncJob(AsyncScripts):
             found.append(trial)
         return found
 
-    async def table(self, form: str = "csv") -> bytes:
-        """All trials as a file: csv, parquet, or optuna."""
-        return await self._client.call(calls.table(self.id, form))
+    async def table(self, form: str = "csv", *, state: str | Sequence[str] | None = None) -> bytes:
+        """All trials, or those of a state or several, as a file: csv, parquet, or optuna."""
+        return await self._client.call(calls.table(self.id, form, state))
 
     async def export(self, form: str, **options: Any) -> bytes:
         """The best configuration as a zip archive.

@@ -301,7 +301,9 @@ def trial(job_id: str, number: int) -> Call[Trial]:
     return Call("GET", f"/jobs/{job_id}/trials/{number}", lambda r: Trial.model_validate(r.json()))
 
 
-def list_trials(job_id: str, state: str | None, after: int) -> Call[tuple[list[Trial], int | None]]:
+def list_trials(
+    job_id: str, state: str | Sequence[str] | None, after: int
+) -> Call[tuple[list[Trial], int | None]]:
     """A page of trials, and the number after which the next begins."""
     params = {"state": state, "after": after, "limit": TRIAL_PAGE}
 
@@ -318,9 +320,10 @@ def replay(job_id: str, number: int) -> Call[Replay]:
     return Call("POST", path, lambda r: Replay.model_validate(r.json()), patience=REPLAY_SECONDS)
 
 
-def table(job_id: str, form: str) -> Call[bytes]:
-    """All trials as a file: csv, parquet, optuna."""
-    return Call("GET", f"/jobs/{job_id}/table/{quote(form, safe='')}", lambda r: r.content)
+def table(job_id: str, form: str, state: str | Sequence[str] | None) -> Call[bytes]:
+    """All trials, or those of some states, as a file: csv, parquet, optuna."""
+    path = f"/jobs/{job_id}/table/{quote(form, safe='')}"
+    return Call("GET", path, lambda r: r.content, {"state": state})
 
 
 def files(job_id: str) -> Call[dict[str, int]]:

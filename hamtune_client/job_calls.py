@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -75,7 +75,7 @@ def placement(job_id: str, number: int) -> Call[dict[str, Any]]:
 
 
 def rows(
-    job_id: str, order: Order, state: str | None, skip: int, limit: int
+    job_id: str, order: Order, state: str | Sequence[str] | None, skip: int, limit: int
 ) -> Call[list[dict[str, Any]]]:
     """Some trials as rows, sorted by the service."""
     query = {"order": order, "state": state, "skip": skip, "limit": limit}

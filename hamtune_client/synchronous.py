@@ -285,14 +285,16 @@ class Job(Scripts):
         call = job_calls.whole_trial if whole else calls.trial
         return self._client.call(call(self.id, number))
 
-    def trials(self, *, state: str | None = None) -> Iterator[Trial]:
-        """Its trials in the order of asking."""
+    def trials(self, *, state: str | Sequence[str] | None = None) -> Iterator[Trial]:
+        """Its trials in the order of asking, of a state or of several where given."""
         after: int | None = 0
         while after is not None:
             page, after = self._client.call(calls.list_trials(self.id, state, after))
             yield from page
 
-    def list_trials(self, *, limit: int = 50, state: str | None = None) -> TrialList:
+    def list_trials(
+        self, *, limit: int = 50, state: str | Sequence[str] | None = None
+    ) -> TrialList:
         """The first trials as a list, which notebooks show as a table; `rows` sorts them."""
         found = TrialList()
         for trial in self.trials(state=state):
@@ -301,9 +303,9 @@ class Job(Scripts):
             found.append(trial)
         return found
 
-    def table(self, form: str = "csv") -> bytes:
-        """All trials as a file: csv, parquet, or optuna."""
-        return self._client.call(calls.table(self.id, form))
+    def table(self, form: str = "csv", *, state: str | Sequence[str] | None = None) -> bytes:
+        """All trials, or those of a state or several, as a file: csv, parquet, or optuna."""
+        return self._client.call(calls.table(self.id, form, state))
 
     def export(self, form: str, **options: Any) -> bytes:
         """The best configuration as a zip archive.

@@ -47,7 +47,7 @@ class Results(KnownJob):
         self,
         *,
         order: job_calls.Order = "newest",
-        state: str | None = None,
+        state: str | Sequence[str] | None = None,
         skip: int = 0,
         limit: int = 50,
     ) -> RowList:

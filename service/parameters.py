@@ -9,7 +9,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from service.problems import ProblemError
-from storage.records import LogName
+from storage.records import LogName, TrialState
 
 __all__ = [
     "ApplicationId",
@@ -21,6 +21,7 @@ __all__ = [
     "LogOffset",
     "MachineId",
     "Points",
+    "TrialStates",
     "only_known_parameters",
 ]
 
@@ -44,6 +45,10 @@ MachineId = Annotated[str, Path(max_length=64, pattern=_VISIBLE, description="Th
 Log = Annotated[LogName, Path(description="Of the build or of the runs.")]
 FilePath = Annotated[
     str, Path(max_length=4096, description="The path of a file, as the list of them has it.")
+]
+TrialStates = Annotated[
+    list[TrialState] | None,
+    Query(max_length=50, description="Only trials in this state; given again, in any of them."),
 ]
 LogOffset = Annotated[
     int, Query(ge=0, le=2**31, description="Characters to leave out: those that are known.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, func, insert, select, text, update
@@ -346,17 +346,19 @@ class Trials(Repository):
         self,
         job_id: str,
         *,
-        state: TrialState | None = None,
+        states: Collection[TrialState] = (),
         after: int = 0,
         limit: int = 1000,
     ) -> list[Trial]:
         """Trials by number, those after `after`, without their results.
 
+        Of some states only, where any are given.
+
         Raises:
             InvalidInput: The limit is out of range.
         """
         check_limit(limit)
-        statement = _LISTED if state is None else _LISTED.where(TRIALS.c.state == state)
+        statement = _LISTED.where(TRIALS.c.state.in_(states)) if states else _LISTED
         values = {"job_id": job_id, "after": after, "most": limit}
         with self._database.reading() as session:
             # One by one they would cost the driver twice as much.

@@ -14,11 +14,19 @@ from searchspace.errors import HamtuneError
 from service.auth.principal import Principal
 from storage.project_storage import ProjectStorage
 
-__all__ = ["Audit"]
+__all__ = ["Audit", "audited_as"]
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 log = logging.getLogger("hamtune.audit")
+
+
+def audited_as(request: Request, action: str) -> None:
+    """Have the audit log call what a request does by another name than its operation's.
+
+    For operations that do things of different weight, depending on how they are asked.
+    """
+    request.state.audited_as = action
 
 
 class Audit:
@@ -55,7 +63,9 @@ class Audit:
         if request.method in _SAFE and status not in (403, 429):
             return
         route = request.scope.get("route")
-        action = route.operation_id if isinstance(route, APIRoute) else None
+        action = getattr(request.state, "audited_as", None)
+        if action is None and isinstance(route, APIRoute):
+            action = route.operation_id
         entry: dict[str, Any] = {
             "actor": principal.name,
             "address": address,

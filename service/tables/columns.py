@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from searchspace.configuration import canonical_json
 from service.jobs.yardsticks import error_for, machine_of
-from storage.records import Trial, TrialCells, TrialPoint
+from storage.records import Trial, TrialCells, TrialPoint, TrialState
 from storage.storage import Storage
 from tuner.convergence import convergence
 from tuner.downsampling import sampled_indices
@@ -84,10 +84,15 @@ def _steps(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float | None, float]
     return steps
 
 
-def read_trials(storage: Storage, job_id: str, *, after: int = 0) -> Iterable[Trial]:
-    """All trials of a job after a number, in the order of asking, without their results."""
+def read_trials(
+    storage: Storage, job_id: str, *, states: Collection[TrialState] = (), after: int = 0
+) -> Iterable[Trial]:
+    """The trials of a job after a number, in the order of asking, without their results.
+
+    Of some states only, where any are given.
+    """
     while True:
-        page = storage.list_trials(job_id, after=after, limit=PAGE)
+        page = storage.list_trials(job_id, states=states, after=after, limit=PAGE)
         yield from page
         if len(page) < PAGE:
             return

@@ -11,13 +11,13 @@ from fastapi.responses import Response
 from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.openapi import answers
-from service.parameters import JobId, Points
+from service.parameters import JobId, Points, TrialStates
 from service.tables.answers import Answers
 from service.tables.columns import read_table
 from service.tables.files import FILES, table_file
 from service.tables.rows import Order, read_rows
 from service.tables.schemas import EXAMPLE, ROWS_EXAMPLE, RowsView, TableView
-from storage.records import FINAL_JOB_STATES, TrialState
+from storage.records import FINAL_JOB_STATES
 
 __all__ = ["router"]
 
@@ -74,7 +74,7 @@ def get_rows(
     job_id: JobId,
     storage: StorageDependency,
     order: Annotated[Order, Query(description="What comes first.")] = "newest",
-    state: Annotated[TrialState | None, Query(description="Only trials in this state.")] = None,
+    state: TrialStates = None,
     cached: Annotated[
         bool | None, Query(description="Only trials that the cache answered, or did not.")
     ] = None,
@@ -83,7 +83,7 @@ def get_rows(
 ) -> Response:
     """Rows of trials that have an outcome, of all of them and not of a sample."""
     document = read_rows(
-        storage, job_id, order=order, state=state, cached=cached, skip=skip, limit=limit
+        storage, job_id, order=order, states=state or (), cached=cached, skip=skip, limit=limit
     )
     return Response(json.dumps(document, separators=(",", ":")), media_type="application/json")
 
@@ -93,7 +93,7 @@ def get_rows(
     dependencies=[needs("jobs", "read")],
     operation_id="download_table",
     summary="Download all trials",
-    description="All trials of a job as one file.\n\nFormats:\n\n"
+    description="All trials of a job as one file, or those of some states.\n\nFormats:\n\n"
     + "\n".join(f"- `{name}`: {kind.description}" for name, kind in FILES.items()),
     response_class=Response,
     responses=answers(
@@ -109,9 +109,10 @@ def download_table(
     job_id: JobId,
     format_name: Annotated[str, Path(max_length=64, description="One of the formats above.")],
     storage: StorageDependency,
+    state: TrialStates = None,
 ) -> Response:
     job = storage.get_job(job_id)
-    kind, content = table_file(storage, job, format_name)
+    kind, content = table_file(storage, job, format_name, states=state or ())
     return Response(
         content,
         media_type=kind.media_type,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from searchspace.configuration import Configuration, canonical_json
 from searchspace.errors import InvalidInput
 from service.tables.columns import read_trials
 from service.tables.study import optuna_study
-from storage.records import Job, Trial
+from storage.records import Job, Trial, TrialState
 from storage.storage import Storage
 
 __all__ = ["FILES", "TableFile", "flat_row", "table_file"]
@@ -35,8 +35,10 @@ class TableFile:
     write: Callable[[Job, Sequence[Trial]], bytes]
 
 
-def table_file(storage: Storage, job: Job, format_name: str) -> tuple[TableFile, bytes]:
-    """All trials of a job as a file.
+def table_file(
+    storage: Storage, job: Job, format_name: str, *, states: Collection[TrialState] = ()
+) -> tuple[TableFile, bytes]:
+    """All trials of a job as a file, or those of some states.
 
     Raises:
         InvalidInput: There is no such format.
@@ -46,7 +48,7 @@ def table_file(storage: Storage, job: Job, format_name: str) -> tuple[TableFile,
         raise InvalidInput(
             f"unknown table format {format_name!r}; allowed: {', '.join(FILES)}", field="format"
         )
-    return kind, kind.write(job, list(read_trials(storage, job.id)))
+    return kind, kind.write(job, list(read_trials(storage, job.id, states=states)))
 
 
 _FIELDS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any, Literal
 
 from service.tables.columns import columns_of, proximity_of
@@ -20,7 +21,7 @@ def read_rows(
     job_id: str,
     *,
     order: Order,
-    state: TrialState | None = None,
+    states: Collection[TrialState] = (),
     cached: bool | None = None,
     skip: int = 0,
     limit: int,
@@ -32,7 +33,7 @@ def read_rows(
         job_id: Its id.
         order: The newest first, or the fastest: completed trials before bounds, and these before
             trials that have no time.
-        state: Only trials in this state.
+        states: Only trials in one of these; none for all.
         cached: Only trials that the cache answered, or that it did not.
         skip: How many of these to leave out.
         limit: How many to tell at most.
@@ -50,7 +51,7 @@ def read_rows(
         trial
         for trial in trials
         if trial.state in FINAL_TRIAL_STATES
-        and state in (None, trial.state)
+        and (not states or trial.state in states)
         and cached in (None, trial.cached)
     ]
     found.sort(key=_by_time if order == "fastest" else _by_age)

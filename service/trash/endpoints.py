@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from service.auth.access import needs
+from service.auth.audit import audited_as
 from service.dependencies import SettingsDependency, StorageDependency
 from service.jobs.schemas import EXAMPLE, JobView
 from service.openapi import answers
@@ -65,6 +66,7 @@ class Deletion(BaseModel):
     responses=answers(_DELETION, 404, 409, 422, description="How to get it back, and until when."),
 )
 def delete_job(
+    request: Request,
     job_id: JobId,
     storage: StorageDependency,
     settings: SettingsDependency,
@@ -75,7 +77,10 @@ def delete_job(
     """Delete a paused or ended job with its trials. Cancel one that is at work first.
 
     It can be restored for as long as the service keeps deleted jobs; until then it is hidden.
+    The audit log has a job that is gone for good as `delete_job_for_good`.
     """
+    if now or settings.keep_deleted <= 0.0:
+        audited_as(request, "delete_job_for_good")
     if not now:
         # One that was deleted before keeps its time, whatever the setting is today.
         trashed = storage.trash_job(job_id, settings.keep_deleted)

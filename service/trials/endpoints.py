@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.openapi import answers
-from service.parameters import JobId
+from service.parameters import JobId, TrialStates
 from service.trials.pages import PAGES
 from service.trials.replay import EXAMPLE as REPLAY_EXAMPLE
 from service.trials.replay import Replay, replay
@@ -22,7 +22,6 @@ from service.trials.schemas import (
     TrialPage,
 )
 from service.trials.summary import MOST_LISTED
-from storage.records import TrialState
 from storage.storage import Storage
 
 __all__ = ["router"]
@@ -38,7 +37,6 @@ After = Annotated[
     int, Query(ge=0, le=_LARGEST_NUMBER, description="Only trials with a higher number.")
 ]
 PageLimit = Annotated[int, Query(ge=1, le=500, description="Trials in a page.")]
-State = Annotated[TrialState | None, Query(description="Only trials in this state.")]
 
 
 @router.get(
@@ -56,18 +54,18 @@ def list_trials(
     storage: StorageDependency,
     after: After = 0,
     limit: PageLimit = 100,
-    state: State = None,
+    state: TrialStates = None,
 ) -> Response:
     """Trials in the order of asking, without what the simulator measured beside the time.
 
     To go on, pass the page's `cursor` as `after`.
     """
     storage.check_job(job_id)
-    if state is None:
+    if not state:
         lines = _numbered(storage, job_id, after, limit + 1)
         cursor = after + limit
     else:
-        trials = storage.list_trials(job_id, state=state, after=after, limit=limit + 1)
+        trials = storage.list_trials(job_id, states=state, after=after, limit=limit + 1)
         lines = PAGES.write(trials)
         cursor = trials[limit - 1].number if len(trials) > limit else 0
     items = b",".join(lines[:limit])

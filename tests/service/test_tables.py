@@ -141,6 +141,14 @@ def test_optuna_reads_its_study(client: TestClient, job: str, tmp_path: Path) ->
     assert study.trials[0].user_attrs["label"] == "torus-2d"
 
 
+def test_a_file_may_have_the_trials_of_some_states(client: TestClient, job: str) -> None:
+    url = f"/api/v1/jobs/{job}/table/csv"
+    text = client.get(url, params={"state": ["failed", "censored"]}).text
+    assert [row["number"] for row in csv.DictReader(io.StringIO(text))] == ["3", "4"]
+    assert client.get(url, params={"state": "infeasible"}).text.count("\n") == 1  # the names
+    assert client.get(url, params={"state": "lost"}).status_code == 422
+
+
 def test_other_formats_are_refused(client: TestClient, job: str) -> None:
     response = client.get(f"/api/v1/jobs/{job}/table/xls")
     assert response.status_code == 422

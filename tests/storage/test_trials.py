@@ -169,7 +169,9 @@ def test_trials_are_listed_by_number_and_filtered_by_state(
 
     assert [trial.number for trial in storage.list_trials(job_id, limit=3)] == [1, 2, 3]
     assert [trial.number for trial in storage.list_trials(job_id, after=3)] == [4]
-    assert [trial.number for trial in storage.list_trials(job_id, state="completed")] == [2, 4]
+    assert [one.number for one in storage.list_trials(job_id, states=("completed",))] == [2, 4]
+    both = storage.list_trials(job_id, states=("completed", "pending"), after=1)
+    assert [trial.number for trial in both] == [2, 3, 4]
     assert [trial.number for trial in storage.open_trials(job_id)] == [1, 3]
     assert [cells.number for cells in storage.trial_cells(job_id, [2, 3, 99])] == [2, 3]
     assert storage.trial_cells(job_id, []) == []

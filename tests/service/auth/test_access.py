@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -151,3 +152,26 @@ def test_answers_tell_browsers_to_be_careful_and_let_no_other_site_in(guarded: G
 def test_unusable_settings_are_named(variables: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         AuthSettings.from_environment(variables)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept", "action"),
+    [
+        ("", 60.0, "delete_job"),
+        ("?now=true", 60.0, "delete_job_for_good"),
+        ("", 0.0, "delete_job_for_good"),
+    ],
+)
+def test_the_audit_log_tells_what_is_gone_for_good(
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch, asked: str, kept: float, action: str
+) -> None:
+    runtime = guarded.client.app.state.runtime  # type: ignore[attr-defined]
+    monkeypatch.setattr(runtime, "settings", replace(runtime.settings, keep_deleted=kept))
+    admin = guarded.key("ours")
+    job = guarded.client.post("/api/v1/jobs", json=SPEC, headers=admin).json()["id"]
+    guarded.client.post(f"/api/v1/jobs/{job}/cancel", headers=admin)
+    answer = guarded.client.delete(f"/api/v1/jobs/{job}{asked}", headers=admin)
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["restore"] is None) == action.endswith("for_good")
+    last = guarded.client.get("/api/v1/audit", headers=admin).json()["items"][0]
+    assert (last["action"], last["target"]) == (action, f"/api/v1/jobs/{job}")
