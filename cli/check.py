@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.after_search import after_search, after_words, truncated_share
 from cli.jobfile import JOB_FILE, read_job
 from cli.options import data_option, example, json_option, print_json, say, target_option
 from searchspace.errors import InvalidInput
@@ -68,17 +69,25 @@ def check(
         sizes = None if traced is None else traced.sizes
         built = build_space(spec, ranks, called, non_commutative, sizes)
     cost = None if traced is None or built is None else _evaluate(spec, built, traced)
+    share = None if traced is None else truncated_share(spec, traced)
+    estimate = None
+    completed = cost is not None and cost.document["status"] == "completed"
+    if built is not None and cost is not None and completed and spec.external != "measurements":
+        estimate = _estimate(spec, built, cost, share, settings)
     answer = {
         "spec": spec.canonical(),
         "ranks": ranks,
         "space": None if built is None else built.describe(),
         "evaluation": cost and cost.document,
-        "estimate": None
-        if built is None
-        or cost is None
-        or cost.document["status"] != "completed"
-        or spec.external == "measurements"
-        else _estimate(spec, built, cost, settings),
+        "estimate": estimate,
+        "after": after_search(
+            spec,
+            traced,
+            cost and cost.document,
+            estimate,
+            share,
+            0 if built is None else len(built.baselines),
+        ),
         "learned_from": [{"job": job.id, "name": job.name} for job in sources],
         "note": unknown,
         "sizes_known": traced is not None and traced.sizes is not None,
@@ -188,8 +197,12 @@ def _evaluate(spec: JobSpec, built: BuiltSpace, traced: TracedApplication) -> _C
     return None
 
 
-def _estimate(spec: JobSpec, built: BuiltSpace, cost: _Cost, settings: Settings) -> dict[str, Any]:
-    """How long the job may take, if every evaluation takes what this one took.
+def _estimate(
+    spec: JobSpec, built: BuiltSpace, cost: _Cost, share: float | None, settings: Settings
+) -> dict[str, Any]:
+    """How long the search may take, if every evaluation takes what this one took.
+
+    Where trials replay a share of the trace, it is that share of it.
 
     `search_seconds` is a rough number for what the search takes beside `seconds` of simulation;
     together they keep a budget of seconds on the clock.
@@ -201,7 +214,7 @@ def _estimate(spec: JobSpec, built: BuiltSpace, cost: _Cost, settings: Settings)
     limits = [limit for limit in (spec.budget.trials, built.space.size) if limit is not None]
     searched = min(limits)
     trials = searched + len(built.baselines) + spec.refinement
-    seconds = trials * cost.document["cpu_seconds"] / at_once
+    seconds = trials * cost.document["cpu_seconds"] * (share or 1.0) / at_once
     if spec.budget.cpu_seconds is not None:
         seconds = min(seconds, spec.budget.cpu_seconds / at_once)
     searching = 0.0 if spec.external == "proposals" else search_seconds(searched)
@@ -264,7 +277,7 @@ def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
             f"{estimate['at_once']} at once: about {format_duration(estimate['seconds'])} of "
             "simulation" + _search_words(estimate["search_seconds"])
         )
-    return lines
+    return lines + after_words(spec, answer["after"])
 
 
 def _search_words(seconds: float) -> str:

@@ -28,18 +28,19 @@ class _Question(click.Option):
     """An option that is asked for, on stderr: stdout may be the file."""
 
     def prompt_for_value(self, ctx: click.Context) -> Any:
-        """The answer.
+        """The answer; where stdin has ended, what is offered, which is told.
 
         Raises:
-            click.UsageError: Stdin ends before it.
+            click.UsageError: Stdin has ended, and nothing is offered.
         """
         assert self.prompt is not None
+        offered = self._offered(ctx)
         if self.name == "degree" and not str(ctx.params.get("cluster", "0")).isdigit():
             return self.get_default(ctx)  # of a network that there is nobody can say another
         try:
             return click.prompt(
                 self.prompt,
-                default=self.get_default(ctx),
+                default=offered,
                 type=self.type,
                 value_proc=lambda answer: self.process_value(ctx, answer),
                 err=True,
@@ -47,9 +48,19 @@ class _Question(click.Option):
         except click.Abort as error:
             if not isinstance(error.__context__, EOFError):
                 raise
-            raise click.UsageError(
-                f"there is no answer on stdin; give it as {self.opts[0]}", ctx
-            ) from None
+            if offered is None:
+                raise click.UsageError(
+                    f"there is no answer on stdin; give it as {self.opts[0]}", ctx
+                ) from None
+        say(f"{offered}  (stdin has ended: this is the default; {self.opts[0]} gives another)")
+        return self.process_value(ctx, offered)
+
+    def _offered(self, ctx: click.Context) -> Any:
+        default = self.get_default(ctx)
+        if self.name != "cluster":
+            return default
+        ranks = _ranks_of(str(ctx.params.get("application", "")))
+        return default if ranks is None else str(max(int(str(default)), ranks))
 
 
 @click.command(
@@ -82,7 +93,7 @@ class _Question(click.Option):
     cls=_Question,
     prompt="On which hosts: their number, or a file with the network there is",
     default="32",
-    show_default=True,
+    show_default="32, or as many as the ranks",
     help="How many hosts a network is to be designed for; or a file with the network there is, "
     "such as the output of ibnetdiscover.",
 )
@@ -136,7 +147,8 @@ def init(
 ) -> int:
     """Write a commented job file, by the answers to five questions.
 
-    Each is an option, too. The file is a valid job; its comments tell what else may be said.
+    Each is an option, too. Where stdin ends before an answer, the default is taken, and told. The
+    file is a valid job; its comments tell what else may be said.
     """
     from cli.jobfile import parse_job
 
@@ -214,6 +226,20 @@ def _application(text: str, folder: Path, own: Mapping[str, str | int]) -> tuple
         return path.stem, f"application: {{trace: {_quoted(_from(folder, text))}}}"
     known = ", ".join(BUILTINS)
     raise InvalidInput(f"{text} is neither a file, nor a directory, nor one of: {known}")
+
+
+def _ranks_of(text: str) -> int | None:
+    """How many ranks run a built-in program or a trace; None where that is not known."""
+    path = Path(text)
+    if path.is_file():
+        from searchspace.formats.trace import read_header
+
+        try:
+            return read_header(path).ranks
+        except (HamtuneError, OSError):
+            return None  # what is wrong with it is told when all is answered
+    last = text.rpartition(".")[2]
+    return int(last) if text.split(".")[0] in BUILTINS and last.isdecimal() else None
 
 
 def _source(path: str, own: Mapping[str, str | int]) -> str:

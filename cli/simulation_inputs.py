@@ -70,12 +70,14 @@ class TracedApplication:
     """What is simulated: the traces, and the applications where there are several.
 
     Those of its reductions that are `non_commutative` have operations that do not commute; None
-    where that is not known, as the `sizes` at which it calls collectives may not be.
+    where that is not known, as the `sizes` at which it calls collectives may not be. All ranks
+    together make `mpi_calls`.
     """
 
     traces: tuple[Path, ...]
     ranks: int
     calls: Mapping[str, Groups]
+    mpi_calls: int
     non_commutative: frozenset[str] | None = None
     workload: Workload | None = None
     sizes: Mapping[str, SizeBins] | None = None
@@ -197,6 +199,7 @@ def _traced(
         traces,
         ranks,
         called_collectives(summary),
+        sum(summary["calls"].values()),
         non_commutative_reductions(summary),
         workload,
         sizes_called(summary),

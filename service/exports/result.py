@@ -213,7 +213,7 @@ def gather(
         configuration=configuration,
         baselines=tuple(
             other
-            for other in storage.list_trials(job_id, states=("completed",), limit=50)
+            for other in storage.list_trials(job_id, states=["completed"], limit=50)
             if other.kind == "baseline"
         ),
         resolved=resolve(

@@ -46,6 +46,54 @@ def test_it_tells_the_space_and_what_the_job_may_take(hamtune: Hamtune) -> None:
     assert found["estimate"]["search_seconds"] > 0.1
 
 
+def test_it_tells_what_comes_after_the_search(hamtune: Hamtune) -> None:
+    ring = [[host, (host + step) % 16] for host in range(16) for step in (1, 4)]
+    job = {
+        **JOB,
+        "application": {"builtin": "lu", "class": "S", "ranks": 16},
+        "machine": {**JOB["machine"], "topology": {"edges": ring}},
+        "search": {"ordering": ["original", "hamorder"], "target": "openmpi-4.1"},
+        "fidelity": "auto",
+        "refinement": 10,
+        "finalists": {"measure": 3, "repetitions": 4, "seconds": "30min"},
+    }
+    del job["machine"]["degree"]
+    path = hamtune.job_file(job)
+    found = hamtune.json("check", path)
+    cost, estimate, after = found["evaluation"], found["estimate"], found["after"]
+
+    share = after["verification"]["share"]
+    assert 0 < share < 0.5
+    trials = min(20, found["space"]["size"]) + len(found["space"]["baselines"]) + 10
+    each = cost["cpu_seconds"] / estimate["at_once"]
+    assert estimate["seconds"] == pytest.approx(trials * each * share)
+    assert after["refinement"]["evaluations"] == 10
+    assert after["refinement"]["seconds"] == pytest.approx(10 * each * share)
+    assert after["verification"]["evaluations"] == 6  # the only baseline, and five trials
+    at_once = min(estimate["at_once"], 2)
+    assert after["verification"]["seconds"] == pytest.approx(6 * cost["cpu_seconds"] / at_once)
+    assert after["comparison"] == {"evaluations": 3, "seconds": pytest.approx(20.0)}
+    assert after["finalists"] == {
+        "on": "agent",
+        "runs": 16,
+        "most_seconds": 1800.0,
+        "most_wait_seconds": 86400.0,
+    }
+    said = hamtune("check", path).stdout
+    assert "refinement    10 other mappings of the best at most, among the trials above" in said
+    assert "trials all of it, 6 evaluations at most: up to " in said
+    assert "comparison    the best 3 are evaluated by the fluid model too: at most 20 s" in said
+    assert "finalists     3 at most and the library's defaults are measured on a cluster" in said
+    assert "16 runs at most: up to 30 min, after a wait of up to 24 h" in said
+
+
+def test_what_does_not_come_is_not_told(hamtune: Hamtune) -> None:
+    path = hamtune.job_file({**JOB, "machine": {**JOB["machine"], "network": "fluid"}})
+    after = hamtune.json("check", "--no-evaluation", path)["after"]
+    assert after == dict.fromkeys(("refinement", "verification", "comparison", "finalists"))
+    assert "comparison" not in hamtune("check", path).stdout
+
+
 def test_a_budget_on_the_clock_bounds_simulation_and_search_together(hamtune: Hamtune) -> None:
     budget = {"trials": 20, "wall_seconds": 2}
     estimate = hamtune.json("check", hamtune.job_file({**JOB, "budget": budget}))["estimate"]

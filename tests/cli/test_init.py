@@ -193,11 +193,50 @@ def test_of_a_network_that_there_is_no_degree_is_asked(hamtune: Hamtune) -> None
     assert "Links per host" not in done.stderr
 
 
-def test_an_answer_that_is_missing_is_named(hamtune: Hamtune) -> None:
-    done = ask(hamtune, "--application", "is.S.32", told="32\n")
+def test_where_stdin_ends_defaults_are_taken_and_told(hamtune: Hamtune) -> None:
+    done = ask(hamtune, "--application", "is.S.32", told="16\n")
 
-    assert done.returncode == 2
-    assert "there is no answer on stdin; give it as --degree" in done.stderr
+    assert done.returncode == 1  # 32 ranks on 16 hosts
+    assert "these answers make no job" in done.stderr
+    done = ask(hamtune, "--application", "is.S.32", told="40\n")
+    assert done.returncode == 0, done.stderr
+    job = yaml.safe_load(done.stdout)
+    assert (job["machine"]["nodes"], job["machine"]["degree"]) == (40, 4)
+    assert job["budget"] == {"trials": 100}
+    taken = [line for line in done.stderr.splitlines() if "stdin has ended" in line]
+    assert len(taken) == 3
+    assert taken[0].endswith(
+        "[4]: 4  (stdin has ended: this is the default; --degree gives another)"
+    )
+
+
+def test_without_any_answer_there_is_a_job_all_the_same(hamtune: Hamtune) -> None:
+    done = ask(hamtune, told="")
+
+    assert done.returncode == 0, done.stderr
+    (hamtune.directory / "job.yaml").write_text(done.stdout)
+    assert read_job(hamtune.directory / "job.yaml").known_ranks == 32
+    for option in ("--application", "--cluster", "--degree", "--target", "--trials"):
+        assert f"{option} gives another" in done.stderr
+
+
+@pytest.mark.parametrize(("application", "hosts"), [("cg.S.64", 64), ("cg.S.4", 32), ("2.ht", 32)])
+def test_the_hosts_offered_are_enough_for_the_ranks(
+    hamtune: Hamtune, application: str, hosts: int
+) -> None:
+    write_pair(hamtune.directory / "2.ht")
+    done = ask(hamtune, "--application", application, told="")
+
+    assert done.returncode == 0, done.stderr
+    assert yaml.safe_load(done.stdout)["machine"]["nodes"] == hosts
+
+
+def test_a_file_that_is_no_trace_is_told_once_all_is_answered(hamtune: Hamtune) -> None:
+    (hamtune.directory / "no.ht").write_text("no trace")
+    done = ask(hamtune, "--application", "no.ht", told="")
+
+    assert "--trials gives another" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_file_that_is_there_is_left_alone(hamtune: Hamtune) -> None:
