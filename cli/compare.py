@@ -15,6 +15,7 @@ from cli.comparison import Compared, compare_jobs
 from cli.console import table_console
 from cli.curves import POINTS
 from cli.differences import apart, shown
+from cli.job_differences import job_file_rows
 from cli.job_names import job_argument
 from cli.options import example, json_option, print_json, server_option
 from cli.trial import get_trial
@@ -90,7 +91,7 @@ def compare(
     if as_json:
         print_json(answer)
         return
-    table_console().print(_table(answer))
+    table_console().print(_table(answer, [one.spec for one in found]))
     for note in answer["notes"]:
         click.echo(note)
     if picture is not None:
@@ -108,15 +109,15 @@ def _fetched(client: Client, reference: str) -> Compared:
     return Compared(job=job, best=best, convergence=convergence)
 
 
-def _table(answer: dict[str, Any]) -> Table:
+def _table(answer: dict[str, Any], specs: Sequence[dict[str, Any]]) -> Table:
     jobs = answer["jobs"]
     names = [job["name"] for job in jobs]
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
     for job in jobs:
         table.add_column(job["name"] if names.count(job["name"]) == 1 else job["id"])
-    for path, values in answer["job_file"].items():
-        table.add_row(path, *map(shown, values))
+    for path, values in job_file_rows(answer["job_file"], specs):
+        table.add_row(path, *values)
     table.add_section()
     table.add_row("state", *(job["state"] for job in jobs))
     table.add_row("trials", *(str(job["trials"]) for job in jobs))
@@ -132,7 +133,7 @@ def _table(answer: dict[str, Any]) -> Table:
         values = [job["after"][mark] for job in jobs]
         if any(value is not None for value in values):
             table.add_row(f"best after {mark} trials", *map(_time, values))
-    table.add_row("CPU seconds", *(f"{job['cpu_seconds']:.1f}" for job in jobs))
+    table.add_row("CPU time", *(_time(job["cpu_seconds"]) for job in jobs))
     return table
 
 

@@ -51,6 +51,8 @@ def shown(value: Any) -> str:
     """
     if value is None:
         return "-"
+    if value in ([], {}):
+        return "none"
     text = ", ".join(map(_item, value)) if isinstance(value, list) else _item(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
@@ -59,4 +61,6 @@ def _item(value: Any) -> str:
     if isinstance(value, Mapping) and "family" in value:
         options = [f"{name} {one}" for name, one in value.items() if name != "family"]
         return f"{value['family']} ({', '.join(options)})" if options else str(value["family"])
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return value if isinstance(value, str) else json.dumps(value)

@@ -278,6 +278,12 @@ class Protocol(Description):
     @property
     def text(self) -> str:
         """The protocol for people: the named one nearest to it, and which fields differ."""
+        name, fields = self.nearest
+        return f"{name} with {', '.join(fields)} of its own" if fields else name
+
+    @property
+    def nearest(self) -> tuple[str, list[str]]:
+        """The name of the protocol that shares most fields with it, and the fields that differ."""
         own = self.numbers()
         differing = {
             name: [
@@ -287,8 +293,7 @@ class Protocol(Description):
             ]
             for name, named in PROTOCOLS.items()
         }
-        name, fields = min(differing.items(), key=lambda one: len(one[1]))
-        return f"{name} with {', '.join(fields)} of its own" if fields else name
+        return min(differing.items(), key=lambda one: len(one[1]))
 
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(

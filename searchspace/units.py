@@ -243,7 +243,7 @@ def format_duration(value: float) -> str:
     if value == 0:
         return "0 s"
     for unit, factor in (("ps", 1e-12), ("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
-        if value < 1000 * factor:
+        if value < 999.95 * factor:  # what is more is 1000 in four digits
             return f"{value / factor:.4g} {unit}"
     if value < 120:
         return f"{value:.4g} s"

@@ -71,10 +71,30 @@ def test_the_table_has_a_column_for_each_job(
     lines = said.splitlines()
     assert lines[0].split() == ["tiny", "other"]
     assert ["seed", "7", "8"] in [line.split() for line in lines]
+    (spent,) = (line.split() for line in lines if line.startswith("CPU time"))
+    assert {spent[3], spent[5]} <= {"ms", "s"}
     assert lines[-1] == str(picture)
     assert "<svg" in picture.read_text()
     same = ran("compare", "tiny", "tiny").stdout.splitlines()
     assert same[0].split() == [first["job"]["id"]] * 2
+
+
+def test_machines_that_differ_are_told_with_units_and_names(
+    ran: Hamtune, first: dict[str, Any]
+) -> None:
+    machine = tiny_job()["machine"] | {"network": "packets", "protocol": "verbs"}
+    job = tiny_job() | {"name": "verbs", "machine": machine | {"link_bandwidth": "100Gbps"}}
+    ran.json("run", ran.job_file(job | {"budget": {"trials": 4, "wall_seconds": 3723.3456}}))
+
+    said = ran("compare", "tiny", "verbs").stdout
+    assert ["machine.link_bandwidth", "40", "Gbps", "100", "Gbps"] in map(
+        str.split, said.split("\n")
+    )
+    assert ["machine.protocol", "-", "verbs"] in map(str.split, said.split("\n"))
+    assert ["budget.wall_seconds", "-", "62.06", "min"] in map(str.split, said.split("\n"))
+    assert "machine.protocol." not in said
+    found = ran.json("compare", "tiny", "verbs")["job_file"]
+    assert found["budget.wall_seconds"] == [None, 3723.3456]  # documents keep all digits
 
 
 def test_names_are_shown_as_they_are_and_never_as_markup(

@@ -101,3 +101,37 @@ def test_wrong_use_of_a_source_is_told(hamtune: Hamtune) -> None:
         "capture", "--source", ".", "--ranks", "2", "-o", "t.ht", "--", "x", status=2
     )
     assert "--source and --build go together" in refusal
+
+
+SUM = """
+#include "hamtune_app.h"
+
+int main(int argc, char **argv)
+{
+  double sum = 0.0, total = 0.0;
+  MPI_Init(&argc, &argv);
+  for (int step = 0; step < 10; step++) {
+    HAMTUNE_ITERATION();
+    HAMTUNE_BLOCK(2000.0, for (int i = 0; i < 1000; i++) sum += i);
+    hamtune_compute(500.0);
+    MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def test_a_program_declares_what_it_computes_by_the_header(
+    hamtune: Hamtune, tmp_path: Path
+) -> None:
+    shutil.copy(ROOT / "applications/hamtune_app.h", tmp_path)
+    source, trace = tmp_path / "sum.c", tmp_path / "sum.ht"
+    source.write_text(SUM)
+    asked = ["--ranks", "4", "--declared-flops", "--flag=-DHAMTUNE_DECLARE_FLOPS", "-o", trace]
+    done = hamtune("capture", *asked, "--", source)
+
+    assert done.returncode == 0, done.stderr
+    told = hamtune("trace", "info", trace).stdout
+    assert "1e+05 flops" in told  # four ranks, ten times 2,500 each
+    assert "loop of 10 iterations (marked by the program)" in told
