@@ -75,8 +75,9 @@ def _refinement(
 ) -> dict[str, Any] | None:
     if not spec.refinement:
         return None
-    known = each is not None and at_once is not None
-    seconds = spec.refinement * each * (share or 1.0) / at_once if known else None
+    seconds = None
+    if each is not None and at_once is not None:
+        seconds = spec.refinement * each * (share or 1.0) / at_once
     return {"evaluations": spec.refinement, "seconds": seconds}
 
 

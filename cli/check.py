@@ -83,7 +83,7 @@ def check(
         "after": after_search(
             spec,
             traced,
-            cost and cost.document,
+            None if cost is None else cost.document,
             estimate,
             share,
             0 if built is None else len(built.baselines),

@@ -116,8 +116,8 @@ def _table(answer: dict[str, Any], specs: Sequence[dict[str, Any]]) -> Table:
     table.add_column("", no_wrap=True)
     for job in jobs:
         table.add_column(job["name"] if names.count(job["name"]) == 1 else job["id"])
-    for path, values in job_file_rows(answer["job_file"], specs):
-        table.add_row(path, *values)
+    for path, words in job_file_rows(answer["job_file"], specs):
+        table.add_row(path, *words)
     table.add_section()
     table.add_row("state", *(job["state"] for job in jobs))
     table.add_row("trials", *(str(job["trials"]) for job in jobs))
