@@ -165,6 +165,9 @@ def test_results_are_read(hamtune: Client, job: Job) -> None:
     assert [trial.number for trial in job.trials(state="censored")] == [4]
     assert job.trial(1).label == "torus-2d"
     assert job.table("csv").startswith(b"number,")
+    assert job.table("csv", state=["censored", "failed"]).count(b"\n") == 1 + len(
+        list(job.trials(state=["censored", "failed"]))
+    )
     assert job.importance().note == "3 completed trials of the search space: at least 12 are needed"
     front = job.front("power", reference=(3.0, 1e9))
     assert [(one.trial, one.value) for one in front.points] == [(3, 1.0)]
