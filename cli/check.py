@@ -130,7 +130,6 @@ def _looked_up(spec: JobSpec, settings: Settings) -> tuple[JobSpec, list[Job]]:
     """
     from searchspace.job import load_job
     from searchspace.jobspec import Reference
-    from storage.project_storage import ProjectStorage
     from storage.records import DEFAULT_PROJECT
     from storage.storage import Storage
     from workers.sources import sources_of
@@ -141,9 +140,9 @@ def _looked_up(spec: JobSpec, settings: Settings) -> tuple[JobSpec, list[Job]]:
     try:
         storage.upgrade()
         if isinstance(spec.machine, Reference):
-            stored = storage.get_machine(spec.machine.id)
+            stored = storage.machines.get(spec.machine.id)
             spec = load_job({**spec.canonical(), "machine": stored.description})
-        return spec, sources_of(ProjectStorage.of(storage, DEFAULT_PROJECT), spec)
+        return spec, sources_of(storage.of_project(DEFAULT_PROJECT), spec)
     except NotFound as error:
         message = f"{error} in this data directory"
         raise InvalidInput(message, field="machine.id") from None

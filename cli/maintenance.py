@@ -102,25 +102,25 @@ def expire(
     try:
         if dry_run:
             found = {
-                "jobs": [] if jobs is None else storage.expired_jobs(now - jobs),
-                "deleted": storage.lapsed_jobs(now),
-                "artifacts": storage.unreferenced_artifacts(),
+                "jobs": [] if jobs is None else storage.retention.expired_jobs(now - jobs),
+                "deleted": storage.retention.lapsed_jobs(now),
+                "artifacts": storage.retention.unreferenced_artifacts(),
             }
             print_json(found) if as_json else say(
                 f"hamtune: {len(found['jobs'])} jobs, {len(found['deleted'])} deleted jobs and "
                 f"{len(found['artifacts'])} artifacts"
             )
             return
-        gone, outcomes = storage.expire(
+        gone, outcomes = storage.retention.expire(
             jobs=None if jobs is None else now - jobs,
             evaluations=None if evaluations is None else now - evaluations,
         )
         expired = Expired(
             jobs=gone,
-            deleted=storage.delete_lapsed_jobs(now),
+            deleted=storage.retention.delete_lapsed_jobs(now),
             evaluations=outcomes,
-            audit=0 if audit is None else storage.forget_audit(now - audit),
-            artifacts=storage.delete_unreferenced_artifacts(),
+            audit=0 if audit is None else storage.audit.forget(now - audit),
+            artifacts=storage.retention.delete_unreferenced_artifacts(),
         )
     finally:
         storage.close()

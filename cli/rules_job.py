@@ -48,10 +48,10 @@ def of_job(reference: str, settings: Settings) -> Given:
         best = client.get(f"/jobs/{identifier}/best")
     storage = Storage.open(settings.database_url, settings.artifacts_url)
     try:
-        job = storage.get_job(identifier)
+        job = storage.jobs.get(identifier)
         spec = read_job(storage, job)
         assert job.application_id is not None, "a job with a best trial is prepared"
-        application = storage.get_application(job.application_id)
+        application = storage.applications.get(job.application_id)
         traced = traced_application(storage, application)
     finally:
         storage.close()

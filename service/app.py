@@ -174,7 +174,7 @@ def _add_own_routes(app: FastAPI) -> None:
     def health() -> Health:
         """Answers 200 when the service runs and its database can be read."""
         runtime: Runtime = app.state.runtime
-        runtime.storage.last_event_id()
+        runtime.storage.events.last_id()
         return Health(status="ok", version=VERSION)
 
     @app.get(f"{PREFIX}/docs", dependencies=[OPEN_TO_ALL], include_in_schema=False)

@@ -10,12 +10,13 @@ from service.auth.access import PrincipalDependency, storage_of
 from service.events.feed import EventFeed
 from service.settings import Settings
 from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["FeedDependency", "SettingsDependency", "StorageDependency"]
 
 
 # None of these waits for anything; what is not async costs a hand-over to a thread each.
-async def _storage(request: Request, principal: PrincipalDependency) -> Storage:
+async def _storage(request: Request, principal: PrincipalDependency) -> StorageView:
     storage = request.app.state.runtime.storage
     assert isinstance(storage, Storage)
     return storage_of(principal, storage)
@@ -33,6 +34,6 @@ async def _feed(request: Request) -> EventFeed:
     return feed
 
 
-StorageDependency = Annotated[Storage, Depends(_storage)]
+StorageDependency = Annotated[StorageView, Depends(_storage)]
 SettingsDependency = Annotated[Settings, Depends(_settings)]
 FeedDependency = Annotated[EventFeed, Depends(_feed)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from storage.records import Trial, TrialPoint
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["Remembered", "comparable"]
 
@@ -41,7 +41,7 @@ class Remembered(Generic[Answer]):
         self._making: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def answer(self, storage: Storage, job_id: str, make: Callable[[], Answer]) -> Answer:
+    def answer(self, storage: StorageView, job_id: str, make: Callable[[], Answer]) -> Answer:
         """What is remembered, or made anew where trials have ended since.
 
         Several that ask at once wait for one that makes it.
@@ -49,11 +49,11 @@ class Remembered(Generic[Answer]):
         Raises:
             NotFound: There is no such job.
         """
-        storage.check_job(job_id)
+        storage.jobs.check(job_id)
         with self._lock:
             making = self._making.setdefault(job_id, threading.Lock())
         with making:
-            finished = sum(storage.trial_counts([job_id])[job_id].finished.values())
+            finished = sum(storage.trials.counts([job_id])[job_id].finished.values())
             with self._lock:
                 known = self._known.get(job_id)
             if known is None or known[0] != finished:

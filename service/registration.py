@@ -54,7 +54,7 @@ def registered(
     name = f"{socket.gethostname()}-{os.getpid()}-{new_id()}"
     retrying(
         partial(
-            storage.register_process,
+            storage.processes.register,
             name,
             kind,
             version=VERSION,
@@ -69,7 +69,7 @@ def registered(
     def beat() -> None:
         while not ended.wait(_BEAT_SECONDS):
             try:
-                storage.beat_process(name)
+                storage.processes.beat(name)
             except HamtuneError as error:
                 log.debug("cannot say that this process lives: %s", error)
 
@@ -82,7 +82,7 @@ def registered(
         ended.set()
         thread.join()
         try:
-            storage.forget_process(name)
+            storage.processes.forget(name)
         except HamtuneError as error:
             log.debug("cannot say that this process ends: %s", error)
 

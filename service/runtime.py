@@ -41,7 +41,7 @@ class Runtime:
 
     Example:
         >>> with Runtime(Settings.under(Path("data"))) as runtime:
-        ...     runtime.storage.list_jobs()
+        ...     runtime.storage.jobs.page()
     """
 
     def __init__(
@@ -101,8 +101,8 @@ class Runtime:
 
     def _start_workers(self, storage: Storage, started: ExitStack) -> None:
         if self.settings.private:
-            storage.void_preparations()  # of earlier processes, which are dead
-            storage.void_claims()
+            storage.preparations.void()  # of earlier processes, which are dead
+            storage.deliveries.void_claims()
         app = make_app("memory://")
         pool = EmbeddedPool(
             app,

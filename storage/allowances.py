@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import Throttled
 from storage.identifiers import new_id
 from storage.outbox_models import AllowanceRow
+from storage.repository import ScopedRepository
 
-__all__ = ["Allowance", "Allowances"]
+__all__ = ["Allowance", "Allowances", "ProjectAllowances"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +33,11 @@ class Allowance:
     hold_seconds: float
 
 
-class Allowances(Repository):
-    """The methods of `Storage` about how many tests somebody may send: a token bucket for each."""
+class ProjectAllowances(ScopedRepository):
+    """How many tests those of a project may send: a token bucket for each."""
 
-    def begin_test(self, principal: str, allowance: Allowance) -> str:
-        """Count a test that is to be sent now; what ends it with `end_test`.
+    def begin(self, principal: str, allowance: Allowance) -> str:
+        """Count a test that is to be sent now; what ends it with `end`.
 
         Raises:
             Throttled: Too many were sent or are being sent.
@@ -59,7 +59,7 @@ class Allowances(Repository):
             row.under_way = {**under_way, identifier: now + allowance.hold_seconds}
             return identifier
 
-    def end_test(self, principal: str, identifier: str) -> None:
+    def end(self, principal: str, identifier: str) -> None:
         """Count a test as sent."""
         with self._database.writing() as session:
             row = session.scalars(self._of(principal)).one_or_none()
@@ -68,7 +68,26 @@ class Allowances(Repository):
                     one: until for one, until in row.under_way.items() if one != identifier
                 }
 
-    def forget_allowances(self, older_than: float) -> None:
+    def _allowance(self, session: Session, principal: str, burst: int) -> AllowanceRow:
+        """The row of somebody, locked."""
+        while (row := session.scalars(self._of(principal)).one_or_none()) is None:
+            values = {"id": new_id(), "project": self._scope.home, "principal": principal}
+            start = {"level": float(burst), "at": self._database.now(session), "under_way": {}}
+            self._database.insert_new(session, AllowanceRow, values | start)
+        return row
+
+    def _of(self, principal: str) -> Select[AllowanceRow]:
+        return (
+            select(AllowanceRow)
+            .where(AllowanceRow.project == self._scope.home, AllowanceRow.principal == principal)
+            .with_for_update()
+        )
+
+
+class Allowances(ProjectAllowances):
+    """Allowances of all projects, for those who tidy up."""
+
+    def forget(self, older_than: float) -> None:
         """Delete what is known of those who have sent no test for so many seconds."""
         with self._database.writing() as session:
             before = self._database.now(session) - older_than
@@ -78,18 +97,3 @@ class Allowances(Repository):
                 .with_for_update(skip_locked=True)
             )
             session.execute(delete(AllowanceRow).where(AllowanceRow.id.in_(old)))
-
-    def _allowance(self, session: Session, principal: str, burst: int) -> AllowanceRow:
-        """The row of somebody, locked."""
-        while (row := session.scalars(self._of(principal)).one_or_none()) is None:
-            values = {"id": new_id(), "project": self.home, "principal": principal}
-            start = {"level": float(burst), "at": self._database.now(session), "under_way": {}}
-            self._database.insert_new(session, AllowanceRow, values | start)
-        return row
-
-    def _of(self, principal: str) -> Select[AllowanceRow]:
-        return (
-            select(AllowanceRow)
-            .where(AllowanceRow.project == self.home, AllowanceRow.principal == principal)
-            .with_for_update()
-        )

@@ -8,20 +8,27 @@ from typing import Any, cast
 from sqlalchemy import Select, or_, select, update
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
+from storage.artifacts import Artifacts
+from storage.database import Database
 from storage.errors import NotFound
 from storage.identifiers import new_id
-from storage.models import ApplicationRow, JobRow
+from storage.models import ApplicationRow
 from storage.pagination import newest_first
 from storage.records import Application, ApplicationKind, ApplicationState, LogName, Page
+from storage.repository import ScopedRepository
+from storage.scopes import Scope
 
 __all__ = ["Applications"]
 
 
-class Applications(Repository):
-    """The methods of `Storage` about applications."""
+class Applications(ScopedRepository):
+    """Applications of a project."""
 
-    def add_application(
+    def __init__(self, database: Database, scope: Scope, artifacts: Artifacts) -> None:
+        super().__init__(database, scope)
+        self._artifacts = artifacts
+
+    def add(
         self,
         *,
         name: str,
@@ -42,9 +49,7 @@ class Applications(Repository):
             state="ready",
         )
 
-    def add_source_application(
-        self, *, name: str, key: str, recipe: dict[str, Any], ranks: int
-    ) -> Application:
+    def add_source(self, *, name: str, key: str, recipe: dict[str, Any], ranks: int) -> Application:
         """Store an application that is yet to be captured, or return the one with this key."""
         return self._add(
             name=name,
@@ -64,7 +69,7 @@ class Applications(Repository):
             row = {
                 "stored_bytes": sum(map(self._artifacts.size, digests)),
                 "id": new_id(),
-                "project": self.home,
+                "project": self._scope.home,
                 "key": key,
                 "created_at": time.time(),
                 **values,
@@ -80,6 +85,7 @@ class Applications(Repository):
             worker: Who takes it.
             silence_seconds: After how long without a word another worker counts as dead.
         """
+        self._scope.admit_application(application_id)
         with self._database.writing() as session:
             now = self._database.now(session)
             free = or_(
@@ -121,6 +127,7 @@ class Applications(Repository):
                 `trace_sha256`, `summary`, and `output_files` (`sha256` of an archive, `files` in
                 it and those `left_out`).
         """
+        self._scope.admit_application(application_id)
         if "trace_sha256" in values:
             traced = self._artifacts.size(values["trace_sha256"])
             values["stored_bytes"] = ApplicationRow.stored_bytes + traced
@@ -151,14 +158,7 @@ class Applications(Repository):
             row.summary = {**row.summary, **values}
             return _record(row)
 
-    def set_job_application(self, job_id: str, application_id: str) -> None:
-        """Tell which application a job is waiting for."""
-        with self._database.writing() as session:
-            session.execute(
-                update(JobRow).where(JobRow.id == job_id).values(application_id=application_id)
-            )
-
-    def application_log(self, application_id: str, log: LogName) -> str:
+    def log(self, application_id: str, log: LogName) -> str:
         """What building or running an application printed; empty where that has not begun.
 
         Raises:
@@ -186,7 +186,7 @@ class Applications(Repository):
                 )
             return files
 
-    def find_application(self, key: str) -> Application | None:
+    def find(self, key: str) -> Application | None:
         """The application made from what the key says, if it was made before."""
         with self._database.reading() as session:
             row = session.scalars(self._with_key(key)).one_or_none()
@@ -199,22 +199,22 @@ class Applications(Repository):
             ApplicationRow.kind == "source", source == sha256
         )
         with self._database.reading() as session:
-            found = session.scalars(self._visible(statement, ApplicationRow.project).limit(1))
+            found = session.scalars(self._scope.visible(statement, ApplicationRow.project).limit(1))
             return found.first() is not None
 
     def _with_key(self, key: str) -> Select[ApplicationRow]:
         return select(ApplicationRow).where(
-            ApplicationRow.project == self.home, ApplicationRow.key == key
+            ApplicationRow.project == self._scope.home, ApplicationRow.key == key
         )
 
     def _get(self, session: Session, application_id: str) -> ApplicationRow:
         statement = select(ApplicationRow).where(ApplicationRow.id == application_id)
-        row = session.scalars(self._visible(statement, ApplicationRow.project)).one_or_none()
+        row = session.scalars(self._scope.visible(statement, ApplicationRow.project)).one_or_none()
         if row is None:
             raise NotFound(f"there is no application {application_id}")
         return row
 
-    def get_application(self, application_id: str) -> Application:
+    def get(self, application_id: str) -> Application:
         """One application.
 
         Raises:
@@ -223,7 +223,7 @@ class Applications(Repository):
         with self._database.reading() as session:
             return _record(self._get(session, application_id))
 
-    def list_applications(self, limit: int = 100, cursor: str | None = None) -> Page[Application]:
+    def page(self, limit: int = 100, cursor: str | None = None) -> Page[Application]:
         """Applications, newest first.
 
         Raises:
@@ -232,7 +232,7 @@ class Applications(Repository):
         with self._database.reading() as session:
             return newest_first(
                 session,
-                self._visible(select(ApplicationRow), ApplicationRow.project),
+                self._scope.visible(select(ApplicationRow), ApplicationRow.project),
                 ApplicationRow.id,
                 _record,
                 limit=limit,

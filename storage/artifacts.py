@@ -22,7 +22,7 @@ from fsspec.implementations.local import LocalFileSystem
 from searchspace.errors import HamtuneError, InvalidInput
 from storage.errors import ArtifactDamaged, ArtifactMissing, Unavailable
 
-__all__ = ["Artifacts"]
+__all__ = ["Artifacts", "ProjectArtifacts"]
 
 _CHUNK_BYTES = 1 << 20
 _CACHE_BYTES = 10 << 30
@@ -232,6 +232,30 @@ class Artifacts:
             raise ArtifactMissing(
                 "artifacts are named by the 64 hexadecimal digits of their SHA-256"
             )
+
+
+class ProjectArtifacts:
+    """What a project may do with artifacts, which are found by their digests alone.
+
+    Args:
+        artifacts: Those of all projects.
+    """
+
+    def __init__(self, artifacts: Artifacts) -> None:
+        self._artifacts = artifacts
+
+    def put(self, source: Path | bytes) -> str:
+        """Store a file or bytes under the SHA-256 of the content, which is returned."""
+        return self._artifacts.put(source)
+
+    def path(self, digest: str) -> Path:
+        """A local, verified, read-only file with the content of an artifact.
+
+        Raises:
+            NotFound: There is no such artifact.
+            ArtifactDamaged: Its bytes have another digest.
+        """
+        return self._artifacts.path(digest)
 
 
 def _is_digest(name: str) -> bool:

@@ -34,7 +34,7 @@ from storage.attempt_statements import (
     TRIAL_STATE,
     WAITING,
 )
-from storage.database import Database, Repository
+from storage.database import Database
 from storage.errors import Conflict, NotFound
 from storage.evaluations import keep_outcome
 from storage.fair_share import Contender, by_turn
@@ -42,6 +42,7 @@ from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, tr
 from storage.job_rows import charge, find_and_lock_job, hold_lease, improve
 from storage.project_rows import CONTENDERS, CONTENDERS_AND_CLOCK, contender, spend
 from storage.records import Attempt, Headway, Outcome, Trial
+from storage.repository import ScopedRepository
 from storage.trial_rows import (
     ATTEMPTS,
     OPEN_ATTEMPT_STATES,
@@ -54,7 +55,7 @@ from storage.trial_rows import (
     trial_record,
 )
 
-__all__ = ["Attempts", "Finished", "Taken"]
+__all__ = ["Attempts", "Finished", "ProjectAttempts", "Taken"]
 
 
 class Taken(NamedTuple):
@@ -76,10 +77,35 @@ class _Stale(Exception):
     """Undoes a transaction about an attempt that is not open."""
 
 
-class Attempts(Repository):
-    """The methods of `Storage` about attempts."""
+class ProjectAttempts(ScopedRepository):
+    """Attempts at trials of a project's jobs."""
 
-    def open_attempt(self, identifier: str, token: int) -> Attempt:
+    def unfinished(self, job_id: str) -> list[Attempt]:
+        """The attempts of a job that are dispatched or running."""
+        self._scope.admit_job(job_id)
+        with self._database.reading() as session:
+            rows = session.connection().execute(OPEN, {"job_id": job_id}).all()
+            return [_record(row) for row in rows]
+
+    def of_trial(self, job_id: str, number: int) -> list[Attempt]:
+        """All attempts at a trial, the first one first."""
+        self._scope.admit_job(job_id)
+        with self._database.reading() as session:
+            rows = session.connection().execute(OF_TRIAL, {"job_id": job_id, "number": number})
+            return [_record(row) for row in rows]
+
+    def running(self, job_id: str) -> list[Attempt]:
+        """The attempts at trials of a job that workers are at, by trial."""
+        self._scope.admit_job(job_id)
+        with self._database.reading() as session:
+            rows = session.connection().execute(OPEN, {"job_id": job_id})
+            return [_record(row) for row in rows if row.state == "running"]
+
+
+class Attempts(ProjectAttempts):
+    """Attempts of all projects, for coordinators and workers."""
+
+    def open(self, identifier: str, token: int) -> Attempt:
         """An attempt to dispatch for a trial: the one that is open, or else a new one.
 
         Raises:
@@ -115,7 +141,7 @@ class Attempts(Repository):
             ).one()
             return _record(row)
 
-    def begin_attempt(self, identifier: str, worker: str) -> Trial | None:
+    def begin(self, identifier: str, worker: str) -> Trial | None:
         """Take an attempt for evaluation.
 
         Returns:
@@ -131,11 +157,11 @@ class Attempts(Repository):
         except _Stale:
             return None
 
-    def take_attempt(self, message: str, worker: str) -> Taken | None:
-        """Take one attempt: see `take_attempts`."""
-        return next(iter(self.take_attempts(message, worker, 1)), None)
+    def take(self, message: str, worker: str) -> Taken | None:
+        """Take one attempt: see `take_several`."""
+        return next(iter(self.take_several(message, worker, 1)), None)
 
-    def take_attempts(
+    def take_several(
         self, message: str, worker: str, most: int, *, only_named: bool = False
     ) -> list[Taken]:
         """Take attempts of the job whose turn it is, for a worker that got a message and is free.
@@ -191,7 +217,7 @@ class Attempts(Repository):
             return False
         return True
 
-    def finish_attempt(
+    def finish(
         self, identifier: str, outcome: Outcome, *, evaluation_key: str | None = None
     ) -> bool:
         """Give the attempt's trial its outcome, in one transaction with its event and the cache.
@@ -205,10 +231,10 @@ class Attempts(Repository):
             Whether this call settled the trial. A repeated call, and one for an attempt that was
             given up as lost, changes nothing.
         """
-        return self.finish_attempts([Finished(identifier, outcome, evaluation_key)])[0]
+        return self.finish_several([Finished(identifier, outcome, evaluation_key)])[0]
 
-    def finish_attempts(self, finished: Sequence[Finished]) -> list[bool]:
-        """As `finish_attempt`, for several attempts at trials of one job, in one transaction.
+    def finish_several(self, finished: Sequence[Finished]) -> list[bool]:
+        """As `finish`, for several attempts at trials of one job, in one transaction.
 
         Returns:
             Of each whether this call settled its trial.
@@ -222,7 +248,7 @@ class Attempts(Repository):
             pass
         if len(finished) == 1:
             return [False]
-        return [done for one in finished for done in self.finish_attempts([one])]
+        return [done for one in finished for done in self.finish_several([one])]
 
     def _finish(self, finished: Sequence[tuple[Finished, tuple[str, int, int]]]) -> bool:
         """Give all of some attempts their outcomes; False where their job is gone.
@@ -259,7 +285,7 @@ class Attempts(Repository):
             spend(session, job_id, now, *outcomes)
         return True
 
-    def release_attempt(self, identifier: str) -> bool:
+    def release(self, identifier: str) -> bool:
         """Hand an attempt back undone (its worker stops): its trial is pending again at once."""
         parts = split_attempt_id(identifier)
         if parts is None:
@@ -274,37 +300,19 @@ class Attempts(Repository):
             return False
         return True
 
-    def waiting_attempts(self, job_id: str, most: int) -> list[str]:
+    def waiting(self, job_id: str, most: int) -> list[str]:
         """The attempts of a job that no worker has taken, those whose turn is next, in order."""
         with self._database.reading() as session:
             rows = session.connection().execute(WAITING, {"job_id": job_id, "most": most}).all()
             return [attempt_id(job_id, row.trial_number, row.number) for row in rows]
 
-    def count_running_attempts(self, job_id: str) -> int:
+    def count_running(self, job_id: str) -> int:
         """How many attempts of a job are under way."""
         with self._database.reading() as session:
             found = session.connection().execute(COUNT_RUNNING, {"job_id": job_id})
             return int(found.scalar_one())
 
-    def open_attempts(self, job_id: str) -> list[Attempt]:
-        """The attempts of a job that are dispatched or running."""
-        with self._database.reading() as session:
-            rows = session.connection().execute(OPEN, {"job_id": job_id}).all()
-            return [_record(row) for row in rows]
-
-    def trial_attempts(self, job_id: str, number: int) -> list[Attempt]:
-        """All attempts at a trial, the first one first."""
-        with self._database.reading() as session:
-            rows = session.connection().execute(OF_TRIAL, {"job_id": job_id, "number": number})
-            return [_record(row) for row in rows]
-
-    def running_attempts(self, job_id: str) -> list[Attempt]:
-        """The attempts at trials of a job that workers are at, by trial."""
-        with self._database.reading() as session:
-            rows = session.connection().execute(OPEN, {"job_id": job_id})
-            return [_record(row) for row in rows if row.state == "running"]
-
-    def expire_attempts(
+    def expire(
         self,
         job_id: str,
         token: int,

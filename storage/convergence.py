@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Double, bindparam, case, cast, func, literal, select
 
-from storage.database import AS_BYTES, Repository
+from storage.database import AS_BYTES
 from storage.records import FINAL_TRIAL_STATES, ConvergencePoint, TrialPoint
+from storage.repository import ScopedRepository
 from storage.trial_rows import TRIALS, columns_of, numbered
 
-__all__ = ["Convergences"]
+__all__ = ["Convergence"]
 
 _INSIDE, _SEARCH, _BASELINE = 1, 2, 4
 _FLAGS = 8  # all of them; the number of a trial comes in the bits above
@@ -59,15 +60,16 @@ _NUMBERED = numbered(TrialPoint._fields)
 _Column = NDArray[Any]
 
 
-class Convergences(Repository):
-    """The methods of `Storage` about how jobs converge."""
+class Convergence(ScopedRepository):
+    """How the searches of a project's jobs went."""
 
     def count_asked(self, job_id: str) -> int:
         """How many trials of a job were asked."""
+        self._scope.admit_job(job_id)
         with self._database.reading() as session:
             return session.connection().execute(_LAST, {"job_id": job_id}).scalar_one() or 0
 
-    def convergence_points(self, job_id: str, stride: int) -> list[ConvergencePoint]:
+    def points(self, job_id: str, stride: int) -> list[ConvergencePoint]:
         """Some trials of a job, by number, and what had been reached by each.
 
         Args:
@@ -75,6 +77,7 @@ class Convergences(Repository):
             stride: Of the trials with an outcome, each so many-th is among them, beside the last,
                 all baselines and all that improve the best of the job or of its search.
         """
+        self._scope.admit_job(job_id)
         with self._database.snapshot() as session:
             connection = session.connection()
             columns = self._columns(connection, job_id)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     URL,
@@ -19,7 +19,6 @@ from sqlalchemy import (
     Double,
     Engine,
     Executable,
-    Select,
     bindparam,
     cast,
     create_engine,
@@ -32,21 +31,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import Session
 
 from searchspace.errors import InvalidInput
 from storage.errors import Unavailable
 from storage.models import Base, EventRow, table
 from storage.notifications import CHANNEL, Notification, Notifications
-from storage.records import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
-    from storage.artifacts import Artifacts
     from storage.postgresql import Listener
 
-__all__ = ["AS_BYTES", "CLOCK", "Database", "Noted", "Repository", "plainly"]
-
-Row = TypeVar("Row")
+__all__ = ["AS_BYTES", "CLOCK", "Database", "Noted", "plainly"]
 
 _BUSY_MILLISECONDS = 30_000
 _BUSY_PAUSE_SECONDS = 0.05
@@ -278,27 +273,6 @@ def plainly() -> Iterator[None]:
     except (OperationalError, InterfaceError) as error:
         line = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason"
         raise Unavailable(f"the database cannot be used now: {line}") from error
-
-
-class Repository:
-    """What the parts of `Storage` share: the database, and whose things they show.
-
-    Attributes:
-        project: Only what belongs to this project exists; None for those who serve all projects.
-    """
-
-    _database: Database
-    _artifacts: Artifacts
-    project: str | None = None
-
-    @property
-    def home(self) -> str:
-        """The project to which new things belong."""
-        return DEFAULT_PROJECT if self.project is None else self.project
-
-    def _visible(self, statement: Select[Row], owned: InstrumentedAttribute[str]) -> Select[Row]:
-        """A statement narrowed to what the project has; `owned` is the column that tells."""
-        return statement if self.project is None else statement.where(owned == self.project)
 
 
 def _parse(url: str) -> URL:

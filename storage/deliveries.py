@@ -6,10 +6,10 @@ from typing import TypeVarTuple
 
 from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, update
 
-from storage.database import Repository
 from storage.models import JobRow
 from storage.outbox_models import DeliveryRow, SubscriptionRow
 from storage.outbox_records import Due
+from storage.repository import Repository
 from storage.subscriptions import subscription_record
 
 __all__ = ["Deliveries"]
@@ -18,9 +18,9 @@ Columns = TypeVarTuple("Columns")
 
 
 class Deliveries(Repository):
-    """The methods of `Storage` about deliveries, for those who send them."""
+    """Deliveries of all projects, for those who send them."""
 
-    def claim_deliveries(self, owner: str, seconds: float, most: int) -> list[Due]:
+    def claim(self, owner: str, seconds: float, most: int) -> list[Due]:
         """Take messages that are due, so that nobody else sends them for some seconds.
 
         Those of projects of which the fewest are being sent come first: one whose receivers are
@@ -52,7 +52,7 @@ class Deliveries(Repository):
                 for row, subscription in rows
             ]
 
-    def finish_delivery(
+    def finish(
         self,
         identifier: str,
         owner: str,
@@ -113,7 +113,7 @@ class Deliveries(Repository):
                 .values(claimed_by=None, claimed_until=None)
             )
 
-    def count_waiting_deliveries(self) -> int:
+    def count_waiting(self) -> int:
         """How many messages of all projects were not sent yet."""
         with self._database.reading() as session:
             waiting = _shown(select(func.count(DeliveryRow.id))).where(
@@ -121,7 +121,7 @@ class Deliveries(Repository):
             )
             return session.scalar(waiting) or 0
 
-    def forget_deliveries(self, older_than: float) -> int:
+    def forget(self, older_than: float) -> int:
         """Delete what was sent, or given up, so many seconds ago; how many there were."""
         with self._database.writing() as session:
             before = self._database.now(session) - older_than

@@ -14,9 +14,10 @@ from typing import Any, Literal, cast
 from sqlalchemy import LargeBinary, bindparam, select, type_coerce
 from sqlalchemy.orm import Session
 
-from storage.database import Database, Repository
+from storage.database import Database
 from storage.models import EvaluationRow, table, unpack
 from storage.records import DEFAULT_PROJECT, Outcome
+from storage.repository import Repository
 from storage.trial_rows import packed_result
 
 __all__ = ["Evaluations", "keep_outcome", "key_within"]
@@ -43,9 +44,9 @@ def key_within(project: str, key: str) -> str:
 
 
 class Evaluations(Repository):
-    """The methods of `Storage` about the evaluation cache."""
+    """The evaluation cache."""
 
-    def find_evaluation(self, key: str, cutoff: float | None) -> Outcome | None:
+    def find(self, key: str, cutoff: float | None) -> Outcome | None:
         """What a run with this cutoff (simulated seconds, None for none) is known to come to.
 
         A completed outcome above the cutoff answers as censored at it. A censored or failed one
@@ -54,20 +55,20 @@ class Evaluations(Repository):
         Returns:
             An outcome marked as cached, that costs nothing; None where a run is needed.
         """
-        (known,) = self.find_evaluations([(key, cutoff)])
+        (known,) = self.find_several([(key, cutoff)])
         if known is None or known.packed_result is None:
             return known
         return replace(known, result=unpack(known.packed_result), packed_result=None)
 
-    def find_evaluations(self, asked: Sequence[tuple[str, float | None]]) -> list[Outcome | None]:
-        """As `find_evaluation`, for several keys and cutoffs; results stay packed."""
+    def find_several(self, asked: Sequence[tuple[str, float | None]]) -> list[Outcome | None]:
+        """As `find`, for several keys and cutoffs; results stay packed."""
         with self._database.reading() as session:
             keys = [key for key, _ in asked]
             found = session.connection().execute(_FIND, {"keys": keys}).all()
         rows = {row.key: row for row in found}
         return [_answer(rows[key], cutoff) if key in rows else None for key, cutoff in asked]
 
-    def put_evaluation(self, key: str, outcome: Outcome, cutoff: float | None) -> None:
+    def put(self, key: str, outcome: Outcome, cutoff: float | None) -> None:
         """Keep the outcome of a run with this cutoff, unless what is kept answers more."""
         with self._database.writing() as session:
             now = self._database.now(session)

@@ -4,47 +4,67 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 
-from storage.database import Noted, Repository
+from storage.database import Noted
 from storage.models import EventRow
 from storage.pagination import check_limit
 from storage.records import Event
+from storage.repository import ScopedRepository
 
-__all__ = ["Events"]
+__all__ = ["Events", "ProjectEvents"]
 
 
-class Events(Repository):
-    """The methods of `Storage` about events. Ids show up in order: none is ever passed over."""
+class ProjectEvents(ScopedRepository):
+    """Events of a project's jobs. Ids show up in order: none is ever passed over."""
 
-    def append_event(self, job_id: str, kind: str, data: dict[str, Any]) -> Event:
+    def append(self, job_id: str, kind: str, data: dict[str, Any]) -> Event:
         """Append an event by itself; changes of jobs and trials append theirs with the change."""
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             noted = self._database.note(session, job_id, kind, data)
         return _record(noted)
 
-    def events_after(
-        self, cursor: int, *, job_id: str | None = None, limit: int = 1000
-    ) -> list[Event]:
-        """Events with ids above the cursor (0: from the beginning), of one job or of all.
+    def after(self, cursor: int, *, job_id: str, limit: int = 1000) -> list[Event]:
+        """Events of a job with ids above the cursor (0: from the beginning).
+
+        Those of a job that is gone are no project's.
 
         Raises:
             InvalidInput: The limit is out of range.
         """
+        if not self._scope.has_job(job_id):
+            return []
         check_limit(limit)
-        statement = select(EventRow).where(EventRow.id > cursor)
-        if job_id is not None:
-            statement = statement.where(EventRow.job_id == job_id)
+        return self._read(cursor, limit, EventRow.job_id == job_id)
+
+    def last_id(self) -> int:
+        """The cursor of now: no event has a higher id yet; 0 where there is none."""
+        with self._database.reading() as session:
+            return session.scalar(select(func.max(EventRow.id))) or 0
+
+    def _read(self, cursor: int, limit: int, *which: ColumnElement[bool]) -> list[Event]:
+        statement = select(EventRow).where(EventRow.id > cursor, *which)
         with self._database.reading() as session:
             return [
                 _record(row)
                 for row in session.scalars(statement.order_by(EventRow.id).limit(limit))
             ]
 
-    def last_event_id(self) -> int:
-        """The cursor of now: no event has a higher id yet; 0 where there is none."""
-        with self._database.reading() as session:
-            return session.scalar(select(func.max(EventRow.id))) or 0
+
+class Events(ProjectEvents):
+    """The event log of all projects."""
+
+    def after(self, cursor: int, *, job_id: str | None = None, limit: int = 1000) -> list[Event]:
+        """Events with ids above the cursor (0: from the beginning), of one job or of all.
+
+        Raises:
+            InvalidInput: The limit is out of range.
+        """
+        if job_id is not None:
+            return super().after(cursor, job_id=job_id, limit=limit)
+        check_limit(limit)
+        return self._read(cursor, limit)
 
 
 def _record(row: EventRow | Noted) -> Event:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from storage.database import Repository
 from storage.models import TrialRow, table
+from storage.repository import ScopedRepository
 
 __all__ = ["FailureCount", "Failures"]
 
@@ -33,14 +33,15 @@ class FailureCount(NamedTuple):
     trials: int
 
 
-class Failures(Repository):
-    """The methods of `Storage` about trials that failed."""
+class Failures(ScopedRepository):
+    """Why trials of a project's jobs failed."""
 
-    def failures(self, job_ids: Sequence[str]) -> dict[str, list[FailureCount]]:
+    def counts(self, job_ids: Sequence[str]) -> dict[str, list[FailureCount]]:
         """Why trials of several jobs failed, the commonest reasons first.
 
         Jobs without such a trial are left out.
         """
+        job_ids = self._scope.ours(job_ids)
         with self._database.reading() as session:
             rows = session.connection().execute(_COUNTED, {"job_ids": list(job_ids)}).all()
         found: dict[str, list[FailureCount]] = {}

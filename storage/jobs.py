@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, select, update
 
-from storage.database import Repository
 from storage.errors import Conflict
 from storage.fair_share import PRIORITIES
 from storage.identifiers import new_id
@@ -27,13 +25,13 @@ from storage.pagination import newest_first
 from storage.project_rows import PROJECTS
 from storage.quotas import admit_job, exhausted
 from storage.records import FINAL_JOB_STATES, Archived, Deleted, Job, JobState, Page, Priority
+from storage.repository import ScopedRepository
 from storage.states import check_transition
 from storage.trial_rows import cancel_open
 
-__all__ = ["Glance", "Jobs"]
+__all__ = ["Glance", "Jobs", "ProjectJobs"]
 
 _JOBS = table(JobRow)
-_EXISTS = select(_JOBS.c.id).where(_JOBS.c.id == bindparam("job_id"), _JOBS.c.deleted_at.is_(None))
 _GLANCE = (
     select(
         _JOBS.c.state,
@@ -73,10 +71,10 @@ _AT_FIRST = {
 """What every job has in the beginning."""
 
 
-class Jobs(Repository):
-    """The methods of `Storage` about jobs."""
+class ProjectJobs(ScopedRepository):
+    """Jobs of a project."""
 
-    def create_job(
+    def create(
         self,
         *,
         name: str,
@@ -115,7 +113,7 @@ class Jobs(Repository):
             identifier = new_id()
             values = {
                 "id": identifier,
-                "project": self.home,
+                "project": self._scope.home,
                 "owner": owner,
                 "name": name,
                 "seed": seed,
@@ -128,64 +126,48 @@ class Jobs(Repository):
             }
             inserted = self._database.insert_new(session, JobRow, _AT_FIRST | values)
             if inserted:
-                admit_job(session, self.home)
+                admit_job(session, self._scope.home)
                 row = session.get_one(JobRow, identifier)
                 if numbered:
-                    row.name = free_name(session, self.home, name)
+                    row.name = free_name(session, self._scope.home, name)
                     row.spec = {**spec, "name": row.name}
                 self._database.note(session, row.id, "job", job_event(row, None))
                 return job_record(row)
             row = session.scalars(
                 select(JobRow).where(
-                    JobRow.project == self.home, JobRow.idempotency_key == idempotency_key
+                    JobRow.project == self._scope.home, JobRow.idempotency_key == idempotency_key
                 )
             ).one()
             ours = {*decided, "name"} if numbered else {*decided}
             _check_repeated(row, spec | {field: row.spec.get(field) for field in ours}, seed)
             return job_record(row)
 
-    def free_job_name(self, name: str) -> str:
+    def free_name(self, name: str) -> str:
         """The first of `name-2`, `name-3`, ... that no job of the project has now."""
         with self._database.reading() as session:
-            return free_name(session, self.home, name)
+            return free_name(session, self._scope.home, name)
 
-    def get_job(self, job_id: str) -> Job:
+    def get(self, job_id: str) -> Job:
         """One job.
 
         Raises:
             NotFound: There is none with this id.
         """
         with self._database.reading() as session:
-            row = self._find(session, job_id)
+            row = self._scope.find_job(session, job_id)
             if row is None or row.deleted_at is not None:
                 raise absent_job(job_id, row)
             return job_record(row)
 
-    def check_job(self, job_id: str) -> None:
+    def check(self, job_id: str) -> None:
         """Check that there is a job, for less than it costs to read it.
 
         Raises:
             NotFound: There is none with this id.
         """
-        statement = self._visible(_EXISTS, JobRow.project)
-        with self._database.reading() as session:
-            if session.connection().execute(statement, {"job_id": job_id}).first() is None:
-                raise absent_job(job_id, self._find(session, job_id))
+        self._scope.check_job(job_id)
 
-    def _find(self, session: Session, job_id: str) -> JobRow | None:
-        """A job's row, deleted or not."""
-        statement = select(JobRow).where(JobRow.id == job_id)
-        return session.scalars(self._visible(statement, JobRow.project)).one_or_none()
-
-    def glance(self, job_id: str) -> Glance | None:
-        """The state of a job and the token of its lease, at little cost; None if it is gone."""
-        with self._database.reading() as session:
-            row = session.connection().execute(_GLANCE, {"job_id": job_id}).one_or_none()
-            if row is None:
-                return None
-            return Glance(cast("JobState", row.state), row.lease_token, exhausted(row))
-
-    def list_jobs(
+    def page(
         self,
         *,
         state: JobState | tuple[JobState, ...] | None = None,
@@ -214,7 +196,7 @@ class Jobs(Repository):
             InvalidInput: The limit is out of range or the cursor is not one.
         """
         gone = JobRow.deleted_at.is_not(None)
-        statement = self._visible(select(JobRow), JobRow.project).where(
+        statement = self._scope.visible(select(JobRow), JobRow.project).where(
             gone if deleted == "only" else ~gone
         )
         if state is not None:
@@ -238,42 +220,6 @@ class Jobs(Repository):
             return newest_first(
                 session, statement, JobRow.id, job_record, limit=limit, cursor=cursor
             )
-
-    def set_job_prepared(self, job_id: str, *, application_id: str, space: dict[str, Any]) -> Job:
-        """Store what preparing a job found out; a second preparation changes nothing.
-
-        Raises:
-            NotFound: There is no such job.
-            Conflict: The job has ended meanwhile.
-        """
-        with self._database.writing() as session:
-            row = lock_job(session, job_id)
-            if row.state in FINAL_JOB_STATES:
-                raise Conflict(f"job {job_id} is {row.state}; it cannot be prepared")
-            if row.space is None:
-                row.application_id = application_id
-                row.space = space
-            return job_record(row)
-
-    def weigh_sources(self, job_id: str, token: int, weights: Sequence[float]) -> None:
-        """Store how much each job counts that a job learns from, for people to see.
-
-        Args:
-            job_id: The job.
-            token: Its lease.
-            weights: In the order of `learned_from` of its space.
-
-        Raises:
-            LeaseLost: The token is not that of the job's lease.
-        """
-        with self._database.writing() as session:
-            row = lock_leased_job(session, job_id, token)
-            space = row.space or {}
-            learned = [
-                {**one, "weight": weight}
-                for one, weight in zip(space.get("learned_from", ()), weights, strict=True)
-            ]
-            row.space = {**space, "learned_from": learned}
 
     def transition(
         self,
@@ -305,6 +251,7 @@ class Jobs(Repository):
             Conflict: The change is not legal or not from an expected state.
             LeaseLost: The token is not that of the job's lease.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             if token is None:
                 row = lock_job(session, job_id)
@@ -338,13 +285,14 @@ class Jobs(Repository):
             self._database.note(session, job_id, "job", job_event(row, previous))
             return job_record(row)
 
-    def set_job_priority(self, job_id: str, priority: Priority) -> Job:
+    def set_priority(self, job_id: str, priority: Priority) -> Job:
         """Change the class in which a job competes from now on; its trials stay the same.
 
         Raises:
             NotFound: There is no such job.
             Conflict: The job has ended.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             row = lock_job(session, job_id)
             if row.priority == PRIORITIES[priority]:
@@ -356,7 +304,7 @@ class Jobs(Repository):
             self._database.note(session, job_id, "job", event)
             return job_record(row)
 
-    def describe_job(
+    def describe(
         self,
         job_id: str,
         *,
@@ -378,6 +326,7 @@ class Jobs(Repository):
             NotFound: There is no such job.
             Conflict: It is to be put aside, and is still at work.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             row = lock_job(session, job_id)
             if archived and row.state != "paused" and row.state not in FINAL_JOB_STATES:
@@ -394,6 +343,61 @@ class Jobs(Repository):
                 row.tags = "".join(f",{tag}" for tag in sorted(set(tags))) + ("," if tags else "")
             self._database.note(session, job_id, "job", job_event(row, None))
             return job_record(row)
+
+
+class Jobs(ProjectJobs):
+    """Jobs of all projects, for those who drive and prepare them."""
+
+    def glance(self, job_id: str) -> Glance | None:
+        """The state of a job and the token of its lease, at little cost; None if it is gone."""
+        with self._database.reading() as session:
+            row = session.connection().execute(_GLANCE, {"job_id": job_id}).one_or_none()
+            if row is None:
+                return None
+            return Glance(cast("JobState", row.state), row.lease_token, exhausted(row))
+
+    def set_prepared(self, job_id: str, *, application_id: str, space: dict[str, Any]) -> Job:
+        """Store what preparing a job found out; a second preparation changes nothing.
+
+        Raises:
+            NotFound: There is no such job.
+            Conflict: The job has ended meanwhile.
+        """
+        with self._database.writing() as session:
+            row = lock_job(session, job_id)
+            if row.state in FINAL_JOB_STATES:
+                raise Conflict(f"job {job_id} is {row.state}; it cannot be prepared")
+            if row.space is None:
+                row.application_id = application_id
+                row.space = space
+            return job_record(row)
+
+    def set_application(self, job_id: str, application_id: str) -> None:
+        """Tell which application a job is waiting for."""
+        with self._database.writing() as session:
+            session.execute(
+                update(JobRow).where(JobRow.id == job_id).values(application_id=application_id)
+            )
+
+    def weigh_sources(self, job_id: str, token: int, weights: Sequence[float]) -> None:
+        """Store how much each job counts that a job learns from, for people to see.
+
+        Args:
+            job_id: The job.
+            token: Its lease.
+            weights: In the order of `learned_from` of its space.
+
+        Raises:
+            LeaseLost: The token is not that of the job's lease.
+        """
+        with self._database.writing() as session:
+            row = lock_leased_job(session, job_id, token)
+            space = row.space or {}
+            learned = [
+                {**one, "weight": weight}
+                for one, weight in zip(space.get("learned_from", ()), weights, strict=True)
+            ]
+            row.space = {**space, "learned_from": learned}
 
 
 def _check_repeated(row: JobRow, spec: dict[str, Any], seed: int) -> None:

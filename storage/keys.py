@@ -1,4 +1,4 @@
-"""Projects, the keys to them, and the log of what was done with the keys."""
+"""The keys to projects."""
 
 from __future__ import annotations
 
@@ -7,55 +7,25 @@ import time
 from collections.abc import Sequence
 from typing import cast
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import Conflict, NotFound
 from storage.identifiers import new_id
-from storage.models import ApiKeyRow, AuditRow, ProjectRow
+from storage.models import ApiKeyRow, ProjectRow
 from storage.pagination import newest_first
-from storage.quotas import project_record
-from storage.records import ApiKey, AuditEntry, Page, Project, Role
+from storage.records import ApiKey, Page, Role
+from storage.repository import ScopedRepository
 
-__all__ = ["Keys"]
+__all__ = ["Keys", "ProjectKeys"]
 
 _USE_SECONDS = 60.0  # between two notes of a key's last use
-_NOTHING_USED = {
-    "weight": 1.0,
-    "priority": 0,
-    "usage": 0.0,
-    "usage_at": 0.0,
-    "spent_trials": 0,
-    "spent_cpu_seconds": 0.0,
-}
 
 
-class Keys(Repository):
-    """The methods of `Storage` about projects, keys and the audit log."""
+class ProjectKeys(ScopedRepository):
+    """Keys of a project."""
 
-    def add_project(self, name: str) -> Project:
-        """Store a project, or return the one that has this name already."""
-        with self._database.writing() as session:
-            self._database.insert_new(
-                session,
-                ProjectRow,
-                {"name": name, "created_at": self._database.now(session), **_NOTHING_USED},
-            )
-            return project_record(session.get_one(ProjectRow, name))
-
-    def has_project(self, name: str) -> bool:
-        """Whether there is a project of this name."""
-        with self._database.reading() as session:
-            return session.get(ProjectRow, name) is not None
-
-    def list_projects(self) -> list[Project]:
-        """All projects by name; of a project, itself."""
-        statement = self._visible(select(ProjectRow), ProjectRow.name).order_by(ProjectRow.name)
-        with self._database.reading() as session:
-            return [project_record(row) for row in session.scalars(statement)]
-
-    def add_key(
+    def add(
         self,
         *,
         name: str,
@@ -79,11 +49,11 @@ class Keys(Repository):
             NotFound: There is no such project.
         """
         with self._database.writing() as session:
-            if session.get(ProjectRow, self.home) is None:
-                raise NotFound(f"there is no project {self.home}")
+            if session.get(ProjectRow, self._scope.home) is None:
+                raise NotFound(f"there is no project {self._scope.home}")
             row = ApiKeyRow(
                 id=new_id(),
-                project=self.home,
+                project=self._scope.home,
                 name=name,
                 role=role,
                 scopes=list(scopes),
@@ -96,22 +66,7 @@ class Keys(Repository):
             session.flush()
             return _record(row)
 
-    def match_key(self, key_id: str, sha256: str) -> ApiKey | None:
-        """The key with this id if the digest is that of its secret; it may have ended.
-
-        For some time after a rotation the secret before is as good.
-        """
-        with self._database.reading() as session:
-            row = session.get(ApiKeyRow, key_id)
-            if row is None:
-                return None
-            matches = hmac.compare_digest(row.sha256, sha256)
-            if not matches and row.previous_sha256 is not None:
-                lasts = (row.previous_until or 0.0) > time.time()
-                matches = hmac.compare_digest(row.previous_sha256, sha256) and lasts
-            return _record(row) if matches else None
-
-    def get_key(self, key_id: str) -> ApiKey:
+    def get(self, key_id: str) -> ApiKey:
         """One key.
 
         Raises:
@@ -120,7 +75,7 @@ class Keys(Repository):
         with self._database.reading() as session:
             return _record(self._key(session, key_id))
 
-    def list_keys(self, limit: int = 100, cursor: str | None = None) -> Page[ApiKey]:
+    def page(self, limit: int = 100, cursor: str | None = None) -> Page[ApiKey]:
         """Keys, newest first, also those that have ended.
 
         Raises:
@@ -129,14 +84,14 @@ class Keys(Repository):
         with self._database.reading() as session:
             return newest_first(
                 session,
-                self._visible(select(ApiKeyRow), ApiKeyRow.project),
+                self._scope.visible(select(ApiKeyRow), ApiKeyRow.project),
                 ApiKeyRow.id,
                 _record,
                 limit=limit,
                 cursor=cursor,
             )
 
-    def rotate_key(
+    def rotate(
         self, key_id: str, *, sha256: str, grace_seconds: float, expires_at: float | None
     ) -> ApiKey:
         """Give a key another secret; the one before is good for some time yet.
@@ -161,7 +116,7 @@ class Keys(Repository):
                 row.expires_at = expires_at
             return _record(row)
 
-    def revoke_key(self, key_id: str) -> ApiKey:
+    def revoke(self, key_id: str) -> ApiKey:
         """End a key for good; one that was revoked already is left as it is.
 
         Raises:
@@ -173,7 +128,33 @@ class Keys(Repository):
                 row.revoked_at = self._database.now(session)
             return _record(row)
 
-    def note_use_of_key(self, key: ApiKey) -> None:
+    def _key(self, session: Session, key_id: str) -> ApiKeyRow:
+        statement = select(ApiKeyRow).where(ApiKeyRow.id == key_id)
+        row = session.scalars(self._scope.visible(statement, ApiKeyRow.project)).one_or_none()
+        if row is None:
+            raise NotFound(f"there is no key {key_id}")
+        return row
+
+
+class Keys(ProjectKeys):
+    """Keys of all projects, for those who let their holders in."""
+
+    def match(self, key_id: str, sha256: str) -> ApiKey | None:
+        """The key with this id if the digest is that of its secret; it may have ended.
+
+        For some time after a rotation the secret before is as good.
+        """
+        with self._database.reading() as session:
+            row = session.get(ApiKeyRow, key_id)
+            if row is None:
+                return None
+            matches = hmac.compare_digest(row.sha256, sha256)
+            if not matches and row.previous_sha256 is not None:
+                lasts = (row.previous_until or 0.0) > time.time()
+                matches = hmac.compare_digest(row.previous_sha256, sha256) and lasts
+            return _record(row) if matches else None
+
+    def note_use(self, key: ApiKey) -> None:
         """Remember that a key was used, to the minute."""
         now = time.time()
         if key.used_at is not None and now - key.used_at < _USE_SECONDS:
@@ -188,51 +169,6 @@ class Keys(Repository):
                 .values(used_at=now)
             )
 
-    def add_audit(self, *, actor: str, address: str, action: str, target: str, status: int) -> None:
-        """Append an entry to the audit log of the project."""
-        with self._database.writing() as session:
-            session.add(
-                AuditRow(
-                    id=new_id(),
-                    project=self.home,
-                    at=self._database.now(session),
-                    actor=actor,
-                    address=address,
-                    action=action,
-                    target=target,
-                    status=status,
-                )
-            )
-
-    def list_audit(self, limit: int = 100, cursor: str | None = None) -> Page[AuditEntry]:
-        """Entries of the audit log, newest first.
-
-        Raises:
-            InvalidInput: The limit is out of range or the cursor is not one.
-        """
-        with self._database.reading() as session:
-            return newest_first(
-                session,
-                self._visible(select(AuditRow), AuditRow.project),
-                AuditRow.id,
-                _entry,
-                limit=limit,
-                cursor=cursor,
-            )
-
-    def forget_audit(self, before: float) -> int:
-        """Delete entries older than a point in time; how many there were."""
-        with self._database.writing() as session:
-            gone = session.execute(delete(AuditRow).where(AuditRow.at < before))
-            return int(getattr(gone, "rowcount", 0))
-
-    def _key(self, session: Session, key_id: str) -> ApiKeyRow:
-        statement = select(ApiKeyRow).where(ApiKeyRow.id == key_id)
-        row = session.scalars(self._visible(statement, ApiKeyRow.project)).one_or_none()
-        if row is None:
-            raise NotFound(f"there is no key {key_id}")
-        return row
-
 
 def _record(row: ApiKeyRow) -> ApiKey:
     return ApiKey(
@@ -246,17 +182,4 @@ def _record(row: ApiKeyRow) -> ApiKey:
         expires_at=row.expires_at,
         revoked_at=row.revoked_at,
         used_at=row.used_at,
-    )
-
-
-def _entry(row: AuditRow) -> AuditEntry:
-    return AuditEntry(
-        id=row.id,
-        project=row.project,
-        at=row.at,
-        actor=row.actor,
-        address=row.address,
-        action=row.action,
-        target=row.target,
-        status=row.status,
     )

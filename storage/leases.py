@@ -14,23 +14,49 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, and_, func, not_, or_, select
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import LeaseLost
 from storage.fair_share import Queued, driving_order
 from storage.job_rows import count_active_time, end_lease, find_and_lock_job, job_record
 from storage.models import JobRow, ProjectRow
 from storage.project_rows import decayed
 from storage.records import ACTIVE_JOB_STATES, Job
+from storage.repository import Repository
 
-__all__ = ["Leases"]
+__all__ = ["Leases", "ProjectLeases"]
 
 _FIRSTS = 8  # of each project: others may be taking the first ones
 
 
-class Leases(Repository):
-    """The methods of `Storage` about leases."""
+class ProjectLeases(Repository):
+    """What a project may know of how jobs are driven: how long its own wait."""
 
-    def acquire_lease(
+    def shares(self, projects: Collection[str]) -> dict[str, float]:
+        """Which part of the workers a driven job of each of these projects may expect."""
+        with self._database.reading() as session:
+            counts = _driven(session, _free("", None, self._database.now(session), False))
+            names = {*counts, *projects}
+            rows = select(ProjectRow.name, ProjectRow.weight).where(ProjectRow.name.in_(names))
+            weights = {row.name: row.weight for row in session.execute(rows)}
+        total = sum(weights.get(name, 1.0) for name in names)
+        return {
+            name: weights.get(name, 1.0) / total / max(1, counts.get(name, 0)) for name in projects
+        }
+
+    def queue_positions(self, job_ids: Collection[str]) -> dict[str, int]:
+        """How many jobs are taken by coordinators before each of these, of those that wait."""
+        with self._database.reading() as session:
+            now = self._database.now(session)
+            free = _free("", None, now, False)
+            rows = session.execute(_queued().where(free)).all()
+            order = driving_order([_record(row, now) for row in rows], _driven(session, free))
+        wanted = set(job_ids)
+        return {job: before for before, job in enumerate(order) if job in wanted}
+
+
+class Leases(ProjectLeases):
+    """Leases of jobs of all projects, for coordinators."""
+
+    def acquire(
         self,
         owner: str,
         seconds: float,
@@ -87,7 +113,7 @@ class Leases(Repository):
         alone: bool = False,
         driven: Collection[str] = (),
     ) -> bool:
-        """Whether `acquire_lease` would find a job, for less than it costs to try."""
+        """Whether `acquire` would find a job, for less than it costs to try."""
         with self._database.reading() as session:
             now = self._database.now(session)
             free = and_(_free(owner, job_id, now, alone), JobRow.id.not_in(driven))
@@ -101,29 +127,7 @@ class Leases(Repository):
             waiting = set(session.scalars(select(JobRow.project).where(free).distinct()))
             return not waiting <= _driven(session, free).keys()
 
-    def shares(self, projects: Collection[str]) -> dict[str, float]:
-        """Which part of the workers a driven job of each of these projects may expect."""
-        with self._database.reading() as session:
-            counts = _driven(session, _free("", None, self._database.now(session), False))
-            names = {*counts, *projects}
-            rows = select(ProjectRow.name, ProjectRow.weight).where(ProjectRow.name.in_(names))
-            weights = {row.name: row.weight for row in session.execute(rows)}
-        total = sum(weights.get(name, 1.0) for name in names)
-        return {
-            name: weights.get(name, 1.0) / total / max(1, counts.get(name, 0)) for name in projects
-        }
-
-    def queue_positions(self, job_ids: Collection[str]) -> dict[str, int]:
-        """How many jobs are taken by coordinators before each of these, of those that wait."""
-        with self._database.reading() as session:
-            now = self._database.now(session)
-            free = _free("", None, now, False)
-            rows = session.execute(_queued().where(free)).all()
-            order = driving_order([_record(row, now) for row in rows], _driven(session, free))
-        wanted = set(job_ids)
-        return {job: before for before, job in enumerate(order) if job in wanted}
-
-    def renew_lease(self, job_id: str, token: int, seconds: float) -> Job:
+    def renew(self, job_id: str, token: int, seconds: float) -> Job:
         """Prolong a lease to `seconds` from now and see the job as it stands.
 
         The lease of a job that paused or ended is over; renewing it changes nothing.
@@ -139,7 +143,7 @@ class Leases(Repository):
                 row.lease_expires_at = now + seconds
             return job_record(row)
 
-    def release_lease(self, job_id: str, token: int) -> None:
+    def release(self, job_id: str, token: int) -> None:
         """Give a job free for other coordinators; a lease that ended already is left alone."""
         with self._database.writing() as session:
             try:

@@ -9,20 +9,20 @@ from typing import Any
 
 from sqlalchemy import select
 
-from storage.database import Repository
 from storage.errors import NotFound
 from storage.identifiers import new_id
 from storage.models import MachineRow
 from storage.pagination import newest_first
 from storage.records import Machine, Page
+from storage.repository import ScopedRepository
 
 __all__ = ["Machines"]
 
 
-class Machines(Repository):
-    """The methods of `Storage` about machines."""
+class Machines(ScopedRepository):
+    """Machines of a project."""
 
-    def add_machine(self, *, name: str, description: dict[str, Any]) -> Machine:
+    def add(self, *, name: str, description: dict[str, Any]) -> Machine:
         """Store a machine, or return the one that has this name and description already."""
         digest = _sha256(description)
         with self._database.writing() as session:
@@ -31,7 +31,7 @@ class Machines(Repository):
                 MachineRow,
                 {
                     "id": new_id(),
-                    "project": self.home,
+                    "project": self._scope.home,
                     "name": name,
                     "sha256": digest,
                     "description": description,
@@ -40,23 +40,23 @@ class Machines(Repository):
             )
             row = session.scalars(
                 select(MachineRow).where(
-                    MachineRow.project == self.home,
+                    MachineRow.project == self._scope.home,
                     MachineRow.sha256 == digest,
                     MachineRow.name == name,
                 )
             ).one()
             return _record(row)
 
-    def find_machine(self, sha256: str) -> Machine | None:
+    def find(self, sha256: str) -> Machine | None:
         """The first machine stored with this description, if any."""
         with self._database.reading() as session:
             statement = select(MachineRow).where(MachineRow.sha256 == sha256)
             row = session.scalars(
-                self._visible(statement, MachineRow.project).order_by(MachineRow.id)
+                self._scope.visible(statement, MachineRow.project).order_by(MachineRow.id)
             ).first()
             return None if row is None else _record(row)
 
-    def get_machine(self, machine_id: str) -> Machine:
+    def get(self, machine_id: str) -> Machine:
         """One machine.
 
         Raises:
@@ -64,12 +64,12 @@ class Machines(Repository):
         """
         with self._database.reading() as session:
             statement = select(MachineRow).where(MachineRow.id == machine_id)
-            row = session.scalars(self._visible(statement, MachineRow.project)).one_or_none()
+            row = session.scalars(self._scope.visible(statement, MachineRow.project)).one_or_none()
             if row is None:
                 raise NotFound(f"there is no machine {machine_id}")
             return _record(row)
 
-    def list_machines(self, limit: int = 100, cursor: str | None = None) -> Page[Machine]:
+    def page(self, limit: int = 100, cursor: str | None = None) -> Page[Machine]:
         """Machines, newest first.
 
         Raises:
@@ -78,7 +78,7 @@ class Machines(Repository):
         with self._database.reading() as session:
             return newest_first(
                 session,
-                self._visible(select(MachineRow), MachineRow.project),
+                self._scope.visible(select(MachineRow), MachineRow.project),
                 MachineRow.id,
                 _record,
                 limit=limit,

@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import Conflict
 from storage.job_rows import lock_job, lock_leased_job
 from storage.measured_records import (
@@ -42,55 +41,18 @@ from storage.measured_rows import (
     turn_of,
 )
 from storage.models import JobRow, MeasuredRow, MeasuredRunRow, MeasuringRow
+from storage.repository import ScopedRepository
 
-__all__ = ["EVENT", "MeasuredRuns"]
+__all__ = ["EVENT", "MeasuredRuns", "ProjectMeasuredRuns"]
 
 EVENT = "measuring"
 """The kind of the events that tell of runs."""
 
 
-class MeasuredRuns(Repository):
-    """The methods of `Storage` about measured configurations and their runs."""
+class ProjectMeasuredRuns(ScopedRepository):
+    """Measured configurations of a project's jobs, and their runs."""
 
-    def open_measuring(
-        self,
-        job_id: str,
-        token: int,
-        settings: Mapping[str, Any],
-        candidates: Sequence[NewMeasured],
-        simulated_best: int | None,
-    ) -> Measuring:
-        """Commit what is to be measured after a search; once: what is stored is left as it is.
-
-        Args:
-            job_id: The job.
-            token: Of its lease.
-            settings: The job's field `finalists`.
-            candidates: In the order in which they are measured, as many as are wanted.
-            simulated_best: The best trial by simulation.
-
-        Raises:
-            LeaseLost: Another coordinator holds the job.
-        """
-        with self._database.writing() as session:
-            lock_leased_job(session, job_id, token)
-            row = session.get(MeasuringRow, job_id)
-            if row is None:
-                row = MeasuringRow(
-                    job_id=job_id,
-                    state="open",
-                    settings=dict(settings),
-                    simulated_best=simulated_best,
-                    spent_seconds=0.0,
-                    silent_seconds=0.0,
-                    created_at=self._database.now(session),
-                )
-                session.add(row)
-                enter(session, job_id, "finalists", candidates)
-                self._tell(session, row)
-            return measuring_record(row)
-
-    def add_measured(
+    def add(
         self,
         job_id: str,
         purpose: MeasuredPurpose,
@@ -105,6 +67,7 @@ class MeasuredRuns(Repository):
         Raises:
             NotFound: There is no such job.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             lock_job(session, job_id)
             (row,) = enter(session, job_id, purpose, [configuration])
@@ -121,14 +84,16 @@ class MeasuredRuns(Repository):
 
     def measuring(self, job_id: str) -> Measuring | None:
         """How the measuring of a job's finalists stands; None where it has not begun."""
+        self._scope.admit_job(job_id)
         with self._database.reading() as session:
             row = session.get(MeasuringRow, job_id)
             return None if row is None else measuring_record(row)
 
-    def measured(
+    def configurations(
         self, job_id: str, purpose: MeasuredPurpose | None = None
     ) -> list[MeasuredConfiguration]:
         """What is or was measured of a job, in order, for one purpose or all."""
+        self._scope.admit_job(job_id)
         with self._database.reading() as session:
             rows = configuration_rows(session, job_id)
             runs = run_rows(session, job_id)
@@ -136,8 +101,9 @@ class MeasuredRuns(Repository):
                 configuration_record(row, runs) for row in rows if purpose in (None, row.purpose)
             ]
 
-    def measuring_counts(self, job_ids: Sequence[str]) -> dict[str, MeasuringCounts]:
+    def counts(self, job_ids: Sequence[str]) -> dict[str, MeasuringCounts]:
         """How far those of these jobs have come whose finalists are being measured."""
+        job_ids = self._scope.ours(job_ids)
         open_jobs = select(MeasuringRow.job_id).where(
             MeasuringRow.job_id.in_(job_ids), MeasuringRow.state == "open"
         )
@@ -182,8 +148,7 @@ class MeasuredRuns(Repository):
             .where(MeasuringRow.state == "open", JobRow.state == "running")
             .order_by(MeasuringRow.created_at, MeasuringRow.job_id)
         )
-        if self.project is not None:
-            statement = statement.where(JobRow.project == self.project)
+        statement = self._scope.visible(statement, JobRow.project)
         found = []
         with self._database.reading() as session:
             for row, _spec in session.execute(statement):
@@ -202,6 +167,7 @@ class MeasuredRuns(Repository):
             job_id: The job.
             plans: By place: `open` with the plan, or another state with the reason.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             lock_job(session, job_id)
             for row in configuration_rows(session, job_id):
@@ -214,7 +180,7 @@ class MeasuredRuns(Repository):
                 else:
                     row.reason = document
 
-    def claim_run(
+    def claim(
         self, job_id: str, agent: str, cluster: str, seconds: float
     ) -> tuple[MeasuredConfiguration, MeasuredRun] | None:
         """Take the next run of a job: in turns, each turn in random order.
@@ -230,6 +196,7 @@ class MeasuredRuns(Repository):
         Returns:
             What is run, and the run; None where there is nothing to do now.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             job = lock_job(session, job_id)
             row = session.get(MeasuringRow, job_id)
@@ -267,13 +234,14 @@ class MeasuredRuns(Repository):
             session.flush()
             return configuration_record(chosen, [*runs, run]), run_record(run)
 
-    def beat_run(self, job_id: str, place: int, number: int, seconds: float) -> None:
+    def beat(self, job_id: str, place: int, number: int, seconds: float) -> None:
         """Say that a run goes on.
 
         Raises:
             NotFound: There is no such run.
             Conflict: Its lease has ended, or the job no longer wants it.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             job = lock_job(session, job_id)
             run = run_row(session, job_id, place, number)
@@ -286,15 +254,14 @@ class MeasuredRuns(Repository):
             run.expires_at = now + seconds
             hear(measuring, run.agent, now)
 
-    def finish_run(
-        self, job_id: str, place: int, number: int, outcome: MeasuredOutcome
-    ) -> MeasuredRun:
+    def finish(self, job_id: str, place: int, number: int, outcome: MeasuredOutcome) -> MeasuredRun:
         """Keep what a run came to; told again, it changes nothing.
 
         Raises:
             NotFound: There is no such run.
             Conflict: The run was lost, and has been or will be done anew.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             lock_job(session, job_id)
             run = run_row(session, job_id, place, number)
@@ -314,40 +281,13 @@ class MeasuredRuns(Repository):
                     self._tell(session, row)
             return run_record(run)
 
-    def tend_measuring(self, job_id: str, token: int, elapsed: float) -> Measuring:
-        """Count time, give up runs whose agents are silent, and end what takes too long.
-
-        Args:
-            job_id: The job.
-            token: Of its lease.
-            elapsed: Seconds since the last call under this lease.
-
-        Raises:
-            LeaseLost: Another coordinator holds the job.
-        """
-        with self._database.writing() as session:
-            lock_leased_job(session, job_id, token)
-            row = session.get_one(MeasuringRow, job_id)
-            if row.state != "open":
-                return measuring_record(row)
-            now = self._database.now(session)
-            row.silent_seconds += elapsed
-            if row.cluster is not None:
-                row.spent_seconds += elapsed
-            self._lose_silent(session, row, now)
-            wait, most = row.settings["wait"], row.settings["seconds"]
-            if row.state == "open" and row.silent_seconds >= wait:
-                self._decide(session, row, f"no agent has asked for work for {wait:g} s")
-            if row.state == "open" and row.spent_seconds >= most:
-                self._decide(session, row, f"the {most:g} s of finalists.seconds are over")
-            return measuring_record(row)
-
     def end_measuring(self, job_id: str, because: str) -> Measuring:
         """End the measuring now: what is known decides, or else the simulation.
 
         Raises:
             Conflict: Nothing of the job is being measured.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             lock_job(session, job_id)
             row = session.get(MeasuringRow, job_id)
@@ -418,3 +358,73 @@ class MeasuredRuns(Repository):
     def _tell(self, session: Session, row: MeasuringRow) -> None:
         data = {"state": row.state, "because": row.because, "decided": row.decided}
         self._database.note(session, row.job_id, EVENT, data)
+
+
+class MeasuredRuns(ProjectMeasuredRuns):
+    """Those of all projects, for coordinators."""
+
+    def open_measuring(
+        self,
+        job_id: str,
+        token: int,
+        settings: Mapping[str, Any],
+        candidates: Sequence[NewMeasured],
+        simulated_best: int | None,
+    ) -> Measuring:
+        """Commit what is to be measured after a search; once: what is stored is left as it is.
+
+        Args:
+            job_id: The job.
+            token: Of its lease.
+            settings: The job's field `finalists`.
+            candidates: In the order in which they are measured, as many as are wanted.
+            simulated_best: The best trial by simulation.
+
+        Raises:
+            LeaseLost: Another coordinator holds the job.
+        """
+        with self._database.writing() as session:
+            lock_leased_job(session, job_id, token)
+            row = session.get(MeasuringRow, job_id)
+            if row is None:
+                row = MeasuringRow(
+                    job_id=job_id,
+                    state="open",
+                    settings=dict(settings),
+                    simulated_best=simulated_best,
+                    spent_seconds=0.0,
+                    silent_seconds=0.0,
+                    created_at=self._database.now(session),
+                )
+                session.add(row)
+                enter(session, job_id, "finalists", candidates)
+                self._tell(session, row)
+            return measuring_record(row)
+
+    def tend_measuring(self, job_id: str, token: int, elapsed: float) -> Measuring:
+        """Count time, give up runs whose agents are silent, and end what takes too long.
+
+        Args:
+            job_id: The job.
+            token: Of its lease.
+            elapsed: Seconds since the last call under this lease.
+
+        Raises:
+            LeaseLost: Another coordinator holds the job.
+        """
+        with self._database.writing() as session:
+            lock_leased_job(session, job_id, token)
+            row = session.get_one(MeasuringRow, job_id)
+            if row.state != "open":
+                return measuring_record(row)
+            now = self._database.now(session)
+            row.silent_seconds += elapsed
+            if row.cluster is not None:
+                row.spent_seconds += elapsed
+            self._lose_silent(session, row, now)
+            wait, most = row.settings["wait"], row.settings["seconds"]
+            if row.state == "open" and row.silent_seconds >= wait:
+                self._decide(session, row, f"no agent has asked for work for {wait:g} s")
+            if row.state == "open" and row.spent_seconds >= most:
+                self._decide(session, row, f"the {most:g} s of finalists.seconds are over")
+            return measuring_record(row)

@@ -6,24 +6,25 @@ from typing import Any
 
 from sqlalchemy import select
 
-from storage.database import Repository
 from storage.identifiers import new_id
 from storage.job_rows import absent_job
 from storage.models import JobRow, MeasurementRow
 from storage.records import Measurement
+from storage.repository import ScopedRepository
 
 __all__ = ["Measurements"]
 
 
-class Measurements(Repository):
-    """The methods of `Storage` about measurements."""
+class Measurements(ScopedRepository):
+    """Measurements of a project's jobs."""
 
-    def add_measurement(self, job_id: str, document: dict[str, Any]) -> Measurement:
+    def add(self, job_id: str, document: dict[str, Any]) -> Measurement:
         """Keep a measurement of a job's export.
 
         Raises:
             NotFound: There is no such job.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             job = session.get(JobRow, job_id)
             if job is None or job.deleted_at is not None:
@@ -38,8 +39,9 @@ class Measurements(Repository):
             session.flush()
             return _record(row)
 
-    def list_measurements(self, job_id: str, limit: int = 200) -> list[Measurement]:
+    def of_job(self, job_id: str, limit: int = 200) -> list[Measurement]:
         """The measurements of a job, newest first."""
+        self._scope.admit_job(job_id)
         statement = (
             select(MeasurementRow)
             .where(MeasurementRow.job_id == job_id)

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 
 from searchspace.graph import Graph
-from storage.database import Repository
 from storage.errors import NotFound
 from storage.evaluations import key_within
 from storage.models import NetworkRow
+from storage.repository import Repository
 
 __all__ = ["Networks", "ProjectNetworks", "StoredNetworks"]
 
@@ -18,9 +18,9 @@ _LOCKS = tuple(threading.Lock() for _ in range(64))
 
 
 class Networks(Repository):
-    """The methods of `Storage` about networks."""
+    """Networks, whose keys are those of a project: see `ProjectNetworks`."""
 
-    def find_network(self, key: str) -> Graph | None:
+    def find(self, key: str) -> Graph | None:
         """The network that is kept under a key, if there is one."""
         with self._database.reading() as session:
             row = session.get(NetworkRow, key)
@@ -33,7 +33,7 @@ class Networks(Repository):
                 tuple(row.cables["widths"]),
             )
 
-    def put_network(self, key: str, network: Graph) -> None:
+    def put(self, key: str, network: Graph) -> None:
         """Keep a network; where the key has one, that one stays: they are the same."""
         with self._database.writing() as session:
             values = {
@@ -69,10 +69,10 @@ class ProjectNetworks:
         """
         own = key_within(self._project, key)
         with _LOCKS[int(own[:8], 16) % len(_LOCKS)]:
-            known = self._networks.find_network(own)
+            known = self._networks.find(own)
             if known is None:
                 known = build()
-                self._networks.put_network(own, known)
+                self._networks.put(own, known)
             return known
 
 
@@ -88,7 +88,7 @@ class StoredNetworks(ProjectNetworks):
         Raises:
             NotFound: There is none, or none any more.
         """
-        known = self._networks.find_network(key_within(self._project, key))
+        known = self._networks.find(key_within(self._project, key))
         if known is None:
             raise NotFound("its network is not kept")
         return known

@@ -7,38 +7,31 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from storage.database import Database, Repository
+from storage.database import Database
 from storage.job_rows import hold_lease
 from storage.models import OutlookRow, table
 from storage.records import OutlookPoint
+from storage.repository import ScopedRepository
 
-__all__ = ["Outlooks", "add_outlooks"]
+__all__ = ["Outlooks", "ProjectOutlooks", "add_outlooks"]
 
 _ROWS = table(OutlookRow)
 _POINT = (_ROWS.c.number, _ROWS.c.probability, _ROWS.c.gain)
 
 
-class Outlooks(Repository):
-    """The methods of `Storage` about what searches expect."""
+class ProjectOutlooks(ScopedRepository):
+    """What the searches of a project's jobs expected."""
 
-    def outlooks(self, job_id: str) -> list[OutlookPoint]:
+    def of_job(self, job_id: str) -> list[OutlookPoint]:
         """What the search of a job expected as it went, by trial."""
+        self._scope.admit_job(job_id)
         statement = select(*_POINT).where(_ROWS.c.job_id == job_id).order_by(_ROWS.c.number)
         with self._database.reading() as session:
             return [OutlookPoint._make(row) for row in session.connection().execute(statement)]
 
-    def store_outlooks(self, job_id: str, token: int, outlooks: Sequence[OutlookPoint]) -> None:
-        """Store what a search expected where no further trial is proposed; see `propose_trials`.
-
-        Raises:
-            LeaseLost: The token is not that of the job's lease.
-        """
-        with self._database.writing() as session:
-            hold_lease(self._database, session, job_id, token)
-            add_outlooks(self._database, session, job_id, outlooks)
-
-    def last_outlooks(self, job_ids: Sequence[str]) -> dict[str, OutlookPoint]:
+    def last(self, job_ids: Sequence[str]) -> dict[str, OutlookPoint]:
         """What the searches of several jobs expected last; a job without a model is left out."""
+        job_ids = self._scope.ours(job_ids)
         last = (
             select(_ROWS.c.job_id, func.max(_ROWS.c.number).label("number"))
             .where(_ROWS.c.job_id.in_(job_ids))
@@ -51,6 +44,20 @@ class Outlooks(Repository):
         with self._database.reading() as session:
             rows = session.connection().execute(statement).all()
         return {job_id: OutlookPoint._make(point) for job_id, *point in rows}
+
+
+class Outlooks(ProjectOutlooks):
+    """Outlooks of all projects, for coordinators."""
+
+    def store(self, job_id: str, token: int, outlooks: Sequence[OutlookPoint]) -> None:
+        """Store what a search expected where no trial is proposed: see `Trials.propose_several`.
+
+        Raises:
+            LeaseLost: The token is not that of the job's lease.
+        """
+        with self._database.writing() as session:
+            hold_lease(self._database, session, job_id, token)
+            add_outlooks(self._database, session, job_id, outlooks)
 
 
 def add_outlooks(

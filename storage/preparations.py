@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import and_, or_, select, update
 
-from storage.database import Repository
 from storage.models import ApplicationRow, JobRow, table
 from storage.records import FINAL_JOB_STATES
+from storage.repository import ScopedRepository
 
-__all__ = ["PREPARER_SILENCE_SECONDS", "Preparations"]
+__all__ = ["PREPARER_SILENCE_SECONDS", "Preparations", "ProjectPreparations"]
 
 PREPARER_SILENCE_SECONDS = 30.0
 """After how long without a word a worker that prepares or captures counts as dead."""
@@ -22,10 +22,37 @@ _UNPREPARED = and_(
 )
 
 
-class Preparations(Repository):
-    """The methods of `Storage` about preparations."""
+class ProjectPreparations(ScopedRepository):
+    """What a project may know of preparations."""
 
-    def claim_preparation(
+    def is_under_way(
+        self, job_id: str, *, silence_seconds: float = PREPARER_SILENCE_SECONDS
+    ) -> bool:
+        """Whether a living worker prepares a job, or captures the application that it waits for."""
+        self._scope.admit_job(job_id)
+        with self._database.reading() as session:
+            since = self._database.now(session) - silence_seconds
+            capture_lives = and_(
+                _APPLICATIONS.c.state == "capturing", _APPLICATIONS.c.claimed_at > since
+            )
+            found = session.connection().execute(
+                select(_JOBS.c.id)
+                .outerjoin(_APPLICATIONS, _JOBS.c.application_id == _APPLICATIONS.c.id)
+                .where(
+                    _JOBS.c.id == job_id,
+                    or_(
+                        and_(_JOBS.c.preparer.is_not(None), _JOBS.c.preparer_heard_at > since),
+                        capture_lives,
+                    ),
+                )
+            )
+            return found.first() is not None
+
+
+class Preparations(ProjectPreparations):
+    """Preparations of jobs of all projects, for workers."""
+
+    def claim(
         self, job_id: str, claim: str, *, silence_seconds: float = PREPARER_SILENCE_SECONDS
     ) -> bool:
         """Take the preparation of a job on oneself.
@@ -51,7 +78,7 @@ class Preparations(Repository):
             )
             return claimed.first() is not None
 
-    def beat_preparation(self, job_id: str, claim: str) -> bool:
+    def beat(self, job_id: str, claim: str) -> bool:
         """Say that a claimed preparation goes on; False where it is no longer the claimant's."""
         with self._database.writing() as session:
             kept = session.connection().execute(
@@ -62,7 +89,7 @@ class Preparations(Repository):
             )
             return kept.first() is not None
 
-    def release_preparation(self, job_id: str, claim: str) -> None:
+    def release(self, job_id: str, claim: str) -> None:
         """Give a preparation free, done or not; a claim that is void already changes nothing."""
         with self._database.writing() as session:
             session.connection().execute(
@@ -71,29 +98,7 @@ class Preparations(Repository):
                 .values(preparer=None, preparer_heard_at=None)
             )
 
-    def is_being_prepared(
-        self, job_id: str, *, silence_seconds: float = PREPARER_SILENCE_SECONDS
-    ) -> bool:
-        """Whether a living worker prepares a job, or captures the application that it waits for."""
-        with self._database.reading() as session:
-            since = self._database.now(session) - silence_seconds
-            capture_lives = and_(
-                _APPLICATIONS.c.state == "capturing", _APPLICATIONS.c.claimed_at > since
-            )
-            found = session.connection().execute(
-                select(_JOBS.c.id)
-                .outerjoin(_APPLICATIONS, _JOBS.c.application_id == _APPLICATIONS.c.id)
-                .where(
-                    _JOBS.c.id == job_id,
-                    or_(
-                        and_(_JOBS.c.preparer.is_not(None), _JOBS.c.preparer_heard_at > since),
-                        capture_lives,
-                    ),
-                )
-            )
-            return found.first() is not None
-
-    def void_preparations(self) -> None:
+    def void(self) -> None:
         """Give all preparations and captures free, where all who had them are dead for certain."""
         with self._database.writing() as session:
             connection = session.connection()

@@ -7,21 +7,44 @@ from typing import cast
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import Conflict
 from storage.models import ProcessRow
 from storage.records import Process, ProcessKind
+from storage.repository import Repository
 
-__all__ = ["PROCESS_SILENCE_SECONDS", "Processes"]
+__all__ = ["PROCESS_SILENCE_SECONDS", "Processes", "ProjectProcesses"]
 
 PROCESS_SILENCE_SECONDS = 30.0
 """After how long without a word a process counts as gone."""
 
 
-class Processes(Repository):
-    """The methods of `Storage` about processes."""
+class ProjectProcesses(Repository):
+    """What a project may know of processes: how much they do at once."""
 
-    def register_process(
+    def worker_slots(self) -> int | None:
+        """How many evaluations the workers that live make at once; None where none is known.
+
+        Workers inside an embedded service are not known.
+        """
+        with self._database.reading() as session:
+            living = self._living(session, self._database.now(session))
+            slots = [row.concurrency or 0 for row in living if row.kind == "worker"]
+            return sum(slots) if slots else None
+
+    def _living(self, session: Session, now: float) -> list[ProcessRow]:
+        return list(
+            session.scalars(
+                select(ProcessRow)
+                .where(ProcessRow.heard_at > now - PROCESS_SILENCE_SECONDS)
+                .order_by(ProcessRow.kind, ProcessRow.name)
+            )
+        )
+
+
+class Processes(ProjectProcesses):
+    """The processes that serve the database."""
+
+    def register(
         self,
         name: str,
         kind: ProcessKind,
@@ -61,7 +84,7 @@ class Processes(Repository):
                 )
             )
 
-    def beat_process(self, name: str) -> None:
+    def beat(self, name: str) -> None:
         """Say that a process lives."""
         with self._database.writing() as session:
             now = self._database.now(session)
@@ -69,34 +92,15 @@ class Processes(Repository):
             gone = now - 10 * PROCESS_SILENCE_SECONDS
             session.execute(delete(ProcessRow).where(ProcessRow.heard_at < gone))
 
-    def forget_process(self, name: str) -> None:
+    def forget(self, name: str) -> None:
         """Note that a process has ended."""
         with self._database.writing() as session:
             session.execute(delete(ProcessRow).where(ProcessRow.name == name))
 
-    def living_processes(self) -> list[Process]:
+    def living(self) -> list[Process]:
         """The processes that were heard of lately, by kind and name."""
         with self._database.reading() as session:
             return [_record(row) for row in self._living(session, self._database.now(session))]
-
-    def worker_slots(self) -> int | None:
-        """How many evaluations the workers that live make at once; None where none is known.
-
-        Workers inside an embedded service are not known.
-        """
-        with self._database.reading() as session:
-            living = self._living(session, self._database.now(session))
-            slots = [row.concurrency or 0 for row in living if row.kind == "worker"]
-            return sum(slots) if slots else None
-
-    def _living(self, session: Session, now: float) -> list[ProcessRow]:
-        return list(
-            session.scalars(
-                select(ProcessRow)
-                .where(ProcessRow.heard_at > now - PROCESS_SILENCE_SECONDS)
-                .order_by(ProcessRow.kind, ProcessRow.name)
-            )
-        )
 
 
 def _misfit(other: ProcessRow, contract: int, simulator: str | None) -> str | None:

@@ -9,9 +9,10 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from storage.artifacts import Artifacts
-from storage.database import Repository
+from storage.database import Database
 from storage.models import ApplicationRow, EvaluationRow, EventRow, JobRow
 from storage.records import FINAL_JOB_STATES
+from storage.repository import Repository
 
 __all__ = ["Expired", "Retention"]
 
@@ -35,9 +36,11 @@ class Expired:
 
 
 class Retention(Repository):
-    """The methods of `Storage` about retention."""
+    """What is deleted for good, of all projects."""
 
-    _artifacts: Artifacts
+    def __init__(self, database: Database, artifacts: Artifacts) -> None:
+        super().__init__(database)
+        self._artifacts = artifacts
 
     def expired_jobs(self, before: float) -> list[str]:
         """The jobs that ended before a point in time; those in the trash have their own time."""

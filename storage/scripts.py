@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import Conflict, NotFound
 from storage.identifiers import trial_id
 from storage.job_rows import charge, hold_lease, lock_job
@@ -25,6 +24,7 @@ from storage.records import (
     ProposedConfiguration,
     Trial,
 )
+from storage.repository import ScopedRepository
 from storage.trial_rows import (
     ATTEMPTS,
     LISTED,
@@ -36,7 +36,7 @@ from storage.trial_rows import (
     trial_record,
 )
 
-__all__ = ["MOST_OPEN", "PROPOSAL", "Exchange", "Scripts"]
+__all__ = ["MOST_OPEN", "PROPOSAL", "Exchange", "ProjectScripts", "Scripts"]
 
 MOST_OPEN = 1_024
 """Proposals of a job that may wait for their outcomes."""
@@ -54,10 +54,10 @@ class Exchange(NamedTuple):
     now: float
 
 
-class Scripts(Repository):
-    """The methods of `Storage` about scripts that propose or measure."""
+class ProjectScripts(ScopedRepository):
+    """What scripts propose to a project's jobs, ask of them and tell them."""
 
-    def propose_configuration(
+    def propose(
         self,
         job_id: str,
         key: str,
@@ -79,6 +79,7 @@ class Scripts(Repository):
             NotFound: There is no such job.
             Conflict: The job takes none now, or the key was used for another configuration.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             job = lock_job(session, job_id)
             statement = select(ProposedRow).where(ProposedRow.job_id == job_id)
@@ -111,47 +112,20 @@ class Scripts(Repository):
             self._database.note(session, job_id, PROPOSAL, {"place": place})
             return _proposed(session, row)
 
-    def proposed_configuration(self, job_id: str, place: int) -> ProposedConfiguration:
+    def proposed(self, job_id: str, place: int) -> ProposedConfiguration:
         """A configuration that was proposed, with its trial as it stands.
 
         Raises:
             NotFound: The job has no such proposal.
         """
+        self._scope.admit_job(job_id)
         with self._database.reading() as session:
             row = session.get(ProposedRow, (job_id, place))
             if row is None:
                 raise NotFound(f"there is no proposal {place} of job {job_id}")
             return _proposed(session, row)
 
-    def proposed_after(self, job_id: str, place: int, most: int) -> list[ProposedConfiguration]:
-        """Configurations that were proposed after one, in order, without their trials."""
-        statement = (
-            select(ProposedRow)
-            .where(ProposedRow.job_id == job_id, ProposedRow.place > place)
-            .order_by(ProposedRow.place)
-            .limit(most)
-        )
-        with self._database.reading() as session:
-            return [_record(row, None) for row in session.scalars(statement)]
-
-    def number_proposal(self, job_id: str, token: int, place: int, number: int) -> None:
-        """Say which trial a proposed configuration becomes; said again, it changes nothing.
-
-        Raises:
-            LeaseLost: The token is not that of the job's lease.
-        """
-        statement = (
-            update(ProposedRow)
-            .where(ProposedRow.job_id == job_id, ProposedRow.place == place)
-            .values(trial_number=number)
-        )
-        with self._database.writing() as session:
-            hold_lease(self._database, session, job_id, token)
-            session.execute(statement)
-
-    def ask_trials(
-        self, job_id: str, key: str, asker: str, most: int, seconds: float
-    ) -> list[AskedTrial]:
+    def ask(self, job_id: str, key: str, asker: str, most: int, seconds: float) -> list[AskedTrial]:
         """Give a script trials to measure, those first that were asked first.
 
         Args:
@@ -168,6 +142,7 @@ class Scripts(Repository):
             NotFound: There is no such job.
             Conflict: The job gives none out now, or the key was used to ask for another number.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             job = lock_job(session, job_id)
             earlier = _asked(session, job_id, key)
@@ -200,7 +175,7 @@ class Scripts(Repository):
             session.flush()
             return [_asked_trial(session, row) for row in _asked(session, job_id, key)]
 
-    def tell_trial(self, job_id: str, number: int, attempt: int, outcome: Outcome) -> Trial:
+    def tell(self, job_id: str, number: int, attempt: int, outcome: Outcome) -> Trial:
         """Keep what a script measured of a trial that it has; told again, nothing changes.
 
         A trial that was not told in time may be told late, unless another script has it now.
@@ -215,6 +190,7 @@ class Scripts(Repository):
             NotFound: There is no such trial, or no such attempt at it was given out.
             Conflict: The trial has another outcome, or somebody else has it.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             lock_job(session, job_id)
             trial = _trial(session, job_id, number)
@@ -240,7 +216,7 @@ class Scripts(Repository):
             spend(session, job_id, now, outcome)
             return _trial(session, job_id, number)
 
-    def release_trial(self, job_id: str, number: int, attempt: int) -> Trial:
+    def release(self, job_id: str, number: int, attempt: int) -> Trial:
         """Take back a trial that a script has and does not measure: who asks next is given it.
 
         Nothing changes where the script does not have it any more.
@@ -253,6 +229,7 @@ class Scripts(Repository):
         Raises:
             NotFound: There is no such trial, or no such attempt at it was given out.
         """
+        self._scope.admit_job(job_id)
         with self._database.writing() as session:
             lock_job(session, job_id)
             _trial(session, job_id, number)
@@ -262,28 +239,6 @@ class Scripts(Repository):
                 session.get_one(AskRow, (job_id, number, attempt)).expires_at = now
                 self._give_back(session, tried, now)
             return _trial(session, job_id, number)
-
-    def last_exchange(self, job_id: str) -> Exchange:
-        """When a script was last at it, or may last have measured; and what time it is.
-
-        It is at it when it proposes something or tells an outcome, and until the outcome of what it
-        has proposed is known, for which it waits.
-        """
-        with self._database.reading() as session:
-            proposed = session.scalar(
-                select(ProposedRow.created_at)
-                .where(ProposedRow.job_id == job_id)
-                .order_by(ProposedRow.place.desc())
-                .limit(1)
-            )
-            asked = session.scalar(
-                select(func.max(AskRow.expires_at)).where(AskRow.job_id == job_id)
-            )
-            finished = session.scalar(
-                select(func.max(ATTEMPTS.c.finished_at)).where(ATTEMPTS.c.job_id == job_id)
-            )
-            known = [at for at in (proposed, asked, finished) if at is not None]
-            return Exchange(max(known, default=None), self._database.now(session))
 
     def _take_back(self, session: Session, job_id: str, now: float) -> None:
         """Give up attempts of scripts that have not told in time."""
@@ -311,6 +266,58 @@ class Scripts(Repository):
             self._database, session, attempt.job_id, attempt.trial_number,
             state="pending", worker=None, started_at=None,
         )  # fmt: skip
+
+
+class Scripts(ProjectScripts):
+    """Proposals of all projects, for coordinators."""
+
+    def proposed_after(self, job_id: str, place: int, most: int) -> list[ProposedConfiguration]:
+        """Configurations that were proposed after one, in order, without their trials."""
+        statement = (
+            select(ProposedRow)
+            .where(ProposedRow.job_id == job_id, ProposedRow.place > place)
+            .order_by(ProposedRow.place)
+            .limit(most)
+        )
+        with self._database.reading() as session:
+            return [_record(row, None) for row in session.scalars(statement)]
+
+    def number_proposal(self, job_id: str, token: int, place: int, number: int) -> None:
+        """Say which trial a proposed configuration becomes; said again, it changes nothing.
+
+        Raises:
+            LeaseLost: The token is not that of the job's lease.
+        """
+        statement = (
+            update(ProposedRow)
+            .where(ProposedRow.job_id == job_id, ProposedRow.place == place)
+            .values(trial_number=number)
+        )
+        with self._database.writing() as session:
+            hold_lease(self._database, session, job_id, token)
+            session.execute(statement)
+
+    def last_exchange(self, job_id: str) -> Exchange:
+        """When a script was last at it, or may last have measured; and what time it is.
+
+        It is at it when it proposes something or tells an outcome, and until the outcome of what it
+        has proposed is known, for which it waits.
+        """
+        with self._database.reading() as session:
+            proposed = session.scalar(
+                select(ProposedRow.created_at)
+                .where(ProposedRow.job_id == job_id)
+                .order_by(ProposedRow.place.desc())
+                .limit(1)
+            )
+            asked = session.scalar(
+                select(func.max(AskRow.expires_at)).where(AskRow.job_id == job_id)
+            )
+            finished = session.scalar(
+                select(func.max(ATTEMPTS.c.finished_at)).where(ATTEMPTS.c.job_id == job_id)
+            )
+            known = [at for at in (proposed, asked, finished) if at is not None]
+            return Exchange(max(known, default=None), self._database.now(session))
 
 
 def _check_taking(job: JobRow) -> None:

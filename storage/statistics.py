@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
-from storage.database import Repository
 from storage.models import EvaluationRow, JobRow, table
 from storage.records import FINAL_JOB_STATES
+from storage.repository import Repository
 from storage.trial_rows import ATTEMPTS, TRIALS
 
 __all__ = ["ServiceStatistics", "Statistics"]
@@ -60,9 +60,9 @@ class ServiceStatistics:
 
 
 class Statistics(Repository):
-    """The methods of `Storage` about the whole service."""
+    """Statistics of all projects."""
 
-    def statistics(self) -> ServiceStatistics:
+    def current(self) -> ServiceStatistics:
         """As it is now."""
         with self._database.reading() as session:
             connection = session.connection()

@@ -9,8 +9,9 @@ from storage.allowances import Allowances
 from storage.applications import Applications
 from storage.artifacts import Artifacts
 from storage.attempts import Attempts
+from storage.audit import Audit
 from storage.backup import BackupSummary
-from storage.convergence import Convergences
+from storage.convergence import Convergence
 from storage.database import Database
 from storage.deliveries import Deliveries
 from storage.errors import UnknownRevision
@@ -28,8 +29,10 @@ from storage.notifications import Notifications
 from storage.outlooks import Outlooks
 from storage.preparations import Preparations
 from storage.processes import Processes
-from storage.quotas import QuotaKeeping
+from storage.project_storage import ProjectStorage
+from storage.projects import Projects
 from storage.retention import Retention
+from storage.scopes import EveryProject
 from storage.scripts import Scripts
 from storage.statistics import Statistics
 from storage.subscriptions import Subscriptions
@@ -39,46 +42,49 @@ from storage.trials import Trials
 __all__ = ["Storage"]
 
 
-class Storage(
-    Applications,
-    Machines,
-    Jobs,
-    Trash,
-    Leases,
-    Preparations,
-    Trials,
-    Convergences,
-    Attempts,
-    Evaluations,
-    Networks,
-    Measurements,
-    MeasuredRuns,
-    Failures,
-    Outlooks,
-    Scripts,
-    Subscriptions,
-    Deliveries,
-    Allowances,
-    Events,
-    Keys,
-    QuotaKeeping,
-    Processes,
-    Statistics,
-    Retention,
-):
-    """Database and artifacts. Synchronous; every call is a transaction; safe for many threads.
+class Storage:
+    """Database and artifacts, of all projects: a repository for each noun.
+
+    Synchronous; every call is a transaction; safe for many threads.
 
     Example:
         >>> storage = Storage.open("sqlite:////tmp/h/hamtune.db", "file:///tmp/h/artifacts")
         >>> storage.upgrade()
-        >>> job = storage.create_job(name="cg", spec={}, seed=1)
-        >>> storage.get_job(job.id).state
+        >>> job = storage.jobs.create(name="cg", spec={}, seed=1)
+        >>> storage.jobs.get(job.id).state
         'queued'
     """
 
     def __init__(self, database: Database, artifacts: Artifacts) -> None:
+        scope = EveryProject(database)
         self._database = database
-        self._artifacts = artifacts
+        self.artifacts = artifacts
+        self.applications = Applications(database, scope, artifacts)
+        self.machines = Machines(database, scope)
+        self.projects = Projects(database, scope)
+        self.keys = Keys(database, scope)
+        self.audit = Audit(database, scope)
+        self.jobs = Jobs(database, scope)
+        self.trash = Trash(database, scope)
+        self.leases = Leases(database)
+        self.preparations = Preparations(database, scope)
+        self.trials = Trials(database, scope)
+        self.attempts = Attempts(database, scope)
+        self.convergence = Convergence(database, scope)
+        self.failures = Failures(database, scope)
+        self.outlooks = Outlooks(database, scope)
+        self.evaluations = Evaluations(database)
+        self.networks = Networks(database)
+        self.scripts = Scripts(database, scope)
+        self.measurements = Measurements(database, scope)
+        self.measured_runs = MeasuredRuns(database, scope)
+        self.events = Events(database, scope)
+        self.subscriptions = Subscriptions(database, scope)
+        self.deliveries = Deliveries(database)
+        self.allowances = Allowances(database, scope)
+        self.processes = Processes(database)
+        self.statistics = Statistics(database)
+        self.retention = Retention(database, artifacts)
 
     @classmethod
     def open(
@@ -101,6 +107,10 @@ class Storage(
             InvalidInput: One of the URLs cannot be used.
         """
         return cls(Database(url), Artifacts(artifacts_url, cache=cache, cache_bytes=cache_bytes))
+
+    def of_project(self, project: str) -> ProjectStorage:
+        """The share that a project has of it."""
+        return ProjectStorage(self._database, self.artifacts, project)
 
     @property
     def notifications(self) -> Notifications:
@@ -139,25 +149,12 @@ class Storage(
 
     def back_up(self, target: Path) -> BackupSummary:
         """Write all that is stored to an archive (see `storage.backup`)."""
-        return backup.write_backup(self._database, self._artifacts, target)
+        return backup.write_backup(self._database, self.artifacts, target)
 
     def restore(self, source: Path) -> BackupSummary:
         """Fill an empty database and the artifact store from an archive."""
-        return backup.restore(source, self._database, self._artifacts)
+        return backup.restore(source, self._database, self.artifacts)
 
     def close(self) -> None:
         """Close all connections; the object is of no use afterwards."""
         self._database.close()
-
-    def put_artifact(self, source: Path | bytes) -> str:
-        """Store a file or bytes under the SHA-256 of the content, which is returned."""
-        return self._artifacts.put(source)
-
-    def artifact_path(self, sha256: str) -> Path:
-        """A local, verified, read-only file with the content of an artifact.
-
-        Raises:
-            NotFound: There is no such artifact.
-            ArtifactDamaged: Its bytes have another digest.
-        """
-        return self._artifacts.path(sha256)

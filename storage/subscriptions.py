@@ -8,7 +8,6 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import NotFound, QuotaExceeded
 from storage.identifiers import new_id
 from storage.job_rows import lock_job
@@ -26,14 +25,15 @@ from storage.outbox_records import (
 )
 from storage.pagination import newest_first
 from storage.records import Page
+from storage.repository import ScopedRepository
 
 __all__ = ["Subscriptions", "is_shown", "subscription_record"]
 
 
-class Subscriptions(Repository):
-    """The methods of `Storage` about subscriptions."""
+class Subscriptions(ScopedRepository):
+    """Subscriptions of a project."""
 
-    def add_subscription(
+    def add(
         self,
         *,
         kind: SubscriptionKind,
@@ -56,7 +56,7 @@ class Subscriptions(Repository):
         """
         with self._database.writing() as session:
             job = None if job_id is None else self._job(session, job_id)
-            project = self.home if job is None else job.project
+            project = self._scope.home if job is None else job.project
             # Whoever else subscribes waits here, so that what is counted is still true below.
             session.execute(
                 select(ProjectRow.name)
@@ -89,7 +89,7 @@ class Subscriptions(Repository):
                 put(session, row, job, job.state, now)
             return subscription_record(row)
 
-    def get_subscription(self, subscription_id: str) -> Subscription:
+    def get(self, subscription_id: str) -> Subscription:
         """One subscription.
 
         Raises:
@@ -98,7 +98,7 @@ class Subscriptions(Repository):
         with self._database.reading() as session:
             return subscription_record(self._subscription(session, subscription_id))
 
-    def list_subscriptions(
+    def page(
         self, *, job_id: str | None = None, limit: int = 100, cursor: str | None = None
     ) -> Page[Subscription]:
         """Subscriptions, newest first; with a job, those to this job alone.
@@ -106,7 +106,7 @@ class Subscriptions(Repository):
         Raises:
             InvalidInput: The limit is out of range or the cursor is not one.
         """
-        statement = self._visible(select(SubscriptionRow), SubscriptionRow.project)
+        statement = self._scope.visible(select(SubscriptionRow), SubscriptionRow.project)
         statement = statement.where(is_shown())
         if job_id is not None:
             statement = statement.where(SubscriptionRow.job_id == job_id)
@@ -120,7 +120,7 @@ class Subscriptions(Repository):
                 cursor=cursor,
             )
 
-    def delete_subscription(self, subscription_id: str) -> None:
+    def delete(self, subscription_id: str) -> None:
         """End a subscription; what was not sent yet is not sent any more.
 
         Raises:
@@ -130,7 +130,7 @@ class Subscriptions(Repository):
             self._subscription(session, subscription_id)
             session.execute(delete(SubscriptionRow).where(SubscriptionRow.id == subscription_id))
 
-    def list_deliveries(
+    def deliveries(
         self, subscription_id: str, *, limit: int = 100, cursor: str | None = None
     ) -> Page[Delivery]:
         """What was sent to a subscriber and what waits, newest first.
@@ -182,7 +182,7 @@ class Subscriptions(Repository):
         statement = select(SubscriptionRow).where(SubscriptionRow.id == subscription_id, is_shown())
         if held:
             statement = statement.with_for_update(read=True, key_share=True)
-        row = session.scalars(self._visible(statement, SubscriptionRow.project)).one_or_none()
+        row = session.scalars(self._scope.visible(statement, SubscriptionRow.project)).one_or_none()
         if row is None:
             raise NotFound(f"there is no subscription {subscription_id}")
         return row
@@ -190,7 +190,7 @@ class Subscriptions(Repository):
     def _job(self, session: Session, job_id: str) -> JobRow:
         """A job of the project, locked: it does not end between the look and the subscription."""
         found = select(JobRow.id).where(JobRow.id == job_id)
-        if session.scalar(self._visible(found, JobRow.project)) is None:
+        if session.scalar(self._scope.visible(found, JobRow.project)) is None:
             raise NotFound(f"there is no job {job_id}")
         return lock_job(session, job_id)
 

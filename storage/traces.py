@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from storage.records import Application
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["traces_of"]
 
 
-def traces_of(storage: Storage, application: Application) -> tuple[Path, ...]:
+def traces_of(storage: StorageView, application: Application) -> tuple[Path, ...]:
     """The traces of a stored application, one for each that runs.
 
     Raises:
@@ -20,4 +20,4 @@ def traces_of(storage: Storage, application: Application) -> tuple[Path, ...]:
     digests = [application.trace_sha256]
     if application.kind == "workload":
         digests = [part["trace_sha256"] for part in application.summary["applications"]]
-    return tuple(storage.artifact_path(digest) for digest in digests)
+    return tuple(storage.artifacts.path(digest) for digest in digests)

@@ -10,20 +10,20 @@ from __future__ import annotations
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from storage.database import Repository
 from storage.errors import Conflict, NotFound
 from storage.job_rows import absent_job, job_event, job_record
 from storage.models import EventRow, JobRow
 from storage.quotas import admit_unfinished
 from storage.records import FINAL_JOB_STATES, Job
+from storage.repository import ScopedRepository
 
 __all__ = ["Trash"]
 
 
-class Trash(Repository):
-    """The methods of `Storage` about deleted jobs."""
+class Trash(ScopedRepository):
+    """Deleted jobs of a project."""
 
-    def trash_job(self, job_id: str, keep_seconds: float) -> Job:
+    def put(self, job_id: str, keep_seconds: float) -> Job:
         """Delete a paused or ended job so that it can be restored; an event says so.
 
         Args:
@@ -46,7 +46,7 @@ class Trash(Repository):
             self._database.note(session, job_id, "job", _deletion(row))
             return job_record(row)
 
-    def restore_job(self, job_id: str) -> Job:
+    def restore(self, job_id: str) -> Job:
         """Bring a deleted job back as it was; one that is not deleted is left as it is.
 
         Raises:
@@ -71,7 +71,7 @@ class Trash(Repository):
             self._database.note(session, job_id, "job", job_event(row, "deleted"))
             return job_record(row)
 
-    def delete_job(self, job_id: str) -> Job:
+    def delete(self, job_id: str) -> Job:
         """Delete a paused or ended job for good, with its trials and events.
 
         One last event says so. A job that is in the trash is deleted too.
@@ -96,7 +96,7 @@ class Trash(Repository):
     def _lock(self, session: Session, job_id: str) -> JobRow:
         """A job's row, deleted or not, locked."""
         statement = select(JobRow).where(JobRow.id == job_id).with_for_update()
-        row = session.scalars(self._visible(statement, JobRow.project)).one_or_none()
+        row = session.scalars(self._scope.visible(statement, JobRow.project)).one_or_none()
         if row is None:
             raise NotFound(f"there is no job {job_id}")
         return row

@@ -17,6 +17,8 @@ from storage.records import Outcome, Trial, TrialState
 
 __all__ = [
     "ATTEMPTS",
+    "GET",
+    "GET_WHOLE",
     "LISTED",
     "OPEN_ATTEMPT_STATES",
     "OPEN_TRIAL_STATES",
@@ -42,6 +44,10 @@ ATTEMPTS = table(AttemptRow)
 LISTED = tuple(column for column in TRIALS.c if column.name != "result")
 """All columns but the one that listings do not read, which is the last."""
 _NAMES = tuple(column.name for column in LISTED)
+_THE_TRIAL = and_(TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.number == bindparam("number"))
+GET = select(*LISTED).where(_THE_TRIAL)
+"""One trial, without its result."""
+GET_WHOLE = select(TRIALS).where(_THE_TRIAL)
 
 _CHANGE = (
     update(TRIALS)

@@ -169,7 +169,7 @@ def _tune(
         runtime.drive(job.id)
         while job.state not in FINAL_JOB_STATES:
             time.sleep(_POLL_SECONDS)
-            job = runtime.storage.get_job(job.id)
+            job = runtime.storage.jobs.get(job.id)
         if job.state != "completed":
             raise StudyFailed(f"tuning {name} ended {job.state}: {job.error}")
         return best(runtime.storage, job.id), convergence_view(runtime.storage, job.id)

@@ -33,7 +33,7 @@ def convergence(trials: Sequence[TrialPoint], *, started_at: float | None) -> di
     """All that the figures of a job show, ready for JSON.
 
     Args:
-        trials: The trials of the job by number (`Storage.trial_points`); open ones are left out.
+        trials: The trials of the job by number (`ProjectTrials.points`); open ones are left out.
         started_at: When the job started, seconds since the epoch.
 
     Returns:
@@ -102,7 +102,7 @@ def figures(
 
 
 def best_point(trials: Iterable[TrialPoint]) -> TrialPoint | None:
-    """Of trials by number, what `Storage.best_trial` defines to be the best."""
+    """Of trials by number, what `ProjectTrials.best` defines to be the best."""
     eligible = (trial for trial in trials if _completed(trial) and trial.inside)
     return min(eligible, key=lambda trial: trial.value or 0.0, default=None)
 

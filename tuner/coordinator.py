@@ -134,13 +134,13 @@ class Coordinator:
 
     def _is_anybody_left_out(self) -> bool:
         try:
-            return self._storage.has_left_out_project()
+            return self._storage.leases.has_left_out_project()
         except Unavailable as error:
             log.warning("%s", error)
             return False
 
     def run_job(self, job: Job, stop: Event | None = None) -> None:
-        """Drive one job that `Storage.acquire_lease` returned, until it pauses or ends.
+        """Drive one job that `Leases.acquire` returned, until it pauses or ends.
 
         Problems of the job end it as failed; none is raised. A lost lease or an unavailable
         database leaves it to whoever takes it next.
@@ -202,13 +202,13 @@ class Coordinator:
     def _fail(self, lease: Lease, message: str) -> None:
         log.error("job %s failed: %s", lease.job.id, message)
         try:
-            self._storage.transition(lease.job.id, "failed", token=lease.token, error=message)
+            self._storage.jobs.transition(lease.job.id, "failed", token=lease.token, error=message)
         except Conflict as conflict:
             log.info("%s", conflict)  # it is being cancelled; who takes it next does that
 
     def _next_job(self, only: str | None, driven: Sequence[_Driven]) -> Job | None:
         try:
-            return self._storage.acquire_lease(
+            return self._storage.leases.acquire(
                 self._owner,
                 self._lease_seconds,
                 only,

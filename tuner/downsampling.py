@@ -27,7 +27,7 @@ def downsampled(
 
     Args:
         points: At least one; all improvements and all baselines are among them
-            (`Storage.convergence_points`).
+            (`Convergence.points`).
         most: How many points, and values of the proximity, are wanted.
         started_at: When the job started, seconds since the epoch.
     """

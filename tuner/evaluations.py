@@ -1,7 +1,7 @@
 """Having trials evaluated: attempts dispatched to workers, and given up when nobody is heard of.
 
 A message tells a worker that there is something to do; which trial that is, the worker learns from
-the database when it is free (`Storage.take_attempts`), and it takes many where they are quick. So
+the database when it is free (`Attempts.take_several`), and it takes many where they are quick. So
 messages need not be in any order, and only so many wait in the broker as keep the workers busy: the
 other trials wait in the database, and most of those that are quick never need a message.
 """
@@ -136,7 +136,7 @@ class Evaluations:
             LeaseLost: Another coordinator holds the job.
         """
         if orphaned:
-            self._storage.expire_attempts(self._lease.job.id, self._lease.token, None)
+            self._storage.attempts.expire(self._lease.job.id, self._lease.token, None)
         else:
             self._expire()
         self._see_workers()
@@ -148,7 +148,7 @@ class Evaluations:
             LeaseLost: Another coordinator holds the job.
         """
         job_id, token = self._lease.job.id, self._lease.token
-        for trial in self._storage.propose_trials(job_id, token, proposals, outlooks):
+        for trial in self._storage.trials.propose_several(job_id, token, proposals, outlooks):
             self._hand_out(trial, attempt_id(trial.job_id, trial.number, 1))
 
     def begin(self, trial: Trial) -> None:
@@ -158,7 +158,7 @@ class Evaluations:
             LeaseLost: Another coordinator holds the job.
         """
         try:
-            attempt = self._storage.open_attempt(trial.id, self._lease.token)
+            attempt = self._storage.attempts.open(trial.id, self._lease.token)
         except Conflict:
             return  # a worker of an earlier coordinator has just finished it
         if attempt.state == "dispatched":
@@ -179,11 +179,11 @@ class Evaluations:
         if backlog is not None and backlog >= self._most:
             return
         job_id = self._lease.job.id
-        waiting = self._storage.waiting_attempts(job_id, self._most)
+        waiting = self._storage.attempts.waiting(job_id, self._most)
         self._sent.intersection_update(waiting)
         room = self._most - (len(self._sent) if backlog is None else backlog)
         if self._concurrency is not None:
-            running = self._storage.count_running_attempts(job_id)
+            running = self._storage.attempts.count_running(job_id)
             room = min(room, self._concurrency - running - len(self._sent))
         unsent = [attempt for attempt in waiting if attempt not in self._sent]
         chosen = unsent[: max(0, room)]
@@ -205,7 +205,7 @@ class Evaluations:
 
     def _see_workers(self) -> None:
         """Find out how many messages keep the workers busy."""
-        slots = self._storage.worker_slots()
+        slots = self._storage.processes.worker_slots()
         self._most = _UNKNOWN_AHEAD if slots is None else max(_LEAST_AHEAD, _AHEAD * slots)
 
     def _try(self, attempt: str) -> bool:
@@ -239,10 +239,10 @@ class Evaluations:
             self._losses[attempt.trial_id] += Fraction(1, together[attempt.worker])
         self._see_workers()
         self._see_to_waiting()
-        attempts = self._storage.open_attempts(self._lease.job.id)
+        attempts = self._storage.attempts.unfinished(self._lease.job.id)
         self._resend([attempt for attempt in attempts if attempt.state == "dispatched"])
         attended = {attempt.trial_id for attempt in attempts}
-        for trial in self._storage.open_trials(self._lease.job.id):
+        for trial in self._storage.trials.unfinished(self._lease.job.id):
             if trial.id in attended:
                 continue
             if self._losses[trial.id] < self._silence.losses:
@@ -265,7 +265,7 @@ class Evaluations:
             self._waiting[attempt.id] = waiting
 
     def _expire(self) -> list[Attempt]:
-        lost = self._storage.expire_attempts(
+        lost = self._storage.attempts.expire(
             self._lease.job.id, self._lease.token, self._silence.running_seconds
         )
         for attempt in lost:
@@ -276,4 +276,4 @@ class Evaluations:
     def _fail(self, trial: Trial) -> None:
         message = f"{self._silence.losses} workers in a row were lost while they evaluated it"
         outcome = Outcome(status="failed", reason={"kind": "lost", "message": message})
-        self._storage.settle_trial(trial.id, self._lease.token, outcome)
+        self._storage.trials.settle(trial.id, self._lease.token, outcome)

@@ -69,7 +69,7 @@ def _completed(storage: Storage, job_id: str) -> Sequence[Trial]:
     found: list[Trial] = []
     while True:
         after = found[-1].number if found else 0
-        page = storage.list_trials(job_id, states=["completed"], after=after, limit=_PAGE)
+        page = storage.trials.of_job(job_id, states=["completed"], after=after, limit=_PAGE)
         found += page
         if len(page) < _PAGE:
             return found

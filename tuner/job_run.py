@@ -176,7 +176,7 @@ class JobRun:
 
     def _refiner(self, job: Job, spec: JobSpec) -> Callable[[Trial], MappingRefiner]:
         assert job.application_id is not None, "the job is prepared"
-        application = self._storage.get_application(job.application_id)
+        application = self._storage.applications.get(job.application_id)
         return partial(refiner_of, self._storage, job, spec, application)
 
     def _ended(self, loop: TrialLoop, spec: JobSpec) -> bool:
@@ -199,12 +199,14 @@ class JobRun:
         job_id, token = self._lease.job.id, self._lease.token
         if spec.finalists is None:
             return True
-        best = self._storage.best_trial(job_id)
+        best = self._storage.trials.best(job_id)
         candidates = candidates_of(self._storage, job_id, spec)
         if best is None or not candidates:
             return True
         settings = {**spec.finalists.model_dump(mode="json"), "library": spec.finalists.library}
-        found = self._storage.open_measuring(job_id, token, settings, candidates, best.number)
+        found = self._storage.measured_runs.open_measuring(
+            job_id, token, settings, candidates, best.number
+        )
         tended = time.monotonic()
         while found.state == "open":
             if self._look_running(max_age=0.0).state == "pausing":
@@ -212,10 +214,10 @@ class JobRun:
             self._wakeup.wait(min(_TEND_SECONDS, self._lease.unattended_seconds))
             now = time.monotonic()
             if now - tended >= _TEND_SECONDS:
-                found = self._storage.tend_measuring(job_id, token, now - tended)
+                found = self._storage.measured_runs.tend_measuring(job_id, token, now - tended)
                 tended = now
             else:
-                found = self._storage.measuring(job_id) or found
+                found = self._storage.measured_runs.measuring(job_id) or found
         log.info("the finalists are %s: %s", found.state, found.because or "all were measured")
         return True
 
@@ -224,7 +226,7 @@ class JobRun:
         asking = _Asking(self._silence.preparing_seconds)
         while True:
             self._look(max_age=0.0)
-            job = self._storage.get_job(self._lease.job.id)
+            job = self._storage.jobs.get(self._lease.job.id)
             self._lease.job = job
             if job.space is not None:
                 # One that is to pause may have trials in flight: those are seen to first.
@@ -237,7 +239,7 @@ class JobRun:
                 self._transition("preparing", "queued")
             else:
                 if asking.due():
-                    if self._storage.is_being_prepared(job.id):
+                    if self._storage.preparations.is_under_way(job.id):
                         asking.heard()
                     elif self._asked_to_prepare(job):
                         asking.asked()
@@ -268,11 +270,11 @@ class JobRun:
             return
         self._tended = now
         job_id, limit = self._lease.job.id, self._silence.script_seconds
-        exchange = self._storage.last_exchange(job_id)
+        exchange = self._storage.scripts.last_exchange(job_id)
         silent = math.inf if exchange.at is None else exchange.now - exchange.at
         if min(silent, now - self._begun) < limit:
             return
-        if spec.external == "measurements" or not self._storage.open_attempts(job_id):
+        if spec.external == "measurements" or not self._storage.attempts.unfinished(job_id):
             because = f"no script was heard of for {format_duration(limit)}"
             self._transition("pausing", self._lease.job.state, paused_because=because)
 
@@ -309,7 +311,7 @@ class JobRun:
     ) -> bool:
         """Change the job's state; False where a user changed it meanwhile."""
         try:
-            self._storage.transition(
+            self._storage.jobs.transition(
                 self._lease.job.id,
                 to,
                 expected=expected,

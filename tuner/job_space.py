@@ -20,8 +20,8 @@ from searchspace.topology import FAMILIES
 from storage.errors import Unavailable
 from storage.networks import ProjectNetworks
 from storage.records import Application, Job
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 from tuner.attended_networks import AttendedNetworks
 from tuner.comparing import MOST_RANKS
 from tuner.search import Point
@@ -41,7 +41,7 @@ log = logging.getLogger("hamtune.tuner")
 _OF_MAPPINGS = ("mapping", "mapping_seed", "mappers", PERMUTATION)
 
 
-def read_job(storage: Storage, job: Job) -> JobSpec:
+def read_job(storage: StorageView, job: Job) -> JobSpec:
     """The specification of a job with its machine's description in it.
 
     Raises:
@@ -50,13 +50,13 @@ def read_job(storage: Storage, job: Job) -> JobSpec:
     """
     spec = load_job(job.spec)
     if isinstance(spec.machine, Reference):
-        machine = storage.get_machine(spec.machine.id)
+        machine = storage.machines.get(spec.machine.id)
         spec = load_job({**spec.canonical(), "machine": machine.description})
     return spec
 
 
 def space_of(
-    storage: Storage, job: Job, spec: JobSpec, attend: Callable[[], object] = lambda: None
+    storage: StorageView, job: Job, spec: JobSpec, attend: Callable[[], object] = lambda: None
 ) -> BuiltSpace:
     """The space and the baselines of a prepared job.
 
@@ -72,7 +72,7 @@ def space_of(
         ArtifactDamaged: Such a trace was altered.
     """
     assert job.application_id is not None, f"job {job.id} is not prepared"
-    application = storage.get_application(job.application_id)
+    application = storage.applications.get(job.application_id)
     summary = application.summary
     called = called_collectives(summary)
     bills = _bills(storage, job, spec, application, attend)
@@ -87,7 +87,7 @@ def space_of(
 
 
 def _bills(
-    storage: Storage,
+    storage: StorageView,
     job: Job,
     spec: JobSpec,
     application: Application,
@@ -104,7 +104,7 @@ def _bills(
     traffic = None
     if any(name in FAMILIES and FAMILIES[name].uses_traffic for name in listed):
         traffic = TracesTraffic(traces_of(storage, application))
-    cache = AttendedNetworks(ProjectNetworks(storage, job.project), attend)
+    cache = AttendedNetworks(ProjectNetworks(storage.networks, job.project), attend)
     return Bills(spec.described_machine, spec.terms.parts, traffic=traffic, cache=cache)
 
 
@@ -123,14 +123,14 @@ def mapped_points(job: Job, space: SearchSpace) -> list[Point]:
     ]
 
 
-def insight_of(storage: Storage, job: Job, spec: JobSpec) -> Insight | None:
+def insight_of(storage: StorageView, job: Job, spec: JobSpec) -> Insight | None:
     """What the search of a prepared job is told of its application; None where a trace is gone.
 
     Raises:
         Unavailable: The traces cannot be had now.
     """
     assert job.application_id is not None, f"job {job.id} is not prepared"
-    application = storage.get_application(job.application_id)
+    application = storage.applications.get(job.application_id)
     machine = spec.described_machine
     try:
         return Insight(
@@ -148,7 +148,7 @@ def insight_of(storage: Storage, job: Job, spec: JobSpec) -> Insight | None:
         return None
 
 
-def experiences_of(storage: Storage, job: Job) -> list[Experience]:
+def experiences_of(storage: StorageView, job: Job) -> list[Experience]:
     """What the jobs have to teach that a prepared job learns from, as it was kept for it.
 
     Raises:
@@ -156,17 +156,17 @@ def experiences_of(storage: Storage, job: Job) -> list[Experience]:
         ArtifactDamaged: It was altered.
     """
     return [
-        Experience.from_json(json.loads(storage.artifact_path(one["sha256"]).read_text()))
+        Experience.from_json(json.loads(storage.artifacts.path(one["sha256"]).read_text()))
         for one in (job.space or {}).get("learned_from", ())
     ]
 
 
-def is_compared(storage: Storage, job: Job, spec: JobSpec) -> bool:
+def is_compared(storage: StorageView, job: Job, spec: JobSpec) -> bool:
     """Whether the best of a prepared job are evaluated by the fluid model too."""
     assert job.application_id is not None, f"job {job.id} is not prepared"
     if spec.described_machine.network != "auto" or spec.external == "measurements":
         return False
-    return storage.get_application(job.application_id).ranks <= MOST_RANKS
+    return storage.applications.get(job.application_id).ranks <= MOST_RANKS
 
 
 def is_truncated(job: Job) -> bool:

@@ -20,7 +20,7 @@ class Lease:
 
     Args:
         storage: Where it is kept.
-        job: The job as `Storage.acquire_lease` returned it.
+        job: The job as `Leases.acquire` returned it.
         seconds: How long the lease lasts unless renewed.
     """
 
@@ -44,10 +44,10 @@ class Lease:
         """
         clock = time.monotonic()
         if self.unattended_seconds <= 0.0:
-            self.job = self._storage.renew_lease(self.job.id, self.token, self._seconds)
+            self.job = self._storage.leases.renew(self.job.id, self.token, self._seconds)
             self._renewed = self._looked = clock
         elif clock - self._looked >= max_age:
-            seen = self._storage.glance(self.job.id)
+            seen = self._storage.jobs.glance(self.job.id)
             if seen is None:
                 raise LeaseLost(f"there is no job {self.job.id}")
             self.job = replace(self.job, state=seen.state, lease_token=seen.lease_token)
@@ -70,4 +70,4 @@ class Lease:
 
     def release(self) -> None:
         """Give the job free."""
-        self._storage.release_lease(self.job.id, self.token)
+        self._storage.leases.release(self.job.id, self.token)

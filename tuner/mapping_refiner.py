@@ -101,5 +101,5 @@ def refiner_of(
         Configuration.from_json(trial.configuration),
         trial.value,
         trial.result,
-        ProjectNetworks(storage, job.project),
+        ProjectNetworks(storage.networks, job.project),
     )

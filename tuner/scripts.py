@@ -54,7 +54,7 @@ class ProposedByScripts:
     def at_hand(self) -> bool:
         """Whether there is a proposal that was not asked for yet."""
         if not self._waiting:
-            found = self._storage.proposed_after(self._lease.job.id, self._read, _PAGE)
+            found = self._storage.scripts.proposed_after(self._lease.job.id, self._read, _PAGE)
             self._waiting.extend(found)
             self._read = found[-1].place if found else self._read
         return bool(self._waiting)
@@ -71,7 +71,7 @@ class ProposedByScripts:
         number = self._baselines + proposed.place
         if proposed.number is None:
             job_id, token = self._lease.job.id, self._lease.token
-            self._storage.number_proposal(job_id, token, proposed.place, number)
+            self._storage.scripts.number_proposal(job_id, token, proposed.place, number)
         return Point(Configuration.from_json(proposed.configuration), SCRIPT)
 
     def add(self, configuration: Configuration) -> bool:
@@ -112,7 +112,7 @@ class MeasuredByScripts:
             LeaseLost: Another coordinator holds the job.
         """
         job_id, token = self._lease.job.id, self._lease.token
-        self._storage.propose_trials(job_id, token, proposals, outlooks, attempt=False)
+        self._storage.trials.propose_several(job_id, token, proposals, outlooks, attempt=False)
 
     def begin(self, trial: Trial) -> None:
         """Nothing: a stored trial waits to be asked for, or a script has it."""

@@ -38,7 +38,7 @@ class SourceWeights:
         rounded = [round(weight, _DIGITS) for weight in weights]
         if self._stored and not any(map(_differ, self._stored, rounded)):
             return
-        self._storage.weigh_sources(self._lease.job.id, self._lease.token, rounded)
+        self._storage.jobs.weigh_sources(self._lease.job.id, self._lease.token, rounded)
         self._stored = rounded
 
 

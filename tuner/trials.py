@@ -110,9 +110,9 @@ class Trials:
         """A trial that breaks a constraint, with that for its outcome."""
         self._store()
         job, token = self._lease.job.id, self._lease.token
-        trial = stored or self._storage.propose_trial(job, token, **asdict(proposal))
+        trial = stored or self._storage.trials.propose(job, token, **asdict(proposal))
         outcome = Outcome(status="infeasible", reason={"kind": "constraint", "message": broken})
-        return self._storage.settle_trial(trial.id, token, outcome)
+        return self._storage.trials.settle(trial.id, token, outcome)
 
     def _store_soon(self, proposal: Proposal) -> None:
         """Store a trial with those that are asked in the same moment, and have them evaluated.
@@ -141,7 +141,7 @@ class Trials:
         """Store what no trial was stored with: the last ones were not feasible."""
         if self._outlooks:
             outlooks, self._outlooks = self._outlooks, []
-            self._storage.store_outlooks(self._lease.job.id, self._lease.token, outlooks)
+            self._storage.outlooks.store(self._lease.job.id, self._lease.token, outlooks)
 
     def has_ended(self, number: int, most: int) -> bool:
         """Whether a trial has its outcome.
@@ -159,7 +159,7 @@ class Trials:
     def _read_on(self, first: int, most: int) -> None:
         """Read the outcome of a trial, and of as many after it as were there the last time."""
         most = min(self._run, most)
-        found = self._storage.finished_from(self._lease.job.id, first, most)
+        found = self._storage.trials.finished_from(self._lease.job.id, first, most)
         self._settled.update((trial.number, trial) for trial in found)
         self._run = min(2 * most if len(found) == most else len(found) + 1, _TOGETHER)
 
@@ -179,7 +179,7 @@ def _check_same(stored: Trial, configuration: Configuration) -> None:
 def _stored_trials(storage: Storage, job_id: str) -> dict[int, Trial]:
     trials: dict[int, Trial] = {}
     while True:
-        page = storage.list_trials(job_id, after=max(trials, default=0), limit=_PAGE)
+        page = storage.trials.of_job(job_id, after=max(trials, default=0), limit=_PAGE)
         trials.update((trial.number, trial) for trial in page)
         if len(page) < _PAGE:
             return trials

@@ -31,8 +31,8 @@ from searchspace.jobspec import (
 from searchspace.kernels import trace_summary
 from searchspace.workload import communicators
 from storage.records import Application, ApplicationKind
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 from workers.capture import builtin_sources_sha256, capture_builtin
 from workers.capture_source import check_run
 from workers.extrapolating import extrapolate_within
@@ -53,7 +53,7 @@ _SUMMED = ("operations", "messages", "bytes", "flops")
 
 
 def stored_application(
-    storage: Storage, named: AnyApplication, stop: threading.Event | None = None
+    storage: StorageView, named: AnyApplication, stop: threading.Event | None = None
 ) -> Application:
     """The stored one of what a job names; a built-in program is captured the first time.
 
@@ -71,7 +71,7 @@ def stored_application(
 
 
 def _single_application(
-    storage: Storage, named: SingleApplication, stop: threading.Event | None = None
+    storage: StorageView, named: SingleApplication, stop: threading.Event | None = None
 ) -> Application:
     if isinstance(named, BuiltinApplication):
         return builtin_application(storage, named, stop)
@@ -83,10 +83,10 @@ def _single_application(
         return pattern_application(storage, named)
     if isinstance(named, ExtrapolatedApplication):
         return extrapolated_application(storage, named, stop)
-    return storage.get_application(named.id)
+    return storage.applications.get(named.id)
 
 
-def workload(storage: Storage, named: Workload, stop: threading.Event | None) -> Application:
+def workload(storage: StorageView, named: Workload, stop: threading.Event | None) -> Application:
     """The stored application that stands for several: a list of their traces.
 
     Raises:
@@ -120,8 +120,8 @@ def workload(storage: Storage, named: Workload, stop: threading.Event | None) ->
     with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
         file = Path(directory) / "workload.json"
         file.write_text(canonical_json(listing))
-        digest = storage.put_artifact(file)
-    return storage.add_application(
+        digest = storage.artifacts.put(file)
+    return storage.applications.add(
         name=" + ".join(str(part["application"]) for part in parts),
         kind="workload",
         key=f"workload:{digest}",
@@ -146,7 +146,7 @@ def _non_commutative(stored: Sequence[Application]) -> dict[str, list[str]]:
     return {"non_commutative": sorted(frozenset[str]().union(*known))}
 
 
-def with_sizes(storage: Storage, application: Application) -> Application:
+def with_sizes(storage: StorageView, application: Application) -> Application:
     """The application with the sizes at which it calls collectives in its summary.
 
     Programs that were stored before these were listed, and several at once, get them here.
@@ -157,7 +157,7 @@ def with_sizes(storage: Storage, application: Application) -> Application:
     if sizes_called(application.summary) is not None:
         return application
     found = [trace_summary(path)["sizes"] for path in traces_of(storage, application)]
-    return storage.add_to_summary(application.id, sizes=merged_sizes(found))
+    return storage.applications.add_to_summary(application.id, sizes=merged_sizes(found))
 
 
 def check_captured(application: Application) -> None:
@@ -174,7 +174,7 @@ def check_captured(application: Application) -> None:
 
 
 def builtin_application(
-    storage: Storage, named: BuiltinApplication, stop: threading.Event | None = None
+    storage: StorageView, named: BuiltinApplication, stop: threading.Event | None = None
 ) -> Application:
     """The stored application of a built-in program, captured the first time it is named.
 
@@ -195,7 +195,7 @@ def builtin_application(
     return _made_once(storage, "builtin", key, capture)
 
 
-def pattern_application(storage: Storage, named: Pattern) -> Application:
+def pattern_application(storage: StorageView, named: Pattern) -> Application:
     """The stored application of a synthetic workload, whose trace is written once.
 
     Raises:
@@ -213,7 +213,7 @@ def pattern_application(storage: Storage, named: Pattern) -> Application:
 
 
 def extrapolated_application(
-    storage: Storage, named: ExtrapolatedApplication, stop: threading.Event | None = None
+    storage: StorageView, named: ExtrapolatedApplication, stop: threading.Event | None = None
 ) -> Application:
     """The stored application that follows from smaller captures, whose trace is written once.
 
@@ -233,7 +233,7 @@ def extrapolated_application(
     def follow(trace: Path) -> _Made:
         try:
             made = extrapolate_within(
-                [storage.artifact_path(digest) for digest in digests],
+                [storage.artifacts.path(digest) for digest in digests],
                 named.ranks,
                 trace,
                 stop=stop,
@@ -255,27 +255,27 @@ class _Made:
 
 
 def _made_once(
-    storage: Storage, kind: ApplicationKind, key: str, make: Callable[[Path], _Made]
+    storage: StorageView, kind: ApplicationKind, key: str, make: Callable[[Path], _Made]
 ) -> Application:
     """The stored application of that key, whose trace is made and kept where there is none."""
-    known = storage.find_application(key)
+    known = storage.applications.find(key)
     if known is not None:
         return known
     with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
         trace = Path(directory) / "trace.ht"
         made = make(trace)
         summary = describe_trace(trace)
-        return storage.add_application(
+        return storage.applications.add(
             name=made.name.replace("{program}", summary["program"]),
             kind=kind,
             key=key,
-            trace_sha256=storage.put_artifact(trace),
+            trace_sha256=storage.artifacts.put(trace),
             ranks=summary["ranks"],
             summary={**summary, **made.more},
         )
 
 
-def add_trace(storage: Storage, trace: Path) -> Application:
+def add_trace(storage: StorageView, trace: Path) -> Application:
     """Check a trace and store it as an application, named by its program.
 
     Raises:
@@ -283,8 +283,8 @@ def add_trace(storage: Storage, trace: Path) -> Application:
     """
     check_file(trace, field="application.trace")
     summary = describe_trace(trace)
-    digest = storage.put_artifact(trace)
-    return storage.add_application(
+    digest = storage.artifacts.put(trace)
+    return storage.applications.add(
         name=summary["program"],
         kind="trace",
         key=f"trace:{digest}",
@@ -295,7 +295,7 @@ def add_trace(storage: Storage, trace: Path) -> Application:
 
 
 def add_source(
-    storage: Storage, source: Path, named: SourceApplication, *, name: str | None = None
+    storage: StorageView, source: Path, named: SourceApplication, *, name: str | None = None
 ) -> tuple[Application, bool]:
     """Store a source tree and the application that is to be captured from it.
 
@@ -318,12 +318,12 @@ def add_source(
             pack(source, packed)
         except InvalidInput as error:
             raise InvalidInput(error.message, field="source") from error
-        recipe = named.recipe(storage.put_artifact(packed))
+        recipe = named.recipe(storage.artifacts.put(packed))
     key = f"source:{sha256_of(recipe)}"
-    known = storage.find_application(key)
+    known = storage.applications.find(key)
     if known is not None:
         return known, False
-    added = storage.add_source_application(
+    added = storage.applications.add_source(
         name=name or Path(program).name, key=key, recipe=recipe, ranks=recipe["ranks"]
     )
     return added, True

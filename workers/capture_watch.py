@@ -67,6 +67,6 @@ class CaptureWatch:
         known: dict[str, Any] = {f"{name}_log": box.full_log(name) for name in _LOGS}
         known["capture_progress"] = runs_so_far(box.directory, self._runs, self._ranks)
         news = {name: value for name, value in known.items() if self._sent.get(name) != value}
-        held = self._storage.report_capture(self._application_id, self._worker, **news)
+        held = self._storage.applications.report_capture(self._application_id, self._worker, **news)
         self._sent = known
         return held

@@ -83,7 +83,7 @@ class Evaluator:
         start: Start = Simulator,
     ) -> None:
         self._storage = storage
-        self._take = partial(storage.take_attempts, worker=worker, only_named=only_named)
+        self._take = partial(storage.attempts.take_several, worker=worker, only_named=only_named)
         self._version, self._engine = start.version(), start.engine()
         self._problems = TuningProblems(storage)
         self._simulators = WarmSimulators(warm_simulators, start)
@@ -100,7 +100,7 @@ class Evaluator:
 
         Args:
             message: The id of an attempt, not always that at this trial: see
-                `Storage.take_attempts`.
+                `Attempts.take_several`.
 
         Raises:
             Stopped: The worker is coming to its end; no attempt was begun.
@@ -159,14 +159,14 @@ class Evaluator:
                 log.warning("an error of this host: %s", error)
                 turn.give_up(_rest(attempt_id))
             # Nothing happens where it was given up: it is not this worker's any more.
-            self._storage.release_attempt(attempt_id)
+            self._storage.attempts.release(attempt_id)
             log.info("attempt %s is handed back", attempt_id)
         else:
             turn.enter(Finished(attempt_id, outcome, key))
         return time.monotonic() - now
 
     def _store(self, finished: Sequence[Finished]) -> None:
-        settled = self._storage.finish_attempts(finished)
+        settled = self._storage.attempts.finish_several(finished)
         for (attempt_id, outcome, _), done in zip(finished, settled, strict=True):
             job_id, number, _ = split_attempt_id(attempt_id) or ("", 0, 0)
             with about(job=job_id, trial=trial_id(job_id, number)):
@@ -233,7 +233,7 @@ class Evaluator:
         questions = [one for one in asked if isinstance(one, _Question)]
         if not questions:
             return list(asked)
-        found = self._storage.find_evaluations([(one.key, one.cutoff) for one in questions])
+        found = self._storage.evaluations.find_several([(one.key, one.cutoff) for one in questions])
         answers = iter(found)
         return [one.or_else(next(answers)) if isinstance(one, _Question) else one for one in asked]
 
@@ -266,7 +266,7 @@ class Evaluator:
                 tuning.ranks,
                 collectives=tuning.calls,
                 traffic=tuning.traffic,
-                cache=ProjectNetworks(self._storage, tuning.project),
+                cache=ProjectNetworks(self._storage.networks, tuning.project),
             )
             answer = self._simulate(run, known, resolved, tuning.limits_of(trial))
             return outcome_of(answer, trial.cutoff, tuning.workload, engine=self._engine), known.key

@@ -71,7 +71,7 @@ class Heartbeats:
                 watched = dict(self._watched)
             for attempt_id, one in watched.items():
                 try:
-                    alive = self._storage.heartbeat(attempt_id, one.headway())
+                    alive = self._storage.attempts.heartbeat(attempt_id, one.headway())
                 except Exception as error:
                     # The database may be away for a while; the attempt lives on if it is back
                     # before the coordinator gives it up.

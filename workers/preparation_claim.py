@@ -31,7 +31,7 @@ def claimed_preparation(storage: Storage, job_id: str, worker: str) -> Iterator[
         Whether it is held; not where another worker has it, or nothing is to be prepared.
     """
     claim = f"{worker}-{new_id()}"
-    if not storage.claim_preparation(job_id, claim):
+    if not storage.preparations.claim(job_id, claim):
         yield False
         return
     ended = threading.Event()
@@ -45,7 +45,7 @@ def claimed_preparation(storage: Storage, job_id: str, worker: str) -> Iterator[
         ended.set()
         beats.join()
         try:
-            storage.release_preparation(job_id, claim)
+            storage.preparations.release(job_id, claim)
         except Unavailable as error:
             log.warning("the claim on job %s runs out by itself: %s", job_id, error)
 
@@ -53,7 +53,7 @@ def claimed_preparation(storage: Storage, job_id: str, worker: str) -> Iterator[
 def _beat(storage: Storage, job_id: str, claim: str, ended: threading.Event) -> None:
     while not ended.wait(_BEAT_SECONDS):
         try:
-            if not storage.beat_preparation(job_id, claim):
+            if not storage.preparations.beat(job_id, claim):
                 log.warning("the preparation of job %s was given to another worker", job_id)
                 return
         except Unavailable as error:

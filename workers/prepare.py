@@ -30,7 +30,6 @@ from storage.errors import Conflict, NotFound, Unavailable
 from storage.log_context import about
 from storage.networks import ProjectNetworks
 from storage.preparations import PREPARER_SILENCE_SECONDS
-from storage.project_storage import ProjectStorage
 from storage.records import FINAL_JOB_STATES, Application, Job
 from storage.spans import span
 from storage.storage import Storage
@@ -112,7 +111,7 @@ class Preparer:
         job_id = job.id
         try:
             # What it names and what is made for it belongs to the job's project.
-            share = ProjectStorage.of(self.storage, job.project)
+            share = self.storage.of_project(job.project)
             spec = read_spec(share, job)
             if not all(self._is_captured(part, job) for part in spec.captures):
                 return
@@ -125,7 +124,7 @@ class Preparer:
                 space["learned_from"] = store_experiences(
                     share, sources, optional=spec.learn_from == "auto"
                 )
-            self.storage.set_job_prepared(job_id, application_id=application.id, space=space)
+            self.storage.jobs.set_prepared(job_id, application_id=application.id, space=space)
             log.info("the job is prepared: %s on %d ranks", application.name, application.ranks)
         except (Unavailable, Interrupted):
             raise
@@ -160,7 +159,7 @@ class Preparer:
                 application.ranks,
                 traffic,
                 spec.seed,
-                ProjectNetworks(self.storage, job.project),
+                ProjectNetworks(self.storage.networks, job.project),
             )
         space |= self._probed(spec, application, built, job.project)
         calls = sum(application.summary["calls"].values())
@@ -188,7 +187,7 @@ class Preparer:
                 ranks=application.ranks,
                 collectives=called,
                 traffic=TracesTraffic(traces),
-                cache=ProjectNetworks(self.storage, project),
+                cache=ProjectNetworks(self.storage.networks, project),
             ),
             partial(request_for, workload=workload_of(application)),
             machine.host_speed * APART_SECONDS,
@@ -209,7 +208,7 @@ class Preparer:
 
     def _unprepared(self, job_id: str) -> Job | None:
         try:
-            job = self.storage.get_job(job_id)
+            job = self.storage.jobs.get(job_id)
         except NotFound:
             log.debug("job %s is gone", job_id)
             return None
@@ -220,16 +219,16 @@ class Preparer:
         if not isinstance(named, SourceApplication | Reference):
             return True
         job_id = job.id
-        application = stored_application(ProjectStorage.of(self.storage, job.project), named)
+        application = stored_application(self.storage.of_project(job.project), named)
         if application.state == "ready":
             return True
-        self.storage.set_job_application(job_id, application.id)
+        self.storage.jobs.set_application(job_id, application.id)
         if not self._claimed(application.id):
-            return self.storage.get_application(application.id).state == "ready"
+            return self.storage.applications.get(application.id).state == "ready"
         try:
             self._capture(application, job_id)
         except Interrupted:
-            self.storage.report_capture(application.id, self.worker, state="new")
+            self.storage.applications.report_capture(application.id, self.worker, state="new")
             if self.stop.is_set():
                 raise
             # Its job was cancelled; others may wait for it.
@@ -238,14 +237,16 @@ class Preparer:
         except Exception as error:
             problem = self._problem(job_id, error)
             if problem is not None:
-                self.storage.report_capture(
+                self.storage.applications.report_capture(
                     application.id, self.worker, state="new", build_log=f"waiting: {problem}\n"
                 )
                 raise _HostError(problem) from error
             message = (
                 str(error) if isinstance(error, HamtuneError) else f"internal error: {error!r}"
             )
-            self.storage.report_capture(application.id, self.worker, state="failed", error=message)
+            self.storage.applications.report_capture(
+                application.id, self.worker, state="failed", error=message
+            )
             for waiting in self._waiting(application.id, job_id):
                 self._fail(waiting, message)
             raise
@@ -255,10 +256,10 @@ class Preparer:
     def _claimed(self, application_id: str) -> bool:
         """Whether its capture is ours; False once the worker that has it is known to live."""
         last: float | None = None
-        while not self.storage.claim_capture(
+        while not self.storage.applications.claim_capture(
             application_id, self.worker, silence_seconds=_SILENCE_SECONDS
         ):
-            found = self.storage.get_application(application_id)
+            found = self.storage.applications.get(application_id)
             if found.state == "ready" or last not in (None, found.claimed_at):
                 return False
             last = found.claimed_at
@@ -288,7 +289,7 @@ class Preparer:
         with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
             trace = Path(directory) / "trace.ht"
             capture_source(
-                self.storage.artifact_path(recipe["source_sha256"]),
+                self.storage.artifacts.path(recipe["source_sha256"]),
                 program,
                 trace,
                 limits=self.policy.limits,
@@ -305,17 +306,17 @@ class Preparer:
                 ),
                 leaving=lambda left: self._keep_files(application.id, left),
             )
-            self.storage.report_capture(
+            self.storage.applications.report_capture(
                 application.id,
                 self.worker,
                 state="ready",
                 summary=describe_trace(trace),
-                trace_sha256=self.storage.put_artifact(trace),
+                trace_sha256=self.storage.artifacts.put(trace),
             )
 
     def _keep_files(self, application_id: str, left: LeftFiles) -> None:
-        files = {"sha256": self.storage.put_artifact(left.archive), **left.listing()}
-        self.storage.report_capture(application_id, self.worker, output_files=files)
+        files = {"sha256": self.storage.artifacts.put(left.archive), **left.listing()}
+        self.storage.applications.report_capture(application_id, self.worker, output_files=files)
 
     def _unprepared_and_wanted(self, job_id: str) -> bool:
         job = self._unprepared(job_id)
@@ -325,7 +326,7 @@ class Preparer:
         """Further jobs that are being prepared and need this application."""
         found, cursor = [], None
         while True:
-            page = self.storage.list_jobs(state="preparing", cursor=cursor)
+            page = self.storage.jobs.page(state="preparing", cursor=cursor)
             found += [
                 job.id
                 for job in page.items
@@ -341,7 +342,7 @@ class Preparer:
 
     def _fail(self, job_id: str, message: str) -> None:
         try:
-            self.storage.transition(job_id, "failed", error=message)
+            self.storage.jobs.transition(job_id, "failed", error=message)
         except (Conflict, NotFound) as late:
             log.info("%s", late)
 
@@ -356,7 +357,7 @@ def truncated_trace(storage: Storage, application: Application) -> dict[str, Any
     if application.kind == "workload":
         obstacle = "several applications run at once, whose iterations meet differently every time"
         return {"trace_sha256": None, "share": None, "obstacle": obstacle}
-    whole = storage.artifact_path(application.trace_sha256)
+    whole = storage.artifacts.path(application.trace_sha256)
     with tempfile.TemporaryDirectory(prefix="hamtune-prepare-") as directory:
         short = Path(directory) / "truncated.ht"
         try:
@@ -368,5 +369,5 @@ def truncated_trace(storage: Storage, application: Application) -> dict[str, Any
                 f"{share:.0%} of the trace would remain, at most {MOST_SHARE:.0%} are worth it"
             )
             return {"trace_sha256": None, "share": share, "obstacle": obstacle}
-        digest = storage.put_artifact(short)
+        digest = storage.artifacts.put(short)
     return {"trace_sha256": digest, "share": share, "obstacle": None}

@@ -19,8 +19,8 @@ from searchspace.insight import Experience, Insight, Probes, Tried, experience_o
 from searchspace.job import JobSpec, build_space
 from storage.errors import NotFound, Unavailable
 from storage.records import FINAL_JOB_STATES, Application, Job, Trial
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 from workers.host_errors import host_error
 from workers.tuning_problem import read_spec
 
@@ -36,7 +36,7 @@ _OF_A_RUN = ("ranks", "class", "captures", "host_speed_of_capture")
 """Fields of an application that tell runs of one program apart."""
 
 
-def sources_of(share: Storage, spec: JobSpec) -> list[Job]:
+def sources_of(share: StorageView, spec: JobSpec) -> list[Job]:
     """The finished jobs that a new job learns from.
 
     Args:
@@ -59,11 +59,11 @@ def sources_of(share: Storage, spec: JobSpec) -> list[Job]:
     ]
 
 
-def _named(share: Storage, job_id: str, field: str) -> Job:
+def _named(share: StorageView, job_id: str, field: str) -> Job:
     if not job_id.isascii() or not job_id.isprintable():
         raise InvalidInput(f"{job_id!r} is not an id", field=field)
     try:
-        job = share.get_job(job_id)
+        job = share.jobs.get(job_id)
     except NotFound as error:
         raise InvalidInput(str(error), field=field) from None
     if job.state not in FINAL_JOB_STATES:
@@ -78,8 +78,8 @@ def _teaches(job: Job) -> bool:
     return job.best_value is not None and job.space is not None and job.application_id is not None
 
 
-def _most_like(share: Storage, spec: JobSpec) -> list[Job]:
-    ended = share.list_jobs(state=FINAL_JOB_STATES, limit=_RECENT).items
+def _most_like(share: StorageView, spec: JobSpec) -> list[Job]:
+    ended = share.jobs.page(state=FINAL_JOB_STATES, limit=_RECENT).items
     wanted = spec.canonical()
     found = [(_likeness(wanted, job.spec), job) for job in ended if _teaches(job)]
     alike = [one for one in found if one[0] > 0]
@@ -97,7 +97,7 @@ def _program(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def store_experiences(
-    storage: Storage, sources: Sequence[Job], *, optional: bool
+    storage: StorageView, sources: Sequence[Job], *, optional: bool
 ) -> list[dict[str, Any]]:
     """Stores the experiences of jobs: what they have to teach.
 
@@ -126,17 +126,17 @@ def store_experiences(
             continue
         if found is None:
             continue
-        digest = storage.put_artifact(json.dumps(found.to_json()).encode())
+        digest = storage.artifacts.put(json.dumps(found.to_json()).encode())
         stored.append(
             {"job": job.id, "name": job.name, "trials": len(found.times), "sha256": digest}
         )
     return stored
 
 
-def _experience(storage: Storage, job: Job) -> Experience | None:
+def _experience(storage: StorageView, job: Job) -> Experience | None:
     assert job.application_id is not None, "it has trials"
     spec = read_spec(storage, job)
-    application = storage.get_application(job.application_id)
+    application = storage.applications.get(job.application_id)
     summary = application.summary
     called = called_collectives(summary)
     non_commutative = non_commutative_reductions(summary)
@@ -155,7 +155,9 @@ def _experience(storage: Storage, job: Job) -> Experience | None:
     return experience_of(job.id, job.name, built.space, insight, tried)
 
 
-def _insight(storage: Storage, job: Job, spec: JobSpec, application: Application) -> Insight | None:
+def _insight(
+    storage: StorageView, job: Job, spec: JobSpec, application: Application
+) -> Insight | None:
     """What was known of the job's application; None where a trace is gone."""
     machine = spec.described_machine
     try:
@@ -172,7 +174,7 @@ def _insight(storage: Storage, job: Job, spec: JobSpec, application: Application
         return None
 
 
-def _trials(storage: Storage, job: Job) -> list[Trial]:
+def _trials(storage: StorageView, job: Job) -> list[Trial]:
     """The trials of one fidelity that are points of the job's space.
 
     Of one that searched on a truncated trace these are the estimates: they lie on a scale of their
@@ -182,7 +184,7 @@ def _trials(storage: Storage, job: Job) -> list[Trial]:
     is_estimated = fidelity.get("trace_sha256") is not None
     found: list[Trial] = []
     after = 0
-    while page := storage.list_trials(job.id, after=after, limit=_PAGE):
+    while page := storage.trials.of_job(job.id, after=after, limit=_PAGE):
         after = page[-1].number
         found += [one for one in page if _inside(one) and (one.fidelity == "low") == is_estimated]
     return found

@@ -18,8 +18,8 @@ from searchspace.machine import Machine
 from searchspace.platform import Resolved
 from searchspace.workload import split
 from storage.records import DEFAULT_PROJECT, Application, Job, Trial
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 
 __all__ = [
     "LEAST_MESSAGES",
@@ -143,7 +143,7 @@ def workload_of(application: Application) -> Workload | None:
 class TuningProblems:
     """Reads the tuning problems of jobs from storage, each once: they never change."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: StorageView) -> None:
         self._storage = storage
         self._known: OrderedDict[str, TuningProblem] = OrderedDict()
         self._lock = Lock()
@@ -158,7 +158,7 @@ class TuningProblems:
         with self._lock:
             known = self._known.get(job_id)
             if known is None:
-                known = self._read(self._storage.get_job(job_id))
+                known = self._read(self._storage.jobs.get(job_id))
                 self._known[job_id] = known
             self._known.move_to_end(job_id)
             while len(self._known) > _KEPT:
@@ -167,7 +167,7 @@ class TuningProblems:
 
     def _read(self, job: Job) -> TuningProblem:
         assert job.application_id is not None, "trials exist only of prepared jobs"
-        application = self._storage.get_application(job.application_id)
+        application = self._storage.applications.get(job.application_id)
         spec = read_spec(self._storage, job)
         paths = traces_of(self._storage, application)
         return TuningProblem(
@@ -178,7 +178,9 @@ class TuningProblems:
             calls=called_collectives(application.summary),
             truncated=self._truncated(job),
             workload=workload_of(application),
-            comparison_limits=lambda: spec.comparison_limits(self._storage.search_seconds(job.id)),
+            comparison_limits=lambda: spec.comparison_limits(
+                self._storage.trials.search_seconds(job.id)
+            ),
             most_messages=cache(partial(self._most_messages, job.id, spec, application.ranks)),
             project=job.project,
         )
@@ -192,9 +194,9 @@ class TuningProblems:
         """
         if spec.cutoff_factor is None or ranks < _MANY_RANKS:
             return None
-        points = self._storage.baseline_points(job_id)
+        points = self._storage.trials.baseline_points(job_id)
         sent = [
-            (self._storage.get_trial(job_id, point.number).result or {}).get("messages") or 0
+            (self._storage.trials.get(job_id, point.number).result or {}).get("messages") or 0
             for point in points
             if point.kind == points[0].kind and point.state == "completed"
         ]
@@ -202,10 +204,10 @@ class TuningProblems:
 
     def _truncated(self, job: Job) -> Replayed | None:
         digest = ((job.space or {}).get("fidelity") or {}).get("trace_sha256")
-        return None if digest is None else Replayed(digest, (self._storage.artifact_path(digest),))
+        return None if digest is None else Replayed(digest, (self._storage.artifacts.path(digest),))
 
 
-def read_spec(storage: Storage, job: Job) -> JobSpec:
+def read_spec(storage: StorageView, job: Job) -> JobSpec:
     """The specification of a job, with its machine's description in it.
 
     Raises:
@@ -214,6 +216,6 @@ def read_spec(storage: Storage, job: Job) -> JobSpec:
     """
     spec = load_job(job.spec)
     if isinstance(spec.machine, Reference):
-        machine = storage.get_machine(spec.machine.id)
+        machine = storage.machines.get(spec.machine.id)
         spec = load_job({**spec.canonical(), "machine": machine.description})
     return spec

@@ -93,9 +93,9 @@ def seed(
     }
     spec = load_job({**document, "name": name, "budget": {"trials": trials}}).canonical()
     with Runtime(settings, run=False) as runtime:
-        job = runtime.storage.create_job(name=name, spec=spec, seed=1)
+        job = runtime.storage.jobs.create(name=name, spec=spec, seed=1)
         for state in STATES:
-            runtime.storage.transition(job.id, state)
+            runtime.storage.jobs.transition(job.id, state)
     rows = [
         {**_row(draw, choices, weight, job.id, number), "result": result}
         for number in range(1, trials + 1)
@@ -124,8 +124,8 @@ def lengthen(settings: Settings, job_id: str, trials: int) -> None:
     """
     draw = random.Random(trials)
     with Runtime(settings, run=False) as runtime:
-        best = runtime.storage.get_job(job_id).best_value or 1.0
-        known = runtime.storage.trial_points(job_id)[-1].number
+        best = runtime.storage.jobs.get(job_id).best_value or 1.0
+        known = runtime.storage.trials.points(job_id)[-1].number
     weight = {
         choice: draw.uniform(1.01, 1.4)
         for choice in ((name, value) for name, values in CHOICES.items() for value in values)

@@ -23,12 +23,12 @@ PARTS = {
     "preparing": ("workers.prepare.Preparer.prepare",),
     "refining": ("tuner.stages.refinement.Refinement.begin",),
     "storage": (
-        "storage.storage.Storage.propose_trials",
-        "storage.storage.Storage.take_attempts",
-        "storage.storage.Storage.find_evaluations",
-        "storage.storage.Storage.finish_attempts",
-        "storage.storage.Storage.finished_from",
-        "storage.storage.Storage.heartbeat",
+        "storage.trials.Trials.propose_several",
+        "storage.attempts.Attempts.take_several",
+        "storage.evaluations.Evaluations.find_several",
+        "storage.attempts.Attempts.finish_several",
+        "storage.trials.Trials.finished_from",
+        "storage.attempts.Attempts.heartbeat",
     ),
 }
 """Functions whose time is counted, by the part of a job that they make up."""

@@ -72,11 +72,11 @@ def show_job(ranks: int, trials: int, bars: Bars) -> dict[str, Any]:
         with PeakMemory() as memory, accounting() as accounts:
             with Runtime(settings, run=True, only_asked=True) as runtime:
                 storage = runtime.storage
-                job = storage.create_job(spec=spec.canonical(), name=spec.name, seed=spec.seed)
+                job = storage.jobs.create(spec=spec.canonical(), name=spec.name, seed=spec.seed)
                 runtime.drive(job.id)
                 _wait(storage, job.id)
                 wall = time.monotonic() - began
-                found = storage.list_trials(job.id, limit=10 * trials)
+                found = storage.trials.of_job(job.id, limit=10 * trials)
             after = _cpu_seconds()
     own, others = (after[index] - before[index] for index in (0, 1))
     own -= memory.cpu_seconds
@@ -99,11 +99,11 @@ def show_job(ranks: int, trials: int, bars: Bars) -> dict[str, Any]:
 def _wait(storage: Storage, job_id: str) -> None:
     """Wait for the end of the job, and say from time to time how far it is."""
     said = time.monotonic()
-    while (job := storage.get_job(job_id)).state not in FINAL_JOB_STATES:
+    while (job := storage.jobs.get(job_id)).state not in FINAL_JOB_STATES:
         time.sleep(_LOOK_SECONDS)
         if time.monotonic() - said >= _SAY_SECONDS:
             said = time.monotonic()
-            ended = sum(trial.finished_at is not None for trial in storage.list_trials(job_id))
+            ended = sum(trial.finished_at is not None for trial in storage.trials.of_job(job_id))
             print(f"  {job.state}, {ended} trials have ended", file=sys.stderr, flush=True)
     if job.state != "completed":
         raise RuntimeError(f"the job is {job.state}: {job.error}")

@@ -33,9 +33,9 @@ def measure(installation: Installation, scale: float) -> list[Bar]:
     background = [installation.submit(short_job(f"load-{n}", 100_000, seed=n)) for n in (11, 12)]
     times, errors = asyncio.run(_read(installation.url, long, seconds))
     for job_id in background:
-        installation.storage.transition(job_id, "cancelling")
+        installation.storage.jobs.transition(job_id, "cancelling")
     installation.wait_for(
-        lambda: all(installation.storage.get_job(one).state == "cancelled" for one in background),
+        lambda: all(installation.storage.jobs.get(one).state == "cancelled" for one in background),
         "the jobs are not cancelled",
     )
     p99 = statistics.quantiles(times, n=100)[98]
@@ -55,7 +55,7 @@ def measure(installation: Installation, scale: float) -> list[Bar]:
     seen, reconnects = asyncio.run(_watch(installation.url, watched))
     took = time.monotonic() - began
     installation.finish([watched], 120.0)
-    events = installation.storage.events_after(0, job_id=watched, limit=1000)
+    events = installation.storage.events.after(0, job_id=watched, limit=1000)
     assert len(events) < 1000, "all are on one page"
     expected = [event.id for event in events]
     right = sum(ids == expected for ids in seen)

@@ -36,13 +36,13 @@ def measure(installation: Installation, scale: float) -> list[Bar]:
             # Its application is captured, and each worker has read the trace.
             warm = {**job, "seed": 2, "budget": {"trials": 4 * count}}
             installation.finish([installation.submit(warm)], 300.0)
-            installation.storage.expire(jobs=None, evaluations=float("inf"))
+            installation.storage.retention.expire(jobs=None, evaluations=float("inf"))
             parts = [coordinator, *workers]
             before = _used(installation, parts)
             job_id = installation.submit(job)
             installation.finish([job_id], 600.0)
             used = _used(installation, parts) - before
-            trials = installation.storage.list_trials(job_id, limit=1000)
+            trials = installation.storage.trials.of_job(job_id, limit=1000)
             costs[count] = used / len(trials)
             evaluation = sum(trial.cpu_seconds or 0.0 for trial in trials) / len(trials)
             for worker in workers:

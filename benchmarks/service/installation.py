@@ -104,7 +104,7 @@ class Installation:
         return parts
 
     def _living(self, kind: str) -> int:
-        return sum(one.kind == kind for one in self.storage.living_processes())
+        return sum(one.kind == kind for one in self.storage.processes.living())
 
     def submit(self, job: dict[str, Any]) -> str:
         """Create a job; its id."""
@@ -120,7 +120,7 @@ class Installation:
         """
 
         def completed() -> bool:
-            jobs = [self.storage.get_job(job_id) for job_id in job_ids]
+            jobs = [self.storage.jobs.get(job_id) for job_id in job_ids]
             for job in jobs:
                 if job.state in ("failed", "cancelled"):
                     raise RuntimeError(f"job {job.name} {job.state}: {job.error}")

@@ -33,11 +33,11 @@ def ended_job(installation: Installation, trials: int) -> str:
     """A completed job with so many trials; its id. No coordinator may run meanwhile."""
     storage = installation.storage
     spec = load_job(short_job(f"long-{trials}", trials)).canonical()
-    job = storage.create_job(name=f"long-{trials}", spec=spec, seed=1)
-    leased = storage.acquire_lease("benchmark", 60.0, job.id)
+    job = storage.jobs.create(name=f"long-{trials}", spec=spec, seed=1)
+    leased = storage.leases.acquire("benchmark", 60.0, job.id)
     assert leased is not None, "nobody else takes it"
     for state in ("preparing", "running"):
-        storage.transition(job.id, state, token=leased.lease_token)
+        storage.jobs.transition(job.id, state, token=leased.lease_token)
     values = {
         "job": job.id,
         "trials": trials,
@@ -48,5 +48,5 @@ def ended_job(installation: Installation, trials: int) -> str:
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute(_INSERT, values)
         connection.execute("ANALYZE trials")
-    storage.transition(job.id, "completed", token=leased.lease_token, ended_because="trials")
+    storage.jobs.transition(job.id, "completed", token=leased.lease_token, ended_because="trials")
     return job.id

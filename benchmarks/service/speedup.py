@@ -33,10 +33,10 @@ def measure(installation: Installation, scale: float) -> list[Bar]:
             workers += installation.workers(1)
         elif count < len(workers):
             workers.pop().stop()
-        installation.storage.expire(jobs=None, evaluations=float("inf"))
+        installation.storage.retention.expire(jobs=None, evaluations=float("inf"))
         job_id = installation.submit(job)
         installation.finish([job_id], 200.0)
-        trials = installation.storage.list_trials(job_id)
+        trials = installation.storage.trials.of_job(job_id)
         began = min(trial.started_at for trial in trials if trial.started_at is not None)
         ended = max(trial.finished_at for trial in trials if trial.finished_at is not None)
         seconds[count].append(ended - began)

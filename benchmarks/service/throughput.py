@@ -34,7 +34,7 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
     before = coordinator.cpu_seconds
     queued = installation.submit(short_job("queued", trials, batch=trials))
     installation.wait_for(
-        lambda: sum(installation.storage.trial_counts([queued])[queued].states.values()) >= trials,
+        lambda: sum(installation.storage.trials.counts([queued])[queued].states.values()) >= trials,
         "the trials were not asked",
         300.0,
     )
@@ -51,11 +51,11 @@ def measure(installation: Installation, scale: float) -> tuple[list[Bar], dict[s
         **{name: cpu_seconds(pid) - at_start[name] for name, pid in servers.items()},
     }
     costs = {name: 1000.0 * seconds / trials for name, seconds in costs.items()}
-    drained = _rate(installation.storage.list_trials(queued, limit=1000))
+    drained = _rate(installation.storage.trials.of_job(queued, limit=1000))
 
     again = installation.submit(short_job("asking", trials, batch=max(8, trials // 4)))
     installation.finish([again], 300.0)
-    job = installation.storage.get_job(again)
+    job = installation.storage.jobs.get(again)
     assert job.started_at is not None, "it has ended"
     assert job.finished_at is not None, "it has ended"
     sustained = trials / (job.finished_at - job.started_at)

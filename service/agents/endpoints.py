@@ -26,7 +26,7 @@ from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers, body
 from service.parameters import JobId
 from storage.measured_records import MeasuredConfiguration, MeasuredRun
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["router"]
 
@@ -84,7 +84,7 @@ async def ask_for_work(
 )
 def beat(job_id: JobId, place: Place, number: Number, storage: StorageDependency) -> Response:
     """Renew the lease of a run; 409 tells to give it up."""
-    storage.beat_run(job_id, place, number, LEASE_SECONDS)
+    storage.measured_runs.beat(job_id, place, number, LEASE_SECONDS)
     return Response(status_code=204)
 
 
@@ -106,30 +106,30 @@ async def finish(
     settings: SettingsDependency,
 ) -> RunView:
     """Keep a run's outcome; told again, nothing changes. 409: it was given up and is done anew."""
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     new = check(NewOutcome, await read_document(request, settings.body_limit))
-    kept = await run_in_threadpool(storage.finish_run, job_id, place, number, new.outcome)
+    kept = await run_in_threadpool(storage.measured_runs.finish, job_id, place, number, new.outcome)
     return RunView.of(kept)
 
 
-def _next(storage: Storage, wish: Wish) -> WorkView | None:
-    for job_id in storage.measurable_jobs(wish.cluster, wish.library, wish.testbed):
-        measuring = storage.measuring(job_id)
+def _next(storage: StorageView, wish: Wish) -> WorkView | None:
+    for job_id in storage.measured_runs.measurable_jobs(wish.cluster, wish.library, wish.testbed):
+        measuring = storage.measured_runs.measuring(job_id)
         if measuring is None:
             continue
         settle(storage, measuring)
-        claimed = storage.claim_run(job_id, wish.agent, wish.cluster, LEASE_SECONDS)
+        claimed = storage.measured_runs.claim(job_id, wish.agent, wish.cluster, LEASE_SECONDS)
         if claimed is not None:
             return _work(storage, measuring.settings, *claimed)
     return None
 
 
 def _work(
-    storage: Storage, settings: dict[str, Any], one: MeasuredConfiguration, run: MeasuredRun
+    storage: StorageView, settings: dict[str, Any], one: MeasuredConfiguration, run: MeasuredRun
 ) -> WorkView:
-    job = storage.get_job(one.job_id)
+    job = storage.jobs.get(one.job_id)
     assert job.application_id is not None, "a job that is measured was prepared"
-    name = settings["application"] or storage.get_application(job.application_id).name
+    name = settings["application"] or storage.applications.get(job.application_id).name
     return WorkView(
         job=one.job_id,
         place=one.place,

@@ -18,19 +18,19 @@ from service.exports.result import gather
 from service.version import VERSION
 from storage.errors import Conflict, Unavailable
 from storage.measured_records import MeasuredConfiguration, MeasuredState, Measuring
-from storage.storage import Storage
+from storage.view import StorageView
 from workers.simulator_client import simulator_version
 
 __all__ = ["plan_of", "settle"]
 
 
-def settle(storage: Storage, measuring: Measuring) -> None:
+def settle(storage: StorageView, measuring: Measuring) -> None:
     """Find out what a job's entered configurations come to, as many as are to be measured.
 
     Those that a library cannot be told of are infeasible, and one that comes to the same as another
     is dropped; where that leaves too few, the next best take their places.
     """
-    entered = storage.measured(measuring.job_id, "finalists")
+    entered = storage.measured_runs.configurations(measuring.job_id, "finalists")
     target, most = measuring.settings["target"], measuring.settings["measure"]
     plans: dict[int, tuple[MeasuredState, dict[str, Any]]] = {}
     chosen: dict[str, MeasuredConfiguration] = {}
@@ -60,10 +60,12 @@ def settle(storage: Storage, measuring: Measuring) -> None:
             message = f"installs the same as {same.label}"
             plans[one.place] = ("dropped", {"kind": "same", "message": message})
     if plans:
-        storage.settle_entered(measuring.job_id, plans)
+        storage.measured_runs.settle_entered(measuring.job_id, plans)
 
 
-def plan_of(storage: Storage, job_id: str, trial: int | None, target_name: str) -> dict[str, Any]:
+def plan_of(
+    storage: StorageView, job_id: str, trial: int | None, target_name: str
+) -> dict[str, Any]:
     """What a trial, or a library's defaults, comes to on a cluster.
 
     Returns:

@@ -130,7 +130,7 @@ def list_applications(
     storage: StorageDependency, limit: Limit = 50, cursor: Cursor = None
 ) -> ApplicationPage:
     """Uploaded traces and programs, and captured built-in programs, newest first."""
-    page = storage.list_applications(limit=limit, cursor=cursor)
+    page = storage.applications.page(limit=limit, cursor=cursor)
     return ApplicationPage(
         items=[ApplicationView.of(item) for item in service.complete(storage, page.items)],
         cursor=page.cursor,
@@ -147,7 +147,7 @@ def list_applications(
 )
 def get_application(application_id: ApplicationId, storage: StorageDependency) -> ApplicationView:
     """One application with what its trace holds."""
-    (application,) = service.complete(storage, [storage.get_application(application_id)])
+    (application,) = service.complete(storage, [storage.applications.get(application_id)])
     return ApplicationView.of(application)
 
 
@@ -168,7 +168,7 @@ def get_application_log(
 
     Of a long log the middle is left out, once it is complete.
     """
-    return PlainTextResponse(storage.application_log(application_id, log)[offset:])
+    return PlainTextResponse(storage.applications.log(application_id, log)[offset:])
 
 
 @router.get(

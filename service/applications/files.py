@@ -9,30 +9,30 @@ from fastapi import Response
 
 from service.applications.schemas import FilesView
 from storage.errors import NotFound
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["file_of", "files_of"]
 
 
-def files_of(storage: Storage, application_id: str) -> FilesView:
+def files_of(storage: StorageView, application_id: str) -> FilesView:
     """The files of an application.
 
     Raises:
         NotFound: There is no such application, or no run of it has ended.
     """
-    return FilesView.model_validate(storage.output_files(application_id))
+    return FilesView.model_validate(storage.applications.output_files(application_id))
 
 
-def file_of(storage: Storage, application_id: str, path: str) -> Response:
+def file_of(storage: StorageView, application_id: str, path: str) -> Response:
     """A file of an application, to be saved and never shown by a browser: a stranger wrote it.
 
     Raises:
         NotFound: There is no such application or file.
     """
-    kept = storage.output_files(application_id)
+    kept = storage.applications.output_files(application_id)
     if path not in {file["path"] for file in kept["files"]}:
         raise NotFound(f"application {application_id} has no file {path!r}")
-    with tarfile.open(storage.artifact_path(kept["sha256"])) as tar:
+    with tarfile.open(storage.artifacts.path(kept["sha256"])) as tar:
         content = tar.extractfile(path)
         assert content is not None  # only plain files are packed
         name = quote(path.rsplit("/", 1)[-1])

@@ -11,8 +11,8 @@ from searchspace.jobspec import SourceApplication
 from searchspace.validation import check
 from storage.errors import Unavailable
 from storage.records import Application
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 from workers.applications import add_source
 
 __all__ = ["MAX_NAME", "complete", "store", "store_source"]
@@ -21,7 +21,7 @@ MAX_NAME = 200
 _UPLOADED = "(uploaded)"
 
 
-def store(storage: Storage, path: Path, name: str | None) -> tuple[Application, bool]:
+def store(storage: StorageView, path: Path, name: str | None) -> tuple[Application, bool]:
     """Check a trace archive and store it; the same bytes are stored once.
 
     Args:
@@ -41,11 +41,11 @@ def store(storage: Storage, path: Path, name: str | None) -> tuple[Application, 
         summary = trace.describe_trace(path)
     except InvalidInput as error:
         raise InvalidInput(error.message, field="trace") from error
-    storage.admit_upload(path.stat().st_size)
-    sha256 = storage.put_artifact(path)
+    storage.projects.admit_upload(path.stat().st_size)
+    sha256 = storage.artifacts.put(path)
     key = f"trace:{sha256}"
-    known = storage.find_application(key)
-    application = known or storage.add_application(
+    known = storage.applications.find(key)
+    application = known or storage.applications.add(
         name=name or header.program,
         kind="trace",
         key=key,
@@ -57,7 +57,7 @@ def store(storage: Storage, path: Path, name: str | None) -> tuple[Application, 
 
 
 def store_source(
-    storage: Storage, path: Path, fields: Mapping[str, str]
+    storage: StorageView, path: Path, fields: Mapping[str, str]
 ) -> tuple[Application, bool]:
     """Check a source tree and how it is built and run; it is captured once a job needs it.
 
@@ -78,14 +78,14 @@ def store_source(
     known = given.pop("source", None)
     named = check(SourceApplication, {"source": _UPLOADED, **given})
     if known is None:
-        storage.admit_upload(path.stat().st_size)
+        storage.projects.admit_upload(path.stat().st_size)
         return add_source(storage, path, named, name=name)
-    if not storage.has_source(known):
+    if not storage.applications.has_source(known):
         raise InvalidInput(f"there is no source tree {known}", field="source")
-    return add_source(storage, storage.artifact_path(known), named, name=name)
+    return add_source(storage, storage.artifacts.path(known), named, name=name)
 
 
-def complete(storage: Storage, applications: Iterable[Application]) -> list[Application]:
+def complete(storage: StorageView, applications: Iterable[Application]) -> list[Application]:
     """Add to applications what earlier versions did not note: whether their traces are truncated.
 
     The first time that somebody asks it is read from the traces and kept. Where that fails it stays
@@ -97,7 +97,7 @@ def complete(storage: Storage, applications: Iterable[Application]) -> list[Appl
         found = application
         if not away and application.state == "ready" and "truncated" not in application.summary:
             try:
-                found = storage.add_to_summary(
+                found = storage.applications.add_to_summary(
                     application.id, truncated=_is_truncated(storage, application)
                 )
             except Unavailable:
@@ -108,7 +108,7 @@ def complete(storage: Storage, applications: Iterable[Application]) -> list[Appl
     return completed
 
 
-def _is_truncated(storage: Storage, application: Application) -> bool:
+def _is_truncated(storage: StorageView, application: Application) -> bool:
     """Whether times of an application are estimates: one of its traces at least is truncated."""
     headers = map(trace.read_header, traces_of(storage, application))
     return any(header.weights is not None for header in headers)

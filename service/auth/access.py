@@ -19,9 +19,9 @@ from service.auth.principal import LOCAL, Level, Noun, Permission, Principal
 from service.auth.settings import AuthSettings
 from service.problems import ProblemError
 from storage.errors import Unavailable
-from storage.project_storage import ProjectStorage
 from storage.records import ApiKey
 from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = [
     "OPEN_TO_ALL",
@@ -115,15 +115,15 @@ class Access:
     def _principal(self, token: str, storage: Storage) -> Principal:
         if self._issuer is not None and not token.startswith(tokens.PREFIX):
             principal = self._issuer.principal(token)
-            if not storage.has_project(principal.project):
+            if not storage.projects.has(principal.project):
                 raise Rejected(f"there is no project {principal.project!r}")
             return principal
         parts = tokens.split(token)
-        key = None if parts is None else storage.match_key(parts[0], tokens.digest(parts[1]))
+        key = None if parts is None else storage.keys.match(parts[0], tokens.digest(parts[1]))
         if key is None:
             raise Rejected("the key is not known")
         _check_validity(key)
-        storage.note_use_of_key(key)
+        storage.keys.note_use(key)
         return Principal(
             name=f"key:{key.name}", project=key.project, role=key.role, scopes=key.scopes
         )
@@ -217,6 +217,6 @@ def _needed_by(request: Request) -> Permission:
     return permission
 
 
-def storage_of(principal: Principal, whole: Storage) -> Storage:
-    """What of the storage somebody may use."""
-    return whole if principal.operator else ProjectStorage.of(whole, principal.project)
+def storage_of(principal: Principal, whole: Storage) -> StorageView:
+    """What of the storage somebody may use: an operator all of it, others their project's share."""
+    return whole if principal.operator else whole.of_project(principal.project)

@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from searchspace.errors import HamtuneError
 from service.auth.principal import Principal
-from storage.project_storage import ProjectStorage
 
 __all__ = ["Audit", "audited_as"]
 
@@ -74,8 +73,8 @@ class Audit:
             "status": status,
         }
         log.info("%(actor)s from %(address)s: %(action)s %(target)s: %(status)s", entry)
-        storage = ProjectStorage.of(request.app.state.runtime.storage, principal.project)
+        storage = request.app.state.runtime.storage.of_project(principal.project)
         try:
-            await run_in_threadpool(storage.add_audit, **entry)
+            await run_in_threadpool(storage.audit.add, **entry)
         except HamtuneError as error:
             log.error("the audit log cannot be written: %s", error)

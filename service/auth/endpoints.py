@@ -28,7 +28,7 @@ from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers, body
 from service.parameters import Cursor, Limit
 from storage.records import ApiKey
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["router"]
 
@@ -125,7 +125,7 @@ async def create_key(
 )
 def list_keys(storage: StorageDependency, limit: Limit = 50, cursor: Cursor = None) -> KeyPage:
     """Keys of one's project without their secrets, newest first, also those that have ended."""
-    page = storage.list_keys(limit=limit, cursor=cursor)
+    page = storage.keys.page(limit=limit, cursor=cursor)
     return KeyPage(items=[KeyView.model_validate(key) for key in page.items], cursor=page.cursor)
 
 
@@ -140,7 +140,7 @@ def list_keys(storage: StorageDependency, limit: Limit = 50, cursor: Cursor = No
 )
 def get_key(key_id: KeyId, storage: StorageDependency) -> KeyView:
     """One key without its secret."""
-    return KeyView.model_validate(storage.get_key(key_id))
+    return KeyView.model_validate(storage.keys.get(key_id))
 
 
 @router.post(
@@ -187,7 +187,7 @@ async def rotate_key(
 )
 def revoke_key(key_id: KeyId, storage: StorageDependency) -> KeyView:
     """End a key for good, from the next request on. Asking twice is as good as once."""
-    return KeyView.model_validate(storage.revoke_key(key_id))
+    return KeyView.model_validate(storage.keys.revoke(key_id))
 
 
 @router.get(
@@ -205,17 +205,17 @@ def revoke_key(key_id: KeyId, storage: StorageDependency) -> KeyView:
 )
 def list_audit(storage: StorageDependency, limit: Limit = 50, cursor: Cursor = None) -> AuditPage:
     """What was changed in one's project and by whom, and what was refused to its keys."""
-    page = storage.list_audit(limit=limit, cursor=cursor)
+    page = storage.audit.page(limit=limit, cursor=cursor)
     return AuditPage(
         items=[AuditView.model_validate(entry) for entry in page.items], cursor=page.cursor
     )
 
 
-def _create(storage: Storage, principal: Principal, document: Any) -> NewKeyView:
+def _create(storage: StorageView, principal: Principal, document: Any) -> NewKeyView:
     return _with_secret(*service.create(storage, principal, document))
 
 
-def _rotate(storage: Storage, key_id: str, document: Any) -> NewKeyView:
+def _rotate(storage: StorageView, key_id: str, document: Any) -> NewKeyView:
     return _with_secret(*service.rotate(storage, key_id, document))
 
 

@@ -10,14 +10,15 @@ from searchspace.validation import check
 from service.auth import tokens
 from service.auth.principal import OPERATORS, Principal, check_scopes
 from service.auth.schemas import NewKey, Rotation
-from storage.project_storage import ProjectStorage
+from storage.keys import ProjectKeys
 from storage.records import ApiKey
 from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["create", "rotate"]
 
 
-def create(storage: Storage, principal: Principal, document: Any) -> tuple[ApiKey, str]:
+def create(storage: StorageView, principal: Principal, document: Any) -> tuple[ApiKey, str]:
     """Make a key; an operator who names a new project makes that too.
 
     Returns:
@@ -31,8 +32,10 @@ def create(storage: Storage, principal: Principal, document: Any) -> tuple[ApiKe
     project = new.project or principal.project
     if project != principal.project and not principal.operator:
         raise InvalidInput("keys are made for one's own project", field="project")
-    if principal.operator:
-        storage.add_project(project)
+    keys: ProjectKeys = storage.keys
+    if isinstance(storage, Storage):
+        storage.projects.add(project)
+        keys = storage.of_project(project).keys
     elif any(scope.partition(":")[0] in OPERATORS for scope in scopes):
         raise InvalidInput(
             "metrics are those of all projects; only the operator makes keys for them, with "
@@ -40,7 +43,7 @@ def create(storage: Storage, principal: Principal, document: Any) -> tuple[ApiKe
             field="scopes",
         )
     secret = tokens.new_secret()
-    key = ProjectStorage.of(storage, project).add_key(
+    key = keys.add(
         name=new.name,
         role=new.role,
         scopes=scopes,
@@ -51,7 +54,7 @@ def create(storage: Storage, principal: Principal, document: Any) -> tuple[ApiKe
     return key, tokens.compose(key.id, secret)
 
 
-def rotate(storage: Storage, key_id: str, document: Any) -> tuple[ApiKey, str]:
+def rotate(storage: StorageView, key_id: str, document: Any) -> tuple[ApiKey, str]:
     """Give a key another secret.
 
     Returns:
@@ -64,7 +67,7 @@ def rotate(storage: Storage, key_id: str, document: Any) -> tuple[ApiKey, str]:
     """
     how = check(Rotation, {} if document is None else document)
     secret = tokens.new_secret()
-    key = storage.rotate_key(
+    key = storage.keys.rotate(
         key_id,
         sha256=tokens.digest(secret),
         grace_seconds=how.grace,

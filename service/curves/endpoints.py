@@ -12,7 +12,7 @@ from service.dependencies import StorageDependency
 from service.jobs.yardsticks import error_for, machine_of
 from service.openapi import answers
 from storage.errors import NotFound
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.downsampling import downsampled, stride
 
 __all__ = ["router"]
@@ -85,12 +85,14 @@ def get_curves(storage: StorageDependency, job: Ids) -> Curves:
     return Curves(items=[curve for curve in curves if curve is not None])
 
 
-def _curve(storage: Storage, job_id: str) -> Curve | None:
+def _curve(storage: StorageView, job_id: str) -> Curve | None:
     try:
-        job = storage.get_job(job_id)
+        job = storage.jobs.get(job_id)
     except NotFound:
         return None
-    reached = storage.convergence_points(job_id, stride(storage.count_asked(job_id), _BUCKETS))
+    reached = storage.convergence.points(
+        job_id, stride(storage.convergence.count_asked(job_id), _BUCKETS)
+    )
     if not reached:
         return Curve(job_id=job_id, **_NOTHING)
     converged = downsampled(reached, 2, started_at=job.started_at)
@@ -112,5 +114,7 @@ def _curve(storage: Storage, job_id: str) -> Curve | None:
         baseline=None if label is None else baselines[label],
         baseline_label=label,
         gain=None if label is None else converged["gains"][label],
-        error=error_for(machine_of(storage, job), storage.measured(job_id)).value,
+        error=error_for(
+            machine_of(storage, job), storage.measured_runs.configurations(job_id)
+        ).value,
     )

@@ -23,8 +23,8 @@ from service.drawings.network import Drawing, draw
 from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import Trial
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 from workers.tuning_problem import read_spec
 
 __all__ = ["EXAMPLE", "Placement", "placement"]
@@ -99,18 +99,18 @@ class Placement(BaseModel):
     choices: list[Choice]
 
 
-def placement(storage: Storage, job_id: str, number: int) -> Placement:
+def placement(storage: StorageView, job_id: str, number: int) -> Placement:
     """Resolve a trial's configuration again and put it beside what was measured.
 
     Raises:
         NotFound: There is no such job or trial.
         Conflict: The job is not prepared, or the trial's configuration gives no network.
     """
-    job = storage.get_job(job_id)
-    trial = storage.get_trial(job_id, number)
+    job = storage.jobs.get(job_id)
+    trial = storage.trials.get(job_id, number)
     if job.application_id is None:
         raise Conflict(f"job {job_id} is {job.state}; its application is not captured yet")
-    application = storage.get_application(job.application_id)
+    application = storage.applications.get(job.application_id)
     machine = read_spec(storage, job).described_machine
     exchanged = TracesTraffic(traces_of(storage, application))
     configuration = Configuration.from_json(trial.configuration)
@@ -120,7 +120,7 @@ def placement(storage: Storage, job_id: str, number: int) -> Placement:
             machine,
             application.ranks,
             traffic=exchanged,
-            cache=ProjectNetworks(storage, job.project),
+            cache=ProjectNetworks(storage.networks, job.project),
         )
     except Infeasible as error:
         raise Conflict(f"trial {number} is on no network: {error}") from None

@@ -62,7 +62,7 @@ async def watch_job(
     asked for.
     """
     state = request.app.state
-    await run_in_threadpool(storage.get_job, job_id)
+    await run_in_threadpool(storage.jobs.get, job_id)
     return StreamingResponse(
         stream(
             storage,

@@ -34,22 +34,21 @@ class EventFeed:
     own.
 
     Args:
-        whole: Gives the storage of all projects, whose log is polled; by default that of the first
-            watcher.
+        whole: Gives the storage of all projects, whose log is polled.
     """
 
-    def __init__(self, whole: Callable[[], Storage] | None = None) -> None:
+    def __init__(self, whole: Callable[[], Storage]) -> None:
         self._whole = whole
         self._tails: dict[asyncio.AbstractEventLoop, _Tail] = {}
         self.closed = False
 
     @asynccontextmanager
-    async def watch(self, storage: Storage, job_id: str) -> AsyncIterator[Watcher]:
+    async def watch(self, job_id: str) -> AsyncIterator[Watcher]:
         """Follow a job, whose watcher must be allowed to see it."""
         loop = asyncio.get_running_loop()
         tail = self._tails.get(loop)
         if tail is None:
-            tail = self._tails[loop] = _Tail(storage if self._whole is None else self._whole())
+            tail = self._tails[loop] = _Tail(self._whole())
         watcher = tail.add(job_id)
         try:
             yield watcher
@@ -143,11 +142,11 @@ class _Tail:
     async def _read_on(self) -> list[Event]:
         """What came since the last look; the first look begins with what comes after it."""
         if self.cursor is None:
-            self.cursor = await run_in_threadpool(self._storage.last_event_id)
+            self.cursor = await run_in_threadpool(self._storage.events.last_id)
             for recent in self._watched.values():
                 recent.since = self.cursor
             self.wake_all()  # whatever came between a watcher's first read and this
-        return await run_in_threadpool(self._storage.events_after, self.cursor, limit=POLL_LIMIT)
+        return await run_in_threadpool(self._storage.events.after, self.cursor, limit=POLL_LIMIT)
 
     def _hand_on(self, event: Event) -> None:
         """Give an event to those who watch its job."""

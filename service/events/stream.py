@@ -12,7 +12,7 @@ from service.events.feed import EventFeed, Watcher
 from service.events.wire import Line
 from storage.errors import NotFound, Unavailable
 from storage.records import FINAL_JOB_STATES
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["HEARTBEAT_SECONDS", "stream"]
 
@@ -23,7 +23,7 @@ RETRY_MILLISECONDS = 1000
 
 
 async def stream(
-    storage: Storage,
+    storage: StorageView,
     feed: EventFeed,
     job_id: str,
     after: int,
@@ -49,7 +49,7 @@ async def stream(
     """
     yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
     heard = asked = time.monotonic()
-    async with feed.watch(storage, job_id) as watcher:
+    async with feed.watch(job_id) as watcher:
         reader = _Reader(storage, job_id, watcher, after)
         while not feed.closed:
             watcher.wake.clear()
@@ -81,7 +81,7 @@ class _Reader:
         over: Whether the job has ended, and everything was read.
     """
 
-    def __init__(self, storage: Storage, job_id: str, watcher: Watcher, after: int) -> None:
+    def __init__(self, storage: StorageView, job_id: str, watcher: Watcher, after: int) -> None:
         self._storage = storage
         self._job_id = job_id
         self._watcher = watcher
@@ -120,8 +120,8 @@ class _Reader:
         """Whether the job is over, and its next events."""
         try:
             # The state is read first: what led to a final one is then among the events.
-            over = self._storage.get_job(self._job_id).state in FINAL_JOB_STATES
+            over = self._storage.jobs.get(self._job_id).state in FINAL_JOB_STATES
         except NotFound:  # deleted while it was watched
             over = True
-        events = self._storage.events_after(cursor, job_id=self._job_id, limit=PAGE)
+        events = self._storage.events.after(cursor, job_id=self._job_id, limit=PAGE)
         return over, [Line.of(event) for event in events]

@@ -109,7 +109,7 @@ async def export_for_hosts(
     settings: SettingsDependency,
     name: FileName = None,
 ) -> Response:
-    await run_in_threadpool(storage.get_job, job_id)  # whose it is comes before what is asked
+    await run_in_threadpool(storage.jobs.get, job_id)  # whose it is comes before what is asked
     document = await read_document(request, max(_LARGEST_BODY, settings.body_limit))
     options = check(ExportRequest, document).options
     files = await run_in_threadpool(export_job, storage, job_id, format_name, options)

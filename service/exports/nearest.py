@@ -17,6 +17,7 @@ from storage.errors import Conflict
 from storage.evaluations import key_within
 from storage.networks import ProjectNetworks
 from storage.storage import Storage
+from storage.view import StorageView
 from workers.evaluator import outcome_of
 from workers.simulator_client import Simulator, engine_in_use, simulator_version
 from workers.tuning_problem import TuningProblem, TuningProblems
@@ -51,7 +52,7 @@ def nearest_to(result: Result, target: Target) -> Configuration:
     return without_unknown(nearest_configuration(result, target), transport)
 
 
-def for_target(storage: Storage, result: Result, target: Target, *, nearest: bool) -> Result:
+def for_target(storage: StorageView, result: Result, target: Target, *, nearest: bool) -> Result:
     """The result for a library: as it is, or what comes nearest to it.
 
     Args:
@@ -89,7 +90,7 @@ def for_target(storage: Storage, result: Result, target: Target, *, nearest: boo
 
 
 def evaluated(
-    storage: Storage,
+    storage: StorageView,
     result: Result,
     configuration: Configuration,
     wall_seconds: float = math.inf,
@@ -116,17 +117,18 @@ def evaluated(
         tuning.ranks,
         collectives=tuning.calls,
         traffic=tuning.traffic,
-        cache=ProjectNetworks(storage, tuning.project),
+        cache=ProjectNetworks(storage.networks, tuning.project),
     )
     key = evaluation_key(tuning.whole.sha256, machine, configuration, simulator_version())
     key = key_within(result.job.project, key)
     # A project's share of the storage has no evaluations to look at.
-    outcome = storage.find_evaluation(key, None) if storage.project is None else None
+    evaluations = storage.evaluations if isinstance(storage, Storage) else None
+    outcome = None if evaluations is None else evaluations.find(key, None)
     if outcome is None:
         answer = _simulated(tuning, resolved, min(wall_seconds, tuning.limits.wall_seconds))
         outcome = outcome_of(answer, None, tuning.workload, engine=engine_in_use())
-        if storage.project is None and (outcome.status == "completed" or math.isinf(wall_seconds)):
-            storage.put_evaluation(key, outcome, None)
+        if evaluations and (outcome.status == "completed" or math.isinf(wall_seconds)):
+            evaluations.put(key, outcome, None)
     if outcome.status != "completed" or outcome.value is None:
         raise Infeasible(str((outcome.reason or {}).get("message", outcome.status)))
     return resolved, outcome.value

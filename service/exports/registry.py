@@ -29,7 +29,7 @@ from service.exports.untuned import by_fluid, untuned, without_target
 from service.exports.wording import readme
 from service.version import VERSION
 from storage.errors import Conflict
-from storage.storage import Storage
+from storage.view import StorageView
 from workers.simulator_client import simulator_version
 
 __all__ = ["EXPORTERS", "ExportFile", "ExportOptions", "Exporter", "archive", "export_job"]
@@ -68,7 +68,7 @@ EXPORTERS: dict[str, Exporter] = {
 
 
 def export_job(
-    storage: Storage, job_id: str, format_name: str, options: ExportOptions | None = None
+    storage: StorageView, job_id: str, format_name: str, options: ExportOptions | None = None
 ) -> list[ExportFile]:
     """Export the best configuration of a job, or that of another trial.
 

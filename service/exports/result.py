@@ -20,8 +20,8 @@ from service.jobs.yardsticks import SCRIPTED
 from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import Application, Job, Trial
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 from workers.tuning_problem import read_spec
 
 __all__ = ["ExportFile", "ExportOptions", "Result", "gather"]
@@ -176,7 +176,7 @@ class Result:
 
 
 def gather(
-    storage: Storage, job_id: str, versions: dict[str, str], number: int | None = None
+    storage: StorageView, job_id: str, versions: dict[str, str], number: int | None = None
 ) -> Result:
     """Collect what the exporters need of a job and its best trial, or the one of a number.
 
@@ -184,9 +184,9 @@ def gather(
         NotFound: There is no such job or trial.
         Conflict: No trial of the job has completed yet, or the chosen one has not.
     """
-    job = storage.get_job(job_id)
-    best = storage.best_trial(job_id)
-    trial = best if number is None else storage.get_trial(job_id, number)
+    job = storage.jobs.get(job_id)
+    best = storage.trials.best(job_id)
+    trial = best if number is None else storage.trials.get(job_id, number)
     open_states = OPEN_STATES if job.spec.get("external") == "measurements" else ()
     is_open = trial is not None and trial.state in open_states
     if trial is not None and not is_open and (trial.state != "completed" or trial.value is None):
@@ -198,7 +198,7 @@ def gather(
         raise Conflict(
             f"job {job.name!r} has no completed trial yet, so there is nothing to export"
         )
-    application = storage.get_application(job.application_id)
+    application = storage.applications.get(job.application_id)
     machine = read_spec(storage, job).described_machine
     if trial.kind == "comparison":
         machine = machine.simulated_by("fluid")
@@ -213,7 +213,7 @@ def gather(
         configuration=configuration,
         baselines=tuple(
             other
-            for other in storage.list_trials(job_id, states=["completed"], limit=50)
+            for other in storage.trials.of_job(job_id, states=["completed"], limit=50)
             if other.kind == "baseline"
         ),
         resolved=resolve(
@@ -221,9 +221,9 @@ def gather(
             machine,
             application.ranks,
             traffic=TracesTraffic(traces_of(storage, application)),
-            cache=ProjectNetworks(storage, job.project),
+            cache=ProjectNetworks(storage.networks, job.project),
         ),
-        trace=storage.artifact_path(application.trace_sha256),
+        trace=storage.artifacts.path(application.trace_sha256),
         versions=versions,
-        compared=tuple(storage.comparisons(job_id)),
+        compared=tuple(storage.trials.comparisons(job_id)),
     )

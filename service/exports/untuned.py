@@ -10,7 +10,7 @@ from searchspace.platform import Infeasible
 from searchspace.topology import FAMILIES
 from service.exports.nearest import evaluated, nearest_to, unlike
 from service.exports.result import Result
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["by_fluid", "network_alone", "untuned", "without_target"]
 
@@ -20,7 +20,7 @@ WALL_SECONDS = 20.0
 _NETWORK = ("topology", "topology_seed")
 
 
-def untuned(storage: Storage, result: Result, selectors: Iterable[str]) -> dict[str, float]:
+def untuned(storage: StorageView, result: Result, selectors: Iterable[str]) -> dict[str, float]:
     """Simulated seconds by decision table; without those that cannot be simulated, or not soon."""
     found = {}
     for selector in selectors:
@@ -32,7 +32,9 @@ def untuned(storage: Storage, result: Result, selectors: Iterable[str]) -> dict[
     return found
 
 
-def without_target(storage: Storage, result: Result, targets: Iterable[Target]) -> dict[str, float]:
+def without_target(
+    storage: StorageView, result: Result, targets: Iterable[Target]
+) -> dict[str, float]:
     """Simulated seconds, by target, of what each library makes of an export that is not for it.
 
     Those that run all as it was simulated are left out, and what cannot be simulated, or not soon.
@@ -50,7 +52,7 @@ def without_target(storage: Storage, result: Result, targets: Iterable[Target]) 
     return found
 
 
-def by_fluid(storage: Storage, result: Result) -> float | None:
+def by_fluid(storage: StorageView, result: Result) -> float | None:
     """Simulated seconds of what is exported by the fluid model; None where not known, or not soon.
 
     It is what plain SimGrid gives, on another yardstick than that of the packets that decided.

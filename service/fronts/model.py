@@ -21,8 +21,8 @@ from service.tables.columns import read_trials
 from storage.errors import NotFound, Unavailable
 from storage.networks import StoredNetworks
 from storage.records import Job, Trial
-from storage.storage import Storage
 from storage.traces import traces_of
+from storage.view import StorageView
 
 __all__ = ["Priced", "front_view", "priced"]
 
@@ -57,13 +57,13 @@ class Priced:
     obstacle: str | None
 
 
-def priced(storage: Storage, job_id: str) -> Priced:
+def priced(storage: StorageView, job_id: str) -> Priced:
     """Adds up the networks of a job's completed trials.
 
     Raises:
         NotFound: There is no such job.
     """
-    job = storage.get_job(job_id)
+    job = storage.jobs.get(job_id)
     machine = machine_of(storage, job)
     trials = [one for one in read_trials(storage, job_id) if one.state == "completed"]
     trials = [one for one in trials if one.value is not None and (one.inside or _outside(one))]
@@ -131,12 +131,12 @@ _OWN: OrderedDict[str, Bills] = OrderedDict()
 _OWN_LOCK = threading.Lock()
 
 
-def _own_bills(storage: Storage, job: Job, machine: Machine) -> Bills:
+def _own_bills(storage: StorageView, job: Job, machine: Machine) -> Bills:
     """The bills of the networks that a job has had built: none is built for an answer."""
     with _OWN_LOCK:
         known = _OWN.get(job.id)
     if known is None:
-        cache = StoredNetworks(storage, job.project)
+        cache = StoredNetworks(storage.networks, job.project)
         traffic = _traffic(storage, job)
         parts = machine.parts or Parts()
         known = Bills(machine, parts, traffic=traffic, cache=cache, most_known=_MOST_KNOWN)
@@ -150,11 +150,11 @@ def _own_bills(storage: Storage, job: Job, machine: Machine) -> Bills:
     return known
 
 
-def _traffic(storage: Storage, job: Job) -> TrafficOf | None:
+def _traffic(storage: StorageView, job: Job) -> TrafficOf | None:
     if job.application_id is None:
         return None
     try:
-        application = storage.get_application(job.application_id)
+        application = storage.applications.get(job.application_id)
         return TracesTraffic(traces_of(storage, application))
     except Unavailable:
         raise

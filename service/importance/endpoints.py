@@ -12,7 +12,7 @@ from service.openapi import answers
 from service.outcomes import Remembered, comparable
 from service.parameters import JobId
 from service.tables.columns import read_trials
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["router"]
 
@@ -38,7 +38,7 @@ def get_importance(job_id: JobId, storage: StorageDependency) -> Importance:
     return _KNOWN.answer(storage, job_id, lambda: _learnt(storage, job_id))
 
 
-def _learnt(storage: Storage, job_id: str) -> Importance:
+def _learnt(storage: StorageView, job_id: str) -> Importance:
     trials = list(read_trials(storage, job_id))
     rows = [
         (dict(Configuration.from_json(trial.configuration)), trial.value)

@@ -21,7 +21,7 @@ from service.jobs import service
 from service.jobs.schemas import SPEC_EXAMPLE
 from service.settings import Settings
 from storage.records import Application
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.pace import search_seconds
 from workers.sources import sources_of
 
@@ -82,7 +82,7 @@ class CheckView(BaseModel):
     network_note: str | None = Field(description="Which network that is, or why there is none.")
 
 
-def look_at(storage: Storage, settings: Settings, document: Any) -> CheckView:
+def look_at(storage: StorageView, settings: Settings, document: Any) -> CheckView:
     """Check a job file and say what it would become.
 
     Raises:
@@ -164,7 +164,7 @@ def _too_large_to_draw(family: str, nodes: int, degree: int | None) -> str | Non
 
 
 def _estimate(
-    storage: Storage, settings: Settings, spec: JobSpec, built: BuiltSpace | None
+    storage: StorageView, settings: Settings, spec: JobSpec, built: BuiltSpace | None
 ) -> Estimate:
     limits = [spec.budget.trials, None if built is None else built.space.size]
     known = [limit for limit in limits if limit is not None]
@@ -174,7 +174,7 @@ def _estimate(
     wanted = spec.canonical()["application"]
     alike = [
         job
-        for job in storage.list_jobs(limit=RECENT_JOBS).items
+        for job in storage.jobs.page(limit=RECENT_JOBS).items
         if job.evaluations
         and job.spec.get("application") == wanted
         and job.spec["machine"].get("network", "fluid") == spec.described_machine.network

@@ -30,7 +30,7 @@ from service.parameters import Cursor, JobId, Limit
 from service.settings import Settings
 from storage.measured_records import NewMeasured
 from storage.records import Archived, Deleted, JobState
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["router"]
 
@@ -206,7 +206,7 @@ def list_jobs(
     cursor: Cursor = None,
 ) -> JobPage:
     """Jobs, newest first, with their progress."""
-    page = storage.list_jobs(
+    page = storage.jobs.page(
         state=None if state is None else tuple(state),
         name=name,
         tag=tag,
@@ -229,7 +229,7 @@ def list_jobs(
 )
 def get_job(job_id: JobId, storage: StorageDependency, settings: SettingsDependency) -> JobView:
     """One job with its job file, its space and its progress."""
-    return JobView.of(storage.get_job(job_id), storage, settings)
+    return JobView.of(storage.jobs.get(job_id), storage, settings)
 
 
 @router.patch(
@@ -256,7 +256,7 @@ async def describe_job(
     What is left out stays. The job file keeps the name that it was submitted with. A paused or
     ended job can be archived: lists leave it out unless they are asked for it.
     """
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     document = await read_document(request, settings.body_limit)
     return await run_in_threadpool(_describe, storage, settings, job_id, document)
 
@@ -312,8 +312,10 @@ def cancel_job(job_id: JobId, storage: StorageDependency, settings: SettingsDepe
 )
 def list_measured(job_id: JobId, storage: StorageDependency) -> MeasuredList:
     """How the measuring of finalists stands, and every run: also failed, lost and doubted ones."""
-    storage.get_job(job_id)
-    return MeasuredList.of(storage.measuring(job_id), storage.measured(job_id))
+    storage.jobs.get(job_id)
+    return MeasuredList.of(
+        storage.measured_runs.measuring(job_id), storage.measured_runs.configurations(job_id)
+    )
 
 
 @router.post(
@@ -332,16 +334,20 @@ async def add_measured(
     job_id: JobId, request: Request, storage: StorageDependency, settings: SettingsDependency
 ) -> MeasuredList:
     """Keep runs that somebody made. They decide nothing; they show what a model is worth."""
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     new = check(NewValidation, await read_document(request, settings.body_limit))
     configuration = NewMeasured(label=new.label, trial=new.trial, simulated=new.simulated)
     outcomes = [each.outcome for each in new.outcomes]
 
     def keep() -> MeasuredList:
         if new.trial is not None:
-            storage.get_trial(job_id, new.trial)
-        storage.add_measured(job_id, "validation", configuration, outcomes, cluster=new.cluster)
-        return MeasuredList.of(storage.measuring(job_id), storage.measured(job_id))
+            storage.trials.get(job_id, new.trial)
+        storage.measured_runs.add(
+            job_id, "validation", configuration, outcomes, cluster=new.cluster
+        )
+        return MeasuredList.of(
+            storage.measured_runs.measuring(job_id), storage.measured_runs.configurations(job_id)
+        )
 
     return await run_in_threadpool(keep)
 
@@ -356,9 +362,11 @@ async def add_measured(
 )
 def end_measuring(job_id: JobId, storage: StorageDependency) -> MeasuredList:
     """Wait for no further runs: what was measured decides, or else the simulation."""
-    storage.get_job(job_id)
-    storage.end_measuring(job_id, "it was ended by a user")
-    return MeasuredList.of(storage.measuring(job_id), storage.measured(job_id))
+    storage.jobs.get(job_id)
+    storage.measured_runs.end_measuring(job_id, "it was ended by a user")
+    return MeasuredList.of(
+        storage.measured_runs.measuring(job_id), storage.measured_runs.configurations(job_id)
+    )
 
 
 @router.put(
@@ -382,7 +390,7 @@ async def set_job_priority(
 
     Which trials it has, and what they come to, stays as it is; its job file too.
     """
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     document = await read_document(request, settings.body_limit)
     return await run_in_threadpool(_prioritise, storage, settings, job_id, document)
 
@@ -454,27 +462,27 @@ async def clone_job(
 
 
 def _create(
-    storage: Storage, settings: Settings, document: Any, key: str | None, owner: str
+    storage: StorageView, settings: Settings, document: Any, key: str | None, owner: str
 ) -> JobView:
     job = service.create(storage, document, key, owner=owner, concurrency=settings.concurrency)
     return JobView.of(job, storage, settings)
 
 
-def _describe(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:
+def _describe(storage: StorageView, settings: Settings, job_id: str, document: Any) -> JobView:
     new = check(JobDescription, document)
-    job = storage.describe_job(
+    job = storage.jobs.describe(
         job_id, name=new.name, note=new.note, tags=new.tags, archived=new.archived
     )
     return JobView.of(job, storage, settings)
 
 
-def _prioritise(storage: Storage, settings: Settings, job_id: str, document: Any) -> JobView:
+def _prioritise(storage: StorageView, settings: Settings, job_id: str, document: Any) -> JobView:
     priority = check(PriorityChange, document).priority
-    return JobView.of(storage.set_job_priority(job_id, priority), storage, settings)
+    return JobView.of(storage.jobs.set_priority(job_id, priority), storage, settings)
 
 
 def _clone(
-    storage: Storage, settings: Settings, job_id: str, changes: Any, key: str | None, owner: str
+    storage: StorageView, settings: Settings, job_id: str, changes: Any, key: str | None, owner: str
 ) -> JobView:
     job = service.clone(
         storage, job_id, changes, key, owner=owner, concurrency=settings.concurrency

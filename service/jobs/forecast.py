@@ -10,7 +10,7 @@ from typing import Any
 
 from service.settings import Settings
 from storage.records import ACTIVE_JOB_STATES, Job, TrialCounts
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["Forecast", "forecasts", "seconds_left"]
 
@@ -32,7 +32,7 @@ class Forecast:
 
 
 def forecasts(
-    jobs: Sequence[Job], counts: dict[str, TrialCounts], storage: Storage, settings: Settings
+    jobs: Sequence[Job], counts: dict[str, TrialCounts], storage: StorageView, settings: Settings
 ) -> dict[str, Forecast]:
     """What is to be expected of jobs, by id. Of those that have ended or are paused, nothing.
 
@@ -43,14 +43,14 @@ def forecasts(
         settings: Where workers are, if not in processes of their own.
     """
     waiting = [job.id for job in jobs if job.state in ACTIVE_JOB_STATES and job.lease_owner is None]
-    positions = storage.queue_positions(waiting) if waiting else {}
+    positions = storage.leases.queue_positions(waiting) if waiting else {}
     at_work = [job for job in jobs if job.state in _AT_WORK and job.lease_owner is not None]
     ends: dict[str, float] = {}
     if at_work:
-        slots = storage.worker_slots()
+        slots = storage.processes.worker_slots()
         if slots is None and settings.embedded:
             slots = settings.concurrency or os.cpu_count() or 1
-        shares = storage.shares({job.project for job in at_work})
+        shares = storage.leases.shares({job.project for job in at_work})
         now = time.time()
         for job in at_work:
             finished = counts[job.id].finished
@@ -61,11 +61,11 @@ def forecasts(
     return {job.id: Forecast(positions.get(job.id), ends.get(job.id)) for job in jobs}
 
 
-def _pace(job: Job, trials: int, storage: Storage) -> float:
+def _pace(job: Job, trials: int, storage: StorageView) -> float:
     """Seconds on the clock from a trial to the next so far, with what the search itself takes."""
     if not trials or job.started_at is None:
         return 0.0
-    prepared = storage.get_trial(job.id, 1, with_result=False).created_at - job.started_at
+    prepared = storage.trials.get(job.id, 1, with_result=False).created_at - job.started_at
     return max(0.0, job.active_seconds - max(0.0, prepared)) / trials
 
 

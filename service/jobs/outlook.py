@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from searchspace.job import load_job
 from service.jobs.schemas import OutlookView, outlook_point
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.outlook import SURE
 
 __all__ = ["outlook_view"]
 
 
-def outlook_view(storage: Storage, job_id: str) -> OutlookView:
+def outlook_view(storage: StorageView, job_id: str) -> OutlookView:
     """What the models of a job's search expected, the last one before all.
 
     Raises:
         NotFound: There is no such job.
     """
-    job = storage.get_job(job_id)
-    points = [outlook_point(stored) for stored in storage.outlooks(job_id)]
+    job = storage.jobs.get(job_id)
+    points = [outlook_point(stored) for stored in storage.outlooks.of_job(job_id)]
     if points:
         return OutlookView(last=points[-1], unknown=None, points=points)
     without = load_job(job.spec).without_model
@@ -25,7 +25,7 @@ def outlook_view(storage: Storage, job_id: str) -> OutlookView:
         unknown = without[0]
     elif job.ended_because == "exhausted":
         unknown = "every configuration of the search space was tried before there was a model"
-    elif storage.trial_counts([job_id])[job_id].finished.get("search", 0) >= SURE:
+    elif storage.trials.counts([job_id])[job_id].finished.get("search", 0) >= SURE:
         # Of versions that stored none, for example.
         tried = "no trial has completed" if job.best_trial is None else None
         unknown = tried or "no model of this search was stored"

@@ -22,7 +22,7 @@ from storage.records import (
     TrialState,
 )
 from storage.records import OutlookPoint as StoredOutlook
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = [
     "EXAMPLE",
@@ -243,20 +243,20 @@ class JobView(BaseModel):
     progress: Progress
 
     @classmethod
-    def of(cls, job: Job, storage: Storage, settings: Settings) -> JobView:
+    def of(cls, job: Job, storage: StorageView, settings: Settings) -> JobView:
         """The view of a stored job, with its progress looked up."""
         return cls.of_all([job], storage, settings)[0]
 
     @classmethod
-    def of_all(cls, jobs: Sequence[Job], storage: Storage, settings: Settings) -> list[JobView]:
+    def of_all(cls, jobs: Sequence[Job], storage: StorageView, settings: Settings) -> list[JobView]:
         """The views of stored jobs; one look at their trials serves all."""
-        counts = storage.trial_counts([job.id for job in jobs])
+        counts = storage.trials.counts([job.id for job in jobs])
         expected = forecasts(jobs, counts, storage, settings)
         wishing = [job.id for job in jobs if job.spec.get("finalists") is not None]
-        measuring = storage.measuring_counts(wishing) if wishing else {}
-        outlooks = storage.last_outlooks([job.id for job in jobs])
+        measuring = storage.measured_runs.counts(wishing) if wishing else {}
+        outlooks = storage.outlooks.last([job.id for job in jobs])
         failing = [job_id for job_id, count in counts.items() if "failed" in count.states]
-        failures = storage.failures(failing) if failing else {}
+        failures = storage.failures.counts(failing) if failing else {}
         return [
             cls._of(
                 job,
@@ -342,10 +342,10 @@ def outlook_point(stored: StoredOutlook) -> OutlookPoint:
     return OutlookPoint(trial=stored.number, probability=stored.probability, gain=stored.gain)
 
 
-def _capture_of(job: Job, storage: Storage) -> CaptureProgress | None:
+def _capture_of(job: Job, storage: StorageView) -> CaptureProgress | None:
     if job.state != "preparing" or job.application_id is None:
         return None
-    progress = storage.get_application(job.application_id).capture_progress
+    progress = storage.applications.get(job.application_id).capture_progress
     return None if progress is None else CaptureProgress.model_validate(progress)
 
 

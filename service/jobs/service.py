@@ -13,7 +13,7 @@ from searchspace.job import NEW_NETWORK, JobSpec, build_space, load_job, load_ne
 from searchspace.jobspec import Reference, SourceApplication, TraceApplication, Workload
 from storage.errors import Conflict, NotFound
 from storage.records import Application, Job, JobState
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner import techniques
 from workers.sources import sources_of
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def create(
-    storage: Storage,
+    storage: StorageView,
     document: Any,
     idempotency_key: str | None,
     *,
@@ -45,7 +45,7 @@ def create(
     Args:
         storage: Where the job goes.
         document: The job file as plain values.
-        idempotency_key: Of the client's choosing; see `Storage.create_job`.
+        idempotency_key: Of the client's choosing; see `ProjectJobs.create`.
         owner: Who submits it.
         concurrency: Evaluations at once where the service evaluates by itself; None: one a core.
 
@@ -58,13 +58,13 @@ def create(
     return _queue(storage, *check(storage, document), idempotency_key, owner, at_once)
 
 
-def slots(storage: Storage, concurrency: int | None) -> int:
+def slots(storage: StorageView, concurrency: int | None) -> int:
     """How many trials are evaluated at once, by workers or by the service itself."""
-    return storage.worker_slots() or concurrency or os.cpu_count() or 1
+    return storage.processes.worker_slots() or concurrency or os.cpu_count() or 1
 
 
 def _queue(
-    storage: Storage,
+    storage: StorageView,
     spec: JobSpec,
     application: Application | None,
     idempotency_key: str | None,
@@ -73,7 +73,7 @@ def _queue(
     *,
     numbered: bool = False,
 ) -> Job:
-    return storage.create_job(
+    return storage.jobs.create(
         name=spec.name,
         spec=spec.with_batch(at_once).canonical(),
         seed=spec.seed,
@@ -87,7 +87,7 @@ def _queue(
     )
 
 
-def check(storage: Storage, document: Any) -> tuple[JobSpec, Application | None]:
+def check(storage: StorageView, document: Any) -> tuple[JobSpec, Application | None]:
     """Check a job file without queueing the job.
 
     What the file leaves open is as in new jobs (`load_new_job`). What it refers to by id is looked
@@ -102,7 +102,7 @@ def check(storage: Storage, document: Any) -> tuple[JobSpec, Application | None]
     return _complete(storage, load_new_job(document))
 
 
-def _complete(storage: Storage, spec: JobSpec) -> tuple[JobSpec, Application | None]:
+def _complete(storage: StorageView, spec: JobSpec) -> tuple[JobSpec, Application | None]:
     """The job with all that it refers to looked up and checked."""
     # The coordinator would refuse unknown techniques too, but only when the job is at work.
     techniques.choose((), spec.techniques)
@@ -118,11 +118,11 @@ def _complete(storage: Storage, spec: JobSpec) -> tuple[JobSpec, Application | N
                 field=f"{place}.{kind}",
             )
         if isinstance(part, Reference) and part is not spec.application:
-            _known(storage.get_application, part, f"{place}.id")
+            _known(storage.applications.get, part, f"{place}.id")
     if isinstance(spec.application, Reference):
-        application = _known(storage.get_application, spec.application, "application.id")
+        application = _known(storage.applications.get, spec.application, "application.id")
     if isinstance(spec.machine, Reference):
-        machine = _known(storage.get_machine, spec.machine, "machine.id")
+        machine = _known(storage.machines.get, spec.machine, "machine.id")
         spec = load_job({**spec.canonical(), "machine": machine.description})
     spec = with_parts(spec)
     if application is not None:
@@ -151,7 +151,7 @@ def _known(look_up: Callable[[str], T], reference: Reference, field: str) -> T:
 
 
 def clone(
-    storage: Storage,
+    storage: StorageView,
     job_id: str,
     changes: Any,
     idempotency_key: str | None,
@@ -170,7 +170,7 @@ def clone(
         InvalidInput: The changed job file cannot be used.
         Conflict: The key was used for another job.
     """
-    job = storage.get_job(job_id)
+    job = storage.jobs.get(job_id)
     spec = {**job.spec, "name": job.name}
     if changes is None:
         changes = {}
@@ -187,14 +187,14 @@ def clone(
     return _queue(storage, *new, idempotency_key, owner, at_once, numbered=numbered)
 
 
-def file_of_clone(storage: Storage, job_id: str) -> dict[str, Any]:
+def file_of_clone(storage: StorageView, job_id: str) -> dict[str, Any]:
     """The job file that a clone without changes would have now.
 
     Raises:
         NotFound: There is no such job.
     """
-    job = storage.get_job(job_id)
-    return {**job.spec, "name": storage.free_job_name(job.name)}
+    job = storage.jobs.get(job_id)
+    return {**job.spec, "name": storage.jobs.free_name(job.name)}
 
 
 def _without_protocol(changes: dict[str, Any]) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def merge(target: Any, patch: Any) -> Any:
     return merged
 
 
-def pause(storage: Storage, job_id: str) -> Job:
+def pause(storage: StorageView, job_id: str) -> Job:
     """Stop asking for trials; a job that is paused or pausing is left as it is.
 
     Raises:
@@ -236,7 +236,7 @@ def pause(storage: Storage, job_id: str) -> Job:
     )
 
 
-def resume(storage: Storage, job_id: str) -> Job:
+def resume(storage: StorageView, job_id: str) -> Job:
     """Let a job go on; one that is queued or at work is left as it is.
 
     Raises:
@@ -244,15 +244,15 @@ def resume(storage: Storage, job_id: str) -> Job:
         Conflict: The job has ended or is being cancelled.
         QuotaExceeded: Its project has used up what it may.
     """
-    job = storage.get_job(job_id)
+    job = storage.jobs.get(job_id)
     if job.state in ("preparing", "running"):
         return job
     if job.state in ("pausing", "paused"):
-        storage.check_quotas(job.project)
-    return storage.transition(job_id, "queued", expected=("paused", "pausing"))
+        storage.projects.check_quotas(job.project)
+    return storage.jobs.transition(job_id, "queued", expected=("paused", "pausing"))
 
 
-def cancel(storage: Storage, job_id: str) -> Job:
+def cancel(storage: StorageView, job_id: str) -> Job:
     """End a job; a job that is cancelled or being cancelled is left as it is.
 
     Raises:
@@ -268,13 +268,13 @@ def cancel(storage: Storage, job_id: str) -> Job:
 
 
 def _first_possible(
-    storage: Storage, job_id: str, *changes: tuple[JobState, tuple[JobState, ...]]
+    storage: StorageView, job_id: str, *changes: tuple[JobState, tuple[JobState, ...]]
 ) -> Job:
     """Make the first change that starts at the job's state, which others may change meanwhile."""
     *others, last = changes
     for to, expected in others:
         try:
-            return storage.transition(job_id, to, expected=expected)
+            return storage.jobs.transition(job_id, to, expected=expected)
         except Conflict:
             continue
-    return storage.transition(job_id, last[0], expected=last[1])
+    return storage.jobs.transition(job_id, last[0], expected=last[1])

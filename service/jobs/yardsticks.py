@@ -9,7 +9,7 @@ from searchspace.machine import Machine, parse_machine
 from searchspace.significance import ModelError, error_of
 from storage.measured_records import MeasuredConfiguration
 from storage.records import Job
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.comparing import MOST_RANKS
 
 __all__ = ["SCRIPTED", "error_for", "machine_of", "two_yardsticks", "why_not_compared"]
@@ -18,7 +18,7 @@ SCRIPTED = "measured by a script"
 """Where the times of a job come from that are of no model."""
 
 
-def machine_of(storage: Storage, job: Job) -> Machine:
+def machine_of(storage: StorageView, job: Job) -> Machine:
     """The machine of a job, without a look at the rest of it.
 
     Raises:
@@ -26,7 +26,7 @@ def machine_of(storage: Storage, job: Job) -> Machine:
     """
     described = job.spec["machine"]
     if "id" in described:
-        described = storage.get_machine(described["id"]).description
+        described = storage.machines.get(described["id"]).description
     return parse_machine(described)
 
 
@@ -45,11 +45,11 @@ def error_for(machine: Machine, known: Sequence[MeasuredConfiguration]) -> Model
     return error_of(machine, pairs)
 
 
-def why_not_compared(storage: Storage, job: Job, machine: Machine) -> str | None:
+def why_not_compared(storage: StorageView, job: Job, machine: Machine) -> str | None:
     """Why a job whose best would be evaluated by both models evaluates them by packets alone."""
     if machine.network != "auto" or job.application_id is None:
         return None
-    ranks = storage.get_application(job.application_id).ranks
+    ranks = storage.applications.get(job.application_id).ranks
     if ranks <= MOST_RANKS:
         return None
     return (

@@ -162,7 +162,7 @@ def list_machines(
     cursor: Cursor = None,
 ) -> MachinePage:
     """Stored machines, newest first."""
-    page = storage.list_machines(limit=limit, cursor=cursor)
+    page = storage.machines.page(limit=limit, cursor=cursor)
     items = [MachineView.of(item, summary=summary) for item in page.items]
     return MachinePage(items=items, cursor=page.cursor)
 
@@ -177,4 +177,4 @@ def list_machines(
 )
 def get_machine(machine_id: MachineId, storage: StorageDependency) -> MachineView:
     """One machine with its canonical description in SI base units."""
-    return MachineView.of(storage.get_machine(machine_id))
+    return MachineView.of(storage.machines.get(machine_id))

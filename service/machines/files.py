@@ -19,7 +19,7 @@ from service.machines.schemas import HostFileView, MachineFilesView, MachineView
 from service.machines.service import NewMachine
 from service.machines.uploads import NUMBERS, MachineFiles
 from storage.errors import Conflict
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["LARGEST_XML", "store"]
 
@@ -39,7 +39,7 @@ _ONE_LARGE_AT_A_TIME = Lock()
 _WAIT_SECONDS = 2.0
 
 
-def store(storage: Storage, sent: MachineFiles) -> MachineFilesView:
+def store(storage: StorageView, sent: MachineFiles) -> MachineFilesView:
     """Read the files of a machine, and store the machine where its network is told.
 
     A number that is said in the form counts before what the files tell, that before the machine
@@ -52,7 +52,7 @@ def store(storage: Storage, sent: MachineFiles) -> MachineFilesView:
     """
     if not sent.files:
         raise InvalidInput("send a file with the network, or hwloc's XML as host", field="fabric")
-    base = storage.get_machine(sent.texts["base"]) if "base" in sent.texts else None
+    base = storage.machines.get(sent.texts["base"]) if "base" in sent.texts else None
     with _turn(sent):
         network = _network(sent)
         host = _host(sent)
@@ -75,7 +75,7 @@ def store(storage: Storage, sent: MachineFiles) -> MachineFilesView:
     view.assumed = {name: value for name, value in _ASSUMED.items() if name not in machine}
     name = sent.texts.get("name") or (base.name if base else _title(sent))
     new = check(NewMachine, {"name": name, "machine": {**view.assumed, **machine}})
-    stored = storage.add_machine(name=new.name, description=new.machine.canonical())
+    stored = storage.machines.add(name=new.name, description=new.machine.canonical())
     view.machine = MachineView.of(stored)
     return view
 

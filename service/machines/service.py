@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from searchspace import machine
 from searchspace.validation import Description, check
 from storage.records import Machine
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["NewMachine", "create"]
 
@@ -25,11 +25,11 @@ class NewMachine(Description):
     """The description; quantities may have units."""
 
 
-def create(storage: Storage, document: Any) -> Machine:
+def create(storage: StorageView, document: Any) -> Machine:
     """Check a document and store its machine under its name.
 
     Raises:
         InvalidInput: A field is missing, unknown or wrong.
     """
     new = check(NewMachine, document)
-    return storage.add_machine(name=new.name, description=new.machine.canonical())
+    return storage.machines.add(name=new.name, description=new.machine.canonical())

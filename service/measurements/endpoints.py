@@ -43,10 +43,10 @@ async def add_measurement(
     request: Request, job_id: JobId, storage: StorageDependency, settings: SettingsDependency
 ) -> MeasurementView:
     """Keep how long the exported and the default configuration took on a real cluster."""
-    await run_in_threadpool(storage.get_job, job_id)  # whose it is comes before what is told
+    await run_in_threadpool(storage.jobs.get, job_id)  # whose it is comes before what is told
     document = check(NewMeasurement, await read_document(request, settings.body_limit))
     kept = await run_in_threadpool(
-        storage.add_measurement, job_id, document.model_dump(mode="json")
+        storage.measurements.add, job_id, document.model_dump(mode="json")
     )
     return MeasurementView.of(kept)
 
@@ -61,6 +61,6 @@ async def add_measurement(
 )
 def list_measurements(job_id: JobId, storage: StorageDependency) -> MeasurementList:
     """The measurements of a job, newest first."""
-    storage.get_job(job_id)
-    found = storage.list_measurements(job_id)
+    storage.jobs.get(job_id)
+    found = storage.measurements.of_job(job_id)
     return MeasurementList(items=[MeasurementView.of(one) for one in found])

@@ -99,7 +99,7 @@ def _database(storage: Storage) -> str:
 
 def _artifacts(storage: Storage) -> str:
     try:
-        storage.artifact_path("0" * 64)
+        storage.artifacts.path("0" * 64)
     except NotFound:
         return "the store answers"
     return "the store answers"
@@ -164,7 +164,7 @@ def _authentication(settings: Settings) -> str:
 
 
 def _processes(storage: Storage, settings: Settings) -> str:
-    living = storage.living_processes()
+    living = storage.processes.living()
     if settings.embedded:
         return "all in one"
     kinds = [process.kind for process in living]

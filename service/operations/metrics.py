@@ -105,9 +105,9 @@ class _Collector:
             )
         began = time.perf_counter()
         try:
-            known = storage.statistics()
-            processes = storage.living_processes()
-            waiting = storage.count_waiting_deliveries()
+            known = storage.statistics.current()
+            processes = storage.processes.living()
+            waiting = storage.deliveries.count_waiting()
         except Unavailable as error:
             log.warning("metrics lack the database: %s", error)
             yield GaugeMetricFamily("hamtune_database_up", "Whether it can be read.", 0)

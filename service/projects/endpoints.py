@@ -38,8 +38,8 @@ def list_projects(storage: StorageDependency) -> ProjectPage:
     """One's own project; for an operator all of them."""
     return ProjectPage(
         items=[
-            ProjectView.of(project, storage.project_use(project.name))
-            for project in storage.list_projects()
+            ProjectView.of(project, storage.projects.use(project.name))
+            for project in storage.projects.all()
         ]
     )
 
@@ -54,7 +54,7 @@ def list_projects(storage: StorageDependency) -> ProjectPage:
 )
 def get_project(project: ProjectName, storage: StorageDependency) -> ProjectView:
     """What a project may use of the service, and what it has used."""
-    return ProjectView.of(storage.get_project(project), storage.project_use(project))
+    return ProjectView.of(storage.projects.get(project), storage.projects.use(project))
 
 
 @router.patch(
@@ -86,8 +86,8 @@ async def change_project(
     What is left out stays as it is; a quota that is null is lifted. Jobs that were paused because a
     quota had run out go on when they are resumed.
     """
-    await run_in_threadpool(storage.get_project, project)
-    if not principal.operator:
+    await run_in_threadpool(storage.projects.get, project)
+    if not isinstance(storage, Storage):
         raise ProblemError(
             403,
             f"{principal.name} may not change projects: only the operator of the service may, with "
@@ -99,12 +99,12 @@ async def change_project(
 
 def _change(storage: Storage, name: str, document: Any) -> ProjectView:
     change = check(Change, document)
-    before = storage.get_project(name)
+    before = storage.projects.get(name)
     given = change.quotas.model_dump(exclude_unset=True)
-    after = storage.set_project(
+    after = storage.projects.change(
         name,
         weight=change.weight or before.weight,
         priority=change.priority or before.priority,
         quotas=replace(before.quotas, **given),
     )
-    return ProjectView.of(after, storage.project_use(name))
+    return ProjectView.of(after, storage.projects.use(name))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from searchspace.validation import Description
-from storage.quotas import ProjectUse
+from storage.projects import ProjectUse
 from storage.records import Priority, Project
 
 __all__ = ["EXAMPLE", "Change", "ProjectPage", "ProjectView", "QuotaChange"]

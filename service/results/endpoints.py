@@ -20,7 +20,7 @@ from service.results import service as results
 from service.results.schemas import BEST_EXAMPLE, CONVERGENCE_EXAMPLE, BestView, ConvergenceView
 from service.writing import as_json
 from storage.errors import NotFound
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["router"]
 
@@ -95,7 +95,7 @@ def get_job_log(
     job_id: JobId, log: Log, storage: StorageDependency, offset: LogOffset = 0
 ) -> PlainTextResponse:
     """The build or run log of the job's application, if that is built from a source tree."""
-    return PlainTextResponse(storage.application_log(_built(storage, job_id), log)[offset:])
+    return PlainTextResponse(storage.applications.log(_built(storage, job_id), log)[offset:])
 
 
 @router.get(
@@ -126,13 +126,13 @@ def get_job_file(job_id: JobId, path: FilePath, storage: StorageDependency) -> R
     return file_of(storage, _built(storage, job_id), path)
 
 
-def _built(storage: Storage, job_id: str) -> str:
+def _built(storage: StorageView, job_id: str) -> str:
     """The id of the application of a job.
 
     Raises:
         NotFound: There is no such job, or it has none yet.
     """
-    application_id = storage.get_job(job_id).application_id
+    application_id = storage.jobs.get(job_id).application_id
     if application_id is None:
         raise NotFound(f"job {job_id} has no application yet, or none that is built")
     return application_id

@@ -17,32 +17,32 @@ from service.results.schemas import BestView, ComparisonView, ConvergenceView, M
 from storage.errors import Conflict
 from storage.measured_records import MeasuredConfiguration, Measuring
 from storage.records import Fidelity
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.convergence import convergence
 from tuner.downsampling import downsampled, stride
 
 __all__ = ["best", "convergence_view"]
 
 
-def best(storage: Storage, job_id: str) -> BestView:
+def best(storage: StorageView, job_id: str) -> BestView:
     """The best configuration of a job beside its baselines.
 
     Raises:
         NotFound: There is no such job.
         Conflict: No trial has completed yet.
     """
-    job = storage.get_job(job_id)
-    trial = storage.best_trial(job_id)
+    job = storage.jobs.get(job_id)
+    trial = storage.trials.best(job_id)
     if trial is None or trial.value is None:
         raise Conflict(f"job {job_id} is {job.state} and has no completed trial yet")
     values = _baseline_values(storage, job_id)
     baselines = values["full"]
-    initial = storage.initial_point(job_id)
+    initial = storage.trials.initial_point(job_id)
     machine = machine_of(storage, job)
     compared = _compared(storage, job_id)
     baseline = min(baselines.values(), default=None)
-    measuring = storage.measuring(job_id)
-    known = storage.measured(job_id)
+    measuring = storage.measured_runs.measuring(job_id)
+    known = storage.measured_runs.configurations(job_id)
     decided = measuring is not None and measuring.state == "decided"
     error = error_for(machine, known)
     scripted = job.spec.get("external") == "measurements"
@@ -81,16 +81,16 @@ def best(storage: Storage, job_id: str) -> BestView:
     )
 
 
-def _baseline_values(storage: Storage, job_id: str) -> dict[Fidelity, dict[str, float]]:
+def _baseline_values(storage: StorageView, job_id: str) -> dict[Fidelity, dict[str, float]]:
     """Seconds of the baselines that completed, by fidelity and name."""
     values: dict[Fidelity, dict[str, float]] = {"full": {}, "low": {}}
-    for point in storage.baseline_points(job_id):
+    for point in storage.trials.baseline_points(job_id):
         if point.state == "completed" and point.value is not None:
             values[point.fidelity][str(point.label)] = point.value
     return values
 
 
-def _compared(storage: Storage, job_id: str) -> list[ComparisonView]:
+def _compared(storage: StorageView, job_id: str) -> list[ComparisonView]:
     """The finalists that both network models evaluated."""
     return [
         ComparisonView(
@@ -100,7 +100,7 @@ def _compared(storage: Storage, job_id: str) -> list[ComparisonView]:
             state=repeated.state,
             fluid=repeated.value if repeated.state == "completed" else None,
         )
-        for decided, repeated in storage.comparisons(job_id)
+        for decided, repeated in storage.trials.comparisons(job_id)
     ]
 
 
@@ -135,18 +135,20 @@ def _why_unknown(measuring: Measuring, one: MeasuredConfiguration | None) -> str
     return measuring.because or "no run of it has ended"
 
 
-def convergence_view(storage: Storage, job_id: str, points: int | None = None) -> ConvergenceView:
+def convergence_view(
+    storage: StorageView, job_id: str, points: int | None = None
+) -> ConvergenceView:
     """How a job converged; with `points`, downsampled to about so many (see `storage.convergence`).
 
     Raises:
         NotFound: There is no such job.
     """
-    job = storage.get_job(job_id)
-    asked = storage.count_asked(job_id)
+    job = storage.jobs.get(job_id)
+    asked = storage.convergence.count_asked(job_id)
     if points is not None and asked > points:
-        shown = storage.convergence_points(job_id, stride(asked, points))
+        shown = storage.convergence.points(job_id, stride(asked, points))
         if shown:
             sampled = downsampled(shown, points, started_at=job.started_at)
             return ConvergenceView.model_validate(sampled)
-    whole = convergence(storage.trial_points(job_id), started_at=job.started_at)
+    whole = convergence(storage.trials.points(job_id), started_at=job.started_at)
     return ConvergenceView.model_validate(whole)

@@ -82,7 +82,7 @@ async def propose(
     which the cache answers. 409 where the job is paused, has ended or has no space yet, where its
     `budget.trials` are proposed, or where 1,024 proposals wait.
     """
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     new = check(NewProposal, await read_document(request, settings.body_limit))
     view = await run_in_threadpool(service.propose, storage, job_id, key, new)
     return await service.waiting(
@@ -141,7 +141,7 @@ async def ask(
     As many are there as the job's `batch` says, the baselines first. What is not told within
     `seconds` is given to who asks next. 409 where the job is paused.
     """
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     new = check(NewAsk, await read_document(request, settings.body_limit))
     token = key or uuid.uuid4().hex
     return await service.waiting(
@@ -180,7 +180,7 @@ async def tell(
     It may be told while the job is paused, and late, as long as nobody else has the trial. 409
     where it was told otherwise before, was given to another, or was cancelled.
     """
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     new = check(NewTell, await read_document(request, settings.body_limit))
     return await run_in_threadpool(service.tell, storage, job_id, number, new)
 
@@ -206,6 +206,6 @@ async def release(
     settings: SettingsDependency,
 ) -> TrialView:
     """Give up a trial that a script has, before its time is over; again, nothing changes."""
-    await run_in_threadpool(storage.check_job, job_id)
+    await run_in_threadpool(storage.jobs.check, job_id)
     given = check(Release, await read_document(request, settings.body_limit))
     return await run_in_threadpool(service.release, storage, job_id, number, given)

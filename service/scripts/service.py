@@ -24,7 +24,7 @@ from service.scripts.schemas import (
 from service.trials.schemas import TrialView
 from storage.errors import Conflict
 from storage.records import FINAL_JOB_STATES, Job
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.job_space import read_job, space_of
 
 __all__ = ["ask", "ended", "proposal", "propose", "release", "tell", "waiting"]
@@ -35,7 +35,7 @@ _FIRST_LOOK = 0.01
 _LONGEST_LOOK = 1.0
 
 
-def propose(storage: Storage, job_id: str, key: str | None, new: NewProposal) -> ProposalView:
+def propose(storage: StorageView, job_id: str, key: str | None, new: NewProposal) -> ProposalView:
     """Keep a configuration that is to be evaluated.
 
     Raises:
@@ -53,7 +53,7 @@ def propose(storage: Storage, job_id: str, key: str | None, new: NewProposal) ->
     except InvalidInput as error:
         field = "configuration" if error.field is None else f"configuration.{error.field}"
         raise InvalidInput(error.message, field=field) from None
-    proposed = storage.propose_configuration(
+    proposed = storage.scripts.propose(
         job_id,
         key or uuid.uuid4().hex,
         point.to_dict(),
@@ -63,18 +63,18 @@ def propose(storage: Storage, job_id: str, key: str | None, new: NewProposal) ->
     return ProposalView.of(proposed, job)
 
 
-def proposal(storage: Storage, job_id: str, place: int) -> ProposalView:
+def proposal(storage: StorageView, job_id: str, place: int) -> ProposalView:
     """A configuration that was proposed, as it stands.
 
     Raises:
         NotFound: There is no such job or proposal.
     """
     # The job first: once it has ended, nothing of a proposal changes.
-    job = storage.get_job(job_id)
-    return ProposalView.of(storage.proposed_configuration(job_id, place), job)
+    job = storage.jobs.get(job_id)
+    return ProposalView.of(storage.scripts.proposed(job_id, place), job)
 
 
-def ask(storage: Storage, job_id: str, key: str | None, new: NewAsk) -> AskedView:
+def ask(storage: StorageView, job_id: str, key: str | None, new: NewAsk) -> AskedView:
     """Give out trials to be measured.
 
     Raises:
@@ -82,11 +82,11 @@ def ask(storage: Storage, job_id: str, key: str | None, new: NewAsk) -> AskedVie
         Conflict: The job gives none out (now), or the key was used otherwise.
     """
     job = _job(storage, job_id, "measurements")
-    asked = storage.ask_trials(job_id, key or uuid.uuid4().hex, new.asker, new.most, new.seconds)
+    asked = storage.scripts.ask(job_id, key or uuid.uuid4().hex, new.asker, new.most, new.seconds)
     return AskedView(items=[AskedItem.of(one) for one in asked], job_state=job.state)
 
 
-def tell(storage: Storage, job_id: str, number: int, new: NewTell) -> TrialView:
+def tell(storage: StorageView, job_id: str, number: int, new: NewTell) -> TrialView:
     """Keep what a trial came to.
 
     Raises:
@@ -94,10 +94,10 @@ def tell(storage: Storage, job_id: str, number: int, new: NewTell) -> TrialView:
         Conflict: The trial has another outcome, or somebody else has it.
     """
     _job(storage, job_id, "measurements")
-    return TrialView.of(storage.tell_trial(job_id, number, new.attempt, new.outcome))
+    return TrialView.of(storage.scripts.tell(job_id, number, new.attempt, new.outcome))
 
 
-def release(storage: Storage, job_id: str, number: int, given: Release) -> TrialView:
+def release(storage: StorageView, job_id: str, number: int, given: Release) -> TrialView:
     """Take back a trial that was given out.
 
     Raises:
@@ -105,12 +105,12 @@ def release(storage: Storage, job_id: str, number: int, given: Release) -> Trial
         Conflict: Scripts measure nothing of the job.
     """
     _job(storage, job_id, "measurements")
-    return TrialView.of(storage.release_trial(job_id, number, given.attempt))
+    return TrialView.of(storage.scripts.release(job_id, number, given.attempt))
 
 
 async def waiting(
     feed: EventFeed,
-    storage: Storage,
+    storage: StorageView,
     job_id: str,
     seconds: float,
     look: Callable[[], T],
@@ -132,7 +132,7 @@ async def waiting(
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
     delay = _FIRST_LOOK
-    async with feed.watch(storage, job_id) as watcher:
+    async with feed.watch(job_id) as watcher:
         while not enough(found) and clock() < end and not feed.closed:
             try:
                 await asyncio.wait_for(watcher.wake.wait(), min(delay, max(0.0, end - clock())))
@@ -148,14 +148,14 @@ def ended(view: AskedView) -> bool:
     return bool(view.items) or view.job_state in FINAL_JOB_STATES
 
 
-def _job(storage: Storage, job_id: str, external: str) -> Job:
+def _job(storage: StorageView, job_id: str, external: str) -> Job:
     """A job that scripts take part in, in that way.
 
     Raises:
         NotFound: There is no such job.
         Conflict: They do not.
     """
-    job = storage.get_job(job_id)
+    job = storage.jobs.get(job_id)
     found = job.spec.get("external")
     if found != external:
         has = "does not say" if found is None else f"says {found!r} for"

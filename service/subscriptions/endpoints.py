@@ -106,7 +106,7 @@ def list_subscriptions(
 
     `email` tells whether there may be any to e-mail addresses.
     """
-    page = storage.list_subscriptions(job_id=job_id, limit=limit, cursor=cursor)
+    page = storage.subscriptions.page(job_id=job_id, limit=limit, cursor=cursor)
     mail = settings.notify.mail
     return SubscriptionPage(
         items=[SubscriptionView.of(one) for one in page.items],
@@ -128,7 +128,7 @@ def get_subscription(
     subscription_id: SubscriptionId, storage: StorageDependency
 ) -> SubscriptionView:
     """One subscription without its secret."""
-    view: SubscriptionView = SubscriptionView.of(storage.get_subscription(subscription_id))
+    view: SubscriptionView = SubscriptionView.of(storage.subscriptions.get(subscription_id))
     return view
 
 
@@ -144,7 +144,7 @@ def get_subscription(
 )
 def delete_subscription(subscription_id: SubscriptionId, storage: StorageDependency) -> None:
     """End a subscription; what was not sent yet is not sent any more."""
-    storage.delete_subscription(subscription_id)
+    storage.subscriptions.delete(subscription_id)
 
 
 @router.post(
@@ -190,7 +190,7 @@ def list_deliveries(
     cursor: Cursor = None,
 ) -> DeliveryPage:
     """Messages to a subscriber, newest first: what waits, and what came of the others."""
-    page = storage.list_deliveries(subscription_id, limit=limit, cursor=cursor)
+    page = storage.subscriptions.deliveries(subscription_id, limit=limit, cursor=cursor)
     return DeliveryPage(
         items=[DeliveryView.model_validate(one) for one in page.items], cursor=page.cursor
     )

@@ -12,7 +12,7 @@ from service.problems import ProblemError
 from service.subscriptions.answer import SEND_SECONDS
 from storage.allowances import Allowance
 from storage.errors import Throttled, Unavailable
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["EACH", "SendingLimits"]
 
@@ -32,7 +32,7 @@ class SendingLimits:
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
 
     @contextmanager
-    def admitted(self, storage: Storage, principal: Principal) -> Iterator[None]:
+    def admitted(self, storage: StorageView, principal: Principal) -> Iterator[None]:
         """Within the block a test is sent; nobody waits here for a turn.
 
         Args:
@@ -46,7 +46,7 @@ class SendingLimits:
             raise _refused(Throttled("other tests are being sent", 1))
         try:
             try:
-                begun = storage.begin_test(principal.name, EACH)
+                begun = storage.allowances.begin(principal.name, EACH)
             except Throttled as error:
                 raise _refused(error) from None
             try:
@@ -54,7 +54,7 @@ class SendingLimits:
             finally:
                 # Where the database is away just now, it counts as ended after a while.
                 with contextlib.suppress(Unavailable):
-                    storage.end_test(principal.name, begun)
+                    storage.allowances.end(principal.name, begun)
         finally:
             self._turns.release()
 

@@ -84,7 +84,7 @@ class Sender:
             return []
         try:
             self._clean()
-            return self._storage.claim_deliveries(self._name, CLAIM_SECONDS, most)
+            return self._storage.deliveries.claim(self._name, CLAIM_SECONDS, most)
         except Unavailable as error:
             log.debug("messages wait: %s", error)
         except Exception:  # a sender that ended here would send nothing any more
@@ -93,8 +93,8 @@ class Sender:
 
     def _clean(self) -> None:
         if time.monotonic() - self._cleaned >= _CLEAN_SECONDS:
-            self._storage.forget_deliveries(_KEPT_SECONDS)
-            self._storage.forget_allowances(_CLEAN_SECONDS)
+            self._storage.deliveries.forget(_KEPT_SECONDS)
+            self._storage.allowances.forget(_CLEAN_SECONDS)
             self._cleaned = time.monotonic()
 
     def _deliver(self, due: Due) -> None:
@@ -109,7 +109,7 @@ class Sender:
             again_in = pause_after(due.tries, self._settings.retry_seconds)
         _count(subscription.kind, answer, again_in)
         try:
-            self._storage.finish_delivery(
+            self._storage.deliveries.finish(
                 due.id, self._name, due.tries, ok=answer.ok, said=answer.said, again_in=again_in
             )
         except HamtuneError as error:

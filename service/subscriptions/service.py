@@ -14,13 +14,13 @@ from service.subscriptions.wording import test_message
 from storage.identifiers import new_id
 from storage.outbox import told_of
 from storage.outbox_records import EVENTS, Delivery, Subscription, SubscriptionKind
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["create", "test"]
 
 
 def create(
-    storage: Storage, principal: Principal, settings: NotifySettings, document: Any
+    storage: StorageView, principal: Principal, settings: NotifySettings, document: Any
 ) -> Subscription:
     """Subscribe.
 
@@ -32,7 +32,7 @@ def create(
     new = check(NewSubscription, document)
     check_target(new.target, settings)
     kind = kind_of(new.target)
-    return storage.add_subscription(
+    return storage.subscriptions.add(
         kind=cast("SubscriptionKind", kind),
         target=new.target,
         secret=new_secret() if kind == "webhook" else None,
@@ -44,16 +44,18 @@ def create(
     )
 
 
-def test(storage: Storage, settings: NotifySettings, subscription_id: str) -> Delivery:
+def test(storage: StorageView, settings: NotifySettings, subscription_id: str) -> Delivery:
     """Send a message now, once, and keep what came of it.
 
     Raises:
         NotFound: There is no such subscription.
     """
-    subscription = storage.get_subscription(subscription_id)
+    subscription = storage.subscriptions.get(subscription_id)
     job = None
     if subscription.job_id is not None:
-        job = told_of(storage.get_job(subscription.job_id))
+        job = told_of(storage.jobs.get(subscription.job_id))
     identifier, message = new_id(), test_message(subscription, job)
     answer = send(subscription, identifier, message, settings)
-    return storage.add_test(subscription_id, identifier, message, ok=answer.ok, said=answer.said)
+    return storage.subscriptions.add_test(
+        subscription_id, identifier, message, ok=answer.ok, said=answer.said
+    )

@@ -9,7 +9,7 @@ from typing import Any
 from searchspace.configuration import canonical_json
 from service.jobs.yardsticks import error_for, machine_of
 from storage.records import Trial, TrialCells, TrialPoint, TrialState
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.convergence import convergence
 from tuner.downsampling import sampled_indices
 
@@ -19,7 +19,7 @@ PAGE = 1000
 
 
 def read_table(
-    storage: Storage, job_id: str, *, after: int = 0, points: int | None = None
+    storage: StorageView, job_id: str, *, after: int = 0, points: int | None = None
 ) -> dict[str, Any]:
     """The table of a job, with what its figures need beside it.
 
@@ -38,9 +38,9 @@ def read_table(
     Raises:
         NotFound: There is no such job.
     """
-    cursor = storage.last_event_id()  # read first: what comes after it is not missed
-    job = storage.get_job(job_id)
-    trials = storage.trial_points(job_id)
+    cursor = storage.events.last_id()  # read first: what comes after it is not missed
+    job = storage.jobs.get(job_id)
+    trials = storage.trials.points(job_id)
     converged = convergence(trials, started_at=job.started_at)
     steps = {point["trial"]: point for point in converged["points"]}
     rows = [point for number, point in steps.items() if number > after]
@@ -51,7 +51,7 @@ def read_table(
     open_ones = [one for one in trials if one.number > after and one.number not in steps]
     # Of a long job only those rows are read that are shown.
     numbers = [one.number for one in (*ours, *open_ones)]
-    found = {cells.number: cells for cells in storage.trial_cells(job_id, sorted(numbers))}
+    found = {cells.number: cells for cells in storage.trials.cells(job_id, sorted(numbers))}
     return {
         "job_id": job_id,
         "total": len(steps),
@@ -66,7 +66,9 @@ def read_table(
             for one in open_ones
         ],
         **{name: value for name, value in converged.items() if name not in _REPLACED},
-        "error": error_for(machine_of(storage, job), storage.measured(job_id)).value,
+        "error": error_for(
+            machine_of(storage, job), storage.measured_runs.configurations(job_id)
+        ).value,
         "cursor": cursor,
     }
 
@@ -85,14 +87,14 @@ def _steps(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float | None, float]
 
 
 def read_trials(
-    storage: Storage, job_id: str, *, states: Collection[TrialState] = (), after: int = 0
+    storage: StorageView, job_id: str, *, states: Collection[TrialState] = (), after: int = 0
 ) -> Iterable[Trial]:
     """The trials of a job after a number, in the order of asking, without their results.
 
     Of some states only, where any are given.
     """
     while True:
-        page = storage.list_trials(job_id, states=states, after=after, limit=PAGE)
+        page = storage.trials.of_job(job_id, states=states, after=after, limit=PAGE)
         yield from page
         if len(page) < PAGE:
             return

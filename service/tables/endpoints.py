@@ -50,7 +50,7 @@ def get_table(
     With `points`, about so many: every improvement, the first and the last stay, the others are
     sampled evenly. Who follows a job asks again `after` the last number before the first open one.
     """
-    ended = storage.get_job(job_id).state in FINAL_JOB_STATES
+    ended = storage.jobs.get(job_id).state in FINAL_JOB_STATES
     asked = (job_id, after, points)
     content = _ANSWERS.get(asked) if ended else None
     if content is None:
@@ -111,7 +111,7 @@ def download_table(
     storage: StorageDependency,
     state: TrialStates = None,
 ) -> Response:
-    job = storage.get_job(job_id)
+    job = storage.jobs.get(job_id)
     kind, content = table_file(storage, job, format_name, states=state or ())
     return Response(
         content,

@@ -13,7 +13,7 @@ from searchspace.errors import InvalidInput
 from service.tables.columns import read_trials
 from service.tables.study import optuna_study
 from storage.records import Job, Trial, TrialState
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["FILES", "TableFile", "flat_row", "table_file"]
 
@@ -36,7 +36,7 @@ class TableFile:
 
 
 def table_file(
-    storage: Storage, job: Job, format_name: str, *, states: Collection[TrialState] = ()
+    storage: StorageView, job: Job, format_name: str, *, states: Collection[TrialState] = ()
 ) -> tuple[TableFile, bytes]:
     """All trials of a job as a file, or those of some states.
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from service.tables.columns import columns_of, proximity_of
 from storage.records import FINAL_TRIAL_STATES, TrialPoint, TrialState
-from storage.storage import Storage
+from storage.view import StorageView
 from tuner.convergence import convergence
 
 __all__ = ["Order", "read_rows"]
@@ -17,7 +17,7 @@ Order = Literal["newest", "fastest"]
 
 
 def read_rows(
-    storage: Storage,
+    storage: StorageView,
     job_id: str,
     *,
     order: Order,
@@ -44,8 +44,8 @@ def read_rows(
     Raises:
         NotFound: There is no such job.
     """
-    job = storage.get_job(job_id)
-    trials = storage.trial_points(job_id)
+    job = storage.jobs.get(job_id)
+    trials = storage.trials.points(job_id)
     converged = convergence(trials, started_at=job.started_at)
     found = [
         trial
@@ -57,7 +57,7 @@ def read_rows(
     found.sort(key=_by_time if order == "fastest" else _by_age)
     shown = found[skip : skip + limit]
     cells = {
-        one.number: one for one in storage.trial_cells(job_id, sorted(t.number for t in shown))
+        one.number: one for one in storage.trials.cells(job_id, sorted(t.number for t in shown))
     }
     steps = {point["trial"]: point for point in converged["points"]}
     return {

@@ -34,7 +34,7 @@ def empty(storage: Storage, now: float) -> int:
     Returns:
         How many jobs.
     """
-    gone = storage.delete_lapsed_jobs(now)
+    gone = storage.retention.delete_lapsed_jobs(now)
     if gone:
         log.info("%d deleted jobs are gone for good", gone)
     return gone

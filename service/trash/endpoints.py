@@ -83,10 +83,10 @@ def delete_job(
         audited_as(request, "delete_job_for_good")
     if not now:
         # One that was deleted before keeps its time, whatever the setting is today.
-        trashed = storage.trash_job(job_id, settings.keep_deleted)
+        trashed = storage.trash.put(job_id, settings.keep_deleted)
         if settings.keep_deleted > 0.0:
             return Deletion.of(trashed)
-    gone = storage.delete_job(job_id)
+    gone = storage.trash.delete(job_id)
     return Deletion(id=gone.id, name=gone.name)
 
 
@@ -104,4 +104,4 @@ def restore_job(job_id: JobId, storage: StorageDependency, settings: SettingsDep
     It keeps its name, which another job may have got meanwhile. A job that is not deleted stays as
     it is.
     """
-    return JobView.of(storage.restore_job(job_id), storage, settings)
+    return JobView.of(storage.trash.restore(job_id), storage, settings)

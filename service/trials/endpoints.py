@@ -22,7 +22,7 @@ from service.trials.schemas import (
     TrialPage,
 )
 from service.trials.summary import MOST_LISTED
-from storage.storage import Storage
+from storage.view import StorageView
 
 __all__ = ["router"]
 
@@ -60,12 +60,12 @@ def list_trials(
 
     To go on, pass the page's `cursor` as `after`.
     """
-    storage.check_job(job_id)
+    storage.jobs.check(job_id)
     if not state:
         lines = _numbered(storage, job_id, after, limit + 1)
         cursor = after + limit
     else:
-        trials = storage.list_trials(job_id, states=state, after=after, limit=limit + 1)
+        trials = storage.trials.of_job(job_id, states=state, after=after, limit=limit + 1)
         lines = PAGES.write(trials)
         cursor = trials[limit - 1].number if len(trials) > limit else 0
     items = b",".join(lines[:limit])
@@ -74,7 +74,7 @@ def list_trials(
     return Response(content, media_type="application/json")
 
 
-def _numbered(storage: Storage, job_id: str, after: int, most: int) -> list[bytes]:
+def _numbered(storage: StorageView, job_id: str, after: int, most: int) -> list[bytes]:
     """Trials whatever their state, of which there is one of each number up to the last.
 
     Only those are read that lie between the first and the last one that is not at hand.
@@ -84,7 +84,7 @@ def _numbered(storage: Storage, job_id: str, after: int, most: int) -> list[byte
     if lacking:
         first, end = lacking[0], lacking[-1] + 1
         lines[first:end] = PAGES.write(
-            storage.list_trials(job_id, after=after + first, limit=end - first)
+            storage.trials.of_job(job_id, after=after + first, limit=end - first)
         )
     return [line for line in lines if line is not None]
 
@@ -98,8 +98,8 @@ def _numbered(storage: Storage, job_id: str, after: int, most: int) -> list[byte
 )
 def list_running(job_id: JobId, storage: StorageDependency) -> list[RunningTrial]:
     """Which trials workers are at, and how far each has come in simulated time and calls."""
-    storage.check_job(job_id)
-    return [RunningTrial.of(attempt) for attempt in storage.running_attempts(job_id)]
+    storage.jobs.check(job_id)
+    return [RunningTrial.of(attempt) for attempt in storage.attempts.running(job_id)]
 
 
 @router.get(
@@ -117,9 +117,9 @@ def get_trial(
     whole: _Whole = False,
 ) -> TrialDetail:
     """One trial with the finish times of the ranks, the loads of the links, and all attempts."""
-    storage.check_job(job_id)
-    trial = storage.get_trial(job_id, number)
-    return TrialDetail.of_attempts(trial, storage.trial_attempts(job_id, number), whole=whole)
+    storage.jobs.check(job_id)
+    trial = storage.trials.get(job_id, number)
+    return TrialDetail.of_attempts(trial, storage.attempts.of_trial(job_id, number), whole=whole)
 
 
 @router.post(

@@ -16,7 +16,7 @@ from service.trials.summary import MOST_LISTED, Summary, listed, summarize
 from storage.errors import Conflict
 from storage.networks import ProjectNetworks
 from storage.records import FINAL_TRIAL_STATES, Outcome, Trial
-from storage.storage import Storage
+from storage.view import StorageView
 from workers.evaluator import outcome_of
 from workers.simulator_client import Simulator, engine_in_use, simulator_version
 from workers.tuning_problem import TuningProblem, TuningProblems
@@ -91,7 +91,7 @@ class Replay(BaseModel):
     summary: Summary | None = Field(description="Both in a few numbers, however many.")
 
 
-def replay(storage: Storage, job_id: str, number: int, *, whole: bool = False) -> Replay:
+def replay(storage: StorageView, job_id: str, number: int, *, whole: bool = False) -> Replay:
     """Evaluate a trial again; nothing of it is stored.
 
     Args:
@@ -106,7 +106,7 @@ def replay(storage: Storage, job_id: str, number: int, *, whole: bool = False) -
         ProblemError: 429, another replay is under way in this process.
         SimulatorError: The simulator does not start.
     """
-    job, trial = storage.get_job(job_id), storage.get_trial(job_id, number)
+    job, trial = storage.jobs.get(job_id), storage.trials.get(job_id, number)
     if trial.state not in FINAL_TRIAL_STATES or trial.state == "cancelled":
         raise Conflict(f"trial {number} is {trial.state}; only one with an outcome is replayed")
     if job.spec.get("external") == "measurements":
@@ -125,7 +125,7 @@ def replay(storage: Storage, job_id: str, number: int, *, whole: bool = False) -
         _one_at_a_time.release()
 
 
-def _evaluated(storage: Storage, trial: Trial) -> Outcome:
+def _evaluated(storage: StorageView, trial: Trial) -> Outcome:
     tuning = TuningProblems(storage).of(trial.job_id)
     try:
         return _simulated(storage, tuning, trial)
@@ -133,14 +133,14 @@ def _evaluated(storage: Storage, trial: Trial) -> Outcome:
         return Outcome(status="infeasible", reason={"kind": "infeasible", "message": str(error)})
 
 
-def _simulated(storage: Storage, tuning: TuningProblem, trial: Trial) -> Outcome:
+def _simulated(storage: StorageView, tuning: TuningProblem, trial: Trial) -> Outcome:
     resolved = resolve(
         Configuration.from_json(trial.configuration),
         tuning.machine_of(trial),
         tuning.ranks,
         collectives=tuning.calls,
         traffic=tuning.traffic,
-        cache=ProjectNetworks(storage, tuning.project),
+        cache=ProjectNetworks(storage.networks, tuning.project),
     )
     limits = tuning.limits_of(trial)
     with Simulator(tuning.replayed(trial).paths) as simulator:

@@ -63,10 +63,10 @@ def test_a_late_broker_and_a_rolling_restart_lose_and_double_nothing(
         again = start("api", "--port", "0", ready="serving http://")
         ended = hamtune.json("watch", submitted["id"], "--server", again.url)
         trials = hamtune.trials(ended["id"], again.url)
-        events = storage.events_after(0, job_id=ended["id"])
+        events = storage.events.after(0, job_id=ended["id"])
         for running in (second, replacement, again):
             end(running)
-        assert storage.living_processes() == []
+        assert storage.processes.living() == []
 
     assert ended["state"] == "completed"
     assert trials == embedded.trials(expected["job"]["id"])
@@ -99,7 +99,7 @@ def test_who_does_not_fit_refuses_to_serve(
     database = create_database()
     storage = Storage.open(database, str(hamtune.directory / "unused"))
     storage.upgrade()
-    storage.register_process("elsewhere", "api", version="9.9", contract=CONTRACT + 1)
+    storage.processes.register("elsewhere", "api", version="9.9", contract=CONTRACT + 1)
     with storage._database.writing() as session:  # it lives as long as the test
         session.execute(text("UPDATE processes SET heard_at = heard_at + 86400"))
     hamtune.environment = {
@@ -117,7 +117,7 @@ def test_who_does_not_fit_refuses_to_serve(
 def wait_for(storage: Storage, job_id: str, count: int) -> None:
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
-        counts = storage.trial_counts([job_id])[job_id]
+        counts = storage.trials.counts([job_id])[job_id]
         if sum(counts.finished.values()) >= count:
             return
         time.sleep(0.05)

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from typing import Any
 
 from searchspace.job import load_job
-from storage.project_storage import ProjectStorage
 from storage.records import Job
 from storage.storage import Storage
 from tests.cli.conftest import Hamtune
@@ -40,8 +39,8 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
         }
         changes["cutoff_factor"] = None  # with cutoffs the search waits for the baselines
         spec = load_job({**job, **changes, **more})
-        storage.add_project(project)
-        return ProjectStorage.of(storage, project).create_job(
+        storage.projects.add(project)
+        return storage.of_project(project).jobs.create(
             name=spec.name, spec=spec.canonical(), seed=seed, concurrency=spec.concurrency
         )
 
@@ -49,10 +48,10 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
     small = submit("modest", 8, 4, batch=16)
 
     def asked(one: Job) -> int:
-        return len(storage.list_trials(one.id))
+        return len(storage.trials.of_job(one.id))
 
     def is_asked_whole(one: Job) -> bool:
-        space = storage.get_job(one.id).space
+        space = storage.jobs.get(one.id).space
         return space is not None and asked(one) == 8 + len(space["baselines"])
 
     with ExitStack() as processes:
@@ -63,14 +62,14 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
             time.sleep(0.1)
         evaluating = ("worker", "--concurrency", "1", "--queues", "evaluate")
         processes.enter_context(hamtune.running(*evaluating))
-        while storage.get_job(small.id).state != "completed":
+        while storage.jobs.get(small.id).state != "completed":
             time.sleep(0.1)
         shown = hamtune.json("jobs")
-    ended = storage.get_job(small.id).finished_at
+    ended = storage.jobs.get(small.id).finished_at
     assert ended is not None
 
     evaluated = [
-        [t for t in storage.list_trials(one.id) if t.started_at is not None and not t.cached]
+        [t for t in storage.trials.of_job(one.id) if t.started_at is not None and not t.cached]
         for one in (*many, small)
     ]
     *theirs, ours = evaluated
@@ -83,6 +82,6 @@ def test_a_small_job_does_not_wait_for_the_many_of_another_project(
     by_id = {one["id"]: one for one in shown}
     assert by_id[small.id]["state"] == "completed"
     used = {one["name"]: one["used"] for one in hamtune.json("projects", "list")}
-    assert used["modest"]["trials"] == len(storage.list_trials(small.id))
+    assert used["modest"]["trials"] == len(storage.trials.of_job(small.id))
     assert used["modest"]["jobs"] == used["default"]["trials"] == 0
     storage.close()

@@ -112,11 +112,11 @@ def test_they_expire(hamtune: Hamtune, ended: str) -> None:
     assert hamtune.json("expire", "--jobs", "0d") == expired
     storage = Storage.open(settings.database_url, settings.artifacts_url)
     try:
-        (job,) = storage.list_jobs(deleted="only").items
+        (job,) = storage.jobs.page(deleted="only").items
         assert job.restorable_until is not None
         assert empty(storage, job.restorable_until - 1.0) == 0
-        storage.restore_job(ended)
-        storage.trash_job(ended, 0.0)
+        storage.trash.restore(ended)
+        storage.trash.put(ended, 0.0)
     finally:
         storage.close()
     assert hamtune.json("expire", "--dry-run")["deleted"] == [ended]

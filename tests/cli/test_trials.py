@@ -26,11 +26,11 @@ def data(tmp_path: Path) -> Path:
     """A data directory with a job of one trial."""
     with Runtime(Settings.under(tmp_path), run=False) as runtime:
         storage = runtime.storage
-        job = storage.create_job(name="cg-16", spec=load_job(SPEC).canonical(), seed=1)
-        leased = storage.acquire_lease("test", 60.0, job.id)
+        job = storage.jobs.create(name="cg-16", spec=load_job(SPEC).canonical(), seed=1)
+        leased = storage.leases.acquire("test", 60.0, job.id)
         assert leased is not None
         configuration = Configuration({"topology": "random", "topology_seed": 1})
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job.id,
             leased.lease_token,
             number=1,
@@ -41,7 +41,7 @@ def data(tmp_path: Path) -> Path:
             technique="PureRandom",
             cutoff=None,
         )
-        storage.settle_trial(trial.id, leased.lease_token, Outcome(status="completed", value=0.25))
+        storage.trials.settle(trial.id, leased.lease_token, Outcome(status="completed", value=0.25))
     return tmp_path
 
 

@@ -151,12 +151,12 @@ def test_the_database_is_who_it_says(tmp_path: Path, ours: Authority, others: Au
     with TlsPostgreSQL(ours) as server:
         storage = Storage.open(server.verified(ours), str(tmp_path / "artifacts"))
         storage.upgrade()
-        assert storage.create_job(name="j", spec={}, seed=1).state == "queued"
+        assert storage.jobs.create(name="j", spec={}, seed=1).state == "queued"
         storage.close()
         for url in (server.verified(others), f"{server.url}?sslmode=disable"):
             stranger = Storage.open(url, str(tmp_path / "artifacts"))
             with pytest.raises(Unavailable):
-                stranger.list_jobs()
+                stranger.jobs.page()
             stranger.close()
 
 

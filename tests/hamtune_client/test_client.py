@@ -189,12 +189,12 @@ def test_files_of_a_program_are_listed_and_read(
         content.size = 3
         tar.addfile(content, io.BytesIO(b"VE="))
     storage = runtime.storage
-    kept = {"sha256": storage.put_artifact(archive), "left_out": []}
+    kept = {"sha256": storage.artifacts.put(archive), "left_out": []}
     kept["files"] = [{"path": "out/result one.txt", "bytes": 3}]
-    application = storage.add_source_application(name="solver", key="solver", recipe={}, ranks=4)
-    assert storage.claim_capture(application.id, "worker", silence_seconds=1.0)
-    storage.report_capture(application.id, "worker", output_files=kept)
-    storage.set_job_application(job.id, application.id)
+    application = storage.applications.add_source(name="solver", key="solver", recipe={}, ranks=4)
+    assert storage.applications.claim_capture(application.id, "worker", silence_seconds=1.0)
+    storage.applications.report_capture(application.id, "worker", output_files=kept)
+    storage.jobs.set_application(job.id, application.id)
 
     assert job.files() == {"out/result one.txt": 3}
     assert job.file("out/result one.txt") == b"VE="
@@ -271,7 +271,7 @@ def test_a_broken_connection_creates_one_job_only(runtime: Runtime, storage: Sto
 
     with Client("http://localhost", transport=Breaking()) as client:
         client.submit(SPEC)
-    assert len(storage.list_jobs().items) == 1
+    assert len(storage.jobs.page().items) == 1
 
 
 def test_a_service_that_is_away_is_said() -> None:

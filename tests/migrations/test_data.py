@@ -132,9 +132,9 @@ def test_what_was_there_is_found_by_the_repositories(
     url = database.engine.url.render_as_string(hide_password=False)
     storage = Storage.open(url, str(tmp_path / "artifacts"))
     storage.upgrade()
-    job = storage.get_job(rows["jobs"]["id"])
+    job = storage.jobs.get(rows["jobs"]["id"])
     assert (job.project, job.owner, job.spec) == ("default", None, rows["jobs"]["spec"])
-    assert storage.get_application(rows["applications"]["id"]).state == "ready"
-    assert storage.get_machine(rows["machines"]["id"]).project == "default"
-    assert [event.job_id for event in storage.events_after(0)] == [rows["events"]["job_id"]]
+    assert storage.applications.get(rows["applications"]["id"]).state == "ready"
+    assert storage.machines.get(rows["machines"]["id"]).project == "default"
+    assert [event.job_id for event in storage.events.after(0)] == [rows["events"]["job_id"]]
     storage.close()

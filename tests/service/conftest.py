@@ -95,15 +95,15 @@ def add_trials(storage: Storage) -> Callable[..., None]:
         baselines: tuple[str, ...] = (),
         truncated: bool = False,
     ) -> None:
-        job = storage.acquire_lease("test", 600.0, job_id)
+        job = storage.leases.acquire("test", 600.0, job_id)
         assert job is not None
         if job.state == "queued":
-            storage.transition(job_id, "running", token=job.lease_token)
+            storage.jobs.transition(job_id, "running", token=job.lease_token)
         for number, outcome in enumerate(outcomes, start=1):
             label = baselines[number - 1] if number <= len(baselines) else None
             # The space of the standard job has the torus, but not the mesh.
             configuration = Configuration({"topology": "random", "topology_seed": number})
-            trial = storage.propose_trial(
+            trial = storage.trials.propose(
                 job_id,
                 job.lease_token,
                 number=number,
@@ -116,23 +116,23 @@ def add_trials(storage: Storage) -> Callable[..., None]:
                 cutoff=None,
             )
             if outcome is not None:
-                storage.settle_trial(trial.id, job.lease_token, outcome)
-        storage.release_lease(job_id, job.lease_token)
+                storage.trials.settle(trial.id, job.lease_token, outcome)
+        storage.leases.release(job_id, job.lease_token)
 
     return add
 
 
 def expecting(storage: Storage, job_id: str) -> str:
     """Have a job run, whose search has had two models."""
-    leased = storage.acquire_lease("test", 600.0, job_id)
+    leased = storage.leases.acquire("test", 600.0, job_id)
     assert leased is not None
-    storage.transition(job_id, "running", token=leased.lease_token)
+    storage.jobs.transition(job_id, "running", token=leased.lease_token)
     proposals = [
         Proposal(number=n, kind="search", configuration={}, configuration_sha256=f"{n:064x}")
         for n in (1, 2)
     ]
     outlooks = [OutlookPoint(1, 0.8, 0.05), OutlookPoint(2, 0.1, 0.002)]
-    storage.propose_trials(job_id, leased.lease_token, proposals, outlooks)
+    storage.trials.propose_several(job_id, leased.lease_token, proposals, outlooks)
     return job_id
 
 

@@ -22,9 +22,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 def seed(database_url: str, storage: Storage, spec: dict[str, Any], trials: int) -> str:
     """A completed job with trials of all kinds, the first a baseline outside the space; its id."""
-    job = storage.create_job(name=str(spec["name"]), spec=spec, seed=1)
+    job = storage.jobs.create(name=str(spec["name"]), spec=spec, seed=1)
     for state in ("preparing", "running", "completed"):
-        storage.transition(job.id, state)
+        storage.jobs.transition(job.id, state)
     draw = random.Random(trials)
     rows = [_row(draw, job.id, number, job.created_at) for number in range(1, trials + 1)]
     with create_engine(database_url).begin() as connection:

@@ -92,7 +92,7 @@ def test_an_application_of_an_earlier_version_says_whether_it_is_truncated(
         for one in ids:
             forget_truncated(storage, one)
         assert [answer["summary"]["truncated"] for answer in ask()] == [False, True, True]
-        kept = [storage.get_application(one).summary["truncated"] for one in ids]
+        kept = [storage.applications.get(one).summary["truncated"] for one in ids]
         assert kept == [False, True, True]
     forget_truncated(storage, ids[1])
     again = client.post(URL, content=short.read_bytes(), headers=RAW)
@@ -226,7 +226,7 @@ def test_a_trace_is_stored_under_its_hash(
     assert application["kind"] == "trace"
     assert application["ranks"] == 2
     assert application["summary"]
-    stored = runtime.storage.artifact_path(application["trace_sha256"])
+    stored = runtime.storage.artifacts.path(application["trace_sha256"])
     assert stored.read_bytes() == trace.read_bytes()
     assert client.get(response.headers["location"]).json() == application
 
@@ -251,7 +251,7 @@ def test_the_same_trace_is_stored_once(client: TestClient, trace: Path) -> None:
 
 def test_applications_are_listed_by_pages(client: TestClient, runtime: Runtime) -> None:
     for number in range(5):
-        runtime.storage.add_application(
+        runtime.storage.applications.add(
             name=f"app{number}",
             kind="builtin",
             key=f"key{number}",

@@ -30,7 +30,7 @@ def test_a_finished_job_tells_its_story_and_ends(
     client: TestClient, storage: Storage, create_job: Callable[..., str]
 ) -> None:
     job_id = create_job()
-    storage.append_event(job_id, "message", {"text": "zwei\nZeilen"})
+    storage.events.append(job_id, "message", {"text": "zwei\nZeilen"})
     client.post(f"{URL}/{job_id}/cancel")
 
     def story(after: str = "", headers: dict[str, str] | None = None) -> list[dict[str, Any]]:

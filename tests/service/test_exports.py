@@ -30,7 +30,7 @@ def job_with_best(
         headers={"Content-Type": "application/octet-stream"},
     ).json()
     job_id = create_job(application={"id": application["id"]})
-    storage.set_job_prepared(job_id, application_id=application["id"], space={"size": 4})
+    storage.jobs.set_prepared(job_id, application_id=application["id"], space={"size": 4})
     result = {"rank_finish_times": [[1.0, 1.0]], "link_loads": [[8, 8]] * 32}
     add_trials(job_id, Outcome(status="completed", value=1.0, result=result))
     return job_id
@@ -41,11 +41,11 @@ def settle(storage: Storage, job_with_best: str) -> Callable[[Outcome], int]:
     """Gives that job one more trial, which has the outcome told; answers its number."""
 
     def add(outcome: Outcome) -> int:
-        job = storage.acquire_lease("test", 600.0, job_with_best)
+        job = storage.leases.acquire("test", 600.0, job_with_best)
         assert job is not None
-        number = 1 + len(storage.list_trials(job_with_best))
+        number = 1 + len(storage.trials.of_job(job_with_best))
         configuration = Configuration({"topology": "random", "topology_seed": number})
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job_with_best,
             job.lease_token,
             number=number,
@@ -56,8 +56,8 @@ def settle(storage: Storage, job_with_best: str) -> Callable[[Outcome], int]:
             technique="PureRandom",
             cutoff=None,
         )
-        storage.settle_trial(trial.id, job.lease_token, outcome)
-        storage.release_lease(job_with_best, job.lease_token)
+        storage.trials.settle(trial.id, job.lease_token, outcome)
+        storage.leases.release(job_with_best, job.lease_token)
         return number
 
     return add

@@ -122,8 +122,8 @@ def test_no_network_is_built_for_an_answer_that_its_job_does_not_keep(
     found = priced(storage, job)
     assert (found.unpriced, found.obstacle) == (1, "its network is not kept")
 
-    machine = load_job(storage.get_job(job).spec).described_machine
-    network_of(chosen, machine, cache=ProjectNetworks(storage, "default"))
+    machine = load_job(storage.jobs.get(job).spec).described_machine
+    network_of(chosen, machine, cache=ProjectNetworks(storage.networks, "default"))
     found = priced(storage, job)
     assert (found.unpriced, found.obstacle) == (0, None)
     assert found.networks[0].cables == 32
@@ -132,14 +132,14 @@ def test_no_network_is_built_for_an_answer_that_its_job_does_not_keep(
 def settle(storage: Storage, job_id: str, values: Mapping[str, Any], seconds: float) -> None:
     """Give a job a completed trial, as a coordinator would."""
     configuration = Configuration(values)
-    job = storage.acquire_lease("test", 600.0, job_id)
+    job = storage.leases.acquire("test", 600.0, job_id)
     assert job is not None
     if job.state == "queued":
-        storage.transition(job_id, "running", token=job.lease_token)
-    trial = storage.propose_trial(
+        storage.jobs.transition(job_id, "running", token=job.lease_token)
+    trial = storage.trials.propose(
         job_id,
         job.lease_token,
-        number=len(storage.list_trials(job_id)) + 1,
+        number=len(storage.trials.of_job(job_id)) + 1,
         kind="search",
         label=None,
         inside=True,
@@ -148,8 +148,8 @@ def settle(storage: Storage, job_id: str, values: Mapping[str, Any], seconds: fl
         technique="Surrogate",
         cutoff=None,
     )
-    storage.settle_trial(trial.id, job.lease_token, Outcome(status="completed", value=seconds))
-    storage.release_lease(job_id, job.lease_token)
+    storage.trials.settle(trial.id, job.lease_token, Outcome(status="completed", value=seconds))
+    storage.leases.release(job_id, job.lease_token)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_the_specification_of_a_new_job_says_its_network_model(
 def test_a_clone_of_an_older_job_keeps_its_network_model(
     client: TestClient, storage: Storage, spec: dict[str, Any]
 ) -> None:
-    older = storage.create_job(name="older", spec=spec, seed=1)
+    older = storage.jobs.create(name="older", spec=spec, seed=1)
     clone = f"{URL}/{older.id}/clone"
     assert client.post(clone).json()["spec"]["machine"]["network"] == "fluid"
     changes = {"machine": {"network": "auto"}}
@@ -115,7 +115,7 @@ def test_a_clone_of_an_older_job_keeps_its_network_model(
 def test_a_network_model_that_a_clone_clears_is_that_of_new_jobs(
     client: TestClient, storage: Storage, spec: dict[str, Any]
 ) -> None:
-    older = storage.create_job(name="older", spec=spec, seed=1)
+    older = storage.jobs.create(name="older", spec=spec, seed=1)
     cleared = {"machine": {"network": None}}
     clone = client.post(f"{URL}/{older.id}/clone", json=cleared).json()
     assert clone["spec"]["machine"]["network"] == load_new_job(spec).described_machine.network
@@ -308,7 +308,7 @@ def put_in_state(storage: Storage, job_id: str, state: JobState) -> None:
         "cancelled": ("cancelled",),
     }
     for step in paths[state]:
-        storage.transition(job_id, step)
+        storage.jobs.transition(job_id, step)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_length_that_lies_does_not_help(server: Server) -> None:
 
 def test_sigterm_ends_event_streams_and_the_server(server: Server, tmp_path: Path) -> None:
     storage = Storage.open(f"sqlite:///{tmp_path}/hamtune.db", str(tmp_path / "artifacts"))
-    job = storage.create_job(name="test", spec={}, seed=1)
+    job = storage.jobs.create(name="test", spec={}, seed=1)
     with urllib.request.urlopen(
         f"{server.url}/api/v1/jobs/{job.id}/events", timeout=SECONDS
     ) as stream:
@@ -107,7 +107,7 @@ def test_sigterm_ends_event_streams_and_the_server(server: Server, tmp_path: Pat
             if line.startswith(b"data: "):
                 break
         # An event that comes later arrives without being asked for.
-        storage.append_event(job.id, "message", {"text": "hello"})
+        storage.events.append(job.id, "message", {"text": "hello"})
         for line in lines:
             if line.startswith(b"data: "):
                 assert json.loads(line[6:])["data"] == {"text": "hello"}

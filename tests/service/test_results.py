@@ -29,7 +29,7 @@ def prepared(
 
     def create(**changes: Any) -> str:
         job_id = create_job(application={"id": application["id"]}, **changes)
-        storage.set_job_prepared(job_id, application_id=application["id"], space={"size": 4})
+        storage.jobs.set_prepared(job_id, application_id=application["id"], space={"size": 4})
         return job_id
 
     return create
@@ -105,22 +105,22 @@ def test_the_best_by_packets_stands_beside_what_fluid_says(
     job_id = prepared(machine={**MACHINE, "network": "auto"})
     add_trials(job_id, completed(4.0), completed(3.0))
     slow = Outcome(status="failed", reason={"kind": "wall", "message": "stopped after 60 s"})
-    job = storage.acquire_lease("test", 600.0, job_id)
+    job = storage.leases.acquire("test", 600.0, job_id)
     assert job is not None
     for number, again, outcome in ((3, 2, completed(1.0)), (4, 1, slow)):
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job_id,
             job.lease_token,
             number=number,
             kind="comparison",
             label=None,
             inside=False,
-            configuration=(repeated := storage.get_trial(job_id, again)).configuration,
+            configuration=(repeated := storage.trials.get(job_id, again)).configuration,
             configuration_sha256=repeated.configuration_sha256,
             technique=None,
             cutoff=None,
         )
-        storage.settle_trial(trial.id, job.lease_token, outcome)
+        storage.trials.settle(trial.id, job.lease_token, outcome)
 
     best = client.get(f"{URL}/{job_id}/best").json()
     assert (best["trial"], best["value"], best["network"]) == (2, 3.0, "packets")

@@ -33,19 +33,19 @@ def things(runtime: Runtime, folder: Path) -> dict[str, Any]:
     storage = runtime.storage
     trace = folder / "pair.ht"
     write_pair(trace)
-    application = storage.add_application(
-        name="pair", kind="trace", key="trace:1", trace_sha256=storage.put_artifact(trace), ranks=2,
-        summary={},
+    application = storage.applications.add(
+        name="pair", kind="trace", key="trace:1", trace_sha256=storage.artifacts.put(trace),
+        ranks=2, summary={},
     )  # fmt: skip
-    job = storage.create_job(name="j", spec=SPEC, seed=1, application_id=application.id)
-    storage.transition(job.id, "cancelled")
-    key = storage.add_key(
+    job = storage.jobs.create(name="j", spec=SPEC, seed=1, application_id=application.id)
+    storage.jobs.transition(job.id, "cancelled")
+    key = storage.keys.add(
         name="k", role="viewer", scopes=(), sha256="0" * 64, expires_at=None, created_by="t"
     )
     return {
         "job_id": job.id,
         "application_id": application.id,
-        "machine_id": storage.add_machine(name="m", description={"nodes": 4}).id,
+        "machine_id": storage.machines.add(name="m", description={"nodes": 4}).id,
         "key_id": key.id,
     }
 

@@ -20,10 +20,10 @@ def take(storage: Storage) -> Callable[[str], int]:
     """Prepares a job and has it run, as a coordinator would; the token of its lease."""
 
     def run(job_id: str) -> int:
-        job = storage.acquire_lease("test", 600.0, job_id)
+        job = storage.leases.acquire("test", 600.0, job_id)
         assert job is not None
         prepare(storage, job_id)
-        storage.transition(job_id, "running", token=job.lease_token)
+        storage.jobs.transition(job_id, "running", token=job.lease_token)
         return job.lease_token
 
     return run
@@ -43,7 +43,7 @@ def measuring(create_job: Callable[..., str], take: Callable[[str], int], storag
     job_id = create_job(external="measurements", batch=2)
     token = take(job_id)
     for number in (1, 2):
-        storage.propose_trial(
+        storage.trials.propose(
             job_id, token, number=number, kind="search", label=None, configuration=POINT,
             configuration_sha256=str(number) * 64, technique="PureRandom", cutoff=2.0,
         )  # fmt: skip

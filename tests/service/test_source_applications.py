@@ -114,8 +114,8 @@ def test_logs_can_be_read_from_where_they_were_left(client: TestClient, runtime:
     application = client.post(URL, files=files, data=TREE).json()["id"]
     assert client.get(f"{URL}/{application}/logs/build").text == ""
     storage = runtime.storage
-    assert storage.claim_capture(application, "worker", silence_seconds=60)
-    assert storage.report_capture(application, "worker", build_log="$ make\ndone\n")
+    assert storage.applications.claim_capture(application, "worker", silence_seconds=60)
+    assert storage.applications.report_capture(application, "worker", build_log="$ make\ndone\n")
     assert client.get(f"{URL}/{application}/logs/build").text == "$ make\ndone\n"
     assert client.get(f"{URL}/{application}/logs/build?offset=7").text == "done\n"
     assert client.get(f"{URL}/{application}").json()["state"] == "capturing"
@@ -134,10 +134,10 @@ def test_files_that_runs_left_can_be_listed_and_read(
     (tmp_path / "out").mkdir()
     (tmp_path / "out/a b.html").write_text("<script>")
     left = pack_left(tmp_path, {}, tmp_path.parent / "left.tar.gz")
-    storage.set_job_application(job["id"], application)
-    assert storage.claim_capture(application, "worker", silence_seconds=60)
-    kept = {"sha256": storage.put_artifact(left.archive), **left.listing()}
-    assert storage.report_capture(application, "worker", output_files=kept)
+    storage.jobs.set_application(job["id"], application)
+    assert storage.applications.claim_capture(application, "worker", silence_seconds=60)
+    kept = {"sha256": storage.artifacts.put(left.archive), **left.listing()}
+    assert storage.applications.report_capture(application, "worker", output_files=kept)
 
     for place in (f"{URL}/{application}", f"/api/v1/jobs/{job['id']}"):
         listing = client.get(f"{place}/files").json()
@@ -148,7 +148,7 @@ def test_files_that_runs_left_can_be_listed_and_read(
         assert answer.headers["content-disposition"].startswith("attachment;")
         for missing in ("out", "../left.tar.gz", "%2e%2e/left.tar.gz", "/etc/passwd"):
             assert client.get(f"{place}/files/{missing}").status_code == 404
-    assert not storage.unreferenced_artifacts()
+    assert not storage.retention.unreferenced_artifacts()
 
 
 def test_how_far_a_capture_is_shows_on_application_and_job(
@@ -158,16 +158,16 @@ def test_how_far_a_capture_is_shows_on_application_and_job(
     files = {"source": ("program.zip", source_tree())}
     application = client.post(URL, files=files, data=TREE).json()["id"]
     job = client.post("/api/v1/jobs", json={**spec, "application": {"id": application}}).json()
-    storage.transition(job["id"], "preparing")
+    storage.jobs.transition(job["id"], "preparing")
     progress = {
         "run": 2, "runs": 3, "operations": 1234, "ranks_ended": 5, "ranks": 8,
         "simulated_seconds": 0.5,
     }  # fmt: skip
-    assert storage.claim_capture(application, "worker", silence_seconds=60)
-    assert storage.report_capture(application, "worker", capture_progress=progress)
+    assert storage.applications.claim_capture(application, "worker", silence_seconds=60)
+    assert storage.applications.report_capture(application, "worker", capture_progress=progress)
     assert client.get(f"{URL}/{application}").json()["capture_progress"] == progress
     assert client.get(f"/api/v1/jobs/{job['id']}").json()["progress"]["capture"] == progress
-    assert storage.report_capture(application, "worker", state="failed", error="no")
+    assert storage.applications.report_capture(application, "worker", state="failed", error="no")
     assert client.get(f"{URL}/{application}").json()["capture_progress"] is None
 
 
@@ -184,8 +184,8 @@ def test_a_job_shows_the_logs_of_its_application(
     files = {"source": ("program.zip", source_tree())}
     application = client.post(URL, files=files, data=TREE).json()["id"]
     job = client.post("/api/v1/jobs", json={**spec, "application": {"id": application}}).json()
-    runtime.storage.claim_capture(application, "worker", silence_seconds=60)
-    runtime.storage.report_capture(application, "worker", run_log="$ main\n")
+    runtime.storage.applications.claim_capture(application, "worker", silence_seconds=60)
+    runtime.storage.applications.report_capture(application, "worker", run_log="$ main\n")
     assert client.get(f"/api/v1/jobs/{job['id']}/logs/run").text == "$ main\n"
     builtin = client.post("/api/v1/jobs", json=spec).json()
     assert client.get(f"/api/v1/jobs/{builtin['id']}/logs/run").status_code == 404

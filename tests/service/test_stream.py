@@ -9,7 +9,9 @@ import pytest
 from service.events.feed import EventFeed
 from service.events.stream import stream
 from storage.errors import Unavailable
+from storage.events import Events
 from storage.records import Event
+from storage.scopes import EveryProject
 from storage.storage import Storage
 
 SECONDS = 300.0
@@ -25,7 +27,7 @@ def storage(tmp_path: Path) -> Iterator[Storage]:
 
 
 def job_in(storage: Storage) -> str:
-    return storage.create_job(name="test", spec={}, seed=1).id
+    return storage.jobs.create(name="test", spec={}, seed=1).id
 
 
 def parse(chunk: bytes) -> list[dict[str, Any]]:
@@ -46,10 +48,10 @@ async def read(chunks: AsyncIterator[bytes], count: int) -> list[dict[str, Any]]
 
 def test_an_event_carries_its_id_and_kind(storage: Storage) -> None:
     job = job_in(storage)
-    storage.transition(job, "cancelled")
+    storage.jobs.transition(job, "cancelled")
 
     async def watch() -> list[bytes]:
-        return [chunk async for chunk in stream(storage, EventFeed(), job, 0)]
+        return [chunk async for chunk in stream(storage, EventFeed(lambda: storage), job, 0)]
 
     retry, both = asyncio.run(watch())
     assert retry.startswith(b"retry: ")
@@ -66,7 +68,7 @@ def test_an_event_carries_its_id_and_kind(storage: Storage) -> None:
 
 def test_a_watcher_that_comes_back_sees_every_event_once_and_in_order(storage: Storage) -> None:
     job, other = job_in(storage), job_in(storage)
-    feed = EventFeed()
+    feed = EventFeed(lambda: storage)
 
     async def watch() -> list[Any]:
         seen: list[Any] = []
@@ -74,8 +76,8 @@ def test_a_watcher_that_comes_back_sees_every_event_once_and_in_order(storage: S
         for visit in range(4):
             chunks = stream(storage, feed, job, cursor)
             for number in range(3):
-                storage.append_event(other, "message", {"noise": number})
-                storage.append_event(job, "message", {"number": 3 * visit + number})
+                storage.events.append(other, "message", {"noise": number})
+                storage.events.append(job, "message", {"number": 3 * visit + number})
             # The first visit also sees that the job was created.
             for event in await read(chunks, 4 if visit == 0 else 3):
                 seen.append(event["data"].get("number"))
@@ -88,7 +90,7 @@ def test_a_watcher_that_comes_back_sees_every_event_once_and_in_order(storage: S
 
 def test_events_reach_all_watchers_as_they_come_and_the_end_ends_them(storage: Storage) -> None:
     job = job_in(storage)
-    feed = EventFeed()
+    feed = EventFeed(lambda: storage)
 
     async def collect() -> list[int]:
         return [
@@ -97,9 +99,9 @@ def test_events_reach_all_watchers_as_they_come_and_the_end_ends_them(storage: S
 
     async def act() -> None:
         for number in range(20):
-            storage.append_event(job, "message", {"number": number})
+            storage.events.append(job, "message", {"number": number})
             await asyncio.sleep(0.01)
-        storage.transition(job, "cancelled")
+        storage.jobs.transition(job, "cancelled")
 
     async def watch() -> list[list[int]]:
         *seen, _ = await asyncio.wait_for(
@@ -108,7 +110,7 @@ def test_events_reach_all_watchers_as_they_come_and_the_end_ends_them(storage: S
         return seen
 
     seen = asyncio.run(watch())
-    expected = [event.id for event in storage.events_after(0, job_id=job)]
+    expected = [event.id for event in storage.events.after(0, job_id=job)]
     assert len(expected) == 22
     assert seen == [expected] * 20
 
@@ -117,7 +119,9 @@ def test_silence_is_broken_by_comments(storage: Storage) -> None:
     job = job_in(storage)
 
     async def watch() -> bytes:
-        chunks = stream(storage, EventFeed(), job, storage.last_event_id(), heartbeat=0.01)
+        chunks = stream(
+            storage, EventFeed(lambda: storage), job, storage.events.last_id(), heartbeat=0.01
+        )
         await anext(chunks)
         comment = await asyncio.wait_for(anext(chunks), SECONDS)
         await chunks.aclose()
@@ -128,7 +132,7 @@ def test_silence_is_broken_by_comments(storage: Storage) -> None:
 
 def test_closing_the_feed_ends_the_stream(storage: Storage) -> None:
     job = job_in(storage)
-    feed = EventFeed()
+    feed = EventFeed(lambda: storage)
 
     async def watch() -> None:
         chunks = stream(storage, feed, job, 0)
@@ -145,7 +149,9 @@ def test_a_watcher_who_may_not_watch_any_more_is_sent_off(storage: Storage) -> N
     may = [True, True, False]
 
     async def watch() -> list[dict[str, Any]]:
-        chunks = stream(storage, EventFeed(), job, 0, may_stay=lambda: may.pop(0), admission=0.01)
+        chunks = stream(
+            storage, EventFeed(lambda: storage), job, 0, may_stay=lambda: may.pop(0), admission=0.01
+        )
         return [event async for chunk in chunks for event in parse(chunk)]
 
     assert len(asyncio.run(asyncio.wait_for(watch(), SECONDS))) == 1
@@ -154,12 +160,12 @@ def test_a_watcher_who_may_not_watch_any_more_is_sent_off(storage: Storage) -> N
 
 def test_deleting_the_job_ends_the_stream(storage: Storage) -> None:
     job = job_in(storage)
-    storage.transition(job, "paused")
+    storage.jobs.transition(job, "paused")
 
     async def watch() -> list[dict[str, Any]]:
-        chunks = stream(storage, EventFeed(), job, 0)
+        chunks = stream(storage, EventFeed(lambda: storage), job, 0)
         await read(chunks, 2)
-        storage.delete_job(job)
+        storage.trash.delete(job)
         return [event async for event in _events(chunks)]
 
     (last,) = asyncio.run(watch())
@@ -174,17 +180,18 @@ def test_watchers_of_a_job_share_what_is_read(
     job, other = job_in(storage), job_in(storage)
     reads: list[str | None] = []
 
-    class Counted(Storage):
-        """The storage, which notes who is read."""
+    class Counted(Events):
+        """The event log, which notes who is read."""
 
-        def events_after(
+        def after(
             self, cursor: int, *, job_id: str | None = None, limit: int = 1000
         ) -> list[Event]:
             reads.append(job_id)
-            return super().events_after(cursor, job_id=job_id, limit=limit)
+            return super().after(cursor, job_id=job_id, limit=limit)
 
-    counted = Counted(storage._database, storage._artifacts)
-    feed = EventFeed()
+    counted = Storage(storage._database, storage.artifacts)
+    counted.events = Counted(storage._database, EveryProject(storage._database))
+    feed = EventFeed(lambda: counted)
 
     async def collect() -> list[int]:
         return [
@@ -193,10 +200,10 @@ def test_watchers_of_a_job_share_what_is_read(
 
     async def act() -> None:
         for number in range(40):
-            storage.append_event(other, "message", {"number": number})
-            storage.append_event(job, "message", {"number": number})
+            storage.events.append(other, "message", {"number": number})
+            storage.events.append(job, "message", {"number": number})
             await asyncio.sleep(0.005)
-        storage.transition(job, "cancelled")
+        storage.jobs.transition(job, "cancelled")
 
     async def watch() -> list[list[int]]:
         both = asyncio.gather(*(collect() for _ in range(5)), act())
@@ -204,7 +211,7 @@ def test_watchers_of_a_job_share_what_is_read(
         return seen
 
     seen = asyncio.run(watch())
-    assert seen == [[event.id for event in storage.events_after(0, job_id=job)]] * 5
+    assert seen == [[event.id for event in storage.events.after(0, job_id=job)]] * 5
     # At the start, where the poller has found its place, and at the end of the job.
     assert reads.count(job) <= 5 * 6
 
@@ -215,14 +222,14 @@ def test_who_is_further_behind_than_is_kept_reads_the_log(
     monkeypatch.setattr("service.events.feed.KEPT_LINES", 4)
     monkeypatch.setattr("service.events.feed.POLL_SECONDS", 0.005)
     job = job_in(storage)
-    feed = EventFeed()
+    feed = EventFeed(lambda: storage)
 
     async def watch() -> list[Any]:
         slow, fast = (stream(storage, feed, job, 0) for _ in range(2))
         numbers = [event["data"].get("number") for event in await read(slow, 1)]
         await read(fast, 1)
         for number in range(20):
-            storage.append_event(job, "message", {"number": number})
+            storage.events.append(job, "message", {"number": number})
             await read(fast, 1)
         numbers += [event["data"]["number"] for event in await read(slow, 20)]
         await slow.aclose()
@@ -240,8 +247,8 @@ async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]
 
 def test_nobody_watching_means_no_polling(storage: Storage) -> None:
     job = job_in(storage)
-    storage.transition(job, "cancelled")
-    feed = EventFeed()
+    storage.jobs.transition(job, "cancelled")
+    feed = EventFeed(lambda: storage)
 
     async def watch() -> int:
         async for _ in stream(storage, feed, job, 0):
@@ -256,28 +263,29 @@ def test_a_database_that_is_away_for_a_while_costs_nothing(
     storage: Storage,
 ) -> None:
     job = job_in(storage)
-    feed = EventFeed()
+    feed = EventFeed(lambda: flaky)
 
-    class Flaky(Storage):
-        """The storage, while it is not away."""
+    class Flaky(Events):
+        """The event log, while its storage is not away."""
 
         away = False
 
-        def events_after(
+        def after(
             self, cursor: int, *, job_id: str | None = None, limit: int = 1000
         ) -> list[Event]:
-            found = super().events_after(cursor, job_id=job_id, limit=limit)
+            found = super().after(cursor, job_id=job_id, limit=limit)
             if Flaky.away:  # also if it went while this was asked
                 raise Unavailable("the database cannot be used now: it is away")
             return found
 
-    flaky = Flaky(storage._database, storage._artifacts)
+    flaky = Storage(storage._database, storage.artifacts)
+    flaky.events = Flaky(storage._database, EveryProject(storage._database))
 
     async def watch() -> list[dict[str, Any]]:
         chunks = stream(flaky, feed, job, 0)
         first = await read(chunks, 1)
         Flaky.away = True
-        storage.append_event(job, "message", {"number": 1})
+        storage.events.append(job, "message", {"number": 1})
         waiting = asyncio.create_task(read(chunks, 1))
         await asyncio.sleep(0.5)
         assert not waiting.done()

@@ -71,9 +71,9 @@ def test_the_cursor_of_the_table_leads_to_the_events_after_it(
     client: TestClient, storage: Storage, job: str
 ) -> None:
     cursor = table(client, job)["cursor"]
-    assert storage.events_after(cursor, job_id=job) == []
+    assert storage.events.after(cursor, job_id=job) == []
     client.post(f"/api/v1/jobs/{job}/cancel")
-    assert [event.data["state"] for event in storage.events_after(cursor, job_id=job)] == [
+    assert [event.data["state"] for event in storage.events.after(cursor, job_id=job)] == [
         "cancelling"
     ]
 

@@ -73,9 +73,9 @@ def test_a_page_that_was_written_before_tells_what_has_come_since(
     assert [(one["number"], one["state"]) for one in before["items"]] == [
         (1, "completed"), (2, "pending"), (3, "failed")
     ]  # fmt: skip
-    leased = storage.acquire_lease("test", 60.0, job_id)
+    leased = storage.leases.acquire("test", 60.0, job_id)
     assert leased is not None
-    storage.settle_trial(f"{job_id}-2", leased.lease_token, DONE)
+    storage.trials.settle(f"{job_id}-2", leased.lease_token, DONE)
     after = page(limit=3)
     assert [one["state"] for one in after["items"]] == ["completed", "completed", "failed"]
     assert page(limit=3) == after, "from what was written"
@@ -104,7 +104,7 @@ def test_trials_written_long_ago_are_forgotten(
 ) -> None:
     job_id = create_job()
     add_trials(job_id, *[DONE] * 6)
-    trials = storage.list_trials(job_id)
+    trials = storage.trials.of_job(job_id)
     pages = Pages(kept=4)
 
     lines = pages.write(trials)
@@ -140,10 +140,10 @@ def test_one_trial_shows_how_it_was_evaluated(
     client: TestClient, storage: Storage, create_job: Callable[..., str]
 ) -> None:
     job_id = create_job()
-    job = storage.acquire_lease("test", 600.0, job_id)
+    job = storage.leases.acquire("test", 600.0, job_id)
     assert job is not None
-    storage.transition(job_id, "running", token=job.lease_token)
-    trial = storage.propose_trial(
+    storage.jobs.transition(job_id, "running", token=job.lease_token)
+    trial = storage.trials.propose(
         job_id,
         job.lease_token,
         number=1,
@@ -154,14 +154,14 @@ def test_one_trial_shows_how_it_was_evaluated(
         technique="PureRandom",
         cutoff=None,
     )
-    lost = storage.open_attempt(trial.id, job.lease_token)
-    storage.begin_attempt(lost.id, "dead")
-    storage.expire_attempts(job_id, job.lease_token, 0.0)
-    again = storage.open_attempt(trial.id, job.lease_token)
-    storage.begin_attempt(again.id, "alive")
-    storage.heartbeat(again.id, Headway(0.0402, 0.43))
+    lost = storage.attempts.open(trial.id, job.lease_token)
+    storage.attempts.begin(lost.id, "dead")
+    storage.attempts.expire(job_id, job.lease_token, 0.0)
+    again = storage.attempts.open(trial.id, job.lease_token)
+    storage.attempts.begin(again.id, "alive")
+    storage.attempts.heartbeat(again.id, Headway(0.0402, 0.43))
     (running,) = client.get(f"{URL}/{job_id}/trials/running").json()
-    storage.finish_attempt(again.id, DONE)
+    storage.attempts.finish(again.id, DONE)
 
     shown = client.get(f"{URL}/{job_id}/trials/1").json()
 

@@ -46,11 +46,11 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
 @pytest.fixture
 def running_job(storage: Storage) -> tuple[str, int]:
     """A job that a coordinator drives: its id and the lease's token."""
-    job = storage.create_job(name="cg-64", spec={"name": "cg-64"}, seed=1)
-    leased = storage.acquire_lease("coordinator", 60.0, job.id)
+    job = storage.jobs.create(name="cg-64", spec={"name": "cg-64"}, seed=1)
+    leased = storage.leases.acquire("coordinator", 60.0, job.id)
     assert leased is not None
-    storage.transition(job.id, "preparing", token=leased.lease_token)
-    storage.transition(job.id, "running", token=leased.lease_token)
+    storage.jobs.transition(job.id, "preparing", token=leased.lease_token)
+    storage.jobs.transition(job.id, "running", token=leased.lease_token)
     return job.id, leased.lease_token
 
 
@@ -60,7 +60,7 @@ def propose(storage: Storage, running_job: tuple[str, int]) -> Callable[..., Tri
     job_id, token = running_job
 
     def propose_trial(number: int, cutoff: float | None = None) -> Trial:
-        return storage.propose_trial(
+        return storage.trials.propose(
             job_id,
             token,
             number=number,

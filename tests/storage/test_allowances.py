@@ -12,8 +12,8 @@ from sqlalchemy import update
 from storage.allowances import Allowance
 from storage.errors import Throttled
 from storage.outbox_models import AllowanceRow
-from storage.project_storage import ProjectStorage
 from storage.storage import Storage
+from storage.view import StorageView
 
 EACH = Allowance(burst=4, seconds=60.0, at_once=2, hold_seconds=600.0)
 
@@ -25,8 +25,8 @@ def stop_refilling(storage: Storage, level: float = 20.0) -> None:
         session.execute(update(AllowanceRow).values(at=now + 3600.0, level=level))
 
 
-def send(storage: Storage, principal: str = "key:a") -> None:
-    storage.end_test(principal, storage.begin_test(principal, EACH))
+def send(storage: StorageView, principal: str = "key:a") -> None:
+    storage.allowances.end(principal, storage.allowances.begin(principal, EACH))
 
 
 def test_as_many_come_back_as_may_be_sent_in_the_time(storage: Storage) -> None:
@@ -45,13 +45,13 @@ def test_as_many_come_back_as_may_be_sent_in_the_time(storage: Storage) -> None:
 
 
 def test_nobody_uses_up_what_others_may_send(storage: Storage) -> None:
-    storage.add_project("theirs")
+    storage.projects.add("theirs")
     send(storage)
     stop_refilling(storage, 0.0)
     with pytest.raises(Throttled):
         send(storage)
     send(storage, "key:b")
-    send(ProjectStorage.of(storage, "theirs"), "key:a")
+    send(storage.of_project("theirs"), "key:a")
 
 
 def test_few_are_sent_at_once_even_where_all_begin_at_once(storage: Storage) -> None:
@@ -60,7 +60,7 @@ def test_few_are_sent_at_once_even_where_all_begin_at_once(storage: Storage) -> 
     def begin() -> str | None:
         start.wait()
         try:
-            return storage.begin_test("key:a", EACH)
+            return storage.allowances.begin("key:a", EACH)
         except Throttled as error:
             assert (str(error), error.seconds) == ("other tests are being sent", 1)
             return None
@@ -69,22 +69,22 @@ def test_few_are_sent_at_once_even_where_all_begin_at_once(storage: Storage) -> 
         begun = [one.result() for one in [pool.submit(begin) for _ in range(4)]]
     under_way = [one for one in begun if one is not None]
     assert len(under_way) == 2
-    storage.end_test("key:a", under_way[0])
+    storage.allowances.end("key:a", under_way[0])
     send(storage)
 
 
 def test_what_a_dead_server_was_sending_ends_by_itself(storage: Storage) -> None:
     dead = replace(EACH, hold_seconds=0.0)
     for _ in range(2):
-        storage.begin_test("key:a", dead)
+        storage.allowances.begin("key:a", dead)
     send(storage)
 
 
 def test_who_has_sent_none_for_long_is_forgotten(storage: Storage) -> None:
     send(storage)
-    storage.forget_allowances(3600.0)
-    storage.forget_allowances(-1.0)
+    storage.allowances.forget(3600.0)
+    storage.allowances.forget(-1.0)
     with storage._database.reading() as session:
         assert session.query(AllowanceRow).all() == []
-    storage.end_test("key:a", "gone")
+    storage.allowances.end("key:a", "gone")
     send(storage)

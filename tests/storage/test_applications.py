@@ -11,7 +11,7 @@ from storage.storage import Storage
 
 
 def add(storage: Storage, key: str = "builtin:cg:A:64", name: str = "cg") -> Application:
-    return storage.add_application(
+    return storage.applications.add(
         name=name,
         kind="builtin",
         key=key,
@@ -24,21 +24,21 @@ def add(storage: Storage, key: str = "builtin:cg:A:64", name: str = "cg") -> App
 def test_an_application_is_found_by_the_key_of_what_it_was_made_from(storage: Storage) -> None:
     added = add(storage)
 
-    assert storage.find_application("builtin:cg:A:64") == added
-    assert storage.get_application(added.id) == added
+    assert storage.applications.find("builtin:cg:A:64") == added
+    assert storage.applications.get(added.id) == added
     assert added.summary == {"calls": {"MPI_Send": 12}}
-    assert storage.find_application("builtin:cg:B:64") is None
+    assert storage.applications.find("builtin:cg:B:64") is None
 
 
 def test_more_is_noted_of_what_a_trace_holds(storage: Storage) -> None:
     added = add(storage)
 
-    noted = storage.add_to_summary(added.id, truncated=False)
+    noted = storage.applications.add_to_summary(added.id, truncated=False)
 
     assert noted.summary == {"calls": {"MPI_Send": 12}, "truncated": False}
-    assert storage.get_application(added.id) == noted
+    assert storage.applications.get(added.id) == noted
     with pytest.raises(NotFound):
-        storage.add_to_summary("0" * 16, truncated=False)
+        storage.applications.add_to_summary("0" * 16, truncated=False)
 
 
 def test_a_key_keeps_its_first_application(storage: Storage) -> None:
@@ -58,25 +58,25 @@ def test_workers_that_capture_at_once_agree_on_one_application(storage: Storage)
         added = list(pool.map(add_after_start, "abcd"))
 
     assert len({application.id for application in added}) == 1
-    assert len(storage.list_applications().items) == 1
+    assert len(storage.applications.page().items) == 1
 
 
 def test_applications_are_listed_by_pages(storage: Storage) -> None:
     ids = [add(storage, key=f"k{n}").id for n in range(3)]
 
-    first = storage.list_applications(limit=2)
-    second = storage.list_applications(limit=2, cursor=first.cursor)
+    first = storage.applications.page(limit=2)
+    second = storage.applications.page(limit=2, cursor=first.cursor)
 
     assert [a.id for page in (first, second) for a in page.items] == ids[::-1]
 
 
 def test_an_application_that_does_not_exist_is_named(storage: Storage) -> None:
     with pytest.raises(NotFound, match="no application x"):
-        storage.get_application("x")
+        storage.applications.get("x")
 
 
 def add_source(storage: Storage, key: str = "source:1") -> Application:
-    return storage.add_source_application(
+    return storage.applications.add_source(
         name="solver", key=key, recipe={"build": "make", "ranks": 4}, ranks=4
     )
 
@@ -90,35 +90,35 @@ def test_a_source_application_is_new_until_it_is_captured(storage: Storage) -> N
     )
     assert add_source(storage) == added
 
-    assert storage.claim_capture(added.id, "one", silence_seconds=60)
-    assert storage.report_capture(added.id, "one", build_log="$ make\n")
-    assert storage.get_application(added.id).state == "capturing"
-    assert storage.application_log(added.id, "build") == "$ make\n"
-    assert storage.application_log(added.id, "run") == ""
-    assert storage.report_capture(
+    assert storage.applications.claim_capture(added.id, "one", silence_seconds=60)
+    assert storage.applications.report_capture(added.id, "one", build_log="$ make\n")
+    assert storage.applications.get(added.id).state == "capturing"
+    assert storage.applications.log(added.id, "build") == "$ make\n"
+    assert storage.applications.log(added.id, "run") == ""
+    assert storage.applications.report_capture(
         added.id, "one", state="ready", trace_sha256="0" * 64, summary={"calls": {}}
     )
-    ready = storage.get_application(added.id)
+    ready = storage.applications.get(added.id)
     assert (ready.state, ready.trace_sha256, ready.summary) == ("ready", "0" * 64, {"calls": {}})
-    assert not storage.claim_capture(added.id, "two", silence_seconds=0)
+    assert not storage.applications.claim_capture(added.id, "two", silence_seconds=0)
 
 
 def test_a_capture_has_one_worker_until_that_falls_silent(storage: Storage) -> None:
     application = add_source(storage).id
-    assert storage.claim_capture(application, "one", silence_seconds=60)
-    assert not storage.claim_capture(application, "two", silence_seconds=60)
-    assert not storage.report_capture(application, "two", state="failed", error="no")
+    assert storage.applications.claim_capture(application, "one", silence_seconds=60)
+    assert not storage.applications.claim_capture(application, "two", silence_seconds=60)
+    assert not storage.applications.report_capture(application, "two", state="failed", error="no")
 
-    assert storage.claim_capture(application, "two", silence_seconds=-1)
-    assert not storage.report_capture(application, "one", state="ready")
-    assert storage.report_capture(application, "two", state="failed", error="no")
-    assert storage.get_application(application).error == "no"
-    assert storage.claim_capture(application, "three", silence_seconds=60)
-    assert storage.get_application(application).error is None
+    assert storage.applications.claim_capture(application, "two", silence_seconds=-1)
+    assert not storage.applications.report_capture(application, "one", state="ready")
+    assert storage.applications.report_capture(application, "two", state="failed", error="no")
+    assert storage.applications.get(application).error == "no"
+    assert storage.applications.claim_capture(application, "three", silence_seconds=60)
+    assert storage.applications.get(application).error is None
 
 
 def test_only_what_is_built_has_logs(storage: Storage) -> None:
     with pytest.raises(NotFound, match="no logs"):
-        storage.application_log(add(storage).id, "build")
+        storage.applications.log(add(storage).id, "build")
     with pytest.raises(NotFound, match="there is no application"):
-        storage.application_log("nothing", "run")
+        storage.applications.log("nothing", "run")

@@ -14,7 +14,6 @@ from sqlalchemy import text
 
 from searchspace.errors import InvalidInput
 from storage.errors import ArtifactDamaged, Conflict
-from storage.project_storage import ProjectStorage
 from storage.records import Outcome, Trial
 from storage.storage import Storage
 
@@ -27,39 +26,39 @@ def filled(
     result = {"rank_finish_times": [0.5, 1.0], "link_loads": {"a": float("inf")}}
     done = Outcome(status="completed", value=1.0, cpu_seconds=2.0, result=result)
     trial = propose(1)
-    attempt = storage.open_attempt(trial.id, running_job[1])
-    storage.begin_attempt(attempt.id, "w")
-    storage.finish_attempt(attempt.id, done, evaluation_key="e" * 64)
+    attempt = storage.attempts.open(trial.id, running_job[1])
+    storage.attempts.begin(attempt.id, "w")
+    storage.attempts.finish(attempt.id, done, evaluation_key="e" * 64)
     propose(2, cutoff=0.5)
-    storage.add_application(
-        name="é", kind="trace", key="k", trace_sha256=storage.put_artifact(b"trace"), ranks=2,
+    storage.applications.add(
+        name="é", kind="trace", key="k", trace_sha256=storage.artifacts.put(b"trace"), ranks=2,
         summary={"calls": {}},
     )  # fmt: skip
-    storage.add_project("climate")
-    share = ProjectStorage.of(storage, "climate")
-    share.add_key(
+    storage.projects.add("climate")
+    share = storage.of_project("climate")
+    share.keys.add(
         name="k", role="viewer", scopes=["jobs:read"], sha256="0" * 64, expires_at=None,
         created_by="t",
     )  # fmt: skip
-    share.add_machine(name="m", description={"nodes": 4})
-    storage.add_audit(actor="a", address="::1", action="x", target="/", status=200)
-    storage.register_process("p", "api", version="1", contract=1)
+    share.machines.add(name="m", description={"nodes": 4})
+    storage.audit.add(actor="a", address="::1", action="x", target="/", status=200)
+    storage.processes.register("p", "api", version="1", contract=1)
     return storage
 
 
 def contents(storage: Storage) -> Any:
-    (job,) = storage.list_jobs().items
+    (job,) = storage.jobs.page().items
     return (
         job,
-        [storage.get_trial(job.id, trial.number) for trial in storage.list_trials(job.id)],
-        storage.events_after(0),
-        storage.list_applications().items,
-        storage.list_machines().items,
-        storage.list_keys().items,
-        storage.list_audit().items,
-        storage.list_projects(),
-        storage.find_evaluation("e" * 64, None),
-        [storage.artifact_path(name).read_bytes() for name in storage._artifacts.names()],
+        [storage.trials.get(job.id, trial.number) for trial in storage.trials.of_job(job.id)],
+        storage.events.after(0),
+        storage.applications.page().items,
+        storage.machines.page().items,
+        storage.keys.page().items,
+        storage.audit.page().items,
+        storage.projects.all(),
+        storage.evaluations.find("e" * 64, None),
+        [storage.artifacts.path(name).read_bytes() for name in storage.artifacts.names()],
     )
 
 
@@ -73,8 +72,8 @@ def test_what_is_restored_is_what_was_backed_up(
         restored = Storage.open(url, str(tmp_path / f"restored-{number}"))
         assert restored.restore(tmp_path / "b.tar.gz") == summary
         assert contents(restored) == contents(filled)
-        before = restored.last_event_id()
-        assert restored.append_event("x", "message", {}).id > before
+        before = restored.events.last_id()
+        assert restored.events.append("x", "message", {}).id > before
         with restored._database.engine.connect() as connection:
             nulls = connection.scalar(text("SELECT count(*) FROM jobs WHERE space IS NULL"))
         assert nulls == 1
@@ -86,7 +85,7 @@ def test_what_is_restored_is_what_was_backed_up(
 def test_a_damaged_backup_is_refused(tmp_path: Path) -> None:
     storage = Storage.open(f"sqlite:///{tmp_path}/a.db", str(tmp_path / "artifacts"))
     storage.upgrade()
-    storage.put_artifact(b"trace")
+    storage.artifacts.put(b"trace")
     storage.back_up(tmp_path / "good.tar.gz")
     with tarfile.open(tmp_path / "good.tar.gz") as archive:
         members = {one.name: archive.extractfile(one).read() for one in archive}  # type: ignore[union-attr]
@@ -120,8 +119,8 @@ def test_a_damaged_backup_is_refused(tmp_path: Path) -> None:
 def test_an_altered_artifact_makes_no_backup(tmp_path: Path) -> None:
     storage = Storage.open(f"sqlite:///{tmp_path}/a.db", str(tmp_path / "artifacts"))
     storage.upgrade()
-    digest = storage.put_artifact(b"trace")
-    path = storage.artifact_path(digest)
+    digest = storage.artifacts.put(b"trace")
+    path = storage.artifacts.path(digest)
     path.chmod(0o600)
     path.write_bytes(b"other")
     with pytest.raises(ArtifactDamaged):
@@ -132,18 +131,18 @@ def test_an_altered_artifact_makes_no_backup(tmp_path: Path) -> None:
 
 
 def test_what_is_old_and_unused_goes(filled: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
-    unused = filled.put_artifact(b"unused")
-    assert filled.unreferenced_artifacts() == [unused]
-    assert filled.delete_unreferenced_artifacts() == 0  # too young
+    unused = filled.artifacts.put(b"unused")
+    assert filled.retention.unreferenced_artifacts() == [unused]
+    assert filled.retention.delete_unreferenced_artifacts() == 0  # too young
     monkeypatch.setattr("storage.retention._YOUNG_SECONDS", -1.0)
-    assert filled.delete_unreferenced_artifacts() == 1
+    assert filled.retention.delete_unreferenced_artifacts() == 1
     later = 4e9
-    assert filled.expire(jobs=later, evaluations=None) == (0, 0)  # still at work
-    (job,) = filled.list_jobs().items
-    filled.transition(job.id, "cancelling")
-    filled.transition(job.id, "cancelled")
-    assert filled.expired_jobs(0.0) == []
-    assert filled.expire(jobs=later, evaluations=later) == (1, 1)
-    assert filled.list_jobs().items == []
-    assert filled.events_after(0, job_id=job.id) == []
-    assert filled.unreferenced_artifacts() == []
+    assert filled.retention.expire(jobs=later, evaluations=None) == (0, 0)  # still at work
+    (job,) = filled.jobs.page().items
+    filled.jobs.transition(job.id, "cancelling")
+    filled.jobs.transition(job.id, "cancelled")
+    assert filled.retention.expired_jobs(0.0) == []
+    assert filled.retention.expire(jobs=later, evaluations=later) == (1, 1)
+    assert filled.jobs.page().items == []
+    assert filled.events.after(0, job_id=job.id) == []
+    assert filled.retention.unreferenced_artifacts() == []

@@ -21,7 +21,7 @@ def job_id(storage: Storage, running_job: tuple[str, int]) -> str:
     draw = random.Random(7)
     job, token = running_job
     for number in NUMBERS:
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job,
             token,
             number=number,
@@ -44,16 +44,16 @@ def job_id(storage: Storage, running_job: tuple[str, int]) -> str:
             peak_rss_bytes=1,
             cached=draw.random() < 0.2,
         )
-        storage.settle_trial(trial.id, token, outcome)
+        storage.trials.settle(trial.id, token, outcome)
     return job
 
 
 def test_every_point_tells_what_was_reached_by_then(storage: Storage, job_id: str) -> None:
-    finished = storage.trial_points(job_id)[:57]
+    finished = storage.trials.points(job_id)[:57]
 
-    points = storage.convergence_points(job_id, 1)
+    points = storage.convergence.points(job_id, 1)
 
-    assert (storage.count_asked(job_id), len(points)) == (60, 57)
+    assert (storage.convergence.count_asked(job_id), len(points)) == (60, 57)
     assert [point.trial for point in points] == finished
     assert [point.best for point in points] == lowest([p.inside for p in finished], finished)
     searched = [p.kind == "search" for p in finished]
@@ -71,9 +71,9 @@ def test_every_point_tells_what_was_reached_by_then(storage: Storage, job_id: st
 def test_what_is_left_out_improves_nothing(
     storage: Storage, job_id: str, stride: int, needed: set[int]
 ) -> None:
-    whole = storage.convergence_points(job_id, 1)
+    whole = storage.convergence.points(job_id, 1)
 
-    points = storage.convergence_points(job_id, stride)
+    points = storage.convergence.points(job_id, stride)
 
     numbers = [point.trial.number for point in points]
     assert numbers == sorted(set(numbers))
@@ -86,8 +86,8 @@ def test_what_is_left_out_improves_nothing(
 def test_a_job_without_an_outcome_has_no_convergence(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
-    assert storage.count_asked(running_job[0]) == 0
-    assert storage.convergence_points(running_job[0], 1) == []
+    assert storage.convergence.count_asked(running_job[0]) == 0
+    assert storage.convergence.points(running_job[0], 1) == []
 
 
 def lowest(counts: Sequence[bool], trials: Sequence[TrialPoint]) -> list[float | None]:

@@ -40,7 +40,7 @@ def test_a_database_that_is_away_is_said_to_be_so(tmp_path: Path) -> None:
     ):
         storage = Storage.open(url, str(tmp_path / "artifacts"))
         with pytest.raises(Unavailable, match="the database cannot be used now: "):
-            storage.last_event_id()
+            storage.events.last_id()
         storage.close()
 
 
@@ -49,14 +49,14 @@ def test_a_failed_transaction_leaves_nothing(storage: Storage) -> None:
         storage._database.note(session, "j", "message", {})
         raise RuntimeError("the worker died")
 
-    assert storage.last_event_id() == 0
+    assert storage.events.last_id() == 0
 
 
 def test_many_threads_write_at_once_without_losing_a_write(storage: Storage) -> None:
     def create(n: int) -> None:
-        storage.create_job(name=f"job-{n}", spec={}, seed=n)
+        storage.jobs.create(name=f"job-{n}", spec={}, seed=n)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(create, range(64)))
 
-    assert {job.seed for job in storage.list_jobs().items} == set(range(64))
+    assert {job.seed for job in storage.jobs.page().items} == set(range(64))

@@ -11,7 +11,6 @@ from sqlalchemy import event, text
 
 from storage.errors import Unavailable
 from storage.outbox_records import Due
-from storage.project_storage import ProjectStorage
 from storage.storage import Storage
 from tests.storage.test_subscriptions import make_due, subscribe
 
@@ -19,21 +18,21 @@ from tests.storage.test_subscriptions import make_due, subscribe
 def ended(storage: Storage, count: int) -> None:
     """Have jobs end of which a subscriber is told."""
     for _ in range(count):
-        storage.transition(storage.create_job(name="j", spec={}, seed=1).id, "cancelled")
+        storage.jobs.transition(storage.jobs.create(name="j", spec={}, seed=1).id, "cancelled")
 
 
 def test_a_claimed_message_is_nobody_elses(storage: Storage) -> None:
     subscribe(storage)
     ended(storage, 3)
-    first = storage.claim_deliveries("a", 60.0, 2)
-    second = storage.claim_deliveries("b", 60.0, 9)
+    first = storage.deliveries.claim("a", 60.0, 2)
+    second = storage.deliveries.claim("b", 60.0, 9)
     assert (len(first), len(second)) == (2, 1)
-    assert storage.claim_deliveries("a", 60.0, 9) == []
-    assert storage.count_waiting_deliveries() == 3
-    assert not storage.finish_delivery(second[0].id, "a", 1, ok=True, said="")
-    assert storage.finish_delivery(second[0].id, "b", 1, ok=True, said="answered 200")
-    assert not storage.finish_delivery(second[0].id, "b", 1, ok=False, said="")
-    assert storage.count_waiting_deliveries() == 2
+    assert storage.deliveries.claim("a", 60.0, 9) == []
+    assert storage.deliveries.count_waiting() == 3
+    assert not storage.deliveries.finish(second[0].id, "a", 1, ok=True, said="")
+    assert storage.deliveries.finish(second[0].id, "b", 1, ok=True, said="answered 200")
+    assert not storage.deliveries.finish(second[0].id, "b", 1, ok=False, said="")
+    assert storage.deliveries.count_waiting() == 2
 
 
 def test_many_senders_get_each_message_once(storage: Storage) -> None:
@@ -42,7 +41,7 @@ def test_many_senders_get_each_message_once(storage: Storage) -> None:
 
     def claim(name: str) -> list[Due]:
         found: list[Due] = []
-        while got := storage.claim_deliveries(name, 600.0, 3):
+        while got := storage.deliveries.claim(name, 600.0, 3):
             found += got
         return found
 
@@ -55,44 +54,44 @@ def test_many_senders_get_each_message_once(storage: Storage) -> None:
 def test_what_a_dead_sender_had_is_sent_under_the_same_id(storage: Storage) -> None:
     subscribe(storage)
     ended(storage, 1)
-    (lost,) = storage.claim_deliveries("dead", -1.0, 1)
-    (again,) = storage.claim_deliveries("b", 60.0, 1)
+    (lost,) = storage.deliveries.claim("dead", -1.0, 1)
+    (again,) = storage.deliveries.claim("b", 60.0, 1)
     assert (again.id, again.tries) == (lost.id, 2)
-    assert not storage.finish_delivery(lost.id, "dead", lost.tries, ok=True, said="late")
-    storage.void_claims()
-    (third,) = storage.claim_deliveries("c", 60.0, 1)
+    assert not storage.deliveries.finish(lost.id, "dead", lost.tries, ok=True, said="late")
+    storage.deliveries.void_claims()
+    (third,) = storage.deliveries.claim("c", 60.0, 1)
     assert (third.id, third.tries) == (lost.id, 3)
 
 
 def test_a_failure_is_tried_again_or_given_up(storage: Storage) -> None:
     subscription = subscribe(storage)
     ended(storage, 1)
-    (due,) = storage.claim_deliveries("a", 60.0, 1)
-    storage.finish_delivery(due.id, "a", 1, ok=False, said="answered 500", again_in=40.0)
-    (shown,) = storage.list_deliveries(subscription.id).items
+    (due,) = storage.deliveries.claim("a", 60.0, 1)
+    storage.deliveries.finish(due.id, "a", 1, ok=False, said="answered 500", again_in=40.0)
+    (shown,) = storage.subscriptions.deliveries(subscription.id).items
     assert (shown.state, shown.tries, shown.answer) == ("waiting", 1, "answered 500")
     assert shown.next_at is not None
     assert shown.tried_at is not None
     assert shown.next_at - shown.tried_at == 40.0
-    assert storage.claim_deliveries("a", 60.0, 1) == []
+    assert storage.deliveries.claim("a", 60.0, 1) == []
     make_due(storage)
-    (due,) = storage.claim_deliveries("a", 60.0, 1)
-    storage.finish_delivery(due.id, "a", 2, ok=False, said="answered 410")
-    (shown,) = storage.list_deliveries(subscription.id).items
+    (due,) = storage.deliveries.claim("a", 60.0, 1)
+    storage.deliveries.finish(due.id, "a", 2, ok=False, said="answered 410")
+    (shown,) = storage.subscriptions.deliveries(subscription.id).items
     assert (shown.state, shown.tries, shown.next_at) == ("failed", 2, None)
 
 
 def test_a_project_whose_receivers_are_slow_holds_up_no_other(storage: Storage) -> None:
-    storage.add_project("slow")
-    storage.add_project("quick")
+    storage.projects.add("slow")
+    storage.projects.add("quick")
     for name, count in (("slow", 6), ("quick", 1)):
-        share = ProjectStorage.of(storage, name)
+        share = storage.of_project(name)
         subscribe(share)
         for _ in range(count):
-            share.transition(share.create_job(name="j", spec={}, seed=1).id, "cancelled")
+            share.jobs.transition(share.jobs.create(name="j", spec={}, seed=1).id, "cancelled")
     projects = []
     for _ in range(3):
-        (due,) = storage.claim_deliveries("a", 600.0, 1)
+        (due,) = storage.deliveries.claim("a", 600.0, 1)
         projects.append(due.subscription.project)
     assert projects == ["slow", "quick", "slow"]
 
@@ -110,7 +109,7 @@ def test_what_is_under_way_is_counted_once_and_not_for_each_message(storage: Sto
 
     event.listen(engine, "before_cursor_execute", look)
     try:
-        assert len(storage.claim_deliveries("a", 60.0, 2)) == 2
+        assert len(storage.deliveries.claim("a", 60.0, 2)) == 2
     finally:
         event.remove(engine, "before_cursor_execute", look)
     told = " ".join(str(line) for line in plans)
@@ -129,17 +128,17 @@ def test_what_another_one_holds_is_forgotten_the_next_time(
         session.execute(text("TRUNCATE subscriptions, deliveries, jobs CASCADE"))
     subscription = subscribe(storage)
     ended(storage, 3)
-    for due in storage.claim_deliveries("a", 60.0, 3):
-        storage.finish_delivery(due.id, "a", 1, ok=True, said="answered 200")
-    held = storage.list_deliveries(subscription.id).items[1].id
+    for due in storage.deliveries.claim("a", 60.0, 3):
+        storage.deliveries.finish(due.id, "a", 1, ok=True, said="answered 200")
+    held = storage.subscriptions.deliveries(subscription.id).items[1].id
     with ThreadPoolExecutor(1) as pool:
         with storage._database.writing() as session:
             session.execute(
                 text("SELECT id FROM deliveries WHERE id = :id FOR UPDATE"), {"id": held}
             )
-            forgotten = pool.submit(storage.forget_deliveries, -1.0)
+            forgotten = pool.submit(storage.deliveries.forget, -1.0)
             assert forgotten.result(60) == 2
-        assert pool.submit(storage.forget_deliveries, -1.0).result() == 1
+        assert pool.submit(storage.deliveries.forget, -1.0).result() == 1
     storage.close()
 
 
@@ -151,7 +150,7 @@ def test_claims_are_let_go_in_a_fixed_order(migrated_url: str, tmp_path: Path) -
         session.execute(text("TRUNCATE subscriptions, deliveries, jobs CASCADE"))
     subscribe(storage)
     ended(storage, 2)
-    first, second = sorted(due.id for due in storage.claim_deliveries("dead", 60.0, 2))
+    first, second = sorted(due.id for due in storage.deliveries.claim("dead", 60.0, 2))
     lock = "SELECT id FROM deliveries WHERE id = :id FOR UPDATE"
     with ThreadPoolExecutor(1) as pool:
         with storage._database.writing() as session:  # the other way round in the index
@@ -167,7 +166,7 @@ def test_claims_are_let_go_in_a_fixed_order(migrated_url: str, tmp_path: Path) -
             pytest.fail("the table keeps its order")
         with storage._database.writing() as session:
             session.execute(text(lock), {"id": second})
-            letting_go = pool.submit(storage.void_claims)
+            letting_go = pool.submit(storage.deliveries.void_claims)
             waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
             while not session.scalar(waiting):
                 assert not letting_go.done()
@@ -177,15 +176,17 @@ def test_claims_are_let_go_in_a_fixed_order(migrated_url: str, tmp_path: Path) -
             ):
                 another.execute(text(f"{lock} NOWAIT"), {"id": first})
         letting_go.result(60)
-    assert len(storage.claim_deliveries("b", 60.0, 9)) == 2
+    assert len(storage.deliveries.claim("b", 60.0, 9)) == 2
     storage.close()
 
 
 def test_old_ones_are_forgotten_and_waiting_ones_never(storage: Storage) -> None:
     subscription = subscribe(storage)
     ended(storage, 2)
-    (due,) = storage.claim_deliveries("a", 60.0, 1)
-    storage.finish_delivery(due.id, "a", 1, ok=True, said="answered 200")
-    assert storage.forget_deliveries(3600.0) == 0
-    assert storage.forget_deliveries(-1.0) == 1
-    assert [one.state for one in storage.list_deliveries(subscription.id).items] == ["waiting"]
+    (due,) = storage.deliveries.claim("a", 60.0, 1)
+    storage.deliveries.finish(due.id, "a", 1, ok=True, said="answered 200")
+    assert storage.deliveries.forget(3600.0) == 0
+    assert storage.deliveries.forget(-1.0) == 1
+    assert [one.state for one in storage.subscriptions.deliveries(subscription.id).items] == [
+        "waiting"
+    ]

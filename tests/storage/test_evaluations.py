@@ -31,14 +31,14 @@ def failed(kind: str) -> Outcome:
 
 
 def test_nothing_is_known_of_a_key_never_put(storage: Storage) -> None:
-    assert storage.find_evaluation(KEY, None) is None
+    assert storage.evaluations.find(KEY, None) is None
 
 
 @pytest.mark.parametrize("cutoff", [None, 2.0, 3.0])
 def test_a_completed_outcome_answers_free_of_cost(storage: Storage, cutoff: float | None) -> None:
-    storage.put_evaluation(KEY, COMPLETED, None)
+    storage.evaluations.put(KEY, COMPLETED, None)
 
-    known = storage.find_evaluation(KEY, cutoff)
+    known = storage.evaluations.find(KEY, cutoff)
 
     assert known == Outcome(
         status="completed",
@@ -50,20 +50,20 @@ def test_a_completed_outcome_answers_free_of_cost(storage: Storage, cutoff: floa
 
 
 def test_a_completed_outcome_above_the_cutoff_answers_as_censored(storage: Storage) -> None:
-    storage.put_evaluation(KEY, COMPLETED, None)
+    storage.evaluations.put(KEY, COMPLETED, None)
 
-    known = storage.find_evaluation(KEY, 1.5)
+    known = storage.evaluations.find(KEY, 1.5)
 
     assert known is not None
     assert (known.status, known.value, known.result) == ("censored", 1.5, None)
 
 
 def test_several_are_found_at_once_with_their_results_as_they_are_kept(storage: Storage) -> None:
-    storage.put_evaluation(KEY, COMPLETED, None)
-    storage.put_evaluation("b" * 64, censored(1.0), 1.0)
+    storage.evaluations.put(KEY, COMPLETED, None)
+    storage.evaluations.put("b" * 64, censored(1.0), 1.0)
 
     asked = [(KEY, None), ("c" * 64, None), ("b" * 64, 2.0), (KEY, 1.5), ("b" * 64, 1.0)]
-    whole, missing, too_far, above, near = storage.find_evaluations(asked)
+    whole, missing, too_far, above, near = storage.evaluations.find_several(asked)
 
     assert whole is not None
     assert (whole.status, whole.value, whole.result) == ("completed", 2.0, None)
@@ -77,14 +77,14 @@ def test_several_are_found_at_once_with_their_results_as_they_are_kept(storage: 
 
 
 def test_a_censored_outcome_answers_up_to_its_cutoff_only(storage: Storage) -> None:
-    storage.put_evaluation(KEY, censored(1.0), 1.0)
+    storage.evaluations.put(KEY, censored(1.0), 1.0)
 
-    nearer = storage.find_evaluation(KEY, 0.5)
+    nearer = storage.evaluations.find(KEY, 0.5)
     assert nearer is not None
     assert (nearer.status, nearer.value) == ("censored", 0.5)
-    assert storage.find_evaluation(KEY, 1.0) is not None
-    assert storage.find_evaluation(KEY, 1.5) is None
-    assert storage.find_evaluation(KEY, None) is None
+    assert storage.evaluations.find(KEY, 1.0) is not None
+    assert storage.evaluations.find(KEY, 1.5) is None
+    assert storage.evaluations.find(KEY, None) is None
 
 
 def test_the_outcome_that_answers_most_is_kept_in_any_order_of_arrival(storage: Storage) -> None:
@@ -92,45 +92,45 @@ def test_the_outcome_that_answers_most_is_kept_in_any_order_of_arrival(storage: 
     for number, order in enumerate(itertools.permutations(arrivals)):
         key = f"{number:064d}"
         for outcome, cutoff in order:
-            storage.put_evaluation(key, outcome, cutoff)
-        known = storage.find_evaluation(key, None)
+            storage.evaluations.put(key, outcome, cutoff)
+        known = storage.evaluations.find(key, None)
         assert known is not None
         assert known.status == "completed"
 
 
 @pytest.mark.parametrize("kind", ["crash", "deadlock", "invalid"])
 def test_failures_that_every_run_meets_are_kept(storage: Storage, kind: str) -> None:
-    storage.put_evaluation(KEY, failed(kind), 2.0)
+    storage.evaluations.put(KEY, failed(kind), 2.0)
 
-    known = storage.find_evaluation(KEY, None)
+    known = storage.evaluations.find(KEY, None)
     assert known is not None
     assert (known.status, known.reason) == ("failed", failed(kind).reason)
-    assert storage.find_evaluation(KEY, 2.0) is not None
+    assert storage.evaluations.find(KEY, 2.0) is not None
     # With a nearer cutoff the run might have been stopped before it failed.
-    assert storage.find_evaluation(KEY, 1.0) is None
+    assert storage.evaluations.find(KEY, 1.0) is None
 
 
 @pytest.mark.parametrize("kind", ["wall", "memory"])
 def test_failures_that_depend_on_limits_are_not_kept(storage: Storage, kind: str) -> None:
-    storage.put_evaluation(KEY, failed(kind), None)
+    storage.evaluations.put(KEY, failed(kind), None)
 
-    assert storage.find_evaluation(KEY, None) is None
+    assert storage.evaluations.find(KEY, None) is None
 
 
 def test_an_infeasible_configuration_is_infeasible_under_any_cutoff(storage: Storage) -> None:
     reason = {"kind": "infeasible", "message": "more ranks than cores"}
-    storage.put_evaluation(KEY, Outcome(status="infeasible", reason=reason), 1.0)
+    storage.evaluations.put(KEY, Outcome(status="infeasible", reason=reason), 1.0)
 
     for cutoff in (None, 0.5, 2.0):
-        known = storage.find_evaluation(KEY, cutoff)
+        known = storage.evaluations.find(KEY, cutoff)
         assert known is not None
         assert (known.status, known.reason) == ("infeasible", reason)
 
 
 def test_an_answer_of_the_cache_is_not_put_back(storage: Storage) -> None:
-    storage.put_evaluation(KEY, Outcome(status="completed", value=1.0, cached=True), None)
+    storage.evaluations.put(KEY, Outcome(status="completed", value=1.0, cached=True), None)
 
-    assert storage.find_evaluation(KEY, None) is None
+    assert storage.evaluations.find(KEY, None) is None
 
 
 @settings(
@@ -155,8 +155,8 @@ def test_a_cached_answer_is_what_a_fresh_run_would_give(
 
     for cutoff in cutoffs:
         status, seen = run(cutoff)
-        storage.put_evaluation(key, Outcome(status=status, value=seen), cutoff)  # type: ignore[arg-type]
-    known = storage.find_evaluation(key, asked)
+        storage.evaluations.put(key, Outcome(status=status, value=seen), cutoff)  # type: ignore[arg-type]
+    known = storage.evaluations.find(key, asked)
     storage.close()
 
     if known is not None:

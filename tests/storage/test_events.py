@@ -16,41 +16,41 @@ Propose = Callable[..., Trial]
 
 
 def test_events_come_in_order_from_the_cursor_on(storage: Storage) -> None:
-    ids = [storage.append_event("j1", "message", {"n": n}).id for n in range(5)]
+    ids = [storage.events.append("j1", "message", {"n": n}).id for n in range(5)]
 
     assert ids == sorted(set(ids))
-    assert [event.data["n"] for event in storage.events_after(0)] == [0, 1, 2, 3, 4]
-    assert [event.data["n"] for event in storage.events_after(ids[1], limit=2)] == [2, 3]
-    assert storage.last_event_id() == ids[-1]
-    assert storage.events_after(ids[-1]) == []
+    assert [event.data["n"] for event in storage.events.after(0)] == [0, 1, 2, 3, 4]
+    assert [event.data["n"] for event in storage.events.after(ids[1], limit=2)] == [2, 3]
+    assert storage.events.last_id() == ids[-1]
+    assert storage.events.after(ids[-1]) == []
 
 
 def test_events_of_one_job_are_read_apart(storage: Storage) -> None:
-    storage.append_event("j1", "message", {"n": 1})
-    storage.append_event("j2", "message", {"n": 2})
+    storage.events.append("j1", "message", {"n": 1})
+    storage.events.append("j2", "message", {"n": 2})
 
-    assert [event.data["n"] for event in storage.events_after(0, job_id="j2")] == [2]
+    assert [event.data["n"] for event in storage.events.after(0, job_id="j2")] == [2]
 
 
 def test_an_empty_log_has_the_cursor_zero(storage: Storage) -> None:
-    assert storage.last_event_id() == 0
+    assert storage.events.last_id() == 0
 
 
 def test_a_page_of_events_has_a_size_within_limits(storage: Storage) -> None:
     with pytest.raises(InvalidInput):
-        storage.events_after(0, limit=0)
+        storage.events.after(0, limit=0)
 
 
 def test_every_change_of_a_trial_is_an_event(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:
     job_id, token = running_job
-    before = storage.last_event_id()
-    attempt = storage.open_attempt(propose(1).id, token)
-    storage.begin_attempt(attempt.id, "worker")
-    storage.finish_attempt(attempt.id, Outcome(status="completed", value=1.5, cpu_seconds=2.0))
+    before = storage.events.last_id()
+    attempt = storage.attempts.open(propose(1).id, token)
+    storage.attempts.begin(attempt.id, "worker")
+    storage.attempts.finish(attempt.id, Outcome(status="completed", value=1.5, cpu_seconds=2.0))
 
-    events = storage.events_after(before, job_id=job_id)
+    events = storage.events.after(before, job_id=job_id)
 
     assert {event.kind for event in events} == {"trial"}
     assert [event.data["state"] for event in events] == ["pending", "running", "completed"]
@@ -66,12 +66,12 @@ def test_every_change_of_a_trial_is_an_event(
 
 
 def test_the_ids_of_deleted_events_are_not_given_out_again(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec={}, seed=1)
-    storage.transition(job.id, "cancelled")
-    seen = storage.last_event_id()
-    storage.delete_job(job.id)
+    job = storage.jobs.create(name="cg", spec={}, seed=1)
+    storage.jobs.transition(job.id, "cancelled")
+    seen = storage.events.last_id()
+    storage.trash.delete(job.id)
 
-    assert [event.id > seen for event in storage.events_after(seen)] == [True]
+    assert [event.id > seen for event in storage.events.after(seen)] == [True]
 
 
 def test_a_watcher_never_passes_over_an_event_that_is_committed_late(storage: Storage) -> None:
@@ -84,7 +84,7 @@ def test_a_watcher_never_passes_over_an_event_that_is_committed_late(storage: St
         cursor = 0
         while True:
             finished = done.is_set()
-            events = storage.events_after(cursor, limit=7)
+            events = storage.events.after(cursor, limit=7)
             seen.extend(event.data["n"] for event in events)
             if events:
                 cursor = events[-1].id
@@ -125,11 +125,11 @@ def test_an_id_drawn_before_a_slow_commit_is_not_overtaken(storage: Storage) -> 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(slow)
         drawn.wait()
-        second = pool.submit(storage.append_event, "j", "message", {"n": "fast"})
-        seen_meanwhile = storage.events_after(0)
+        second = pool.submit(storage.events.append, "j", "message", {"n": "fast"})
+        seen_meanwhile = storage.events.after(0)
         go_on.set()
         first.result()
         second.result()
 
     assert seen_meanwhile == []
-    assert [event.data["n"] for event in storage.events_after(0)] == ["slow", "fast"]
+    assert [event.data["n"] for event in storage.events.after(0)] == ["slow", "fast"]

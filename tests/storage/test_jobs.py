@@ -15,42 +15,42 @@ SPEC = {"name": "cg-64", "budget": {"trials": 100}}
 
 
 def test_a_created_job_is_queued_and_can_be_read_again(storage: Storage) -> None:
-    job = storage.create_job(name="cg-64", spec=SPEC, seed=7)
+    job = storage.jobs.create(name="cg-64", spec=SPEC, seed=7)
 
     assert (job.state, job.name, job.spec, job.seed) == ("queued", "cg-64", SPEC, 7)
     assert job.lease_owner is None
-    assert storage.get_job(job.id) == job
+    assert storage.jobs.get(job.id) == job
 
 
 def test_a_job_that_does_not_exist_is_named_in_the_error(storage: Storage) -> None:
     with pytest.raises(NotFound, match="there is no job nosuchjob"):
-        storage.get_job("nosuchjob")
+        storage.jobs.get("nosuchjob")
 
 
 def test_the_same_idempotency_key_and_specification_give_the_same_job(storage: Storage) -> None:
-    first = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
-    again = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    first = storage.jobs.create(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    again = storage.jobs.create(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
 
     assert again == first
-    assert len(storage.list_jobs().items) == 1
-    assert len(storage.events_after(0)) == 1
+    assert len(storage.jobs.page().items) == 1
+    assert len(storage.events.after(0)) == 1
 
 
 def test_an_idempotency_key_cannot_name_two_different_jobs(storage: Storage) -> None:
-    storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    storage.jobs.create(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
 
     with pytest.raises(Conflict, match="idempotency key was used"):
-        storage.create_job(name="cg-64", spec={"name": "other"}, seed=1, idempotency_key="k")
+        storage.jobs.create(name="cg-64", spec={"name": "other"}, seed=1, idempotency_key="k")
 
 
 def test_another_job_of_a_name_gets_a_number(storage: Storage) -> None:
     def another(name: str) -> Job:
-        return storage.create_job(name=name, spec=SPEC, seed=1, numbered=True)
+        return storage.jobs.create(name=name, spec=SPEC, seed=1, numbered=True)
 
-    storage.create_job(name="50%_a", spec=SPEC, seed=1)
-    storage.create_job(name="50%_a-4", spec=SPEC, seed=1)
-    storage.create_job(name="50%_ab-2", spec=SPEC, seed=1)
-    assert storage.free_job_name("50%_a") == "50%_a-2"
+    storage.jobs.create(name="50%_a", spec=SPEC, seed=1)
+    storage.jobs.create(name="50%_a-4", spec=SPEC, seed=1)
+    storage.jobs.create(name="50%_ab-2", spec=SPEC, seed=1)
+    assert storage.jobs.free_name("50%_a") == "50%_a-2"
     jobs = [another("50%_a") for _ in range(3)]
     assert [job.name for job in jobs] == ["50%_a-2", "50%_a-3", "50%_a-5"]
     assert jobs[0].spec == {**SPEC, "name": "50%_a-2"}
@@ -66,7 +66,7 @@ def test_others_that_are_made_at_once_get_different_numbers(storage: Storage) ->
 
     def make() -> str:
         start.wait()
-        return storage.create_job(name="cg", spec=SPEC, seed=1, numbered=True).name
+        return storage.jobs.create(name="cg", spec=SPEC, seed=1, numbered=True).name
 
     with ThreadPoolExecutor(4) as pool:
         made = [pool.submit(make) for _ in range(4)]
@@ -76,21 +76,21 @@ def test_others_that_are_made_at_once_get_different_numbers(storage: Storage) ->
 def test_a_number_is_given_once_where_a_request_is_repeated(storage: Storage) -> None:
     """Also when the job was renamed meanwhile."""
     asked: dict[str, Any] = {"name": "cg-64", "spec": SPEC, "seed": 1, "numbered": True}
-    first = storage.create_job(**asked, idempotency_key="k")
-    storage.describe_job(first.id, name="another")
-    assert storage.create_job(**asked, idempotency_key="k").id == first.id
+    first = storage.jobs.create(**asked, idempotency_key="k")
+    storage.jobs.describe(first.id, name="another")
+    assert storage.jobs.create(**asked, idempotency_key="k").id == first.id
     with pytest.raises(Conflict, match="idempotency key was used"):
-        storage.create_job(**{**asked, "seed": 2}, idempotency_key="k")
+        storage.jobs.create(**{**asked, "seed": 2}, idempotency_key="k")
 
 
 def test_jobs_are_listed_newest_first_page_by_page(storage: Storage) -> None:
-    jobs = [storage.create_job(name=f"job-{n}", spec=SPEC, seed=n) for n in range(5)]
+    jobs = [storage.jobs.create(name=f"job-{n}", spec=SPEC, seed=n) for n in range(5)]
     newest_first = [job.id for job in reversed(jobs)]
 
-    first = storage.list_jobs(limit=2)
-    storage.create_job(name="late", spec=SPEC, seed=9)  # must not shift the pages that follow
-    second = storage.list_jobs(limit=2, cursor=first.cursor)
-    third = storage.list_jobs(limit=2, cursor=second.cursor)
+    first = storage.jobs.page(limit=2)
+    storage.jobs.create(name="late", spec=SPEC, seed=9)  # must not shift the pages that follow
+    second = storage.jobs.page(limit=2, cursor=first.cursor)
+    third = storage.jobs.page(limit=2, cursor=second.cursor)
 
     pages = [first, second, third]
     assert [job.id for page in pages for job in page.items] == newest_first
@@ -99,76 +99,78 @@ def test_jobs_are_listed_newest_first_page_by_page(storage: Storage) -> None:
 
 def test_the_last_page_has_no_cursor_even_when_it_is_full(storage: Storage) -> None:
     for n in range(2):
-        storage.create_job(name=f"job-{n}", spec=SPEC, seed=n)
+        storage.jobs.create(name=f"job-{n}", spec=SPEC, seed=n)
 
-    assert storage.list_jobs(limit=2).cursor is None
+    assert storage.jobs.page(limit=2).cursor is None
 
 
 def test_jobs_are_filtered_by_state_and_name(storage: Storage) -> None:
-    one = storage.create_job(name="one", spec=SPEC, seed=1)
-    two = storage.create_job(name="two", spec=SPEC, seed=1)
-    storage.transition(two.id, "paused")
+    one = storage.jobs.create(name="one", spec=SPEC, seed=1)
+    two = storage.jobs.create(name="two", spec=SPEC, seed=1)
+    storage.jobs.transition(two.id, "paused")
 
-    assert [job.id for job in storage.list_jobs(state="paused").items] == [two.id]
-    assert [job.id for job in storage.list_jobs(state=("paused", "queued")).items] == [
+    assert [job.id for job in storage.jobs.page(state="paused").items] == [two.id]
+    assert [job.id for job in storage.jobs.page(state=("paused", "queued")).items] == [
         two.id,
         one.id,
     ]
-    assert [job.id for job in storage.list_jobs(name="one").items] == [one.id]
+    assert [job.id for job in storage.jobs.page(name="one").items] == [one.id]
 
 
 def test_a_job_is_renamed_written_on_and_tagged_in_any_state(storage: Storage) -> None:
-    job = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    job = storage.jobs.create(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
     assert (job.note, job.tags) == ("", ())
-    storage.transition(job.id, "cancelled")
+    storage.jobs.transition(job.id, "cancelled")
 
-    storage.describe_job(job.id, note="with 50% more cables", tags=["spring", "50%_more", "spring"])
-    changed = storage.describe_job(job.id, name="cg-64-cables")
+    storage.jobs.describe(
+        job.id, note="with 50% more cables", tags=["spring", "50%_more", "spring"]
+    )
+    changed = storage.jobs.describe(job.id, name="cg-64-cables")
 
     assert (changed.name, changed.note) == ("cg-64-cables", "with 50% more cables")
     assert changed.tags == ("50%_more", "spring")
     assert changed.spec == SPEC
-    assert storage.get_job(job.id) == changed
-    assert [event.kind for event in storage.events_after(0)] == ["job"] * 4
+    assert storage.jobs.get(job.id) == changed
+    assert [event.kind for event in storage.events.after(0)] == ["job"] * 4
     # Whoever repeats the request that made it gets it, whatever it is called by now.
-    repeated = storage.create_job(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
+    repeated = storage.jobs.create(name="cg-64", spec=SPEC, seed=1, idempotency_key="k")
     assert repeated == changed
-    assert storage.describe_job(job.id, tags=[]).tags == ()
+    assert storage.jobs.describe(job.id, tags=[]).tags == ()
     with pytest.raises(NotFound):
-        storage.describe_job("nosuchjob", name="x")
+        storage.jobs.describe("nosuchjob", name="x")
 
 
 def test_paused_and_ended_jobs_are_put_aside_until_they_go_on(storage: Storage) -> None:
-    job = storage.create_job(name="cg-64", spec=SPEC, seed=1)
-    other = storage.create_job(name="cg-128", spec=SPEC, seed=1)
+    job = storage.jobs.create(name="cg-64", spec=SPEC, seed=1)
+    other = storage.jobs.create(name="cg-128", spec=SPEC, seed=1)
     with pytest.raises(Conflict, match="is queued; pause or cancel it before archiving it"):
-        storage.describe_job(job.id, archived=True)
-    storage.transition(job.id, "paused")
-    since = storage.describe_job(job.id, archived=True).archived_at
+        storage.jobs.describe(job.id, archived=True)
+    storage.jobs.transition(job.id, "paused")
+    since = storage.jobs.describe(job.id, archived=True).archived_at
     assert since is not None
-    assert storage.describe_job(job.id, archived=True, note="old").archived_at == since
+    assert storage.jobs.describe(job.id, archived=True, note="old").archived_at == since
 
     def listed(**sought: Any) -> list[str]:
-        return [found.id for found in storage.list_jobs(**sought).items]
+        return [found.id for found in storage.jobs.page(**sought).items]
 
     assert listed() == listed(archived="include") == [other.id, job.id]
     assert listed(archived="exclude") == [other.id]
     assert listed(archived="only") == [job.id]
-    assert storage.describe_job(job.id, archived=False).archived_at is None
-    storage.describe_job(job.id, archived=True)
-    assert storage.transition(job.id, "queued").archived_at is None
-    storage.transition(job.id, "cancelled")
-    assert storage.describe_job(job.id, archived=True).archived_at is not None
+    assert storage.jobs.describe(job.id, archived=False).archived_at is None
+    storage.jobs.describe(job.id, archived=True)
+    assert storage.jobs.transition(job.id, "queued").archived_at is None
+    storage.jobs.transition(job.id, "cancelled")
+    assert storage.jobs.describe(job.id, archived=True).archived_at is not None
 
 
 def test_jobs_are_found_by_their_tags(storage: Storage) -> None:
     tags = {"one": ["spring", "50%"], "two": ["spring_2"], "three": []}
     for name, given in tags.items():
-        job = storage.create_job(name=name, spec={"name": name}, seed=1)
-        storage.describe_job(job.id, tags=given)
+        job = storage.jobs.create(name=name, spec={"name": name}, seed=1)
+        storage.jobs.describe(job.id, tags=given)
 
     def named(**sought: str) -> list[str]:
-        return [job.name for job in storage.list_jobs(**sought).items]  # type: ignore[arg-type]
+        return [job.name for job in storage.jobs.page(**sought).items]  # type: ignore[arg-type]
 
     assert named(tag="spring") == ["one"]
     assert named(tag="50%") == ["one"]
@@ -180,29 +182,29 @@ def test_jobs_are_found_by_their_tags(storage: Storage) -> None:
 @pytest.mark.parametrize("limit", [0, 1001])
 def test_a_page_has_a_size_within_limits(storage: Storage, limit: int) -> None:
     with pytest.raises(InvalidInput, match=r"limit: .* use 1 to 1000"):
-        storage.list_jobs(limit=limit)
+        storage.jobs.page(limit=limit)
 
 
 def test_a_made_up_cursor_is_refused(storage: Storage) -> None:
     with pytest.raises(InvalidInput, match="cursor: use the cursor that the previous page gave"):
-        storage.list_jobs(cursor="'; --")
+        storage.jobs.page(cursor="'; --")
 
 
 def test_a_job_goes_from_queued_to_completed(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec=SPEC, seed=1)
-    leased = storage.acquire_lease("coordinator", 60.0)
+    job = storage.jobs.create(name="cg", spec=SPEC, seed=1)
+    leased = storage.leases.acquire("coordinator", 60.0)
     assert leased is not None
     token = leased.lease_token
 
-    preparing = storage.transition(job.id, "preparing", token=token)
-    storage.transition(job.id, "running", token=token)
-    ended = storage.transition(job.id, "completed", token=token, ended_because="trials")
+    preparing = storage.jobs.transition(job.id, "preparing", token=token)
+    storage.jobs.transition(job.id, "running", token=token)
+    ended = storage.jobs.transition(job.id, "completed", token=token, ended_because="trials")
 
     assert preparing.started_at is not None
     assert ended.finished_at is not None
     assert (ended.state, ended.ended_because) == ("completed", "trials")
     assert ended.lease_owner is None
-    assert [event.data["state"] for event in storage.events_after(0, job_id=job.id)] == [
+    assert [event.data["state"] for event in storage.events.after(0, job_id=job.id)] == [
         "queued",
         "preparing",
         "running",
@@ -211,64 +213,64 @@ def test_a_job_goes_from_queued_to_completed(storage: Storage) -> None:
 
 
 def test_a_failed_job_says_why(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+    job = storage.jobs.create(name="cg", spec=SPEC, seed=1)
 
-    failed = storage.transition(job.id, "failed", error="the trace is empty")
+    failed = storage.jobs.transition(job.id, "failed", error="the trace is empty")
 
     assert failed.error == "the trace is empty"
-    assert storage.events_after(0)[-1].data["error"] == "the trace is empty"
+    assert storage.events.after(0)[-1].data["error"] == "the trace is empty"
 
 
 def test_an_illegal_change_of_state_is_a_conflict_in_plain_words(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec=SPEC, seed=1)
-    storage.transition(job.id, "cancelled")
+    job = storage.jobs.create(name="cg", spec=SPEC, seed=1)
+    storage.jobs.transition(job.id, "cancelled")
 
     with pytest.raises(Conflict, match=f"job {job.id} is cancelled; it cannot be paused"):
-        storage.transition(job.id, "pausing")
+        storage.jobs.transition(job.id, "pausing")
 
 
 def test_a_change_from_an_unexpected_state_is_a_conflict(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec=SPEC, seed=1)
+    job = storage.jobs.create(name="cg", spec=SPEC, seed=1)
 
     with pytest.raises(Conflict, match="is queued"):
-        storage.transition(job.id, "failed", expected=("preparing",))
+        storage.jobs.transition(job.id, "failed", expected=("preparing",))
 
 
 def test_a_change_to_the_present_state_changes_nothing(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec=SPEC, seed=1)
-    storage.transition(job.id, "paused")
-    seen = storage.last_event_id()
+    job = storage.jobs.create(name="cg", spec=SPEC, seed=1)
+    storage.jobs.transition(job.id, "paused")
+    seen = storage.events.last_id()
 
-    assert storage.transition(job.id, "paused", expected=("queued",)).state == "paused"
-    assert storage.last_event_id() == seen
+    assert storage.jobs.transition(job.id, "paused", expected=("queued",)).state == "paused"
+    assert storage.events.last_id() == seen
 
 
 def test_the_first_preparation_of_a_job_counts(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec=SPEC, seed=1)
-    application = storage.add_application(
+    job = storage.jobs.create(name="cg", spec=SPEC, seed=1)
+    application = storage.applications.add(
         name="cg", kind="builtin", key="cg", trace_sha256="0" * 64, ranks=4, summary={}
     )
 
-    storage.set_job_prepared(job.id, application_id=application.id, space={"size": 12})
-    storage.set_job_prepared(job.id, application_id=application.id, space={"size": 13})
+    storage.jobs.set_prepared(job.id, application_id=application.id, space={"size": 12})
+    storage.jobs.set_prepared(job.id, application_id=application.id, space={"size": 13})
 
-    prepared = storage.get_job(job.id)
+    prepared = storage.jobs.get(job.id)
     assert (prepared.application_id, prepared.space) == (application.id, {"size": 12})
 
 
 def test_a_job_that_ended_cannot_be_prepared(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec=SPEC, seed=1)
-    storage.transition(job.id, "cancelled")
+    job = storage.jobs.create(name="cg", spec=SPEC, seed=1)
+    storage.jobs.transition(job.id, "cancelled")
 
     with pytest.raises(Conflict, match="is cancelled; it cannot be prepared"):
-        storage.set_job_prepared(job.id, application_id="a", space={})
+        storage.jobs.set_prepared(job.id, application_id="a", space={})
 
 
 def test_deleting_a_job_takes_its_trials_and_events_and_leaves_a_last_event(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
     job_id, token = running_job
-    storage.propose_trial(
+    storage.trials.propose(
         job_id,
         token,
         number=1,
@@ -279,22 +281,22 @@ def test_deleting_a_job_takes_its_trials_and_events_and_leaves_a_last_event(
         technique=None,
         cutoff=None,
     )
-    storage.open_attempt(f"{job_id}-1", token)
-    storage.transition(job_id, "failed", token=token, error="given up")
-    before = storage.last_event_id()
+    storage.attempts.open(f"{job_id}-1", token)
+    storage.jobs.transition(job_id, "failed", token=token, error="given up")
+    before = storage.events.last_id()
 
-    storage.delete_job(job_id)
+    storage.trash.delete(job_id)
 
     with pytest.raises(NotFound):
-        storage.get_job(job_id)
-    assert storage.list_trials(job_id) == []
-    (last,) = storage.events_after(0, job_id=job_id)
+        storage.jobs.get(job_id)
+    assert storage.trials.of_job(job_id) == []
+    (last,) = storage.events.after(0, job_id=job_id)
     assert last.id > before
     assert last.data == {"state": "deleted", "previous": "failed"}
     with pytest.raises(LeaseLost):
-        storage.renew_lease(job_id, token, 60.0)
+        storage.leases.renew(job_id, token, 60.0)
 
 
 def test_a_job_at_work_cannot_be_deleted(storage: Storage, running_job: tuple[str, int]) -> None:
     with pytest.raises(Conflict, match="is running; cancel it before deleting it"):
-        storage.delete_job(running_job[0])
+        storage.trash.delete(running_job[0])

@@ -11,41 +11,41 @@ from storage.storage import Storage
 
 
 def create(storage: Storage, name: str = "cg") -> str:
-    return storage.create_job(name=name, spec={}, seed=1).id
+    return storage.jobs.create(name=name, spec={}, seed=1).id
 
 
 def test_the_oldest_active_job_is_taken_first(storage: Storage) -> None:
     first, second = create(storage), create(storage)
 
-    taken = [storage.acquire_lease("a", 60.0), storage.acquire_lease("b", 60.0)]
+    taken = [storage.leases.acquire("a", 60.0), storage.leases.acquire("b", 60.0)]
 
     assert [job.id for job in taken if job is not None] == [first, second]
-    assert storage.acquire_lease("c", 60.0) is None
+    assert storage.leases.acquire("c", 60.0) is None
 
 
 def test_paused_and_ended_jobs_are_not_taken(storage: Storage) -> None:
-    storage.transition(create(storage), "paused")
-    storage.transition(create(storage), "cancelled")
+    storage.jobs.transition(create(storage), "paused")
+    storage.jobs.transition(create(storage), "cancelled")
 
-    assert storage.acquire_lease("a", 60.0) is None
+    assert storage.leases.acquire("a", 60.0) is None
 
 
 def test_a_named_job_is_taken_only_if_it_is_free(storage: Storage) -> None:
     create(storage)
     second = create(storage)
 
-    taken = storage.acquire_lease("a", 60.0, second)
+    taken = storage.leases.acquire("a", 60.0, second)
 
     assert taken is not None
     assert (taken.id, taken.lease_owner) == (second, "a")
-    assert storage.acquire_lease("b", 60.0, second) is None
-    assert storage.acquire_lease("b", 60.0, "nosuchjob") is None
+    assert storage.leases.acquire("b", 60.0, second) is None
+    assert storage.leases.acquire("b", 60.0, "nosuchjob") is None
 
 
 def test_a_lease_that_ran_out_goes_to_another_under_a_higher_token(storage: Storage) -> None:
     job_id = create(storage)
-    old = storage.acquire_lease("a", 0.0)
-    new = storage.acquire_lease("b", 60.0)
+    old = storage.leases.acquire("a", 0.0)
+    new = storage.leases.acquire("b", 60.0)
 
     assert old is not None
     assert new is not None
@@ -55,50 +55,50 @@ def test_a_lease_that_ran_out_goes_to_another_under_a_higher_token(storage: Stor
 
 def test_a_renewed_lease_lasts(storage: Storage) -> None:
     job_id = create(storage)
-    leased = storage.acquire_lease("a", 0.0)
+    leased = storage.leases.acquire("a", 0.0)
     assert leased is not None
 
-    renewed = storage.renew_lease(job_id, leased.lease_token, 60.0)
+    renewed = storage.leases.renew(job_id, leased.lease_token, 60.0)
 
     assert renewed.lease_expires_at is not None
-    assert storage.acquire_lease("b", 60.0) is None
+    assert storage.leases.acquire("b", 60.0) is None
 
 
 def test_a_released_lease_is_free_at_once_and_releasing_twice_is_harmless(
     storage: Storage,
 ) -> None:
     job_id = create(storage)
-    leased = storage.acquire_lease("a", 60.0)
+    leased = storage.leases.acquire("a", 60.0)
     assert leased is not None
 
-    storage.release_lease(job_id, leased.lease_token)
-    storage.release_lease(job_id, leased.lease_token)
-    taken = storage.acquire_lease("b", 60.0)
-    storage.release_lease(job_id, leased.lease_token)  # late: the lease is b's by now
+    storage.leases.release(job_id, leased.lease_token)
+    storage.leases.release(job_id, leased.lease_token)
+    taken = storage.leases.acquire("b", 60.0)
+    storage.leases.release(job_id, leased.lease_token)  # late: the lease is b's by now
 
     assert taken is not None
-    assert storage.get_job(job_id).lease_owner == "b"
+    assert storage.jobs.get(job_id).lease_owner == "b"
 
 
 def test_time_under_a_lease_is_counted_over_all_leases(storage: Storage) -> None:
     job_id = create(storage)
     for _ in range(2):
-        leased = storage.acquire_lease("a", 60.0)
+        leased = storage.leases.acquire("a", 60.0)
         assert leased is not None
         time.sleep(0.02)
-        storage.renew_lease(job_id, leased.lease_token, 60.0)
+        storage.leases.renew(job_id, leased.lease_token, 60.0)
         time.sleep(0.02)
-        storage.release_lease(job_id, leased.lease_token)
+        storage.leases.release(job_id, leased.lease_token)
         time.sleep(0.02)  # nobody's time
 
-    job = storage.get_job(job_id)
+    job = storage.jobs.get(job_id)
     assert job.active_seconds >= 0.08
 
 
 def test_every_write_of_a_coordinator_that_lost_its_lease_is_refused(storage: Storage) -> None:
     job_id = create(storage)
-    old = storage.acquire_lease("a", 0.0)
-    new = storage.acquire_lease("b", 60.0)
+    old = storage.leases.acquire("a", 0.0)
+    new = storage.leases.acquire("b", 60.0)
     assert old is not None
     assert new is not None
     stale = old.lease_token
@@ -111,29 +111,29 @@ def test_every_write_of_a_coordinator_that_lost_its_lease_is_refused(storage: St
         "technique": None,
         "cutoff": None,
     }
-    storage.propose_trial(job_id, new.lease_token, **proposal)  # type: ignore[arg-type]
-    before = storage.last_event_id()
+    storage.trials.propose(job_id, new.lease_token, **proposal)  # type: ignore[arg-type]
+    before = storage.events.last_id()
 
     for write in (
-        lambda: storage.renew_lease(job_id, stale, 60.0),
-        lambda: storage.transition(job_id, "preparing", token=stale),
-        lambda: storage.propose_trial(job_id, stale, **proposal),  # type: ignore[arg-type]
-        lambda: storage.open_attempt(f"{job_id}-1", stale),
-        lambda: storage.expire_attempts(job_id, stale, 0.0),
-        lambda: storage.cancel_open_trials(job_id, stale),
+        lambda: storage.leases.renew(job_id, stale, 60.0),
+        lambda: storage.jobs.transition(job_id, "preparing", token=stale),
+        lambda: storage.trials.propose(job_id, stale, **proposal),  # type: ignore[arg-type]
+        lambda: storage.attempts.open(f"{job_id}-1", stale),
+        lambda: storage.attempts.expire(job_id, stale, 0.0),
+        lambda: storage.trials.cancel_unfinished(job_id, stale),
     ):
         with pytest.raises(LeaseLost):
             write()
-    assert storage.last_event_id() == before
+    assert storage.events.last_id() == before
 
 
 def test_renewing_the_lease_of_a_job_that_ended_shows_its_state(storage: Storage) -> None:
     job_id = create(storage)
-    leased = storage.acquire_lease("a", 60.0)
+    leased = storage.leases.acquire("a", 60.0)
     assert leased is not None
-    storage.transition(job_id, "failed", error="the trace is empty")
+    storage.jobs.transition(job_id, "failed", error="the trace is empty")
 
-    assert storage.renew_lease(job_id, leased.lease_token, 60.0).state == "failed"
+    assert storage.leases.renew(job_id, leased.lease_token, 60.0).state == "failed"
 
 
 def test_of_many_coordinators_each_job_goes_to_exactly_one(storage: Storage) -> None:
@@ -143,7 +143,7 @@ def test_of_many_coordinators_each_job_goes_to_exactly_one(storage: Storage) -> 
     def take_all(owner: str) -> list[str]:
         taken = []
         start.wait()
-        while (job := storage.acquire_lease(owner, 60.0)) is not None:
+        while (job := storage.leases.acquire(owner, 60.0)) is not None:
             taken.append(job.id)
         return taken
 
@@ -166,11 +166,11 @@ def test_two_coordinators_that_fight_for_a_job_never_write_under_the_same_token(
         wins = []
         start.wait()
         for _ in range(30):
-            leased = storage.acquire_lease(owner, 0.0, job_id)  # runs out at once
+            leased = storage.leases.acquire(owner, 0.0, job_id)  # runs out at once
             if leased is None:
                 continue
             try:
-                storage.renew_lease(job_id, leased.lease_token, 0.0)
+                storage.leases.renew(job_id, leased.lease_token, 0.0)
             except LeaseLost:
                 continue
             wins.append((leased.lease_token, owner))
@@ -181,19 +181,19 @@ def test_two_coordinators_that_fight_for_a_job_never_write_under_the_same_token(
 
     tokens = [token for token, _ in wins]
     assert len(tokens) == len(set(tokens))
-    assert storage.get_job(job_id).lease_token >= max(tokens)
+    assert storage.jobs.get(job_id).lease_token >= max(tokens)
 
 
 def test_an_owner_that_is_alone_takes_the_jobs_of_others_at_once(storage: Storage) -> None:
-    job = storage.create_job(name="cg", spec={}, seed=1)
-    dead = storage.acquire_lease("dead", 1000.0)
+    job = storage.jobs.create(name="cg", spec={}, seed=1)
+    dead = storage.leases.acquire("dead", 1000.0)
     assert dead is not None
 
-    assert storage.acquire_lease("alive", 1000.0) is None
-    assert not storage.has_free_job("alive")
-    assert storage.has_free_job("alive", alone=True)
-    taken = storage.acquire_lease("alive", 1000.0, alone=True)
-    again = storage.acquire_lease("alive", 1000.0, alone=True)
+    assert storage.leases.acquire("alive", 1000.0) is None
+    assert not storage.leases.has_free_job("alive")
+    assert storage.leases.has_free_job("alive", alone=True)
+    taken = storage.leases.acquire("alive", 1000.0, alone=True)
+    again = storage.leases.acquire("alive", 1000.0, alone=True)
 
     assert taken is not None
     assert (taken.id, taken.lease_token) == (job.id, dead.lease_token + 1)

@@ -12,7 +12,6 @@ from sqlalchemy import update
 from storage.errors import Conflict, LeaseLost, NotFound
 from storage.measured_records import MeasuredOutcome, Measuring, MeasuringCounts, NewMeasured
 from storage.models import MeasuredRunRow
-from storage.project_storage import ProjectStorage
 from storage.records import Trial
 from storage.storage import Storage
 
@@ -34,18 +33,20 @@ CANDIDATES = (
 def opened(storage: Storage, running_job: tuple[str, int]) -> str:
     """A job whose two trials and defaults are to be measured."""
     job_id, token = running_job
-    storage.open_measuring(job_id, token, SETTINGS, CANDIDATES, 1)
-    storage.settle_entered(job_id, {place: ("open", {"ranks": 4}) for place in (1, 2, 3)})
+    storage.measured_runs.open_measuring(job_id, token, SETTINGS, CANDIDATES, 1)
+    storage.measured_runs.settle_entered(
+        job_id, {place: ("open", {"ranks": 4}) for place in (1, 2, 3)}
+    )
     return job_id
 
 
 def run_once(storage: Storage, job_id: str, outcome: MeasuredOutcome) -> int | None:
     """Claims and finishes a run; the place of what was run."""
-    claimed = storage.claim_run(job_id, "agent", "bluebird", 30.0)
+    claimed = storage.measured_runs.claim(job_id, "agent", "bluebird", 30.0)
     if claimed is None:
         return None
     one, run = claimed
-    storage.finish_run(job_id, one.place, run.number, outcome)
+    storage.measured_runs.finish(job_id, one.place, run.number, outcome)
     return one.place
 
 
@@ -54,7 +55,7 @@ def seconds(value: float) -> MeasuredOutcome:
 
 
 def known(storage: Storage, job_id: str) -> Measuring:
-    found = storage.measuring(job_id)
+    found = storage.measured_runs.measuring(job_id)
     assert found is not None
     return found
 
@@ -70,14 +71,14 @@ def test_runs_come_in_turns_and_the_lowest_median_is_the_best(
 ) -> None:
     times = {1: 2.0, 2: 1.5, 3: 3.0}
     order: list[int] = []
-    while (claimed := storage.claim_run(opened, "agent", "bluebird", 30.0)) is not None:
+    while (claimed := storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)) is not None:
         one, run = claimed
         order.append(one.place)
-        storage.finish_run(opened, one.place, run.number, seconds(times[one.place]))
+        storage.measured_runs.finish(opened, one.place, run.number, seconds(times[one.place]))
     assert sorted(order[:3]) == sorted(order[3:]) == [1, 2, 3]
     found = known(storage, opened)
     assert (found.state, found.decided, found.simulated_best) == ("decided", 2, 1)
-    job = storage.get_job(opened)
+    job = storage.jobs.get(opened)
     assert (job.best_trial, job.best_value) == (2, 1.1)
 
 
@@ -85,57 +86,59 @@ def test_what_is_committed_once_is_left_as_it_is(
     storage: Storage, running_job: tuple[str, int], opened: str
 ) -> None:
     job_id, token = running_job
-    storage.open_measuring(job_id, token, SETTINGS, CANDIDATES[:1], 2)
-    assert len(storage.measured(opened)) == 3
+    storage.measured_runs.open_measuring(job_id, token, SETTINGS, CANDIDATES[:1], 2)
+    assert len(storage.measured_runs.configurations(opened)) == 3
     with pytest.raises(LeaseLost):
-        storage.open_measuring(job_id, token + 1, SETTINGS, CANDIDATES, 1)
+        storage.measured_runs.open_measuring(job_id, token + 1, SETTINGS, CANDIDATES, 1)
 
 
 def test_one_run_at_a_time_on_one_cluster(storage: Storage, opened: str) -> None:
-    assert storage.claim_run(opened, "first", "bluebird", 30.0) is not None
-    assert storage.claim_run(opened, "second", "bluebird", 30.0) is None
-    assert storage.claim_run(opened, "third", "redwood", 30.0) is None
-    assert storage.measurable_jobs("bluebird", "openmpi", None) == [opened]
-    assert storage.measurable_jobs("redwood", "openmpi", None) == []
-    assert storage.measurable_jobs("bluebird", "mpich", None) == []
-    assert storage.measurable_jobs("bluebird", "openmpi", "ring") == []
+    assert storage.measured_runs.claim(opened, "first", "bluebird", 30.0) is not None
+    assert storage.measured_runs.claim(opened, "second", "bluebird", 30.0) is None
+    assert storage.measured_runs.claim(opened, "third", "redwood", 30.0) is None
+    assert storage.measured_runs.measurable_jobs("bluebird", "openmpi", None) == [opened]
+    assert storage.measured_runs.measurable_jobs("redwood", "openmpi", None) == []
+    assert storage.measured_runs.measurable_jobs("bluebird", "mpich", None) == []
+    assert storage.measured_runs.measurable_jobs("bluebird", "openmpi", "ring") == []
 
 
 def test_a_silent_agents_run_is_done_anew_and_its_late_time_refused(
     storage: Storage, opened: str
 ) -> None:
-    claimed = storage.claim_run(opened, "killed", "bluebird", 30.0)
+    claimed = storage.measured_runs.claim(opened, "killed", "bluebird", 30.0)
     assert claimed is not None
     one, run = claimed
     expire(storage)
-    again = storage.claim_run(opened, "other", "bluebird", 30.0)
+    again = storage.measured_runs.claim(opened, "other", "bluebird", 30.0)
     assert again is not None
     assert (again[1].place, again[1].number) == (run.place, run.number + 1)
     with pytest.raises(Conflict, match="given up after a silence"):
-        storage.finish_run(opened, one.place, run.number, seconds(1.0))
+        storage.measured_runs.finish(opened, one.place, run.number, seconds(1.0))
     with pytest.raises(Conflict):
-        storage.beat_run(opened, one.place, run.number, 30.0)
-    storage.finish_run(opened, one.place, again[1].number, seconds(2.0))
-    states = [each.state for each in storage.measured(opened)[one.place - 1].runs]
+        storage.measured_runs.beat(opened, one.place, run.number, 30.0)
+    storage.measured_runs.finish(opened, one.place, again[1].number, seconds(2.0))
+    states = [
+        each.state for each in storage.measured_runs.configurations(opened)[one.place - 1].runs
+    ]
     assert sorted(states) == ["counted", "lost"]
 
 
 def test_telling_twice_changes_nothing(storage: Storage, opened: str) -> None:
-    claimed = storage.claim_run(opened, "agent", "bluebird", 30.0)
+    claimed = storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)
     assert claimed is not None
     place, number = claimed[1].place, claimed[1].number
-    told = storage.finish_run(opened, place, number, seconds(1.0))
-    assert storage.finish_run(opened, place, number, seconds(9.0)) == told
-    assert storage.measured(opened)[place - 1].seconds == [1.0]
+    told = storage.measured_runs.finish(opened, place, number, seconds(1.0))
+    assert storage.measured_runs.finish(opened, place, number, seconds(9.0)) == told
+    assert storage.measured_runs.configurations(opened)[place - 1].seconds == [1.0]
     with pytest.raises(NotFound):
-        storage.finish_run(opened, 9, 1, seconds(1.0))
+        storage.measured_runs.finish(opened, 9, 1, seconds(1.0))
 
 
 def test_a_lease_that_ended_unnoticed_still_takes_its_time(storage: Storage, opened: str) -> None:
-    claimed = storage.claim_run(opened, "agent", "bluebird", 30.0)
+    claimed = storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)
     assert claimed is not None
     expire(storage)
-    run = storage.finish_run(opened, claimed[1].place, claimed[1].number, seconds(1.0))
+    run = storage.measured_runs.finish(opened, claimed[1].place, claimed[1].number, seconds(1.0))
     assert run.state == "counted"
 
 
@@ -143,7 +146,7 @@ def test_what_fails_is_an_outcome_with_a_reason(storage: Storage, opened: str) -
     failed = MeasuredOutcome(reason={"kind": "failed", "message": "out of memory"})
     places = Counter(iter(lambda: run_once(storage, opened, failed), None))
     assert places == {1: 2, 2: 2, 3: 2}
-    assert {one.state for one in storage.measured(opened)} == {"infeasible"}
+    assert {one.state for one in storage.measured_runs.configurations(opened)} == {"infeasible"}
     found = known(storage, opened)
     assert (found.state, found.because) == ("undecided", "no configuration could be run")
 
@@ -152,7 +155,7 @@ def test_doubted_runs_do_not_count_and_do_not_go_on_for_ever(storage: Storage, o
     doubted = MeasuredOutcome(seconds=1.0, doubts=("the host was busy",))
     while run_once(storage, opened, doubted) is not None:
         pass
-    assert [len(one.runs) for one in storage.measured(opened)] == [6, 6, 6]
+    assert [len(one.runs) for one in storage.measured_runs.configurations(opened)] == [6, 6, 6]
     assert known(storage, opened).state == "undecided"
 
 
@@ -160,8 +163,8 @@ def test_nobody_asks_and_the_simulation_decides(
     storage: Storage, running_job: tuple[str, int], opened: str
 ) -> None:
     job_id, token = running_job
-    assert storage.tend_measuring(job_id, token, 49.0).state == "open"
-    ended = storage.tend_measuring(job_id, token, 1.0)
+    assert storage.measured_runs.tend_measuring(job_id, token, 49.0).state == "open"
+    ended = storage.measured_runs.tend_measuring(job_id, token, 1.0)
     assert (ended.state, ended.because) == ("undecided", "no agent has asked for work for 50 s")
 
 
@@ -173,17 +176,17 @@ def test_what_is_known_decides_when_it_is_ended(
     for _ in range(3):
         run_once(storage, opened, seconds(1.0))
     if how == "time":
-        storage.tend_measuring(job_id, token, 40.0)
-        claimed = storage.claim_run(opened, "agent", "bluebird", 30.0)
+        storage.measured_runs.tend_measuring(job_id, token, 40.0)
+        claimed = storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)
         assert claimed is not None
-        ended = storage.tend_measuring(job_id, token, 60.0 - 0.0)
-        ended = storage.tend_measuring(job_id, token, 0.0)
+        ended = storage.measured_runs.tend_measuring(job_id, token, 60.0 - 0.0)
+        ended = storage.measured_runs.tend_measuring(job_id, token, 0.0)
     else:
-        ended = storage.end_measuring(opened, "ended by a user")
+        ended = storage.measured_runs.end_measuring(opened, "ended by a user")
     assert ended.state == "decided"
     assert ended.because is not None
     with pytest.raises(Conflict):
-        storage.end_measuring(opened, "again")
+        storage.measured_runs.end_measuring(opened, "again")
 
 
 def test_others_may_keep_what_they_measured(
@@ -194,42 +197,42 @@ def test_others_may_keep_what_they_measured(
         seconds(1.0),
         MeasuredOutcome(seconds=2.0, doubts=("segments were sent again",)),
     ]
-    kept = storage.add_measured(
+    kept = storage.measured_runs.add(
         job_id, "validation", CANDIDATES[0], outcomes, cluster="testbed ring"
     )
     assert kept.seconds == [1.0]
     assert [run.state for run in kept.runs] == ["counted", "doubted"]
-    assert storage.measured(job_id, "validation") == [kept]
-    assert storage.measured(job_id, "finalists") == []
+    assert storage.measured_runs.configurations(job_id, "validation") == [kept]
+    assert storage.measured_runs.configurations(job_id, "finalists") == []
 
 
 def test_a_project_sees_its_own(storage: Storage, opened: str) -> None:
-    other = ProjectStorage.of(storage, "other")
-    assert other.measurable_jobs("bluebird", "openmpi", None) == []
+    other = storage.of_project("other")
+    assert other.measured_runs.measurable_jobs("bluebird", "openmpi", None) == []
     with pytest.raises(NotFound):
-        other.claim_run(opened, "agent", "bluebird", 30.0)
+        other.measured_runs.claim(opened, "agent", "bluebird", 30.0)
 
 
 def test_progress_counts_what_is_known_and_what_is_wanted(storage: Storage, opened: str) -> None:
-    assert storage.measuring_counts([opened, "none"]) == {opened: MeasuringCounts(0, 3, 0)}
+    assert storage.measured_runs.counts([opened, "none"]) == {opened: MeasuringCounts(0, 3, 0)}
     for value in (1.0, 2.0, 3.0, 4.0):
         run_once(storage, opened, seconds(value))
-    assert storage.measuring_counts([opened]) == {opened: MeasuringCounts(1, 3, 4)}
-    storage.end_measuring(opened, "it was ended")
-    assert storage.measuring_counts([opened]) == {}
+    assert storage.measured_runs.counts([opened]) == {opened: MeasuringCounts(1, 3, 4)}
+    storage.measured_runs.end_measuring(opened, "it was ended")
+    assert storage.measured_runs.counts([opened]) == {}
 
 
 def test_a_paused_job_hands_out_no_run_and_keeps_the_one_under_way(
     storage: Storage, running_job: tuple[str, int], opened: str
 ) -> None:
-    claimed = storage.claim_run(opened, "agent", "bluebird", 30.0)
+    claimed = storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)
     assert claimed is not None
     place, number = claimed[1].place, claimed[1].number
-    storage.transition(opened, "pausing")
-    storage.transition(opened, "paused", token=running_job[1])
-    storage.beat_run(opened, place, number, 30.0)
-    storage.finish_run(opened, place, number, seconds(1.0))
-    assert storage.measurable_jobs("bluebird", "openmpi", None) == []
-    assert storage.claim_run(opened, "agent", "bluebird", 30.0) is None
-    assert storage.measured(opened)[place - 1].seconds == [1.0]
+    storage.jobs.transition(opened, "pausing")
+    storage.jobs.transition(opened, "paused", token=running_job[1])
+    storage.measured_runs.beat(opened, place, number, 30.0)
+    storage.measured_runs.finish(opened, place, number, seconds(1.0))
+    assert storage.measured_runs.measurable_jobs("bluebird", "openmpi", None) == []
+    assert storage.measured_runs.claim(opened, "agent", "bluebird", 30.0) is None
+    assert storage.measured_runs.configurations(opened)[place - 1].seconds == [1.0]
     assert known(storage, opened).state == "open"

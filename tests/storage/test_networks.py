@@ -20,30 +20,30 @@ def forbidden() -> Graph:
 
 @pytest.mark.parametrize("network", [RING, SWITCHED])
 def test_a_network_is_found_as_it_was_kept(storage: Storage, network: Graph) -> None:
-    assert storage.find_network(KEY) is None
+    assert storage.networks.find(KEY) is None
 
-    storage.put_network(KEY, network)
-    storage.put_network(KEY, network)
+    storage.networks.put(KEY, network)
+    storage.networks.put(KEY, network)
 
-    assert storage.find_network(KEY) == network
+    assert storage.networks.find(KEY) == network
 
 
 def test_a_network_is_built_once_for_all_jobs_of_a_project(storage: Storage) -> None:
-    assert ProjectNetworks(storage, "default").once(KEY, lambda: RING) == RING
+    assert ProjectNetworks(storage.networks, "default").once(KEY, lambda: RING) == RING
 
-    assert ProjectNetworks(storage, "default").once(KEY, forbidden) == RING
+    assert ProjectNetworks(storage.networks, "default").once(KEY, forbidden) == RING
 
 
 def test_projects_do_not_see_what_others_have_built(storage: Storage) -> None:
-    ProjectNetworks(storage, "default").once(KEY, lambda: RING)
+    ProjectNetworks(storage.networks, "default").once(KEY, lambda: RING)
 
-    assert ProjectNetworks(storage, "other").once(KEY, lambda: SWITCHED) == SWITCHED
-    assert ProjectNetworks(storage, "other").once(KEY, forbidden) == SWITCHED
+    assert ProjectNetworks(storage.networks, "other").once(KEY, lambda: SWITCHED) == SWITCHED
+    assert ProjectNetworks(storage.networks, "other").once(KEY, forbidden) == SWITCHED
 
 
 def test_threads_wait_for_the_one_that_builds(storage: Storage) -> None:
     built: list[int] = []
-    networks = ProjectNetworks(storage, "default")
+    networks = ProjectNetworks(storage.networks, "default")
     together = threading.Barrier(4)
 
     def build() -> Graph:
@@ -64,11 +64,11 @@ def test_threads_wait_for_the_one_that_builds(storage: Storage) -> None:
 
 
 def test_only_networks_that_take_long_are_kept(storage: Storage) -> None:
-    networks = ProjectNetworks(storage, "default")
+    networks = ProjectNetworks(storage.networks, "default")
     description = {"degree": 3, "seed": 5, "iterations": 50}
 
     found = generate_once(networks, "optimised", 16, degree=3, seed=5, iterations=50)
     generate_once(networks, "random", 16, degree=3, seed=5)
 
-    assert storage.find_network(network_key("optimised", 16, **description)) == found
-    assert storage.find_network(network_key("random", 16, degree=3, seed=5)) is None
+    assert storage.networks.find(network_key("optimised", 16, **description)) == found
+    assert storage.networks.find(network_key("random", 16, degree=3, seed=5)) is None

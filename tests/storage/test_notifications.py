@@ -31,8 +31,8 @@ def heard(storage: Storage) -> Iterator[queue.SimpleQueue[Notification | None]]:
 
 def test_committed_events_are_heard(storage: Storage) -> None:
     with heard(storage) as notifications:
-        job = storage.create_job(name="cg", spec={}, seed=1)
-        storage.transition(job.id, "preparing")
+        job = storage.jobs.create(name="cg", spec={}, seed=1)
+        storage.jobs.transition(job.id, "preparing")
         assert notifications.get(timeout=SECONDS) == Notification(job.id, "job", "queued")
         assert notifications.get(timeout=SECONDS) == Notification(job.id, "job", "preparing")
 
@@ -42,7 +42,7 @@ def test_what_is_not_committed_is_not_heard(storage: Storage) -> None:
         with pytest.raises(ZeroDivisionError), storage._database.writing() as session:
             storage._database.note(session, "j", "message", {})
             raise ZeroDivisionError
-        storage.append_event("j", "message", {})
+        storage.events.append("j", "message", {})
         assert notifications.get(timeout=SECONDS) == Notification("j", "message", "")
         assert notifications.empty()
 
@@ -64,7 +64,7 @@ def test_processes_over_postgresql_hear_of_each_other(storage: Storage, tmp_path
     other = Storage.open(url, str(tmp_path))
     try:
         with heard(storage) as notifications:
-            job = other.create_job(name="cg", spec={}, seed=1)
+            job = other.jobs.create(name="cg", spec={}, seed=1)
             assert notifications.get(timeout=SECONDS) == Notification(job.id, "job", "queued")
     finally:
         other.close()

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from storage.errors import LeaseLost, NotFound
-from storage.project_storage import ProjectStorage
 from storage.records import OutlookPoint
 from storage.storage import Storage
 from tests.storage.test_trials import proposals
@@ -16,55 +15,55 @@ def test_what_a_search_expects_is_stored_with_its_trials(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
     job_id, _ = running_job
-    assert storage.outlooks(job_id) == []
-    assert storage.last_outlooks([job_id]) == {}
+    assert storage.outlooks.of_job(job_id) == []
+    assert storage.outlooks.last([job_id]) == {}
 
-    storage.propose_trials(*running_job, proposals(1, 2), [FIRST])
-    storage.propose_trials(*running_job, proposals(3), [SECOND])
+    storage.trials.propose_several(*running_job, proposals(1, 2), [FIRST])
+    storage.trials.propose_several(*running_job, proposals(3), [SECOND])
 
-    assert storage.outlooks(job_id) == [FIRST, SECOND]
-    assert storage.last_outlooks([job_id, "another"]) == {job_id: SECOND}
+    assert storage.outlooks.of_job(job_id) == [FIRST, SECOND]
+    assert storage.outlooks.last([job_id, "another"]) == {job_id: SECOND}
 
 
 def test_a_search_that_is_repeated_stores_nothing_twice(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
     job_id, _ = running_job
-    storage.propose_trials(*running_job, proposals(1, 2), [FIRST])
+    storage.trials.propose_several(*running_job, proposals(1, 2), [FIRST])
 
-    storage.propose_trials(*running_job, proposals(3), [FIRST._replace(gain=0.5), SECOND])
+    storage.trials.propose_several(*running_job, proposals(3), [FIRST._replace(gain=0.5), SECOND])
 
-    assert storage.outlooks(job_id) == [FIRST, SECOND]
+    assert storage.outlooks.of_job(job_id) == [FIRST, SECOND]
 
 
 def test_what_is_expected_is_stored_without_a_trial_too(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
     job_id, token = running_job
-    storage.propose_trials(*running_job, proposals(1, 2), [FIRST])
+    storage.trials.propose_several(*running_job, proposals(1, 2), [FIRST])
 
-    storage.store_outlooks(*running_job, [FIRST._replace(gain=0.5), SECOND])
+    storage.outlooks.store(*running_job, [FIRST._replace(gain=0.5), SECOND])
 
-    assert storage.outlooks(job_id) == [FIRST, SECOND]
+    assert storage.outlooks.of_job(job_id) == [FIRST, SECOND]
     with pytest.raises(LeaseLost):
-        storage.store_outlooks(job_id, token + 1, [SECOND])
+        storage.outlooks.store(job_id, token + 1, [SECOND])
 
 
 def test_another_project_sees_none_of_it(storage: Storage, running_job: tuple[str, int]) -> None:
     job_id, _ = running_job
-    storage.propose_trials(*running_job, proposals(1, 2), [FIRST])
-    other = ProjectStorage.of(storage, "other")
+    storage.trials.propose_several(*running_job, proposals(1, 2), [FIRST])
+    other = storage.of_project("other")
 
-    assert other.last_outlooks([job_id]) == {}
+    assert other.outlooks.last([job_id]) == {}
     with pytest.raises(NotFound):
-        other.outlooks(job_id)
+        other.outlooks.of_job(job_id)
 
 
 def test_it_goes_with_its_job(storage: Storage, running_job: tuple[str, int]) -> None:
     job_id, token = running_job
-    storage.propose_trials(*running_job, proposals(1, 2), [FIRST])
-    storage.transition(job_id, "failed", token=token)
+    storage.trials.propose_several(*running_job, proposals(1, 2), [FIRST])
+    storage.jobs.transition(job_id, "failed", token=token)
 
-    storage.delete_job(job_id)
+    storage.trash.delete(job_id)
 
-    assert storage.last_outlooks([job_id]) == {}
+    assert storage.outlooks.last([job_id]) == {}

@@ -7,83 +7,83 @@ from storage.storage import Storage
 
 
 def preparing_job(storage: Storage) -> Job:
-    job = storage.create_job(name="cg", spec={"name": "cg"}, seed=1)
-    return storage.transition(job.id, "preparing")
+    job = storage.jobs.create(name="cg", spec={"name": "cg"}, seed=1)
+    return storage.jobs.transition(job.id, "preparing")
 
 
 def test_a_preparation_is_claimed_once(storage: Storage) -> None:
     job = preparing_job(storage)
-    assert not storage.is_being_prepared(job.id)
+    assert not storage.preparations.is_under_way(job.id)
     names = [f"worker-{number}" for number in range(4)]
 
     with ThreadPoolExecutor(4) as pool:
-        claims = list(pool.map(lambda name: storage.claim_preparation(job.id, name), names))
+        claims = list(pool.map(lambda name: storage.preparations.claim(job.id, name), names))
 
     assert claims.count(True) == 1
-    assert storage.is_being_prepared(job.id)
+    assert storage.preparations.is_under_way(job.id)
     holder = names[claims.index(True)]
-    assert storage.beat_preparation(job.id, holder)
-    assert not storage.beat_preparation(job.id, "another")
+    assert storage.preparations.beat(job.id, holder)
+    assert not storage.preparations.beat(job.id, "another")
 
 
 def test_a_released_preparation_may_be_claimed_again(storage: Storage) -> None:
     job = preparing_job(storage)
-    storage.claim_preparation(job.id, "one")
+    storage.preparations.claim(job.id, "one")
 
-    storage.release_preparation(job.id, "two")
-    assert storage.is_being_prepared(job.id)
-    storage.release_preparation(job.id, "one")
+    storage.preparations.release(job.id, "two")
+    assert storage.preparations.is_under_way(job.id)
+    storage.preparations.release(job.id, "one")
 
-    assert not storage.is_being_prepared(job.id)
-    assert storage.claim_preparation(job.id, "two")
+    assert not storage.preparations.is_under_way(job.id)
+    assert storage.preparations.claim(job.id, "two")
 
 
 def test_a_silent_preparer_loses_its_claim(storage: Storage) -> None:
     job = preparing_job(storage)
-    storage.claim_preparation(job.id, "dead")
+    storage.preparations.claim(job.id, "dead")
 
-    assert not storage.is_being_prepared(job.id, silence_seconds=0.0)
-    assert not storage.claim_preparation(job.id, "next")
-    assert storage.claim_preparation(job.id, "next", silence_seconds=0.0)
-    assert not storage.beat_preparation(job.id, "dead")
+    assert not storage.preparations.is_under_way(job.id, silence_seconds=0.0)
+    assert not storage.preparations.claim(job.id, "next")
+    assert storage.preparations.claim(job.id, "next", silence_seconds=0.0)
+    assert not storage.preparations.beat(job.id, "dead")
 
 
 def test_there_is_nothing_to_claim_of_a_job_that_is_prepared_or_over_or_gone(
     storage: Storage,
 ) -> None:
-    application = storage.add_application(
+    application = storage.applications.add(
         name="cg", kind="trace", key="cg", trace_sha256="0" * 64, ranks=4, summary={}
     )
     prepared, failed = preparing_job(storage), preparing_job(storage)
-    storage.set_job_prepared(prepared.id, application_id=application.id, space={"parameters": []})
-    storage.transition(failed.id, "failed", error="no")
+    storage.jobs.set_prepared(prepared.id, application_id=application.id, space={"parameters": []})
+    storage.jobs.transition(failed.id, "failed", error="no")
 
-    assert not storage.claim_preparation(prepared.id, "one")
-    assert not storage.claim_preparation(failed.id, "one")
-    assert not storage.claim_preparation("nosuchjob", "one")
-    assert not storage.is_being_prepared("nosuchjob")
+    assert not storage.preparations.claim(prepared.id, "one")
+    assert not storage.preparations.claim(failed.id, "one")
+    assert not storage.preparations.claim("nosuchjob", "one")
+    assert not storage.preparations.is_under_way("nosuchjob")
 
 
 def test_a_job_whose_application_is_being_captured_is_being_prepared(storage: Storage) -> None:
     job = preparing_job(storage)
-    application = storage.add_source_application(name="own", key="own", recipe={}, ranks=4)
-    storage.set_job_application(job.id, application.id)
-    assert not storage.is_being_prepared(job.id)
+    application = storage.applications.add_source(name="own", key="own", recipe={}, ranks=4)
+    storage.jobs.set_application(job.id, application.id)
+    assert not storage.preparations.is_under_way(job.id)
 
-    storage.claim_capture(application.id, "one", silence_seconds=30.0)
+    storage.applications.claim_capture(application.id, "one", silence_seconds=30.0)
 
-    assert storage.is_being_prepared(job.id)
-    assert not storage.is_being_prepared(job.id, silence_seconds=0.0)
+    assert storage.preparations.is_under_way(job.id)
+    assert not storage.preparations.is_under_way(job.id, silence_seconds=0.0)
 
 
 def test_all_claims_are_void_where_nobody_else_lives(storage: Storage) -> None:
     job = preparing_job(storage)
-    application = storage.add_source_application(name="own", key="own", recipe={}, ranks=4)
-    storage.claim_preparation(job.id, "dead")
-    storage.claim_capture(application.id, "dead", silence_seconds=30.0)
+    application = storage.applications.add_source(name="own", key="own", recipe={}, ranks=4)
+    storage.preparations.claim(job.id, "dead")
+    storage.applications.claim_capture(application.id, "dead", silence_seconds=30.0)
 
-    storage.void_preparations()
+    storage.preparations.void()
 
-    assert storage.claim_preparation(job.id, "next")
-    assert storage.get_application(application.id).state == "new"
-    assert not storage.report_capture(application.id, "dead")
+    assert storage.preparations.claim(job.id, "next")
+    assert storage.applications.get(application.id).state == "new"
+    assert not storage.applications.report_capture(application.id, "dead")

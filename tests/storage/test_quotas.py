@@ -10,19 +10,19 @@ from storage.storage import Storage
 
 @pytest.fixture
 def ours(storage: Storage) -> ProjectStorage:
-    storage.add_project("ours")
-    return ProjectStorage.of(storage, "ours")
+    storage.projects.add("ours")
+    return storage.of_project("ours")
 
 
 def limit(storage: Storage, **quotas: int) -> None:
-    storage.set_project("ours", weight=1.0, priority="normal", quotas=Quotas(**quotas))
+    storage.projects.change("ours", weight=1.0, priority="normal", quotas=Quotas(**quotas))
 
 
 def spend(storage: Storage, job_id: str, seconds: float) -> None:
-    leased = storage.acquire_lease("coordinator", 60.0, job_id)
+    leased = storage.leases.acquire("coordinator", 60.0, job_id)
     assert leased is not None
-    storage.transition(job_id, "running", token=leased.lease_token)
-    trial = storage.propose_trial(
+    storage.jobs.transition(job_id, "running", token=leased.lease_token)
+    trial = storage.trials.propose(
         job_id,
         leased.lease_token,
         number=1,
@@ -33,34 +33,34 @@ def spend(storage: Storage, job_id: str, seconds: float) -> None:
         technique=None,
         cutoff=None,
     )
-    storage.settle_trial(
+    storage.trials.settle(
         trial.id, leased.lease_token, Outcome(status="failed", cpu_seconds=seconds)
     )
 
 
 def test_a_project_has_what_was_set(storage: Storage, ours: ProjectStorage) -> None:
-    assert ours.get_project("ours").quotas == Quotas()
+    assert ours.projects.get("ours").quotas == Quotas()
     quotas = Quotas(jobs=3, trials=10**10, cpu_seconds=1e6, storage_bytes=10**12)
-    changed = storage.set_project("ours", weight=2.5, priority="high", quotas=quotas)
+    changed = storage.projects.change("ours", weight=2.5, priority="high", quotas=quotas)
     assert (changed.weight, changed.priority, changed.quotas) == (2.5, "high", quotas)
-    assert storage.get_project("ours") == changed
+    assert storage.projects.get("ours") == changed
     with pytest.raises(NotFound):
-        ours.get_project("default")
+        ours.projects.get("default")
     with pytest.raises(NotFound):
-        storage.set_project("nobody", weight=1.0, priority="normal", quotas=quotas)
+        storage.projects.change("nobody", weight=1.0, priority="normal", quotas=quotas)
 
 
 def test_more_unfinished_jobs_than_a_project_may_have_are_refused(
     storage: Storage, ours: ProjectStorage
 ) -> None:
     limit(storage, jobs=1)
-    first = ours.create_job(name="j", spec={}, seed=1, idempotency_key="k")
+    first = ours.jobs.create(name="j", spec={}, seed=1, idempotency_key="k")
     with pytest.raises(QuotaExceeded, match="has 1 of the 1 jobs"):
-        ours.create_job(name="j", spec={}, seed=1)
-    assert len(ours.list_jobs().items) == 1
-    assert ours.create_job(name="j", spec={}, seed=1, idempotency_key="k") == first
-    storage.transition(first.id, "cancelled")
-    ours.create_job(name="j", spec={}, seed=1)
+        ours.jobs.create(name="j", spec={}, seed=1)
+    assert len(ours.jobs.page().items) == 1
+    assert ours.jobs.create(name="j", spec={}, seed=1, idempotency_key="k") == first
+    storage.jobs.transition(first.id, "cancelled")
+    ours.jobs.create(name="j", spec={}, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -70,35 +70,35 @@ def test_more_unfinished_jobs_than_a_project_may_have_are_refused(
 def test_what_is_used_up_refuses_jobs_and_is_seen_at_a_glance(
     storage: Storage, ours: ProjectStorage, quota: str, message: str
 ) -> None:
-    job = ours.create_job(name="j", spec={}, seed=1)
+    job = ours.jobs.create(name="j", spec={}, seed=1)
     limit(storage, **{quota: 1})
-    glance = storage.glance(job.id)
+    glance = storage.jobs.glance(job.id)
     assert glance is not None
     assert glance.exhausted is None
 
     spend(storage, job.id, 5.0)
 
-    glance = storage.glance(job.id)
+    glance = storage.jobs.glance(job.id)
     assert glance is not None
     assert glance.exhausted is not None
     assert message in glance.exhausted
     with pytest.raises(QuotaExceeded, match=message):
-        ours.create_job(name="j", spec={}, seed=1)
+        ours.jobs.create(name="j", spec={}, seed=1)
     with pytest.raises(QuotaExceeded, match=message):
-        storage.check_quotas("ours")
+        storage.projects.check_quotas("ours")
     limit(storage, **{quota: 100})
-    storage.check_quotas("ours")
-    use = ours.project_use("ours")
+    storage.projects.check_quotas("ours")
+    use = ours.projects.use("ours")
     assert (use.jobs, use.trials, use.cpu_seconds) == (1, 1, 5.0)
 
 
 def test_uploads_are_refused_that_do_not_fit(storage: Storage, ours: ProjectStorage) -> None:
-    digest = storage.put_artifact(b"x" * 600)
-    ours.add_application(
+    digest = storage.artifacts.put(b"x" * 600)
+    ours.applications.add(
         name="t", kind="trace", key="t:1", trace_sha256=digest, ranks=2, summary={}
     )
     limit(storage, storage_bytes=1000)
-    ours.admit_upload(400)
+    ours.projects.admit_upload(400)
     with pytest.raises(QuotaExceeded, match=r"stores 600 B of the 1000 B that it may"):
-        ours.admit_upload(401)
-    assert ours.project_use("ours").storage_bytes == 600
+        ours.projects.admit_upload(401)
+    assert ours.projects.use("ours").storage_bytes == 600

@@ -39,11 +39,11 @@ def proposed(number: int) -> Proposal:
 @pytest.fixture
 def job_id(storage: Storage) -> str:
     """A running job with three trials that nobody has evaluated."""
-    job = storage.create_job(name="j", spec={}, seed=1)
-    leased = storage.acquire_lease("test", LONG, job.id)
+    job = storage.jobs.create(name="j", spec={}, seed=1)
+    leased = storage.leases.acquire("test", LONG, job.id)
     assert leased is not None
-    storage.transition(job.id, "running", token=leased.lease_token)
-    storage.propose_trials(
+    storage.jobs.transition(job.id, "running", token=leased.lease_token)
+    storage.trials.propose_several(
         job.id, leased.lease_token, [proposed(number) for number in (1, 2, 3)], attempt=False
     )
     return job.id
@@ -55,7 +55,7 @@ def propose(storage: Storage, job_id: str) -> Callable[..., int]:
 
     def send(key: str, seed: int = 1, most: int | None = None) -> int:
         configuration = point(seed)
-        return storage.propose_configuration(
+        return storage.scripts.propose(
             job_id, key, configuration.to_dict(), configuration.sha256, most=most
         ).place
 
@@ -63,26 +63,26 @@ def propose(storage: Storage, job_id: str) -> Callable[..., int]:
 
 
 def test_trials_are_given_out_in_the_order_of_asking(storage: Storage, job_id: str) -> None:
-    first = storage.ask_trials(job_id, "a", "n1", 2, LONG)
+    first = storage.scripts.ask(job_id, "a", "n1", 2, LONG)
     assert [(one.trial.number, one.attempt, one.trial.state) for one in first] == [
         (1, 1, "running"),
         (2, 1, "running"),
     ]
-    assert [one.trial.number for one in storage.ask_trials(job_id, "b", "n2", 2, LONG)] == [3]
-    assert storage.ask_trials(job_id, "c", "n3", 1, LONG) == []
+    assert [one.trial.number for one in storage.scripts.ask(job_id, "b", "n2", 2, LONG)] == [3]
+    assert storage.scripts.ask(job_id, "c", "n3", 1, LONG) == []
 
 
 def test_an_ask_that_is_repeated_gives_the_same_trial(storage: Storage, job_id: str) -> None:
-    asked = storage.ask_trials(job_id, "a", "n1", 1, LONG)
-    assert storage.ask_trials(job_id, "a", "n1", 1, LONG) == asked
-    assert len(storage.trial_attempts(job_id, 1)) == 1
+    asked = storage.scripts.ask(job_id, "a", "n1", 1, LONG)
+    assert storage.scripts.ask(job_id, "a", "n1", 1, LONG) == asked
+    assert len(storage.attempts.of_trial(job_id, 1)) == 1
     with pytest.raises(Conflict, match="used to ask for 1 trials"):
-        storage.ask_trials(job_id, "a", "n1", 2, LONG)
+        storage.scripts.ask(job_id, "a", "n1", 2, LONG)
 
 
 def test_several_that_ask_at_once_never_have_the_same(storage: Storage, job_id: str) -> None:
     def ask(key: int) -> list[int]:
-        found = storage.ask_trials(job_id, str(key), "n", 1, LONG)
+        found = storage.scripts.ask(job_id, str(key), "n", 1, LONG)
         return [one.trial.number for one in found]
 
     with ThreadPoolExecutor(6) as pool:
@@ -91,70 +91,70 @@ def test_several_that_ask_at_once_never_have_the_same(storage: Storage, job_id: 
 
 
 def test_what_is_told_is_the_outcome_and_may_be_the_best(storage: Storage, job_id: str) -> None:
-    storage.ask_trials(job_id, "a", "n1", 3, LONG)
-    told = storage.tell_trial(job_id, 2, 1, TOOK)
+    storage.scripts.ask(job_id, "a", "n1", 3, LONG)
+    told = storage.scripts.tell(job_id, 2, 1, TOOK)
     assert (told.state, told.value, told.worker, told.cached) == ("completed", 1.5, "n1", False)
-    storage.tell_trial(job_id, 1, 1, OTHERWISE)
-    failed = storage.tell_trial(job_id, 3, 1, BROKE)
+    storage.scripts.tell(job_id, 1, 1, OTHERWISE)
+    failed = storage.scripts.tell(job_id, 3, 1, BROKE)
     assert (failed.state, failed.reason) == ("failed", BROKE.reason)
-    job = storage.get_job(job_id)
+    job = storage.jobs.get(job_id)
     assert (job.best_trial, job.best_value, job.evaluations) == (2, 1.5, 3)
-    assert [one.state for one in storage.trial_attempts(job_id, 2)] == ["finished"]
-    assert storage.find_evaluation("", None) is None
+    assert [one.state for one in storage.attempts.of_trial(job_id, 2)] == ["finished"]
+    assert storage.evaluations.find("", None) is None
 
 
 def test_told_again_nothing_changes_and_told_otherwise_it_is_refused(
     storage: Storage, job_id: str
 ) -> None:
-    storage.ask_trials(job_id, "a", "n1", 1, LONG)
-    first = storage.tell_trial(job_id, 1, 1, TOOK)
-    assert storage.tell_trial(job_id, 1, 1, TOOK) == first
-    assert storage.get_job(job_id).evaluations == 1
+    storage.scripts.ask(job_id, "a", "n1", 1, LONG)
+    first = storage.scripts.tell(job_id, 1, 1, TOOK)
+    assert storage.scripts.tell(job_id, 1, 1, TOOK) == first
+    assert storage.jobs.get(job_id).evaluations == 1
     for other in (OTHERWISE, BROKE, Outcome(status="censored", value=1.5)):
         with pytest.raises(Conflict, match=r"completed with 1\.5 s, and stays so"):
-            storage.tell_trial(job_id, 1, 1, other)
+            storage.scripts.tell(job_id, 1, 1, other)
 
 
 def test_what_is_not_told_in_time_is_given_to_the_next(storage: Storage, job_id: str) -> None:
-    storage.ask_trials(job_id, "a", "n1", 1, OVER)
-    (again,) = storage.ask_trials(job_id, "b", "n2", 1, LONG)
+    storage.scripts.ask(job_id, "a", "n1", 1, OVER)
+    (again,) = storage.scripts.ask(job_id, "b", "n2", 1, LONG)
     assert (again.trial.number, again.attempt, again.trial.worker) == (1, 2, "n2")
     with pytest.raises(Conflict, match="has been given to n2"):
-        storage.tell_trial(job_id, 1, 1, TOOK)
-    assert storage.tell_trial(job_id, 1, 2, OTHERWISE).value == 2.5
-    assert [one.state for one in storage.trial_attempts(job_id, 1)] == ["lost", "finished"]
+        storage.scripts.tell(job_id, 1, 1, TOOK)
+    assert storage.scripts.tell(job_id, 1, 2, OTHERWISE).value == 2.5
+    assert [one.state for one in storage.attempts.of_trial(job_id, 1)] == ["lost", "finished"]
 
 
 def test_who_asks_again_too_late_sees_that_another_has_it(storage: Storage, job_id: str) -> None:
-    (mine,) = storage.ask_trials(job_id, "a", "n1", 1, OVER)
+    (mine,) = storage.scripts.ask(job_id, "a", "n1", 1, OVER)
     assert not mine.is_taken
-    storage.ask_trials(job_id, "b", "n2", 1, LONG)
-    (late,) = storage.ask_trials(job_id, "a", "n1", 1, OVER)
+    storage.scripts.ask(job_id, "b", "n2", 1, LONG)
+    (late,) = storage.scripts.ask(job_id, "a", "n1", 1, OVER)
     assert (late.trial.number, late.attempt, late.is_taken) == (1, 1, True)
 
 
 def test_what_is_handed_back_is_given_to_the_next_at_once(storage: Storage, job_id: str) -> None:
-    (mine,) = storage.ask_trials(job_id, "a", "login1", 1, LONG)
-    given = storage.release_trial(job_id, 1, mine.attempt)
+    (mine,) = storage.scripts.ask(job_id, "a", "login1", 1, LONG)
+    given = storage.scripts.release(job_id, 1, mine.attempt)
     assert (given.state, given.worker) == ("pending", None)
-    assert storage.release_trial(job_id, 1, mine.attempt).state == "pending"
-    (next_one,) = storage.ask_trials(job_id, "b", "login2", 1, LONG)
+    assert storage.scripts.release(job_id, 1, mine.attempt).state == "pending"
+    (next_one,) = storage.scripts.ask(job_id, "b", "login2", 1, LONG)
     assert (next_one.trial.number, next_one.attempt) == (1, 2)
-    assert storage.release_trial(job_id, 1, mine.attempt).worker == "login2"
+    assert storage.scripts.release(job_id, 1, mine.attempt).worker == "login2"
     with pytest.raises(Conflict, match="has been given to login2"):
-        storage.tell_trial(job_id, 1, mine.attempt, TOOK)
-    storage.tell_trial(job_id, 1, next_one.attempt, TOOK)
-    assert storage.release_trial(job_id, 1, next_one.attempt).state == "completed"
+        storage.scripts.tell(job_id, 1, mine.attempt, TOOK)
+    storage.scripts.tell(job_id, 1, next_one.attempt, TOOK)
+    assert storage.scripts.release(job_id, 1, next_one.attempt).state == "completed"
     with pytest.raises(NotFound, match="was given to no script"):
-        storage.release_trial(job_id, 1, 7)
+        storage.scripts.release(job_id, 1, 7)
 
 
 def test_what_is_told_late_counts_where_nobody_else_has_it(storage: Storage, job_id: str) -> None:
-    storage.ask_trials(job_id, "a", "n1", 1, OVER)
-    assert storage.tell_trial(job_id, 1, 1, TOOK).value == 1.5
-    storage.ask_trials(job_id, "b", "n1", 2, OVER)  # 2 and 3
-    storage.ask_trials(job_id, "c", "n2", 1, LONG)  # takes 2 anew, and gives 3 up
-    assert storage.tell_trial(job_id, 3, 1, TOOK).value == 1.5
+    storage.scripts.ask(job_id, "a", "n1", 1, OVER)
+    assert storage.scripts.tell(job_id, 1, 1, TOOK).value == 1.5
+    storage.scripts.ask(job_id, "b", "n1", 2, OVER)  # 2 and 3
+    storage.scripts.ask(job_id, "c", "n2", 1, LONG)  # takes 2 anew, and gives 3 up
+    assert storage.scripts.tell(job_id, 3, 1, TOOK).value == 1.5
 
 
 @pytest.mark.parametrize(("number", "attempt"), [(9, 1), (1, 1), (1, 2)])
@@ -162,34 +162,34 @@ def test_only_what_was_given_out_is_told(
     storage: Storage, job_id: str, number: int, attempt: int
 ) -> None:
     with pytest.raises(NotFound):
-        storage.tell_trial(job_id, number, attempt, TOOK)
+        storage.scripts.tell(job_id, number, attempt, TOOK)
 
 
 def test_an_attempt_of_a_worker_is_not_a_scripts(storage: Storage) -> None:
-    job = storage.create_job(name="j", spec={}, seed=1)
-    leased = storage.acquire_lease("test", LONG, job.id)
+    job = storage.jobs.create(name="j", spec={}, seed=1)
+    leased = storage.leases.acquire("test", LONG, job.id)
     assert leased is not None
     one = proposed(1)
-    storage.propose_trial(job.id, leased.lease_token, **asdict(one), attempt=True)
+    storage.trials.propose(job.id, leased.lease_token, **asdict(one), attempt=True)
     with pytest.raises(NotFound, match="was given to no script"):
-        storage.tell_trial(job.id, 1, 1, TOOK)
+        storage.scripts.tell(job.id, 1, 1, TOOK)
 
 
 def test_while_a_job_is_paused_it_is_told_and_not_asked(storage: Storage, job_id: str) -> None:
-    storage.ask_trials(job_id, "a", "n1", 1, LONG)
-    storage.transition(job_id, "pausing", paused_because="for lunch")
+    storage.scripts.ask(job_id, "a", "n1", 1, LONG)
+    storage.jobs.transition(job_id, "pausing", paused_because="for lunch")
     with pytest.raises(Conflict, match=r"is pausing \(for lunch\); resume it first"):
-        storage.ask_trials(job_id, "b", "n1", 1, LONG)
-    assert storage.tell_trial(job_id, 1, 1, TOOK).state == "completed"
+        storage.scripts.ask(job_id, "b", "n1", 1, LONG)
+    assert storage.scripts.tell(job_id, 1, 1, TOOK).state == "completed"
 
 
 def test_a_job_that_has_ended_has_nothing_to_measure(storage: Storage, job_id: str) -> None:
-    storage.ask_trials(job_id, "a", "n1", 1, LONG)
-    storage.transition(job_id, "cancelling")
-    storage.transition(job_id, "cancelled")
-    assert storage.ask_trials(job_id, "b", "n1", 1, LONG) == []
+    storage.scripts.ask(job_id, "a", "n1", 1, LONG)
+    storage.jobs.transition(job_id, "cancelling")
+    storage.jobs.transition(job_id, "cancelled")
+    assert storage.scripts.ask(job_id, "b", "n1", 1, LONG) == []
     with pytest.raises(Conflict, match="cancelled with its job"):
-        storage.tell_trial(job_id, 1, 1, TOOK)
+        storage.scripts.tell(job_id, 1, 1, TOOK)
 
 
 def test_a_proposal_that_is_repeated_is_the_same(
@@ -198,20 +198,20 @@ def test_a_proposal_that_is_repeated_is_the_same(
     assert [propose("a"), propose("b"), propose("a")] == [1, 2, 1]
     with pytest.raises(Conflict, match="proposal 1 of job"):
         propose("a", seed=2)
-    assert [one.place for one in storage.proposed_after(job_id, 0, 10)] == [1, 2]
-    assert [one.place for one in storage.proposed_after(job_id, 1, 10)] == [2]
+    assert [one.place for one in storage.scripts.proposed_after(job_id, 0, 10)] == [1, 2]
+    assert [one.place for one in storage.scripts.proposed_after(job_id, 1, 10)] == [2]
     with pytest.raises(NotFound, match="no proposal 3"):
-        storage.proposed_configuration(job_id, 3)
+        storage.scripts.proposed(job_id, 3)
 
 
 def test_a_proposal_shows_the_trial_that_it_became(
     storage: Storage, job_id: str, propose: Callable[..., int]
 ) -> None:
     place = propose("a")
-    assert storage.proposed_configuration(job_id, place).trial is None
-    token = storage.get_job(job_id).lease_token
-    storage.number_proposal(job_id, token, place, 2)
-    trial = storage.proposed_configuration(job_id, place).trial
+    assert storage.scripts.proposed(job_id, place).trial is None
+    token = storage.jobs.get(job_id).lease_token
+    storage.scripts.number_proposal(job_id, token, place, 2)
+    trial = storage.scripts.proposed(job_id, place).trial
     assert trial is not None
     assert (trial.number, trial.state) == (2, "pending")
 
@@ -226,7 +226,7 @@ def test_a_job_takes_no_more_than_its_budget(propose: Callable[..., int]) -> Non
 def test_so_many_proposals_wait_at_most(
     storage: Storage, job_id: str, propose: Callable[..., int]
 ) -> None:
-    waiting = MOST_OPEN - len(storage.open_trials(job_id))
+    waiting = MOST_OPEN - len(storage.trials.unfinished(job_id))
     for number in range(waiting):
         propose(str(number))
     with pytest.raises(Conflict, match="wait for their outcomes"):
@@ -237,7 +237,7 @@ def test_a_job_that_goes_on_no_more_takes_no_proposals(
     storage: Storage, job_id: str, propose: Callable[..., int]
 ) -> None:
     propose("a")
-    storage.transition(job_id, "completed", ended_because="target")
+    storage.jobs.transition(job_id, "completed", ended_because="target")
     assert propose("a") == 1
     with pytest.raises(Conflict, match=r"is completed \(target\); it has no further trials"):
         propose("b")
@@ -246,23 +246,23 @@ def test_a_job_that_goes_on_no_more_takes_no_proposals(
 def test_the_last_exchange_is_that_of_whoever_came_last(
     storage: Storage, job_id: str, propose: Callable[..., int]
 ) -> None:
-    assert storage.last_exchange(job_id).at is None
+    assert storage.scripts.last_exchange(job_id).at is None
     propose("a")
-    first = storage.last_exchange(job_id)
+    first = storage.scripts.last_exchange(job_id)
     assert first.at is not None
     assert first.at <= first.now
-    storage.ask_trials(job_id, "a", "n1", 1, LONG)
-    last = storage.last_exchange(job_id)
+    storage.scripts.ask(job_id, "a", "n1", 1, LONG)
+    last = storage.scripts.last_exchange(job_id)
     assert last.at is not None
     assert last.at > last.now  # until then the script may measure
 
 
 def test_an_outcome_is_news_of_a_script(storage: Storage, job_id: str) -> None:
     """It waited for that, or has told it."""
-    storage.ask_trials(job_id, "a", "n1", 1, OVER)
-    asked = storage.last_exchange(job_id)
-    storage.tell_trial(job_id, 1, 1, TOOK)
-    told = storage.last_exchange(job_id)
+    storage.scripts.ask(job_id, "a", "n1", 1, OVER)
+    asked = storage.scripts.last_exchange(job_id)
+    storage.scripts.tell(job_id, 1, 1, TOOK)
+    told = storage.scripts.last_exchange(job_id)
     assert asked.at is not None
     assert told.at is not None
     assert asked.at < told.at <= told.now
@@ -272,10 +272,10 @@ def test_what_scripts_did_goes_with_the_job(
     storage: Storage, job_id: str, propose: Callable[..., int]
 ) -> None:
     propose("a")
-    storage.ask_trials(job_id, "a", "n1", 1, LONG)
-    storage.transition(job_id, "completed")
-    storage.delete_job(job_id)
+    storage.scripts.ask(job_id, "a", "n1", 1, LONG)
+    storage.jobs.transition(job_id, "completed")
+    storage.trash.delete(job_id)
     with pytest.raises(NotFound):
-        storage.proposed_configuration(job_id, 1)
+        storage.scripts.proposed(job_id, 1)
     with pytest.raises(NotFound):
-        storage.ask_trials(job_id, "a", "n1", 1, LONG)
+        storage.scripts.ask(job_id, "a", "n1", 1, LONG)

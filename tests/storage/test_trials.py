@@ -30,13 +30,13 @@ def test_a_proposed_trial_is_pending(
 
     assert (trial.state, trial.number, trial.cutoff) == ("pending", 1, 0.5)
     assert trial.configuration == {"ordering": "original", "topology_seed": 1}
-    assert storage.get_trial(running_job[0], 1) == trial
+    assert storage.trials.get(running_job[0], 1) == trial
 
 
 def test_proposing_a_number_again_returns_the_stored_trial_with_its_outcome(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:
-    storage.settle_trial(propose(1).id, running_job[1], completed(0.5))
+    storage.trials.settle(propose(1).id, running_job[1], completed(0.5))
 
     again = propose(1)
 
@@ -50,7 +50,7 @@ def test_a_replay_that_proposes_another_configuration_is_an_error(
     propose(1)
 
     with pytest.raises(ReplayDiverged, match="trial 1 of job"):
-        storage.propose_trial(
+        storage.trials.propose(
             *running_job,
             number=1,
             kind="search",
@@ -80,19 +80,19 @@ def test_several_trials_are_proposed_at_once_with_an_attempt_and_an_event_each(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
     job_id, _ = running_job
-    before = storage.last_event_id()
+    before = storage.events.last_id()
 
-    made = storage.propose_trials(*running_job, proposals(1, 2, 3))
+    made = storage.trials.propose_several(*running_job, proposals(1, 2, 3))
 
     assert [trial.number for trial in made] == [1, 2, 3]
-    assert made == storage.list_trials(job_id)
-    attempts = storage.open_attempts(job_id)
+    assert made == storage.trials.of_job(job_id)
+    attempts = storage.attempts.unfinished(job_id)
     assert [(one.trial_number, one.number, one.state) for one in attempts] == [
         (1, 1, "dispatched"),
         (2, 1, "dispatched"),
         (3, 1, "dispatched"),
     ]
-    events = storage.events_after(before)
+    events = storage.events.after(before)
     assert [event.data["number"] for event in events] == [1, 2, 3]
 
 
@@ -102,22 +102,22 @@ def test_of_several_trials_none_is_stored_where_one_is_there_already(
     propose(2)
 
     with pytest.raises(ReplayDiverged, match="trial 2 of job"):
-        storage.propose_trials(*running_job, proposals(1, 2))
+        storage.trials.propose_several(*running_job, proposals(1, 2))
 
-    assert [trial.number for trial in storage.list_trials(running_job[0])] == [2]
+    assert [trial.number for trial in storage.trials.of_job(running_job[0])] == [2]
 
 
 def test_outcomes_are_read_in_ask_order_up_to_one_that_is_missing(
     storage: Storage, running_job: tuple[str, int]
 ) -> None:
     job_id, token = running_job
-    made = storage.propose_trials(*running_job, proposals(1, 2, 3, 4))
+    made = storage.trials.propose_several(*running_job, proposals(1, 2, 3, 4))
     for trial in (made[0], made[1], made[3]):
-        storage.settle_trial(trial.id, token, completed(0.5))
+        storage.trials.settle(trial.id, token, completed(0.5))
 
-    assert [trial.number for trial in storage.finished_from(job_id, 1, 10)] == [1, 2]
-    assert [trial.number for trial in storage.finished_from(job_id, 1, 1)] == [1]
-    assert storage.finished_from(job_id, 3, 10) == []
+    assert [trial.number for trial in storage.trials.finished_from(job_id, 1, 10)] == [1, 2]
+    assert [trial.number for trial in storage.trials.finished_from(job_id, 1, 1)] == [1]
+    assert storage.trials.finished_from(job_id, 3, 10) == []
 
 
 def test_a_settled_trial_keeps_its_first_outcome(
@@ -126,11 +126,11 @@ def test_a_settled_trial_keeps_its_first_outcome(
     job_id, token = running_job
     trial = propose(1)
 
-    storage.settle_trial(trial.id, token, completed(0.5))
-    again = storage.settle_trial(trial.id, token, completed(0.25))
+    storage.trials.settle(trial.id, token, completed(0.5))
+    again = storage.trials.settle(trial.id, token, completed(0.25))
 
     assert again.value == 0.5
-    assert storage.evaluations_spent(job_id) == 1
+    assert storage.trials.evaluations_spent(job_id) == 1
 
 
 def test_settling_takes_the_trial_from_the_worker_that_holds_it(
@@ -138,13 +138,13 @@ def test_settling_takes_the_trial_from_the_worker_that_holds_it(
 ) -> None:
     job_id, token = running_job
     trial = propose(1)
-    attempt = storage.open_attempt(trial.id, token)
-    storage.begin_attempt(attempt.id, "worker")
+    attempt = storage.attempts.open(trial.id, token)
+    storage.attempts.begin(attempt.id, "worker")
 
-    storage.settle_trial(trial.id, token, Outcome(status="failed", reason={"kind": "lost"}))
+    storage.trials.settle(trial.id, token, Outcome(status="failed", reason={"kind": "lost"}))
 
-    assert not storage.finish_attempt(attempt.id, completed(0.5))
-    assert storage.get_trial(job_id, 1).state == "failed"
+    assert not storage.attempts.finish(attempt.id, completed(0.5))
+    assert storage.trials.get(job_id, 1).state == "failed"
 
 
 def test_a_trial_that_does_not_exist_is_named(
@@ -152,10 +152,10 @@ def test_a_trial_that_does_not_exist_is_named(
 ) -> None:
     job_id, token = running_job
     with pytest.raises(NotFound, match=r"no trial 9"):
-        storage.get_trial(job_id, 9)
+        storage.trials.get(job_id, 9)
     for identifier in (f"{job_id}-9", "nonsense", f"{job_id}-x"):
         with pytest.raises(NotFound):
-            storage.settle_trial(identifier, token, completed(1.0))
+            storage.trials.settle(identifier, token, completed(1.0))
 
 
 def test_trials_are_listed_by_number_and_filtered_by_state(
@@ -165,35 +165,35 @@ def test_trials_are_listed_by_number_and_filtered_by_state(
     for number in (1, 2, 3, 4):
         propose(number)
     for number in (2, 4):
-        storage.settle_trial(f"{job_id}-{number}", token, completed(float(number)))
+        storage.trials.settle(f"{job_id}-{number}", token, completed(float(number)))
 
-    assert [trial.number for trial in storage.list_trials(job_id, limit=3)] == [1, 2, 3]
-    assert [trial.number for trial in storage.list_trials(job_id, after=3)] == [4]
-    assert [one.number for one in storage.list_trials(job_id, states=("completed",))] == [2, 4]
-    both = storage.list_trials(job_id, states=("completed", "pending"), after=1)
+    assert [trial.number for trial in storage.trials.of_job(job_id, limit=3)] == [1, 2, 3]
+    assert [trial.number for trial in storage.trials.of_job(job_id, after=3)] == [4]
+    assert [one.number for one in storage.trials.of_job(job_id, states=("completed",))] == [2, 4]
+    both = storage.trials.of_job(job_id, states=("completed", "pending"), after=1)
     assert [trial.number for trial in both] == [2, 3, 4]
-    assert [trial.number for trial in storage.open_trials(job_id)] == [1, 3]
-    assert [cells.number for cells in storage.trial_cells(job_id, [2, 3, 99])] == [2, 3]
-    assert storage.trial_cells(job_id, []) == []
+    assert [trial.number for trial in storage.trials.unfinished(job_id)] == [1, 3]
+    assert [cells.number for cells in storage.trials.cells(job_id, [2, 3, 99])] == [2, 3]
+    assert storage.trials.cells(job_id, []) == []
     with pytest.raises(InvalidInput):
-        storage.list_trials(job_id, limit=0)
+        storage.trials.of_job(job_id, limit=0)
 
 
 def test_listings_leave_the_results_out(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:
     job_id, token = running_job
-    storage.settle_trial(propose(1).id, token, completed(0.5))
+    storage.trials.settle(propose(1).id, token, completed(0.5))
 
-    assert storage.list_trials(job_id)[0].result is None
-    assert storage.get_trial(job_id, 1).result is not None
+    assert storage.trials.of_job(job_id)[0].result is None
+    assert storage.trials.get(job_id, 1).result is not None
 
 
 def test_the_best_trial_is_the_first_of_the_lowest_completed_values(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:
     job_id, token = running_job
-    assert storage.best_trial(job_id) is None
+    assert storage.trials.best(job_id) is None
     outcomes = [
         completed(3.0),
         completed(1.0),
@@ -202,9 +202,9 @@ def test_the_best_trial_is_the_first_of_the_lowest_completed_values(
         Outcome(status="failed", reason={"kind": "crash"}),
     ]
     for number, outcome in enumerate(outcomes, start=1):
-        storage.settle_trial(propose(number).id, token, outcome)
+        storage.trials.settle(propose(number).id, token, outcome)
 
-    best = storage.best_trial(job_id)
+    best = storage.trials.best(job_id)
 
     assert best is not None
     assert (best.number, best.value) == (2, 1.0)
@@ -223,10 +223,10 @@ def test_budgets_count_what_was_simulated(
         Outcome(status="completed", value=2.0, cached=True),
     ]
     for number, outcome in enumerate(outcomes, start=1):
-        storage.settle_trial(propose(number).id, token, outcome)
+        storage.trials.settle(propose(number).id, token, outcome)
     propose(6)
 
-    counts = storage.trial_counts([job_id])[job_id]
+    counts = storage.trials.counts([job_id])[job_id]
     assert counts.finished == {"search": 5}
     assert counts.states == {
         "completed": 2,
@@ -235,11 +235,11 @@ def test_budgets_count_what_was_simulated(
         "infeasible": 1,
         "pending": 1,
     }
-    assert storage.cpu_seconds_spent(job_id) == storage.search_seconds(job_id) == 2.75
-    assert storage.evaluations_spent(job_id) == 3
-    assert storage.get_job(job_id).evaluations == 3
+    assert storage.trials.cpu_seconds_spent(job_id) == storage.trials.search_seconds(job_id) == 2.75
+    assert storage.trials.evaluations_spent(job_id) == 3
+    assert storage.jobs.get(job_id).evaluations == 3
     with pytest.raises(NotFound):
-        storage.cpu_seconds_spent("nosuchjob")
+        storage.trials.cpu_seconds_spent("nosuchjob")
 
 
 def test_reasons_of_failures_are_counted(
@@ -252,10 +252,10 @@ def test_reasons_of_failures_are_counted(
         {"kind": "wall", "message": "stopped after 2 s"},
     ]
     for number, reason in enumerate(reasons, start=1):
-        storage.settle_trial(propose(number).id, token, Outcome(status="failed", reason=reason))
-    storage.settle_trial(propose(4).id, token, completed(3.0))
+        storage.trials.settle(propose(number).id, token, Outcome(status="failed", reason=reason))
+    storage.trials.settle(propose(4).id, token, completed(3.0))
 
-    assert storage.failures([job_id, "another"]) == {
+    assert storage.failures.counts([job_id, "another"]) == {
         job_id: [("wall", "stopped after 2 s", 2), ("crash", "", 1)]
     }
 
@@ -265,9 +265,9 @@ def test_points_tell_what_a_curve_needs(
 ) -> None:
     job_id, token = running_job
     for number in (1, 2, 3):
-        storage.settle_trial(propose(number).id, token, completed(1.0 / number))
+        storage.trials.settle(propose(number).id, token, completed(1.0 / number))
 
-    points = storage.trial_points(job_id, after=1)
+    points = storage.trials.points(job_id, after=1)
 
     assert [(point.number, point.value, point.state) for point in points] == [
         (2, 0.5, "completed"),
@@ -280,20 +280,20 @@ def test_cancelling_takes_open_trials_only(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:
     job_id, token = running_job
-    storage.settle_trial(propose(1).id, token, completed(1.0))
-    attempt = storage.open_attempt(propose(2).id, token)
-    storage.begin_attempt(attempt.id, "worker")
+    storage.trials.settle(propose(1).id, token, completed(1.0))
+    attempt = storage.attempts.open(propose(2).id, token)
+    storage.attempts.begin(attempt.id, "worker")
     propose(3)
 
-    assert storage.cancel_open_trials(job_id, token) == 2
+    assert storage.trials.cancel_unfinished(job_id, token) == 2
 
-    assert [trial.state for trial in storage.list_trials(job_id)] == [
+    assert [trial.state for trial in storage.trials.of_job(job_id)] == [
         "completed",
         "cancelled",
         "cancelled",
     ]
-    assert not storage.heartbeat(attempt.id)
-    assert not storage.finish_attempt(attempt.id, completed(0.5))
+    assert not storage.attempts.heartbeat(attempt.id)
+    assert not storage.attempts.finish(attempt.id, completed(0.5))
 
 
 def test_a_job_that_ends_has_no_open_trials(
@@ -302,9 +302,9 @@ def test_a_job_that_ends_has_no_open_trials(
     job_id, token = running_job
     propose(1)
 
-    storage.transition(job_id, "completed", token=token, ended_because="target")
+    storage.jobs.transition(job_id, "completed", token=token, ended_because="target")
 
-    assert storage.open_trials(job_id) == []
+    assert storage.trials.unfinished(job_id) == []
 
 
 def test_the_numbers_of_a_result_come_back_exactly(
@@ -314,9 +314,9 @@ def test_the_numbers_of_a_result_come_back_exactly(
     result = {"rank_finish_times": [[0.1 + 0.2, 1e-300, 123456789.123456789]], "link_loads": []}
     outcome = Outcome(status="completed", value=0.1 + 0.2, result=result)
 
-    storage.settle_trial(propose(1, cutoff=1 / 3).id, token, outcome)
+    storage.trials.settle(propose(1, cutoff=1 / 3).id, token, outcome)
 
-    trial = storage.get_trial(job_id, 1)
+    trial = storage.trials.get(job_id, 1)
     assert (trial.value, trial.cutoff, trial.result) == (0.1 + 0.2, 1 / 3, result)
 
 
@@ -325,7 +325,7 @@ def test_a_proposal_may_open_its_first_attempt(
 ) -> None:
     job_id, token = running_job
     for _ in range(2):
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job_id,
             token,
             number=1,
@@ -339,15 +339,15 @@ def test_a_proposal_may_open_its_first_attempt(
             attempt=True,
         )
 
-    (attempt,) = storage.open_attempts(job_id)
+    (attempt,) = storage.attempts.unfinished(job_id)
     assert (attempt.id, attempt.state) == (f"{trial.id}-1", "dispatched")
-    assert storage.open_attempt(trial.id, token) == attempt
-    storage.begin_attempt(attempt.id, "worker")
-    storage.finish_attempt(attempt.id, Outcome(status="completed", value=1.0))
-    assert storage.best_trial(job_id) is None, "it is no point of the search space"
-    assert storage.get_job(job_id).best_trial is None
-    assert [point.label for point in storage.baseline_points(job_id)] == ["mesh-2d"]
-    assert storage.initial_point(job_id) is None
+    assert storage.attempts.open(trial.id, token) == attempt
+    storage.attempts.begin(attempt.id, "worker")
+    storage.attempts.finish(attempt.id, Outcome(status="completed", value=1.0))
+    assert storage.trials.best(job_id) is None, "it is no point of the search space"
+    assert storage.jobs.get(job_id).best_trial is None
+    assert [point.label for point in storage.trials.baseline_points(job_id)] == ["mesh-2d"]
+    assert storage.trials.initial_point(job_id) is None
 
 
 def test_a_trial_that_is_not_there_is_answered_with_those_that_are(
@@ -355,8 +355,8 @@ def test_a_trial_that_is_not_there_is_answered_with_those_that_are(
 ) -> None:
     job_id, _ = running_job
     with pytest.raises(NotFound, match=r"no trial 9 of job .*; it has none"):
-        storage.get_trial(job_id, 9)
+        storage.trials.get(job_id, 9)
     propose(1)
     propose(2)
     with pytest.raises(NotFound, match=r"no trial 9 of job .*; it has 1 to 2"):
-        storage.get_trial(job_id, 9)
+        storage.trials.get(job_id, 9)

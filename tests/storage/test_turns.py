@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from storage.project_storage import ProjectStorage
 from storage.records import Outcome, Priority, Proposal
 from storage.storage import Storage
 
@@ -28,18 +27,18 @@ def queue(storage: Storage) -> Callable[..., list[str]]:
         concurrency: int | None = None,
         weight: float | None = None,
     ) -> list[str]:
-        before = storage.add_project(project)
+        before = storage.projects.add(project)
         if weight is not None:
-            storage.set_project(
+            storage.projects.change(
                 project, weight=weight, priority=before.priority, quotas=before.quotas
             )
-        job = ProjectStorage.of(storage, project).create_job(
+        job = storage.of_project(project).jobs.create(
             name="j", spec={}, seed=1, priority=priority, concurrency=concurrency
         )
-        leased = storage.acquire_lease("coordinator", 60.0, job.id)
+        leased = storage.leases.acquire("coordinator", 60.0, job.id)
         assert leased is not None
-        storage.transition(job.id, "running", token=leased.lease_token)
-        storage.propose_trials(
+        storage.jobs.transition(job.id, "running", token=leased.lease_token)
+        storage.trials.propose_several(
             job.id,
             leased.lease_token,
             [
@@ -58,14 +57,14 @@ def queue(storage: Storage) -> Callable[..., list[str]]:
 
 
 def take(storage: Storage, message: str) -> str:
-    taken = storage.take_attempt(message, "worker")
+    taken = storage.attempts.take(message, "worker")
     assert taken is not None
     assert taken.trial.state == "running"
     return taken.attempt_id
 
 
 def finish(storage: Storage, attempt: str, seconds: float) -> None:
-    assert storage.finish_attempt(attempt, Outcome(status="failed", cpu_seconds=seconds))
+    assert storage.attempts.finish(attempt, Outcome(status="failed", cpu_seconds=seconds))
 
 
 def test_messages_of_one_project_serve_the_other_whose_turn_it_is(
@@ -78,7 +77,7 @@ def test_messages_of_one_project_serve_the_other_whose_turn_it_is(
     assert served == {True: 2, False: 2}
     # The messages that were passed over are as good as those that were not.
     assert {take(storage, message) for message in few + many[4:]} <= set(many)
-    assert storage.take_attempt(many[0], "worker") is None
+    assert storage.attempts.take(many[0], "worker") is None
 
 
 def test_trials_of_a_job_are_taken_in_the_order_in_which_they_were_asked(
@@ -96,9 +95,9 @@ def test_a_job_whose_priority_is_raised_goes_first_from_then_on(
     assert take(storage, second[0]) == first[0]
     job_id = second[0].partition("-")[0]
 
-    assert storage.set_job_priority(job_id, "high").priority == "high"
+    assert storage.jobs.set_priority(job_id, "high").priority == "high"
     assert [take(storage, message) for message in first] == second
-    told = storage.events_after(0, job_id=job_id)
+    told = storage.events.after(0, job_id=job_id)
     assert [one.data["priority"] for one in told if "priority" in one.data] == ["high"]
 
 
@@ -120,8 +119,8 @@ def test_a_projects_past_counts(storage: Storage, queue: Callable[..., list[str]
     modest = queue("modest", 3)
 
     assert [take(storage, message) in modest for message in greedy[2:]] == [True, True]
-    assert storage.project_use("greedy").cpu_seconds == 2 * DEAR
-    assert storage.project_use("greedy").recent_cpu_seconds == pytest.approx(2 * DEAR, rel=0.2)
+    assert storage.projects.use("greedy").cpu_seconds == 2 * DEAR
+    assert storage.projects.use("greedy").recent_cpu_seconds == pytest.approx(2 * DEAR, rel=0.2)
 
 
 def test_a_job_has_no_more_under_way_than_it_may(
@@ -132,13 +131,13 @@ def test_a_job_has_no_more_under_way_than_it_may(
 
     def begin(message: str) -> bool:
         start.wait()
-        return storage.take_attempt(message, "worker") is not None
+        return storage.attempts.take(message, "worker") is not None
 
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(begin, messages[:6])) == 2
     finish(storage, messages[0], CHEAP)
     assert take(storage, messages[7]) == messages[2]
-    assert storage.take_attempt(messages[7], "worker") is None
+    assert storage.attempts.take(messages[7], "worker") is None
 
 
 def test_two_workers_never_take_the_same(storage: Storage, queue: Callable[..., list[str]]) -> None:
@@ -163,15 +162,15 @@ def test_priority_goes_first_among_ones_own_jobs(
 
 def test_coordinators_take_jobs_of_projects_in_turn(storage: Storage) -> None:
     for name in ("ours", "theirs"):
-        storage.add_project(name)
-    share = ProjectStorage.of(storage, "ours")
-    ours = [share.create_job(name="j", spec={}, seed=1).id for _ in range(3)]
-    theirs = ProjectStorage.of(storage, "theirs").create_job(name="j", spec={}, seed=1).id
+        storage.projects.add(name)
+    share = storage.of_project("ours")
+    ours = [share.jobs.create(name="j", spec={}, seed=1).id for _ in range(3)]
+    theirs = storage.of_project("theirs").jobs.create(name="j", spec={}, seed=1).id
 
-    assert storage.queue_positions([*ours, theirs]) == {
+    assert storage.leases.queue_positions([*ours, theirs]) == {
         ours[0]: 0, theirs: 1, ours[1]: 2, ours[2]: 3,
     }  # fmt: skip
-    taken = [storage.acquire_lease("coordinator", 60.0) for _ in range(3)]
+    taken = [storage.leases.acquire("coordinator", 60.0) for _ in range(3)]
     assert [job.id for job in taken if job is not None] == [ours[0], theirs, ours[1]]
-    assert storage.queue_positions([*ours, theirs]) == {ours[2]: 0}
-    assert storage.shares(["ours", "theirs"]) == {"ours": 0.25, "theirs": 0.5}
+    assert storage.leases.queue_positions([*ours, theirs]) == {ours[2]: 0}
+    assert storage.leases.shares(["ours", "theirs"]) == {"ours": 0.25, "theirs": 0.5}

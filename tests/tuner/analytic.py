@@ -23,7 +23,6 @@ from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.job import build_space, load_job
 from storage.messages import EVALUATE, PREPARE
-from storage.project_storage import ProjectStorage
 from storage.records import DEFAULT_PROJECT, FINAL_JOB_STATES, Job, Outcome, Trial
 from storage.storage import Storage
 from tuner.coordinator import Coordinator
@@ -57,7 +56,7 @@ def open_storage(directory: Path) -> Storage:
 def create_job(storage: Storage, *, project: str = DEFAULT_PROJECT, **changes: Any) -> Job:
     """A queued job; the analytic evaluators prepare it when they are asked to."""
     spec = load_job({**SPEC, **changes})
-    return ProjectStorage.of(storage, project).create_job(
+    return storage.of_project(project).jobs.create(
         name=spec.name,
         spec=spec.canonical(),
         seed=spec.seed,
@@ -181,11 +180,11 @@ class Evaluators:
                 self._evaluate(identifier)
 
     def _evaluate(self, attempt_id: str) -> None:
-        trial = self.storage.begin_attempt(attempt_id, threading.current_thread().name)
+        trial = self.storage.attempts.begin(attempt_id, threading.current_thread().name)
         if trial is None:
             return
         time.sleep(self._random.random() * self._delay)
-        self.storage.finish_attempt(attempt_id, censored(self.outcome(trial), trial.cutoff))
+        self.storage.attempts.finish(attempt_id, censored(self.outcome(trial), trial.cutoff))
 
     def outcome(self, trial: Trial) -> Outcome:
         """What a trial comes to without a cutoff."""
@@ -195,10 +194,10 @@ class Evaluators:
 
 def prepare(storage: Storage, job_id: str) -> None:
     """What a worker does to prepare a job, with an application that needs no capture."""
-    spec = load_job(storage.get_job(job_id).spec)
+    spec = load_job(storage.jobs.get(job_id).spec)
     # A search that weighs two objectives looks at the application.
     trace = "0" * 64 if spec.terms is None else _small_trace(storage)
-    application = storage.add_application(
+    application = storage.applications.add(
         name="cg",
         kind="builtin",
         key="cg" if spec.terms is None else "small",
@@ -209,10 +208,10 @@ def prepare(storage: Storage, job_id: str) -> None:
     space = build_space(spec, application.ranks, called_collectives({"calls": CALLS})).describe()
     if spec.fidelity == "auto":
         space["fidelity"] = {"trace_sha256": "1" * 64, "share": 0.02, "obstacle": None}
-    share = ProjectStorage.of(storage, storage.get_job(job_id).project)
+    share = storage.of_project(storage.jobs.get(job_id).project)
     if sources := sources_of(share, spec):
         space["learned_from"] = store_experiences(share, sources, optional=False)
-    storage.set_job_prepared(job_id, application_id=application.id, space=space)
+    storage.jobs.set_prepared(job_id, application_id=application.id, space=space)
 
 
 def _small_trace(storage: Storage) -> str:
@@ -223,7 +222,7 @@ def _small_trace(storage: Storage) -> str:
             "finalize"
         )
         write_trace(path, TraceHeader(ranks=16, program="p", captured_by="hand"), [calls] * 16)
-        return storage.put_artifact(path)
+        return storage.artifacts.put(path)
 
 
 def main() -> None:
@@ -231,7 +230,7 @@ def main() -> None:
     storage = open_storage(Path(directory))
 
     def objective(configuration: Mapping[str, Any]) -> Outcome:
-        while storage.evaluations_spent(job_id) >= int(most):
+        while storage.trials.evaluations_spent(job_id) >= int(most):
             time.sleep(0.01)
         return simulated(configuration)
 
@@ -245,8 +244,8 @@ def main() -> None:
             silence=Silence(losses=1000),
         )
         # On a machine that stands still for a moment the lease runs out: it is taken again.
-        while storage.get_job(job_id).state not in FINAL_JOB_STATES:
-            job = storage.acquire_lease("killable", 0.5, job_id)
+        while storage.jobs.get(job_id).state not in FINAL_JOB_STATES:
+            job = storage.leases.acquire("killable", 0.5, job_id)
             if job is None:
                 time.sleep(0.02)
             else:

@@ -24,11 +24,11 @@ def drive(
     storage: Storage, job: Job, evaluators: Evaluators, *, embedded: bool = True, **options: Any
 ) -> Job:
     """Take the job, run it in this thread, and return it as it then stands."""
-    leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+    leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
     assert leased is not None
     coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=embedded, **options)
     coordinator.run_job(leased)
-    return storage.get_job(job.id)
+    return storage.jobs.get(job.id)
 
 
 def run(storage: Storage, *, workers: int = 2, delay: float = 0.0, **changes: Any) -> Job:
@@ -40,7 +40,7 @@ def essence(storage: Storage, job: Job) -> list[tuple[Any, ...]]:
     """What must be equal in two runs of a job."""
     return [
         (t.number, t.kind, t.label, t.configuration_sha256, t.technique, t.cutoff, t.state, t.value)
-        for t in storage.list_trials(job.id)
+        for t in storage.trials.of_job(job.id)
     ]
 
 
@@ -70,11 +70,11 @@ def let_an_hour_pass(storage: Storage, worker: str) -> None:
 def held(storage: Storage, job: Job, passes: int) -> Iterator[tuple[Evaluators, Gate]]:
     """Two workers and a coordinator's thread, when so many more trials are done, and no more."""
     gate = Gate(passes)
-    done = storage.evaluations_spent(job.id) + passes
+    done = storage.trials.evaluations_spent(job.id) + passes
     with Evaluators(storage, 2, gate) as evaluators:
         driving = threading.Thread(target=drive, args=(storage, job, evaluators))
         driving.start()
-        wait_until(lambda: storage.evaluations_spent(job.id) == done)
+        wait_until(lambda: storage.trials.evaluations_spent(job.id) == done)
         try:
             yield evaluators, gate
         finally:

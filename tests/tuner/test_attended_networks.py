@@ -19,7 +19,7 @@ KEY = "a" * 64
 def test_what_must_not_wait_is_seen_to_while_a_network_is_built(tmp_path: Path) -> None:
     storage = open_storage(tmp_path)
     attended = threading.Semaphore(0)
-    networks = AttendedNetworks(ProjectNetworks(storage, "default"), attended.release)
+    networks = AttendedNetworks(ProjectNetworks(storage.networks, "default"), attended.release)
 
     def build() -> Graph:
         for _ in range(3):  # it takes until somebody has looked so often
@@ -27,7 +27,7 @@ def test_what_must_not_wait_is_seen_to_while_a_network_is_built(tmp_path: Path) 
         return RING
 
     assert networks.once(KEY, build) == RING
-    assert ProjectNetworks(storage, "default").once(KEY, pytest.fail) == RING
+    assert ProjectNetworks(storage.networks, "default").once(KEY, pytest.fail) == RING
     assert networks.scope == "default"
     storage.close()
 
@@ -44,7 +44,7 @@ def test_a_lease_that_is_lost_meanwhile_is_told(tmp_path: Path) -> None:
         lost.wait()
         return RING
 
-    networks = AttendedNetworks(ProjectNetworks(storage, "default"), attend)
+    networks = AttendedNetworks(ProjectNetworks(storage.networks, "default"), attend)
     with pytest.raises(RuntimeError, match="lease"):
         networks.once(KEY, build)
     storage.close()

@@ -51,7 +51,7 @@ def run(
     """A job, run to its end, or stopped and taken up again once."""
     job = create_job(storage, **({"machine": AUTO} | changes))
     for most in (stop_after, None) if stop_after else (None,):
-        leased = storage.acquire_lease("test", 600.0, job.id)
+        leased = storage.leases.acquire("test", 600.0, job.id)
         assert leased is not None
         stop = threading.Event()
         begun = threading.Semaphore(most or 0)
@@ -68,11 +68,11 @@ def run(
 
         with evaluators(storage, workers, objective, delay=0.002) as started:
             Coordinator(storage, started.dispatch, "test", embedded=True).run_job(leased, stop)
-    return storage.get_job(job.id)
+    return storage.jobs.get(job.id)
 
 
 def compared(storage: Storage, job: Job) -> list[Trial]:
-    return [t for t in storage.list_trials(job.id) if t.kind == "comparison"]
+    return [t for t in storage.trials.of_job(job.id) if t.kind == "comparison"]
 
 
 def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:
@@ -83,7 +83,7 @@ def test_the_best_configurations_are_evaluated_with_fluid_in_the_end(storage: St
     job = run(storage)
 
     assert (job.state, job.ended_because) == ("completed", "trials")
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     inside = [t for t in trials if t.inside and t.state == "completed"]
     ranked = dict.fromkeys(
         t.configuration_sha256 for t in sorted(inside, key=lambda t: (t.value or 0.0, t.number))
@@ -101,14 +101,14 @@ def test_packets_decide(storage: Storage) -> None:
             return replace(fluid, value=1e-9) if trial.kind == "comparison" else fluid
 
     job = run(storage, evaluators=Flattering)
-    best = storage.best_trial(job.id)
+    best = storage.trials.best(job.id)
     assert best is not None
     assert best.value == simulated(best.configuration).value
 
 
 def test_neither_workers_nor_who_drives_the_job_change_a_trial(storage: Storage) -> None:
     jobs = [run(storage, workers=1), run(storage, workers=3), run(storage, stop_after=20)]
-    expected, *others = (essence(storage.list_trials(job.id)) for job in jobs)
+    expected, *others = (essence(storage.trials.of_job(job.id)) for job in jobs)
     assert others == [expected, expected]
 
 
@@ -130,7 +130,7 @@ def test_a_large_application_is_not_compared(
 
 def test_what_was_verified_on_the_whole_trace_is_compared(storage: Storage) -> None:
     job = run(storage, fidelity="auto")
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     whole = {t.configuration_sha256 for t in trials if t.inside and t.fidelity == "full"}
     found = compared(storage, job)
     assert trials[-len(found) :] == found
@@ -159,9 +159,9 @@ def test_without_a_budget_of_seconds_their_share_is_one_of_what_the_search_took(
             return replace(super().outcome(trial), cpu_seconds=each)
 
     job = run(storage, evaluators=Costly)
-    trials = [t for t in storage.list_trials(job.id) if t.kind != "comparison"]
+    trials = [t for t in storage.trials.of_job(job.id) if t.kind != "comparison"]
     search = sum(t.cpu_seconds or 0.0 for t in trials)
-    assert storage.search_seconds(job.id) == search  # about 20 s, and 200 s
+    assert storage.trials.search_seconds(job.id) == search  # about 20 s, and 200 s
     assert len(compared(storage, job)) == begun
 
 

@@ -102,7 +102,7 @@ def storage(tmp_path: Path) -> Iterator[Storage]:
 def completed(storage: Storage, **changes: Any) -> tuple[int, int]:
     """How many search trials of a job completed, and how many completed or were censored."""
     job = run(storage, budget={"trials": 40}, cutoff_factor=1.01, **changes)
-    states = [one.state for one in storage.list_trials(job.id) if one.kind == "search"]
+    states = [one.state for one in storage.trials.of_job(job.id) if one.kind == "search"]
     return states.count("completed"), states.count("completed") + states.count("censored")
 
 
@@ -124,5 +124,5 @@ def test_workers_of_any_number_let_the_same_trials_run_to_their_end(storage: Sto
     one, many = (run(storage, workers=workers, **adaptive) for workers in (1, 4))
     assert essence(storage, one) == essence(storage, many)
     assert any(
-        trial.cutoff is None for trial in storage.list_trials(one.id) if trial.kind == "search"
+        trial.cutoff is None for trial in storage.trials.of_job(one.id) if trial.kind == "search"
     )

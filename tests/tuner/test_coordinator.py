@@ -32,7 +32,7 @@ def test_a_job_runs_from_its_queue_to_its_budget(storage: Storage) -> None:
     job = run(storage)
     assert (job.state, job.ended_because, job.error) == ("completed", "trials", None)
     assert job.lease_owner is None
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     assert [trial.number for trial in trials] == list(range(1, len(trials) + 1))
     baselines = [trial for trial in trials if trial.kind == "baseline"]
     assert [trial.label for trial in baselines] == [
@@ -52,7 +52,7 @@ def test_a_job_runs_from_its_queue_to_its_budget(storage: Storage) -> None:
 def test_the_cutoff_of_a_trial_is_the_best_value_told_before_it_was_asked(storage: Storage) -> None:
     """Of points of the space: a baseline outside it bounds nothing, and all others are known."""
     job = run(storage, batch=3, cutoff_factor=1.25)
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     for asked in trials:
         told = [
             t
@@ -103,7 +103,7 @@ def undisturbed_front(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[An
     storage = open_storage(tmp_path_factory.mktemp("front"))
     job = run(storage, workers=1, **PRICED)
     assert job.state == "completed"
-    assert storage.outlooks(job.id) == []  # a gain in time alone says nothing of a front
+    assert storage.outlooks.of_job(job.id) == []  # a gain in time alone says nothing of a front
     trials = essence(storage, job)
     storage.close()
     return trials
@@ -125,7 +125,7 @@ def test_a_baseline_that_takes_long_to_price_is_looked_at_before_it_is_evaluated
     """Whoever asks for the space is told of the same baselines; none that breaks a limit runs."""
     with Evaluators(storage, 2) as evaluators:
         job = drive(storage, create_job(storage, **PRICED), evaluators)
-        trials = storage.list_trials(job.id)
+        trials = storage.trials.of_job(job.id)
         refused = [trial for trial in trials if trial.state == "infeasible"]
         assert evaluators.evaluated() == len(trials) - len(refused)
     assert essence(storage, job) == undisturbed_front
@@ -147,7 +147,7 @@ def _kill_and_go_on(storage: Storage, folder: Path, job: Job) -> None:
             ],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
-        wait_until(lambda count=finished: storage.evaluations_spent(job.id) >= count)  # type: ignore[misc]
+        wait_until(lambda count=finished: storage.trials.evaluations_spent(job.id) >= count)  # type: ignore[misc]
         process.send_signal(signal.SIGKILL)
         process.wait()
     wait_until(lambda: _lease_is_free(storage, job))
@@ -157,7 +157,7 @@ def _kill_and_go_on(storage: Storage, folder: Path, job: Job) -> None:
 
 
 def _lease_is_free(storage: Storage, job: Job) -> bool:
-    expires = storage.get_job(job.id).lease_expires_at
+    expires = storage.jobs.get(job.id).lease_expires_at
     return expires is None or expires < time.time()
 
 
@@ -166,17 +166,19 @@ def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
 ) -> None:
     job = create_job(storage)
     for passes in (0, 20):
-        before = storage.evaluations_spent(job.id)
+        before = storage.trials.evaluations_spent(job.id)
         gate = Gate(passes)
         with Evaluators(storage, 2, gate) as evaluators:
             coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)
             stop = threading.Event()
             serving = threading.Thread(target=coordinator.serve, args=(stop,))
             serving.start()
-            wait_until(lambda count=before + passes: storage.evaluations_spent(job.id) == count)  # type: ignore[misc]
+            wait_until(
+                lambda count=before + passes: storage.trials.evaluations_spent(job.id) == count
+            )  # type: ignore[misc]
             stop.set()
             serving.join()
-            left = storage.get_job(job.id)
+            left = storage.jobs.get(job.id)
             assert left.state in ("queued", "preparing", "running")
             assert left.lease_owner is None
             gate.open()
@@ -192,11 +194,11 @@ def test_a_paused_job_finishes_what_is_in_flight_and_resumes_to_the_same_trials(
     for passes in (2, 17):
         with held(storage, job, passes):
             # The workers may have drained what was asked while OpenTuner still starts.
-            wait_until(lambda: storage.open_trials(job.id) != [])
-            storage.transition(job.id, "pausing")
-        assert storage.get_job(job.id).state == "paused"
-        assert storage.open_trials(job.id) == []
-        storage.transition(job.id, "queued")
+            wait_until(lambda: storage.trials.unfinished(job.id) != [])
+            storage.jobs.transition(job.id, "pausing")
+        assert storage.jobs.get(job.id).state == "paused"
+        assert storage.trials.unfinished(job.id) == []
+        storage.jobs.transition(job.id, "queued")
     with Evaluators(storage, 2) as evaluators:
         assert drive(storage, job, evaluators).state == "completed"
     assert essence(storage, job) == undisturbed
@@ -209,20 +211,20 @@ def test_a_job_that_is_resumed_before_it_has_paused_runs_on(
     job = create_job(storage)
     with held(storage, job, 8):
         # Else it may see the pause with nothing in flight, while OpenTuner still starts.
-        wait_until(lambda: storage.open_trials(job.id) != [])
-        storage.transition(job.id, "pausing")
-        storage.transition(job.id, resumed)
-    assert storage.get_job(job.id).state == "completed"
+        wait_until(lambda: storage.trials.unfinished(job.id) != [])
+        storage.jobs.transition(job.id, "pausing")
+        storage.jobs.transition(job.id, resumed)
+    assert storage.jobs.get(job.id).state == "completed"
     assert essence(storage, job) == undisturbed
 
 
 def test_a_cancelled_job_stops_with_its_open_trials_cancelled(storage: Storage) -> None:
     job = create_job(storage)
     with held(storage, job, 10):
-        wait_until(lambda: storage.open_trials(job.id) != [])
-        storage.transition(job.id, "cancelling")
-        wait_until(lambda: storage.get_job(job.id).state == "cancelled")
-    states = [trial.state for trial in storage.list_trials(job.id)]
+        wait_until(lambda: storage.trials.unfinished(job.id) != [])
+        storage.jobs.transition(job.id, "cancelling")
+        wait_until(lambda: storage.jobs.get(job.id).state == "cancelled")
+    states = [trial.state for trial in storage.trials.of_job(job.id)]
     assert states.count("cancelled") == len(states) - 10 > 0
 
 
@@ -233,10 +235,10 @@ def test_a_job_is_cancelled_or_paused_while_it_is_prepared(storage: Storage) -> 
             driving = threading.Thread(target=drive, args=(storage, job, evaluators))
             driving.start()
             wait_until(lambda: evaluators.sent != [])
-            storage.transition(job.id, wish)  # type: ignore[arg-type]
+            storage.jobs.transition(job.id, wish)  # type: ignore[arg-type]
             driving.join()
             assert evaluators.sent == [(PREPARE, job.id)]
-        assert storage.get_job(job.id).state == end
+        assert storage.jobs.get(job.id).state == end
 
 
 def test_a_job_that_cannot_be_prepared_is_left_as_failed(storage: Storage) -> None:
@@ -245,9 +247,9 @@ def test_a_job_that_cannot_be_prepared_is_left_as_failed(storage: Storage) -> No
         driving = threading.Thread(target=drive, args=(storage, job, evaluators))
         driving.start()
         wait_until(lambda: evaluators.sent != [])
-        storage.transition(job.id, "failed", error="cg does not compile")
+        storage.jobs.transition(job.id, "failed", error="cg does not compile")
         driving.join()
-    assert storage.get_job(job.id).error == "cg does not compile"
+    assert storage.jobs.get(job.id).error == "cg does not compile"
 
 
 def test_an_application_that_is_known_is_not_prepared_again(storage: Storage) -> None:
@@ -272,6 +274,6 @@ def test_several_jobs_are_served_at_once(storage: Storage) -> None:
         coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=True)
         serving = threading.Thread(target=coordinator.serve, args=(stop,))
         serving.start()
-        wait_until(lambda: all(storage.get_job(j.id).state == "completed" for j in jobs))
+        wait_until(lambda: all(storage.jobs.get(j.id).state == "completed" for j in jobs))
         stop.set()
         serving.join()

@@ -19,14 +19,14 @@ def test_a_small_space_is_exhausted(storage: Storage) -> None:
         budget={"trials": 100},
     )
     assert (job.state, job.ended_because) == ("completed", "exhausted")
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     assert len({trial.configuration_sha256 for trial in trials}) == len(trials) == 4 + 2
 
 
 def test_evaluations_end_a_job(storage: Storage) -> None:
     job = run(storage, budget={"evaluations": 10})
     assert (job.ended_because, job.evaluations) == ("evaluations", 10)
-    assert len(storage.list_trials(job.id)) == 10
+    assert len(storage.trials.of_job(job.id)) == 10
 
 
 def test_cpu_seconds_end_a_job(storage: Storage) -> None:
@@ -57,17 +57,17 @@ def test_a_job_ends_where_its_model_holds_nothing_better_likely(storage: Storage
         stop = threading.Event()
         serving = threading.Thread(target=coordinator.serve, args=(stop,))
         serving.start()
-        wait_until(lambda: storage.evaluations_spent(jobs[2].id) == 25)
+        wait_until(lambda: storage.trials.evaluations_spent(jobs[2].id) == 25)
         stop.set()
         serving.join()
         gate.open()
         drive(storage, jobs[2], evaluators)
-    assert [storage.get_job(job.id).ended_because for job in jobs] == ["until"] * 3
+    assert [storage.jobs.get(job.id).ended_because for job in jobs] == ["until"] * 3
     one, *others = (essence(storage, job) for job in jobs)
     assert others == [one, one]
     assert 25 < len(one) < 60
     # So does what the model expected: that nothing more is to be gained.
-    outlook, *same = (storage.outlooks(job.id) for job in jobs)
+    outlook, *same = (storage.outlooks.of_job(job.id) for job in jobs)
     assert same == [outlook, outlook]
     assert 0 < len(outlook) < len(one)
     assert outlook[-1].probability < 0.05
@@ -77,30 +77,30 @@ def test_a_job_ends_where_its_model_holds_nothing_better_likely(storage: Storage
 def test_patience_and_targets_end_a_job(storage: Storage) -> None:
     job = run(storage, budget={"patience": 8})
     assert job.ended_because == "patience"
-    trials = [t for t in storage.list_trials(job.id) if t.label not in OUTSIDE]
+    trials = [t for t in storage.trials.of_job(job.id) if t.label not in OUTSIDE]
     values = [t.value if t.state == "completed" else None for t in trials]
     best = min(value for value in values if value is not None)
     assert 8 <= len(values) - 1 - values.index(best) < 8 + job.spec["batch"]
 
     job = run(storage, budget={"target": best})
     assert job.ended_because == "target"
-    trials = [t for t in storage.list_trials(job.id) if t.label not in OUTSIDE]
+    trials = [t for t in storage.trials.of_job(job.id) if t.label not in OUTSIDE]
     assert best in [t.value for t in trials if t.state == "completed"]
 
 
 def test_wall_seconds_end_a_job(storage: Storage) -> None:
     job = create_job(storage, budget={"wall_seconds": AN_HOUR})
     with held(storage, job, 10):
-        storage.transition(job.id, "pausing")
-    trials = storage.list_trials(job.id)
-    assert storage.get_job(job.id).state == "paused"
+        storage.jobs.transition(job.id, "pausing")
+    trials = storage.trials.of_job(job.id)
+    assert storage.jobs.get(job.id).state == "paused"
     change(storage, "UPDATE jobs SET active_seconds = active_seconds + :hour", hour=AN_HOUR)
-    storage.transition(job.id, "queued")
+    storage.jobs.transition(job.id, "queued")
     with Evaluators(storage, 2) as evaluators:
         job = drive(storage, job, evaluators)
     assert (job.state, job.ended_because) == ("completed", "wall_seconds")
     assert job.active_seconds >= AN_HOUR
-    assert storage.list_trials(job.id) == trials
+    assert storage.trials.of_job(job.id) == trials
 
 
 def test_a_job_out_of_time_before_any_trial_has_failed(storage: Storage) -> None:
@@ -118,7 +118,7 @@ def test_a_cached_trial_is_no_evaluation(storage: Storage) -> None:
     with Evaluators(storage, 2, half_known) as evaluators:
         job = drive(storage, job, evaluators)
     assert job.ended_because == "evaluations"
-    cached = [trial.cached for trial in storage.list_trials(job.id)]
+    cached = [trial.cached for trial in storage.trials.of_job(job.id)]
     assert cached.count(False) == 8
     assert cached.count(True) > 0
 
@@ -154,7 +154,7 @@ def test_a_job_without_hope_does_not_spend_its_whole_budget(storage: Storage) ->
     with Evaluators(storage, 2, fail) as evaluators:
         job = drive(storage, create_job(storage, budget={"trials": 5000}), evaluators)
     assert job.state == "failed"
-    assert len(storage.list_trials(job.id)) <= 100 + len(OUTSIDE) + job.spec["batch"]
+    assert len(storage.trials.of_job(job.id)) <= 100 + len(OUTSIDE) + job.spec["batch"]
 
 
 def test_a_baseline_outside_the_space_is_no_result(storage: Storage) -> None:
@@ -186,7 +186,7 @@ def test_combinations_that_cannot_run_are_infeasible_without_being_dispatched(
     )
     with Evaluators(storage, 2) as evaluators:
         job = drive(storage, job, evaluators)
-        trials = storage.list_trials(job.id)
+        trials = storage.trials.of_job(job.id)
         infeasible = [t for t in trials if t.state == "infeasible"]
         assert evaluators.evaluated() == len(trials) - len(infeasible)
     assert len(infeasible) == 3
@@ -213,6 +213,6 @@ def test_what_is_expected_when_the_last_trials_cannot_run_is_stored_too(storage:
     )
     with Evaluators(storage, 1) as evaluators:
         drive(storage, job, evaluators)
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     assert trials[-1].state == "infeasible"
-    assert storage.outlooks(job.id)[-1].number == trials[-1].number
+    assert storage.outlooks.of_job(job.id)[-1].number == trials[-1].number

@@ -32,16 +32,16 @@ def test_a_silent_worker_loses_its_trial_to_another(
         def dispatch(task: str, identifier: str) -> None:
             if task == EVALUATE and len(swallowed) < 3 and identifier.endswith("-1"):
                 swallowed.append(identifier)
-                storage.begin_attempt(identifier, "dead worker")
+                storage.attempts.begin(identifier, "dead worker")
                 let_an_hour_pass(storage, "dead worker")
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
         assert leased is not None
         Coordinator(storage, dispatch, "test").run_job(leased)
     assert len(swallowed) == 3
-    assert storage.get_job(job.id).state == "completed"
+    assert storage.jobs.get(job.id).state == "completed"
     assert essence(storage, job) == undisturbed
 
 
@@ -58,7 +58,7 @@ def test_messages_that_a_broker_lost_are_sent_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
         assert leased is not None
         silence = Silence(resend_seconds=0.01)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
@@ -72,17 +72,17 @@ def test_a_trial_that_every_worker_dies_of_has_failed(storage: Storage) -> None:
 
         def dispatch(task: str, identifier: str) -> None:
             if task == EVALUATE and identifier.startswith(f"{job.id}-6-"):
-                storage.begin_attempt(identifier, "doomed worker")
+                storage.attempts.begin(identifier, "doomed worker")
                 let_an_hour_pass(storage, "doomed worker")
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
         assert leased is not None
         silence = Silence(losses=2)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
-    assert storage.get_job(job.id).state == "completed"
-    trial = storage.get_trial(job.id, 6)
+    assert storage.jobs.get(job.id).state == "completed"
+    trial = storage.trials.get(job.id, 6)
     assert trial.state == "failed"
     assert trial.reason is not None
     assert trial.reason["kind"] == "lost"
@@ -99,17 +99,20 @@ def test_a_trial_that_was_lost_with_the_one_its_worker_died_of_goes_on(storage: 
                 taken.append(identifier)
                 if deadly:  # the worker dies of it with all that it had taken
                     for attempt in taken:
-                        storage.begin_attempt(attempt, "doomed worker")
+                        storage.attempts.begin(attempt, "doomed worker")
                     taken.clear()
                     let_an_hour_pass(storage, "doomed worker")
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
         assert leased is not None
         silence = Silence(losses=2)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
-    assert [storage.get_trial(job.id, number).state for number in (5, 6)] == ["completed", "failed"]
+    assert [storage.trials.get(job.id, number).state for number in (5, 6)] == [
+        "completed",
+        "failed",
+    ]
 
 
 def test_an_attempt_handed_back_is_dispatched_again(
@@ -120,12 +123,12 @@ def test_an_attempt_handed_back_is_dispatched_again(
 
         def dispatch(task: str, identifier: str) -> None:
             if task == EVALUATE and identifier == f"{job.id}-5-1":
-                storage.begin_attempt(identifier, "stopping worker")
-                storage.release_attempt(identifier)
+                storage.attempts.begin(identifier, "stopping worker")
+                storage.attempts.release(identifier)
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
         assert leased is not None
         Coordinator(storage, dispatch, "test").run_job(leased)
     assert essence(storage, job) == undisturbed
@@ -143,7 +146,7 @@ def test_a_broker_that_is_away_delays_a_job_and_no_more(
                 raise ConnectionError("broker away")
             evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
         assert leased is not None
         Coordinator(storage, dispatch, "test").run_job(leased)
     assert essence(storage, job) == undisturbed
@@ -152,14 +155,14 @@ def test_a_broker_that_is_away_delays_a_job_and_no_more(
 def test_a_coordinator_that_lost_its_lease_stops_without_writing(storage: Storage) -> None:
     job = create_job(storage)
     with Evaluators(storage, 1, delay=0.05) as evaluators:
-        first = storage.acquire_lease("first", 0.01, job.id)
+        first = storage.leases.acquire("first", 0.01, job.id)
         assert first is not None
         time.sleep(0.02)
-        second = storage.acquire_lease("second", 60.0, job.id)
+        second = storage.leases.acquire("second", 60.0, job.id)
         assert second is not None
         Coordinator(storage, evaluators.dispatch, "first").run_job(first)
         assert evaluators.sent == []
-    after = storage.get_job(job.id)
+    after = storage.jobs.get(job.id)
     assert (after.state, after.lease_owner) == ("queued", "second")
     assert after.lease_token == second.lease_token
 
@@ -170,20 +173,20 @@ def test_a_job_taken_over_in_the_middle_is_driven_by_the_new_coordinator_alone(
     job = create_job(storage)
     gate = Gate(10)
     with Evaluators(storage, 2, gate) as evaluators:
-        leased = storage.acquire_lease("first", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("first", LEASE_SECONDS, job.id)
         assert leased is not None
         slow = Coordinator(storage, evaluators.dispatch, "first", lease_seconds=LEASE_SECONDS)
         driving = threading.Thread(target=slow.run_job, args=(leased,))
         driving.start()
-        wait_until(lambda: storage.evaluations_spent(job.id) == 10)
+        wait_until(lambda: storage.trials.evaluations_spent(job.id) == 10)
         # As if it had not renewed it in time.
         change(storage, "UPDATE jobs SET lease_expires_at = lease_expires_at - :hour", hour=AN_HOUR)
-        leased = storage.acquire_lease("second", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("second", LEASE_SECONDS, job.id)
         assert leased is not None
         gate.open()
         Coordinator(storage, evaluators.dispatch, "second", embedded=True).run_job(leased)
         driving.join()
-    ended = storage.get_job(job.id)
+    ended = storage.jobs.get(job.id)
     assert ended.state == "completed"
     assert essence(storage, job) == undisturbed
 
@@ -199,25 +202,25 @@ def test_a_coordinator_does_not_take_a_job_from_itself(
         coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=embedded)
         serving = threading.Thread(target=coordinator.serve, args=(stop,))
         serving.start()
-        wait_until(lambda: storage.evaluations_spent(job.id) == 10)
+        wait_until(lambda: storage.trials.evaluations_spent(job.id) == 10)
         change(storage, "UPDATE jobs SET lease_expires_at = lease_expires_at - :hour", hour=AN_HOUR)
         other = create_job(storage)  # it has looked for jobs again once it has taken this one
-        wait_until(lambda: storage.get_job(other.id).lease_owner is not None)
+        wait_until(lambda: storage.jobs.get(other.id).lease_owner is not None)
         gate.open()
-        wait_until(lambda: storage.get_job(job.id).state == "completed")
+        wait_until(lambda: storage.jobs.get(job.id).state == "completed")
         stop.set()
         serving.join()
-    assert storage.get_job(job.id).lease_token == 1
+    assert storage.jobs.get(job.id).lease_token == 1
     assert essence(storage, job) == undisturbed
 
 
 def test_a_trial_stored_otherwise_than_it_is_asked_fails_the_job(storage: Storage) -> None:
     job = create_job(storage)
     prepare(storage, job.id)
-    leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+    leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
     assert leased is not None
-    storage.transition(job.id, "running", token=leased.lease_token)
-    storage.propose_trial(
+    storage.jobs.transition(job.id, "running", token=leased.lease_token)
+    storage.trials.propose(
         job.id,
         leased.lease_token,
         number=1,
@@ -230,7 +233,7 @@ def test_a_trial_stored_otherwise_than_it_is_asked_fails_the_job(storage: Storag
     )
     with Evaluators(storage, 1) as evaluators:
         Coordinator(storage, evaluators.dispatch, "test").run_job(leased)
-    failed = storage.get_job(job.id)
+    failed = storage.jobs.get(job.id)
     assert failed.state == "failed"
     assert failed.error is not None
     assert "trial 1 was stored with another configuration" in failed.error
@@ -269,7 +272,7 @@ def test_a_preparation_whose_message_is_lost_is_asked_for_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
         assert leased is not None
         silence = Silence(preparing_seconds=0.1)
         Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
@@ -284,19 +287,19 @@ def test_a_preparation_that_a_worker_has_claimed_is_not_asked_for_again(storage:
 
     def dispatch(task: str, identifier: str) -> None:
         asked.append(task)
-        assert storage.claim_preparation(identifier, "worker")
+        assert storage.preparations.claim(identifier, "worker")
 
-    leased = storage.acquire_lease("test", LEASE_SECONDS, job.id)
+    leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
     assert leased is not None
     looks = 0
-    is_being_prepared = storage.is_being_prepared
+    is_being_prepared = storage.preparations.is_under_way
 
     def counted(job_id: str, **options: Any) -> bool:
         nonlocal looks
         looks += 1
         return is_being_prepared(job_id, **options)
 
-    storage.is_being_prepared = counted  # type: ignore[method-assign]
+    storage.preparations.is_under_way = counted  # type: ignore[method-assign]
     stop = threading.Event()
     silence = Silence(preparing_seconds=0.01)
     coordinator = Coordinator(storage, dispatch, "test", silence=silence)
@@ -304,7 +307,7 @@ def test_a_preparation_that_a_worker_has_claimed_is_not_asked_for_again(storage:
     driving.start()
     wait_until(lambda: looks > 3)
     assert asked == [PREPARE]
-    storage.release_preparation(job.id, "worker")
+    storage.preparations.release(job.id, "worker")
     wait_until(lambda: len(asked) == 2)
     stop.set()
     driving.join()

@@ -12,13 +12,13 @@ from tuner.job_space import read_job, space_of
 def test_a_stored_machine_is_looked_up(tmp_path: Path) -> None:
     storage = open_storage(tmp_path)
     described = create_job(storage)
-    machine = storage.add_machine(name="m", description=described.spec["machine"])
+    machine = storage.machines.add(name="m", description=described.spec["machine"])
     job = create_job(storage, machine={"id": machine.id})
     prepare(storage, described.id)
-    application_id = storage.get_job(described.id).application_id
+    application_id = storage.jobs.get(described.id).application_id
     assert application_id is not None
-    storage.set_job_prepared(job.id, application_id=application_id, space={})
-    job = storage.get_job(job.id)
+    storage.jobs.set_prepared(job.id, application_id=application_id, space={})
+    job = storage.jobs.get(job.id)
     spec = read_job(storage, job)
     assert spec.described_machine.nodes == SPEC["machine"]["nodes"]
     assert space_of(storage, job, spec).space.size > 1000
@@ -33,7 +33,7 @@ def test_prices_that_need_a_trace_which_is_gone_stop_the_job(
     storage = open_storage(tmp_path)
     search = {"topology": [family, "random"], "ordering": ["original", "hamorder"]}
     job = create_job(storage, search=search, constraints={"diameter": 4})
-    gone = storage.add_application(
+    gone = storage.applications.add(
         name="cg",
         kind="builtin",
         key="gone",
@@ -41,8 +41,8 @@ def test_prices_that_need_a_trace_which_is_gone_stop_the_job(
         ranks=16,
         summary={"calls": {}},
     )
-    storage.set_job_prepared(job.id, application_id=gone.id, space={})
-    job = storage.get_job(job.id)
+    storage.jobs.set_prepared(job.id, application_id=gone.id, space={})
+    job = storage.jobs.get(job.id)
     spec = read_job(storage, job)
     if is_needed:
         with pytest.raises(NotFound):

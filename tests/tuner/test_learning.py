@@ -34,17 +34,17 @@ def storage(tmp_path: Path) -> Iterator[Storage]:
 
 
 def finish(storage: Storage, job: Job, workers: int = 2) -> Job:
-    leased = storage.acquire_lease("test", 600.0, job.id)
+    leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
     with Evaluators(storage, workers, delay=0.02) as evaluators:
         Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.get_job(job.id)
+    return storage.jobs.get(job.id)
 
 
 def essence(storage: Storage, job: Job) -> list[tuple[Any, ...]]:
     return [
         (t.number, t.kind, t.configuration_sha256, t.cutoff, t.state, t.value)
-        for t in storage.list_trials(job.id)
+        for t in storage.trials.of_job(job.id)
     ]
 
 
@@ -81,14 +81,14 @@ def test_a_job_goes_on_after_a_kill_though_what_it_learned_from_was_deleted(
         [*(sys.executable, "-m", "tests.tuner.analytic"), *(str(tmp_path), job.id, "2", "15")],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    while storage.evaluations_spent(job.id) < 15:
+    while storage.trials.evaluations_spent(job.id) < 15:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    storage.delete_job(first.id)
-    while (held := storage.acquire_lease("look", 600.0, job.id)) is None:
+    storage.trash.delete(first.id)
+    while (held := storage.leases.acquire("look", 600.0, job.id)) is None:
         time.sleep(0.05)
-    storage.release_lease(job.id, held.lease_token)
+    storage.leases.release(job.id, held.lease_token)
     ended = finish(storage, job)
     assert ended.state == "completed"
     assert essence(storage, ended) == essence(storage, undisturbed)

@@ -43,20 +43,20 @@ class Applications:
         self._traffic = TracesTraffic([self._trace])
 
     def prepare(self, job_id: str) -> None:
-        spec = load_job(self.storage.get_job(job_id).spec)
+        spec = load_job(self.storage.jobs.get(job_id).spec)
         summary = describe_trace(self._trace)
-        application = self.storage.add_application(
+        application = self.storage.applications.add(
             name="linear",
             kind="pattern",
             key="linear",
-            trace_sha256=self.storage.put_artifact(self._trace),
+            trace_sha256=self.storage.artifacts.put(self._trace),
             ranks=12,
             summary=summary,
         )
         space = build_space(spec, 12, called_collectives(summary)).describe()
         if spec.fidelity == "auto":
             space["fidelity"] = {"trace_sha256": "1" * 64, "share": 0.02, "obstacle": None}
-        self.storage.set_job_prepared(job_id, application_id=application.id, space=space)
+        self.storage.jobs.set_prepared(job_id, application_id=application.id, space=space)
 
     def simulated(self, configuration: Mapping[str, Any]) -> Outcome:
         """A program that takes as long as its busiest cable and all hops."""
@@ -75,15 +75,15 @@ class Applications:
     def run(self, workers: int = 2, stop_after: int | None = None, **changes: Any) -> Job:
         """A job, run to its end or stopped and taken up again once."""
         spec = load_job({**SPEC, **changes})
-        job = self.storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+        job = self.storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
         self._drive(job, workers, stop_after)
         if stop_after is not None:
-            assert self.storage.get_job(job.id).state == "running"
+            assert self.storage.jobs.get(job.id).state == "running"
             self._drive(job, workers, None)
-        return self.storage.get_job(job.id)
+        return self.storage.jobs.get(job.id)
 
     def _drive(self, job: Job, workers: int, stop_after: int | None) -> None:
-        leased = self.storage.acquire_lease("test", 600.0, job.id)
+        leased = self.storage.leases.acquire("test", 600.0, job.id)
         assert leased is not None
         stop = threading.Event()
         evaluated = threading.Semaphore(stop_after or 0)
@@ -130,13 +130,13 @@ def test_the_best_configuration_is_refined_and_becomes_better(applications: Appl
     job = applications.run()
 
     assert (job.state, job.ended_because) == ("completed", "trials")
-    trials = applications.storage.list_trials(job.id)
+    trials = applications.storage.trials.of_job(job.id)
     searched = [t for t in trials if t.kind == "search"]
     refined = [t for t in trials if t.kind == "refinement"]
     assert (len(searched), len(refined)) == (6, 30)
     assert trials[-30:] == refined
     start = min((t for t in trials[:-30] if t.value is not None and t.inside), key=_value)
-    best = applications.storage.best_trial(job.id)
+    best = applications.storage.trials.best(job.id)
     assert best is not None
     assert best.value is not None
     assert best.kind == "refinement"
@@ -152,25 +152,25 @@ def test_refinements_do_not_depend_on_workers_or_on_who_drives_the_job(
     applications: Applications, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     job = applications.run(workers=1)
-    expected = essence(applications.storage.list_trials(job.id))
+    expected = essence(applications.storage.trials.of_job(job.id))
     for workers, stop_after in ((3, None), (2, 25)):
         other = Applications(tmp_path_factory.mktemp("other"))
         again = other.run(workers, stop_after)
-        assert essence(other.storage.list_trials(again.id)) == expected
+        assert essence(other.storage.trials.of_job(again.id)) == expected
         other.storage.close()
 
 
 def test_refined_estimates_are_verified_on_the_whole_trace(applications: Applications) -> None:
     job = applications.run(fidelity="auto")
 
-    trials = applications.storage.list_trials(job.id)
+    trials = applications.storage.trials.of_job(job.id)
     refined = [t for t in trials if t.kind == "refinement"]
     assert len(refined) == 30
     assert {t.fidelity for t in refined} == {"low"}
     verified = {t.configuration_sha256 for t in trials if t.kind == "verification"}
     best_refined = min((t for t in refined if t.state == "completed"), key=_value)
     assert best_refined.configuration_sha256 in verified
-    best = applications.storage.best_trial(job.id)
+    best = applications.storage.trials.best(job.id)
     assert best is not None
     assert best.fidelity == "full"
     assert best.configuration["mapping"] == "permutation"
@@ -183,7 +183,7 @@ def test_refined_estimates_are_verified_on_the_whole_trace(applications: Applica
 def test_budgets_of_what_simulations_cost_end_a_refinement(applications: Applications) -> None:
     job = applications.run(budget={"trials": 6, "evaluations": 20})
 
-    trials = applications.storage.list_trials(job.id)
+    trials = applications.storage.trials.of_job(job.id)
     assert len(trials) == 20
     assert trials[-1].kind == "refinement"
     assert job.ended_because == "trials"

@@ -27,10 +27,10 @@ def storage(tmp_path: Path) -> Iterator[Storage]:
 
 
 def drive(storage: Storage, job: Job, evaluators: Evaluators) -> Job:
-    leased = storage.acquire_lease("test", 600.0, job.id)
+    leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
     Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.get_job(job.id)
+    return storage.jobs.get(job.id)
 
 
 def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:
@@ -61,7 +61,7 @@ class Counting(Evaluators):
 
     def _evaluate(self, attempt_id: str) -> None:
         self.few.wait()
-        taken = self.storage.take_attempt(attempt_id, threading.current_thread().name)
+        taken = self.storage.attempts.take(attempt_id, threading.current_thread().name)
         if taken is not None:
             outcome = simulated(taken.trial.configuration)
             cutoff = taken.trial.cutoff
@@ -69,7 +69,7 @@ class Counting(Evaluators):
                 outcome = Outcome(status="censored", value=cutoff, cpu_seconds=outcome.cpu_seconds)
             with self.lock:
                 self.under_way.discard(attempt_id)
-            self.storage.finish_attempt(taken.attempt_id, outcome)
+            self.storage.attempts.finish(taken.attempt_id, outcome)
 
 
 def test_no_more_messages_are_out_than_a_job_may_use(storage: Storage) -> None:
@@ -82,11 +82,11 @@ def test_no_more_messages_are_out_than_a_job_may_use(storage: Storage) -> None:
         )
     assert evaluators.most <= 2
     assert (narrow.state, narrow.ended_because) == ("completed", "trials")
-    assert essence(storage.list_trials(narrow.id)) == essence(storage.list_trials(free.id))
+    assert essence(storage.trials.of_job(narrow.id)) == essence(storage.trials.of_job(free.id))
 
 
 def test_messages_are_a_few_for_each_worker_and_the_rest_wait(storage: Storage) -> None:
-    storage.register_process("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
+    storage.processes.register("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
     with Counting(storage, 2) as evaluators:
         job = drive(storage, create_job(storage, batch=40, budget={"trials": 40}), evaluators)
     assert job.state == "completed"
@@ -106,7 +106,7 @@ class Taking(Counting):
 
     def _evaluate(self, attempt_id: str) -> None:
         job_id = attempt_id.partition("-")[0]
-        while len(self.storage.list_trials(job_id)) < self.ASKED:
+        while len(self.storage.trials.of_job(job_id)) < self.ASKED:
             time.sleep(0.01)
         for _ in range(16):
             super()._evaluate(attempt_id)
@@ -115,7 +115,7 @@ class Taking(Counting):
 @pytest.mark.parametrize("away", [False, True])
 def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, away: bool) -> None:
     """Also while the broker does not tell what waits there, all of them are evaluated."""
-    storage.register_process("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
+    storage.processes.register("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
 
     def backlog() -> int:
         if away:
@@ -126,7 +126,7 @@ def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, aw
         # Where trials have a cutoff none of the search is asked before the baselines are known.
         spec = {"batch": Taking.ASKED, "budget": {"trials": Taking.ASKED}, "cutoff_factor": None}
         job = create_job(storage, **spec)
-        leased = storage.acquire_lease("test", 600.0, job.id)
+        leased = storage.leases.acquire("test", 600.0, job.id)
         assert leased is not None
         coordinator = Coordinator(
             storage,
@@ -137,7 +137,7 @@ def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, aw
             silence=Silence(resend_seconds=600.0),
         )
         coordinator.run_job(leased)
-    assert storage.get_job(job.id).state == "completed"
+    assert storage.jobs.get(job.id).state == "completed"
     if not away:
         assert evaluators.evaluated() < 150
 
@@ -146,8 +146,8 @@ def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
     storage: Storage,
 ) -> None:
     def allow(trials: int | None) -> None:
-        project = storage.get_project("default")
-        storage.set_project(
+        project = storage.projects.get("default")
+        storage.projects.change(
             "default",
             weight=project.weight,
             priority=project.priority,
@@ -157,30 +157,30 @@ def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
     budget = {"trials": 16}
     with Evaluators(storage, 2) as evaluators:
         undisturbed = drive(storage, create_job(storage, budget=budget), evaluators)
-    spent = storage.project_use("default").trials
+    spent = storage.projects.use("default").trials
     job = create_job(storage, budget=budget)
     allow(spent + 3)
     gate = Gate(3)
     with Evaluators(storage, 2, gate) as evaluators:
         driving = threading.Thread(target=drive, args=(storage, job, evaluators))
         driving.start()
-        while storage.get_job(job.id).state != "pausing":
+        while storage.jobs.get(job.id).state != "pausing":
             time.sleep(0.01)
         gate.open()
         driving.join()
-        paused = storage.get_job(job.id)
+        paused = storage.jobs.get(job.id)
         assert paused.state == "paused"
         assert paused.paused_because is not None
         assert "ask the operator" in paused.paused_because
-        some = storage.list_trials(job.id)
-        assert 3 <= len(some) < len(storage.list_trials(undisturbed.id))
+        some = storage.trials.of_job(job.id)
+        assert 3 <= len(some) < len(storage.trials.of_job(undisturbed.id))
 
         allow(None)
-        storage.transition(job.id, "queued")
-        assert storage.get_job(job.id).paused_because is None
+        storage.jobs.transition(job.id, "queued")
+        assert storage.jobs.get(job.id).paused_because is None
         job = drive(storage, job, evaluators)
     assert job.state == "completed"
-    assert essence(storage.list_trials(job.id)) == essence(storage.list_trials(undisturbed.id))
+    assert essence(storage.trials.of_job(job.id)) == essence(storage.trials.of_job(undisturbed.id))
 
 
 @pytest.mark.parametrize("choice", ["continue", "stop"])
@@ -205,13 +205,13 @@ def test_a_missing_artifact_stops_a_job_that_is_to_stop_then(storage: Storage, c
     else:
         assert job.state == "failed"
         assert job.error == "trial 5 could not be evaluated: there is no artifact 1a2b"
-        assert not storage.open_trials(job.id)
+        assert not storage.trials.unfinished(job.id)
 
 
 def test_a_coordinator_that_is_full_makes_room_for_a_project_without_a_job(
     storage: Storage,
 ) -> None:
-    storage.add_project("modest")
+    storage.projects.add("modest")
     stop = threading.Event()
     with Evaluators(storage, 2, delay=0.05) as evaluators:
         coordinator = Coordinator(storage, evaluators.dispatch, "test", jobs=2, turn_seconds=0.05)
@@ -219,11 +219,11 @@ def test_a_coordinator_that_is_full_makes_room_for_a_project_without_a_job(
         long = [create_job(storage, budget={"trials": 10_000}, seed=seed) for seed in (1, 2)]
         thread = threading.Thread(target=coordinator.serve, args=(stop,))
         thread.start()
-        while any(not storage.list_trials(job.id) for job in long):
+        while any(not storage.trials.of_job(job.id) for job in long):
             time.sleep(0.01)
         short = create_job(storage, budget={"trials": 4}, project="modest")
-        while storage.get_job(short.id).state != "completed":
+        while storage.jobs.get(short.id).state != "completed":
             time.sleep(0.02)
-        assert all(storage.get_job(job.id).state == "running" for job in long)
+        assert all(storage.jobs.get(job.id).state == "running" for job in long)
         stop.set()
         thread.join()

@@ -32,11 +32,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Storage
 
 def run(storage: Storage, *, workers: int = 2, objective: Any = simulated, **changes: Any) -> Job:
     job = create_job(storage, fidelity="auto", **changes)
-    leased = storage.acquire_lease("test", 600.0, job.id)
+    leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
     with Evaluators(storage, workers, objective, delay=0.002) as evaluators:
         Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.get_job(job.id)
+    return storage.jobs.get(job.id)
 
 
 def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:
@@ -50,7 +50,7 @@ def test_until_ends_a_search_on_estimates_which_are_then_verified(storage: Stora
 
     job = run(storage, objective=ordered, budget={"until": "1%"})
     assert (job.state, job.ended_because) == ("completed", "until")
-    kinds = [trial.kind for trial in storage.list_trials(job.id)]
+    kinds = [trial.kind for trial in storage.trials.of_job(job.id)]
     assert kinds[-1] == "verification"
 
 
@@ -59,7 +59,7 @@ def test_the_best_estimates_are_verified_and_one_of_them_is_the_best(
 ) -> None:
     storage, job = finished
     assert (job.state, job.ended_because) == ("completed", "trials")
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     estimates = [t for t in trials if t.kind == "search"]
     verified = [t for t in trials if t.kind == "verification"]
     assert len(estimates) == SPEC["budget"]["trials"]
@@ -76,7 +76,7 @@ def test_the_best_estimates_are_verified_and_one_of_them_is_the_best(
     finalists = [digest for digest in finalists if digest not in evaluated | outside]
     assert [t.configuration_sha256 for t in verified] == finalists[: len(verified)]
 
-    best = storage.best_trial(job.id)
+    best = storage.trials.best(job.id)
     assert best is not None
     assert best.fidelity == "full"
     assert best.value == simulated(best.configuration).value
@@ -91,7 +91,7 @@ def test_baselines_are_estimated_and_the_best_evaluated_on_the_whole_trace(
     storage, job = finished
     assert job.space is not None
     labels = job.space["baselines"]
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     estimates = trials[: len(labels)]
     assert [(t.kind, t.fidelity) for t in estimates] == [("estimate", "low")] * len(labels)
     assert {t.label for t in estimates} == set(labels)
@@ -106,7 +106,7 @@ def test_baselines_are_estimated_and_the_best_evaluated_on_the_whole_trace(
     assert shown.baselines == {t.label: t.value for t in whole if t.state == "completed"}
     assert shown.baseline == min(shown.baselines.values())
     assert shown.initial is None
-    counts = storage.trial_counts([job.id])[job.id].finished
+    counts = storage.trials.counts([job.id])[job.id].finished
     assert counts["search"] == SPEC["budget"]["trials"]
     assert counts["estimate"] == len(labels)
     assert counts["baseline"] == len(whole)
@@ -114,7 +114,7 @@ def test_baselines_are_estimated_and_the_best_evaluated_on_the_whole_trace(
 
 def test_the_trials_do_not_depend_on_the_workers(storage: Storage) -> None:
     jobs = [run(storage, workers=workers) for workers in (1, 3)]
-    first, second = (storage.list_trials(job.id) for job in jobs)
+    first, second = (storage.trials.of_job(job.id) for job in jobs)
     assert essence(first) == essence(second)
 
 
@@ -122,7 +122,7 @@ def test_estimates_are_measured_against_estimates(
     finished: tuple[Storage, Job],
 ) -> None:
     storage, job = finished
-    trials = storage.list_trials(job.id)
+    trials = storage.trials.of_job(job.id)
     values = [t.value for t in trials if t.fidelity == "low" and t.value is not None]
     factor = job.spec["cutoff_factor"]
     bounds = {factor * value for value in values}
@@ -139,7 +139,7 @@ def test_estimates_are_measured_against_estimates(
 def test_evaluations_of_finalists_are_kept_back(storage: Storage) -> None:
     job = run(storage, budget={"evaluations": 20})
     assert job.ended_because == "evaluations"
-    kinds = [t.kind for t in storage.list_trials(job.id)]
+    kinds = [t.kind for t in storage.trials.of_job(job.id)]
     verified = kinds.count("verification")
     assert verified >= 1
     # What the race did not need of its share stays unspent.
@@ -165,9 +165,9 @@ def test_the_convergence_shows_which_values_are_estimates(
     finished: tuple[Storage, Job],
 ) -> None:
     storage, job = finished
-    converged = convergence(storage.trial_points(job.id), started_at=job.started_at)
+    converged = convergence(storage.trials.points(job.id), started_at=job.started_at)
     assert {p["fidelity"] for p in converged["points"] if p["kind"] == "search"} == {"low"}
     assert converged["points"][-1]["kind"] == "verification"
-    best = storage.best_trial(job.id)
+    best = storage.trials.best(job.id)
     assert best is not None
     assert converged["best"] == {"trial": best.number, "value": best.value}

@@ -21,7 +21,7 @@ def test_a_change_of_the_job_is_heard_of_once_and_at_once(storage: Storage) -> N
     job = create_job(storage)
     with job_wakeup(storage, job.id, embedded=True) as wakeup:
         assert not wakeup.has_job_changed()
-        storage.transition(job.id, "cancelling")
+        storage.jobs.transition(job.id, "cancelling")
         assert wakeup.has_job_changed()
         assert not wakeup.has_job_changed()
 
@@ -29,5 +29,5 @@ def test_a_change_of_the_job_is_heard_of_once_and_at_once(storage: Storage) -> N
 def test_changes_of_other_jobs_are_not_heard_of(storage: Storage) -> None:
     job, other = create_job(storage), create_job(storage)
     with job_wakeup(storage, job.id, embedded=True) as wakeup:
-        storage.transition(other.id, "cancelling")
+        storage.jobs.transition(other.id, "cancelling")
         assert not wakeup.has_job_changed()

@@ -54,7 +54,7 @@ class RunningJob:
     ) -> Trial:
         """Propose a trial of the usual configuration with some changes."""
         configuration = Configuration.from_json(CONFIGURATION | changes)
-        return self.storage.propose_trial(
+        return self.storage.trials.propose(
             self.id,
             self.token,
             number=number,
@@ -69,15 +69,15 @@ class RunningJob:
     def open(self, number: int = 1, **changes: Any) -> str:
         """Propose a trial and open an attempt at it, whose id a message would carry."""
         trial = self.propose(number, **changes)
-        return self.storage.open_attempt(trial.id, self.token).id
+        return self.storage.attempts.open(trial.id, self.token).id
 
     def open_again(self, number: int) -> str:
         """Open an attempt at a trial that was handed back."""
-        return self.storage.open_attempt(self.trial(number).id, self.token).id
+        return self.storage.attempts.open(self.trial(number).id, self.token).id
 
     def trial(self, number: int = 1) -> Trial:
         """The trial as it stands."""
-        return self.storage.get_trial(self.id, number)
+        return self.storage.trials.get(self.id, number)
 
 
 RunJob = Callable[..., RunningJob]
@@ -136,12 +136,12 @@ def job_document(trace: Path, **changes: Any) -> dict[str, Any]:
 def start_job(storage: Storage, trace: Path, **changes: Any) -> RunningJob:
     """Create a job over a trace, prepare it, and take its lease."""
     spec = load_job(job_document(trace, **changes))
-    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
-    leased = storage.acquire_lease("coordinator", 600.0, job.id)
+    job = storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    leased = storage.leases.acquire("coordinator", 600.0, job.id)
     assert leased is not None
-    storage.transition(job.id, "preparing", token=leased.lease_token)
+    storage.jobs.transition(job.id, "preparing", token=leased.lease_token)
     prepare_job(storage, job.id)
-    storage.transition(job.id, "running", token=leased.lease_token)
+    storage.jobs.transition(job.id, "running", token=leased.lease_token)
     return RunningJob(storage, job.id, leased.lease_token)
 
 
@@ -161,5 +161,5 @@ def evaluator(storage: Storage) -> Iterator[Evaluator]:
 
 def create(storage: Storage, document: dict[str, Any]) -> Job:
     spec = load_job(document)
-    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
-    return storage.transition(job.id, "preparing")
+    job = storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    return storage.jobs.transition(job.id, "preparing")

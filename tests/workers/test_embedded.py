@@ -81,22 +81,22 @@ def wait_for(condition: Callable[[], bool]) -> None:
 def tune(app: Celery, storage: Storage, trace: Path) -> list[tuple[Any, ...]]:
     """Have a job prepared and sixteen trials evaluated; what they came to, by number."""
     spec = load_job(job_document(trace))
-    created = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
-    leased = storage.acquire_lease("coordinator", 600.0, created.id)
+    created = storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    leased = storage.leases.acquire("coordinator", 600.0, created.id)
     assert leased is not None
-    storage.transition(created.id, "preparing", token=leased.lease_token)
+    storage.jobs.transition(created.id, "preparing", token=leased.lease_token)
     send(app, PREPARE, created.id)
-    wait_for(lambda: storage.get_job(created.id).space is not None)
+    wait_for(lambda: storage.jobs.get(created.id).space is not None)
     job = RunningJob(storage, created.id, leased.lease_token)
-    storage.transition(job.id, "running", token=job.token)
+    storage.jobs.transition(job.id, "running", token=job.token)
     for number, changes in enumerate(CHANGES, start=1):
         # The later ones have a cutoff between the values of the faster and the slower.
-        cutoff = None if number <= 8 else storage.get_trial(job.id, 1).value
+        cutoff = None if number <= 8 else storage.trials.get(job.id, 1).value
         send(app, EVALUATE, job.open(number, cutoff=cutoff, **changes))
         if number == 8:
-            wait_for(lambda: not storage.open_trials(job.id))
-    wait_for(lambda: not storage.open_trials(job.id))
-    trials = [storage.get_trial(job.id, number) for number in range(1, len(CHANGES) + 1)]
+            wait_for(lambda: not storage.trials.unfinished(job.id))
+    wait_for(lambda: not storage.trials.unfinished(job.id))
+    trials = [storage.trials.get(job.id, number) for number in range(1, len(CHANGES) + 1)]
     assert all(trial.state in FINAL_TRIAL_STATES for trial in trials)
     return [(t.number, t.state, t.value, t.cached, t.reason, t.result) for t in trials]
 
@@ -177,7 +177,7 @@ def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
         assert process.wait(DEADLINE_SECONDS) == 0
 
     assert job.trial().state == "pending"
-    assert storage.open_attempts(job.id) == []
+    assert storage.attempts.unfinished(job.id) == []
     storage.close()
 
 
@@ -195,14 +195,14 @@ def test_a_trial_whose_worker_was_killed_comes_to_the_same_elsewhere(
     with worker_process(urls, redis_url, WITHOUT_END) as process:
         wait_for(lambda: job.trial(1).state == "running")
         process.kill()
-    storage.expire_attempts(job.id, job.token, 0.0)
+    storage.attempts.expire(job.id, job.token, 0.0)
     again = job.open(1)
     with worker_process(urls, redis_url):
         send(app, EVALUATE, again)
         wait_for(lambda: job.trial(1).state == "completed")
 
     assert again.endswith("-2")
-    assert storage.evaluations_spent(job.id) == 1
+    assert storage.trials.evaluations_spent(job.id) == 1
     storage.close()
 
 
@@ -300,20 +300,20 @@ def test_a_pool_that_stops_kills_a_capture_and_leaves_its_job_to_be_prepared_lat
     document = job_document(Path("unused"), application=application)
     document["search"]["collectives"] = {"barrier": "all"}
     spec = load_job(document)
-    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
-    storage.transition(job.id, "preparing")
+    job = storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    storage.jobs.transition(job.id, "preparing")
     app = make_app("memory://")
     pool = EmbeddedPool(app, 1, storage=storage)
     pool.start()
     send(app, PREPARE, job.id)
-    wait_for(lambda: [a.state for a in storage.list_applications().items] == ["capturing"])
-    assert storage.is_being_prepared(job.id)
+    wait_for(lambda: [a.state for a in storage.applications.page().items] == ["capturing"])
+    assert storage.preparations.is_under_way(job.id)
 
     pool.stop(grace_seconds=grace_seconds)
 
-    assert storage.get_job(job.id).state == "preparing"
-    assert not storage.is_being_prepared(job.id)
-    assert [a.state for a in storage.list_applications().items] == ["new"]
+    assert storage.jobs.get(job.id).state == "preparing"
+    assert not storage.preparations.is_under_way(job.id)
+    assert [a.state for a in storage.applications.page().items] == ["new"]
 
 
 def test_a_pool_can_be_started_again(storage: Storage, run_job: RunJob, trace: Path) -> None:

@@ -34,9 +34,9 @@ def test_a_trace_that_was_altered_fails_the_trial_with_that_reason(
     evaluator: Evaluator, run_job: RunJob, trace: Path, storage: Storage
 ) -> None:
     job = run_job(trace)
-    application_id = storage.get_job(job.id).application_id
+    application_id = storage.jobs.get(job.id).application_id
     assert application_id is not None
-    stored = storage.artifact_path(storage.get_application(application_id).trace_sha256)
+    stored = storage.artifacts.path(storage.applications.get(application_id).trace_sha256)
     stored.chmod(0o644)
     stored.write_bytes(b"something else")
 
@@ -117,10 +117,10 @@ def test_a_running_attempt_has_heartbeats(
     job = run_job(long_trace)
     thread = in_background(evaluator, job.open())
     wait_until_running(job)
-    (first,) = storage.open_attempts(job.id)
-    while storage.open_attempts(job.id)[0].heartbeat_at == first.heartbeat_at:
+    (first,) = storage.attempts.unfinished(job.id)
+    while storage.attempts.unfinished(job.id)[0].heartbeat_at == first.heartbeat_at:
         threading.Event().wait(0.01)
-    while not (under_way := storage.running_attempts(job.id)[0]).share:
+    while not (under_way := storage.attempts.running(job.id)[0]).share:
         threading.Event().wait(0.01)
     assert under_way.share < 1.0
     assert under_way.simulated_time is not None
@@ -137,20 +137,20 @@ def test_an_attempt_given_up_as_lost_is_dropped_and_its_simulation_ended(
     thread = in_background(evaluator, job.open())
     wait_until_running(job)
 
-    storage.expire_attempts(job.id, job.token, 0.0)
+    storage.attempts.expire(job.id, job.token, 0.0)
     thread.join()  # ends long before the simulation would
 
     assert job.trial().state == "pending"
-    assert storage.open_attempt(job.trial().id, job.token).number == 2
+    assert storage.attempts.open(job.trial().id, job.token).number == 2
 
 
 def test_a_trace_that_is_missing_is_the_reason_of_a_failure(
     evaluator: Evaluator, run_job: RunJob, trace: Path, storage: Storage
 ) -> None:
     job = run_job(trace)
-    application = storage.get_job(job.id).application_id
+    application = storage.jobs.get(job.id).application_id
     assert application is not None
-    storage.artifact_path(storage.get_application(application).trace_sha256).unlink()
+    storage.artifacts.path(storage.applications.get(application).trace_sha256).unlink()
 
     evaluator.evaluate(job.open())
 
@@ -184,7 +184,7 @@ def test_simulators_outlive_failures_and_cancellations(
     short, long = run_job(trace), run_job(long_trace)
     thread = in_background(evaluator, long.open())
     wait_until_running(long)
-    storage.expire_attempts(long.id, long.token, 0.0)
+    storage.attempts.expire(long.id, long.token, 0.0)
     thread.join()
 
     evaluator.evaluate(short.open())

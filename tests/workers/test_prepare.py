@@ -19,14 +19,14 @@ def test_a_job_over_a_trace_gets_its_application_and_space(storage: Storage, tra
 
     prepare_job(storage, job.id)
 
-    prepared = storage.get_job(job.id)
+    prepared = storage.jobs.get(job.id)
     assert prepared.state == "preparing"
     assert prepared.space is not None
     assert prepared.application_id is not None
-    application = storage.get_application(prepared.application_id)
+    application = storage.applications.get(prepared.application_id)
     assert (application.kind, application.ranks, application.name) == ("trace", RANKS, "exchange")
     assert application.summary["calls"]["alltoall"] == 3 * RANKS
-    assert storage.artifact_path(application.trace_sha256).read_bytes() == trace.read_bytes()
+    assert storage.artifacts.path(application.trace_sha256).read_bytes() == trace.read_bytes()
 
 
 def test_collectives_that_the_application_never_calls_are_left_out_and_said(
@@ -38,7 +38,7 @@ def test_collectives_that_the_application_never_calls_are_left_out_and_said(
 
     prepare_job(storage, job.id)
 
-    space = storage.get_job(job.id).space
+    space = storage.jobs.get(job.id).space
     assert space is not None
     (excluded,) = space["excluded"]
     assert excluded["parameter"] == "collectives.bcast"
@@ -54,7 +54,7 @@ def test_a_search_over_permutations_begins_with_what_mappers_make(
 
     prepare_job(storage, job.id)
 
-    space = storage.get_job(job.id).space
+    space = storage.jobs.get(job.id).space
     assert space is not None
     mapped = space["mapped"]
     assert mapped[0] == {"mapper": "by-order", "permutation": list(range(RANKS))}
@@ -70,9 +70,9 @@ def test_a_built_in_program_is_captured_once(storage: Storage) -> None:
     prepare_job(storage, first.id)
     prepare_job(storage, second.id)
 
-    ids = {storage.get_job(job.id).application_id for job in (first, second)}
+    ids = {storage.jobs.get(job.id).application_id for job in (first, second)}
     assert len(ids) == 1
-    (application,) = storage.list_applications().items
+    (application,) = storage.applications.page().items
     assert {application.id} == ids
     assert (application.kind, application.ranks) == ("builtin", 4)
 
@@ -88,10 +88,10 @@ def test_a_pattern_is_written_as_a_trace_once(storage: Storage) -> None:
     prepare_job(storage, first.id)
     prepare_job(storage, second.id)
 
-    (application,) = storage.list_applications().items
+    (application,) = storage.applications.page().items
     assert (application.kind, application.ranks) == ("pattern", 4)
     assert application.summary["bytes"] == 20 * 12 * 64_000
-    prepared = [storage.get_job(job.id) for job in (first, second)]
+    prepared = [storage.jobs.get(job.id) for job in (first, second)]
     assert [job.application_id for job in prepared] == [application.id] * 2
     assert prepared[0].space is not None
     assert prepared[0].space["fidelity"]["trace_sha256"] is not None
@@ -108,10 +108,10 @@ def test_a_large_run_is_extrapolated_from_captures_once(storage: Storage, tmp_pa
     prepare_job(storage, first.id)
     prepare_job(storage, second.id)
 
-    prepared = [storage.get_job(job.id) for job in (first, second)]
+    prepared = [storage.jobs.get(job.id) for job in (first, second)]
     (large,) = {job.application_id for job in prepared}
     assert large is not None
-    application = storage.get_application(large)
+    application = storage.applications.get(large)
     assert (application.kind, application.ranks) == ("extrapolated", 16)
     assert application.summary["calls"]["allreduce"] == 16
     assert application.summary["extrapolated"]["from_ranks"] == [2, 4, 8]
@@ -129,7 +129,7 @@ def test_captures_that_follow_no_pattern_fail_the_job(
 
     prepare_job(storage, job.id)
 
-    failed = storage.get_job(job.id)
+    failed = storage.jobs.get(job.id)
     assert failed.state == "failed"
     assert "application.extrapolate: the traces are of several programs" in str(failed.error)
 
@@ -150,12 +150,12 @@ def write_ring(path: Path, ranks: int) -> Path:
 
 def test_the_machine_may_be_a_stored_one(storage: Storage, trace: Path) -> None:
     document = job_document(trace)
-    machine = storage.add_machine(name="lab", description=document["machine"])
+    machine = storage.machines.add(name="lab", description=document["machine"])
     job = create(storage, document | {"machine": {"id": machine.id}})
 
     prepare_job(storage, job.id)
 
-    assert storage.get_job(job.id).space is not None
+    assert storage.jobs.get(job.id).space is not None
 
 
 def _not_a_trace(path: Path) -> Path:
@@ -177,7 +177,7 @@ def test_what_cannot_be_prepared_fails_the_job_with_the_reason(
 
     prepare_job(storage, job.id)
 
-    failed = storage.get_job(job.id)
+    failed = storage.jobs.get(job.id)
     assert failed.state == "failed"
     assert failed.error is not None
     assert words in failed.error
@@ -189,36 +189,36 @@ def test_a_stored_application_or_machine_that_is_gone_fails_the_job(
     for change in ({"application": {"id": "gone"}}, {"machine": {"id": "gone"}}):
         job = create(storage, job_document(trace) | change)
         prepare_job(storage, job.id)
-        assert "gone" in (storage.get_job(job.id).error or "")
+        assert "gone" in (storage.jobs.get(job.id).error or "")
 
 
 def test_messages_that_come_twice_or_late_do_no_harm(storage: Storage, trace: Path) -> None:
     job = create(storage, job_document(trace))
     prepare_job(storage, job.id)
-    prepared = storage.get_job(job.id)
+    prepared = storage.jobs.get(job.id)
     cancelled = create(storage, job_document(trace))
-    storage.transition(cancelled.id, "cancelling")
-    storage.transition(cancelled.id, "cancelled")
+    storage.jobs.transition(cancelled.id, "cancelling")
+    storage.jobs.transition(cancelled.id, "cancelled")
 
     prepare_job(storage, job.id)
     prepare_job(storage, cancelled.id)
     prepare_job(storage, "nosuchjob")
 
-    assert storage.get_job(job.id) == prepared
-    assert storage.get_job(cancelled.id).space is None
+    assert storage.jobs.get(job.id) == prepared
+    assert storage.jobs.get(cancelled.id).space is None
 
 
 def test_a_job_that_another_worker_prepares_is_left_to_it(storage: Storage, trace: Path) -> None:
     job = create(storage, job_document(trace))
-    assert storage.claim_preparation(job.id, "another")
+    assert storage.preparations.claim(job.id, "another")
 
     prepare_job(storage, job.id)
-    assert storage.get_job(job.id).space is None
+    assert storage.jobs.get(job.id).space is None
 
-    storage.release_preparation(job.id, "another")
+    storage.preparations.release(job.id, "another")
     prepare_job(storage, job.id)
-    assert storage.get_job(job.id).space is not None
-    assert not storage.is_being_prepared(job.id)
+    assert storage.jobs.get(job.id).space is not None
+    assert not storage.preparations.is_under_way(job.id)
 
 
 def test_a_trace_added_twice_is_one_application(storage: Storage, trace: Path) -> None:

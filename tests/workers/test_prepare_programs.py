@@ -29,24 +29,24 @@ def test_a_long_preparation_keeps_its_claim(
 ) -> None:
     monkeypatch.setattr(preparation_claim, "_BEAT_SECONDS", 0.05)
     beats: list[str] = []
-    beat = storage.beat_preparation
+    beat = storage.preparations.beat
 
     def counted(job_id: str, claim: str) -> bool:
         beats.append(claim)
         return beat(job_id, claim)
 
-    monkeypatch.setattr(storage, "beat_preparation", counted)
+    monkeypatch.setattr(storage.preparations, "beat", counted)
     job = create(storage, source_job(source, build="sleep 900"))
     preparer = Preparer(storage, "one")
     thread = threading.Thread(target=_interrupted, args=(preparer, job.id))
     thread.start()
     wait_for(lambda: len(beats) > 2)
-    assert storage.is_being_prepared(job.id)
+    assert storage.preparations.is_under_way(job.id)
     preparer.stop.set()
     thread.join()
 
     assert len(set(beats)) == 1
-    assert not storage.is_being_prepared(job.id)
+    assert not storage.preparations.is_under_way(job.id)
 
 
 def _interrupted(preparer: Preparer, job_id: str) -> None:
@@ -78,9 +78,9 @@ def source_job(source: Path, **changes: Any) -> dict[str, Any]:
 
 
 def log_of(storage: Storage, job_id: str) -> str:
-    application_id = storage.get_job(job_id).application_id
+    application_id = storage.jobs.get(job_id).application_id
     assert application_id is not None
-    return storage.application_log(application_id, "build")
+    return storage.applications.log(application_id, "build")
 
 
 def test_a_program_of_ones_own_is_captured_once_and_keeps_its_logs(
@@ -91,15 +91,15 @@ def test_a_program_of_ones_own_is_captured_once_and_keeps_its_logs(
     monkeypatch.setattr(prepare, "capture_source", None)
     prepare_job(storage, second.id)
 
-    (application,) = storage.list_applications().items
+    (application,) = storage.applications.page().items
     assert (application.kind, application.state, application.ranks) == ("source", "ready", 4)
     assert application.summary["calls"] == {"barrier": 4}
     assert application.summary["repeats"]["captures"] == 2
     for job in (first, second):
-        assert storage.get_job(job.id).application_id == application.id
-        assert storage.get_job(job.id).space is not None
+        assert storage.jobs.get(job.id).application_id == application.id
+        assert storage.jobs.get(job.id).space is not None
     assert log_of(storage, first.id) == "$ mpicc -o main main.c\n"
-    assert storage.application_log(application.id, "run").count("$ main") == 2
+    assert storage.applications.log(application.id, "run").count("$ main") == 2
 
 
 @pytest.mark.parametrize("builtin", [True, False])
@@ -121,10 +121,10 @@ def test_a_job_waits_for_a_worker_that_is_able(
     with monkeypatch.context() as swept:
         swept.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
         unable.prepare(job.id)
-    assert storage.get_job(job.id).state == "preparing"
+    assert storage.jobs.get(job.id).state == "preparing"
 
     able.prepare(job.id)
-    assert storage.get_job(job.id).space is not None
+    assert storage.jobs.get(job.id).space is not None
 
 
 def test_a_job_does_not_wait_for_ever_for_a_worker_that_is_able(
@@ -134,9 +134,9 @@ def test_a_job_does_not_wait_for_ever_for_a_worker_that_is_able(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "swept"))
     preparer = Preparer(storage)
     for _ in range(6):
-        assert storage.get_job(job.id).state == "preparing"
+        assert storage.jobs.get(job.id).state == "preparing"
         preparer.prepare(job.id)
-    failed = storage.get_job(job.id)
+    failed = storage.jobs.get(job.id)
     assert failed.state == "failed"
     assert "No such file or directory" in (failed.error or "")
 
@@ -149,12 +149,12 @@ def test_a_job_waits_as_long_as_the_host_has_no_room_on_its_disk(
     short = Preparer(storage, policy=CapturePolicy(limits=Limits(reserve_bytes=1 << 60)))
     for _ in range(8):
         short.prepare(job.id)
-    assert storage.get_job(job.id).state == "preparing"
+    assert storage.jobs.get(job.id).state == "preparing"
     log = log_of(storage, job.id)
     assert log.startswith("waiting: the disk of this host has less than 1 EiB free in ")
 
     Preparer(storage).prepare(job.id)
-    assert storage.get_job(job.id).space is not None
+    assert storage.jobs.get(job.id).space is not None
     assert "waiting" not in log_of(storage, job.id)
 
 
@@ -180,16 +180,16 @@ def test_a_build_that_fails_fails_the_job_with_its_log_and_may_be_tried_again(
     first = create(storage, document)
     prepare_job(storage, first.id)
 
-    failed = storage.get_job(first.id)
+    failed = storage.jobs.get(first.id)
     assert failed.state == "failed"
     assert failed.error is not None
     assert failed.error.startswith("the build ended with status 1\n")
     assert "too bad" in log_of(storage, first.id)
-    (application,) = storage.list_applications().items
+    (application,) = storage.applications.page().items
     assert (application.state, application.error) == ("failed", failed.error)
     again = create(storage, document)
     prepare_job(storage, again.id)
-    assert storage.get_job(again.id).error == failed.error
+    assert storage.jobs.get(again.id).error == failed.error
 
 
 GOES_WRONG = """
@@ -229,15 +229,15 @@ def test_a_run_that_goes_wrong_fails_its_job_with_the_reason_and_the_log(
         document = source_job(source, run=f"main {way}", **built)
         job = create(storage, document)
         preparer.prepare(job.id)
-        failed = storage.get_job(job.id)
+        failed = storage.jobs.get(job.id)
         assert failed.state == "failed"
         assert failed.application_id is not None
         assert re.search(reason, failed.error or "")
-        assert f"way: {way}" in storage.application_log(failed.application_id, "run")
+        assert f"way: {way}" in storage.applications.log(failed.application_id, "run")
 
     well = create(storage, source_job(source, run="main well", **built))
     preparer.prepare(well.id)
-    assert storage.get_job(well.id).space is not None
+    assert storage.jobs.get(well.id).space is not None
 
 
 def test_programs_of_ones_own_and_patterns_are_parts_of_a_workload(
@@ -253,10 +253,10 @@ def test_programs_of_ones_own_and_patterns_are_parts_of_a_workload(
 
     prepare_job(storage, job.id)
 
-    prepared = storage.get_job(job.id)
+    prepared = storage.jobs.get(job.id)
     assert prepared.error is None
     assert prepared.application_id is not None
-    both = storage.get_application(prepared.application_id)
+    both = storage.applications.get(prepared.application_id)
     assert (both.kind, both.ranks) == ("workload", 7)
     listed = [
         (part["name"], part["start"], part["weight"]) for part in both.summary["applications"]
@@ -269,7 +269,7 @@ def test_limits_and_sandbox_are_the_administrators(storage: Storage, source: Pat
     job = create(storage, source_job(source, build="sleep 30"))
     Preparer(storage, policy=CapturePolicy(Limits(wall_seconds=0.5), sandbox=False)).prepare(job.id)
 
-    error = storage.get_job(job.id).error
+    error = storage.jobs.get(job.id).error
     assert error is not None
     assert "did not end within 0.5 seconds" in error
 
@@ -282,7 +282,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def wait_for_capture(storage: Storage) -> None:
-    wait_for(lambda: [a.state for a in storage.list_applications().items] == ["capturing"])
+    wait_for(lambda: [a.state for a in storage.applications.page().items] == ["capturing"])
 
 
 def test_jobs_that_need_the_same_capture_are_all_prepared_by_one_worker(
@@ -299,12 +299,12 @@ def test_jobs_that_need_the_same_capture_are_all_prepared_by_one_worker(
     wait_for_capture(storage)
 
     two.prepare(second.id)
-    assert storage.get_job(second.id).space is None
+    assert storage.jobs.get(second.id).space is None
 
     go_on.touch()
     thread.join()
-    assert storage.get_job(first.id).space is not None
-    assert storage.get_job(second.id).space is not None
+    assert storage.jobs.get(first.id).space is not None
+    assert storage.jobs.get(second.id).space is not None
     assert log_of(storage, second.id).count("built") == 2  # the command and what it printed
 
 
@@ -318,8 +318,8 @@ def test_a_stopping_worker_gives_its_capture_back(storage: Storage, source: Path
         with pytest.raises(Interrupted):
             preparing.result()
 
-    assert storage.get_job(job.id).state == "preparing"
-    assert [a.state for a in storage.list_applications().items] == ["new"]
+    assert storage.jobs.get(job.id).state == "preparing"
+    assert [a.state for a in storage.applications.page().items] == ["new"]
 
 
 def test_the_capture_of_a_cancelled_job_ends(storage: Storage, source: Path) -> None:
@@ -327,11 +327,11 @@ def test_the_capture_of_a_cancelled_job_ends(storage: Storage, source: Path) -> 
     thread = threading.Thread(target=Preparer(storage, "one").prepare, args=(job.id,))
     thread.start()
     wait_for_capture(storage)
-    storage.transition(job.id, "cancelling")
+    storage.jobs.transition(job.id, "cancelling")
     thread.join(300)
 
     assert not thread.is_alive()
-    assert [a.state for a in storage.list_applications().items] == ["new"]
+    assert [a.state for a in storage.applications.page().items] == ["new"]
 
 
 def test_the_capture_of_a_dead_worker_is_taken_over(
@@ -339,12 +339,12 @@ def test_the_capture_of_a_dead_worker_is_taken_over(
 ) -> None:
     job = create(storage, source_job(source))
     application = applications.stored_application(storage, load_job(source_job(source)).application)
-    assert storage.claim_capture(application.id, "dead", silence_seconds=30)
+    assert storage.applications.claim_capture(application.id, "dead", silence_seconds=30)
     monkeypatch.setattr(prepare, "_SILENCE_SECONDS", 0.5)
     prepare_job(storage, job.id)
 
-    assert storage.get_job(job.id).space is not None
-    assert not storage.report_capture(application.id, "dead", state="failed")
+    assert storage.jobs.get(job.id).space is not None
+    assert not storage.applications.report_capture(application.id, "dead", state="failed")
 
 
 def test_another_source_of_a_built_in_program_is_another_application(

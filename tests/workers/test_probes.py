@@ -22,10 +22,10 @@ KILLS = 2  # after a third at one probe there would be none
 
 def space_of(storage: Storage, document: dict[str, Any]) -> dict[str, Any]:
     spec = load_job(document)
-    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
-    storage.transition(job.id, "preparing")
+    job = storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    storage.jobs.transition(job.id, "preparing")
     prepare_job(storage, job.id)
-    space = storage.get_job(job.id).space
+    space = storage.jobs.get(job.id).space
     assert space is not None
     return space
 
@@ -110,11 +110,11 @@ def test_a_program_stored_before_sizes_were_listed_gets_them(storage: Storage, t
     document = job_document(trace)
     document["search"]["collectives"] = {"alltoall": "all"}
     space_of(storage, document)
-    (application,) = storage.list_applications().items
+    (application,) = storage.applications.page().items
     sizes = application.summary["sizes"]
-    storage.add_to_summary(application.id, sizes=None)
+    storage.applications.add_to_summary(application.id, sizes=None)
 
     document["search"]["by_size"] = True
     space_of(storage, document)
-    again = storage.get_application(application.id).summary["sizes"]
+    again = storage.applications.get(application.id).summary["sizes"]
     assert {name: [list(one) for one in of] for name, of in sizes.items()} == again

@@ -15,7 +15,6 @@ from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.insight import Experience
 from searchspace.job import load_job
 from searchspace.space import SearchSpace
-from storage.project_storage import ProjectStorage
 from storage.records import DEFAULT_PROJECT, Job, Outcome
 from storage.storage import Storage
 from tests.tuner.analytic import SPEC, Evaluators, create_job
@@ -30,16 +29,16 @@ PROGRAM = {"application": {"builtin": "mg", "class": "S", "ranks": 16}}
 
 def finished(storage: Storage, *, project: str = DEFAULT_PROJECT, **changes: Any) -> Job:
     job = create_job(storage, project=project, **{"budget": {"trials": 10}, **changes})
-    leased = storage.acquire_lease("test", 600.0, job.id)
+    leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
     with Evaluators(storage, 2) as evaluators:
         Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.get_job(job.id)
+    return storage.jobs.get(job.id)
 
 
 def sources(storage: Storage, learn_from: Any, **changes: Any) -> list[str]:
     spec = load_job({**SPEC, **changes, "learn_from": learn_from})
-    return [job.id for job in sources_of(ProjectStorage.of(storage, DEFAULT_PROJECT), spec)]
+    return [job.id for job in sources_of(storage.of_project(DEFAULT_PROJECT), spec)]
 
 
 def test_a_job_learns_from_those_it_names(storage: Storage) -> None:
@@ -61,7 +60,7 @@ def test_where_it_is_left_open_the_most_alike_come_first_and_strangers_not_at_al
 
 @pytest.mark.parametrize("learn_from", ["named", "auto"])
 def test_jobs_of_other_projects_are_as_if_they_were_not(storage: Storage, learn_from: str) -> None:
-    storage.add_project("theirs")
+    storage.projects.add("theirs")
     foreign = finished(storage, project="theirs")
     if learn_from == "auto":
         assert sources(storage, "auto") == []
@@ -80,7 +79,7 @@ def test_a_job_that_has_not_ended_or_found_nothing_cannot_teach(storage: Storage
     queued = create_job(storage)
     with pytest.raises(InvalidInput, match=re.escape("queued; wait until it has ended")):
         sources(storage, [queued.id])
-    storage.transition(queued.id, "cancelled")
+    storage.jobs.transition(queued.id, "cancelled")
     with pytest.raises(InvalidInput, match="without a trial to learn from"):
         sources(storage, [queued.id])
     assert sources(storage, "auto") == []
@@ -89,8 +88,8 @@ def test_a_job_that_has_not_ended_or_found_nothing_cannot_teach(storage: Storage
 def test_what_is_kept_outlives_the_job(storage: Storage) -> None:
     job = finished(storage)
     (told,) = store_experiences(storage, [job], optional=False)
-    storage.delete_job(job.id)
-    found = Experience.from_json(json.loads(storage.artifact_path(told["sha256"]).read_text()))
+    storage.trash.delete(job.id)
+    found = Experience.from_json(json.loads(storage.artifacts.path(told["sha256"]).read_text()))
     assert (found.job, found.name, len(found.times)) == (job.id, job.name, told["trials"])
 
 
@@ -99,11 +98,11 @@ def test_a_job_whose_source_was_deleted_before_it_was_prepared_fails_and_says_so
 ) -> None:
     gone = finished(storage)
     spec = load_job(job_document(trace, learn_from=[gone.id]))
-    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
-    storage.transition(job.id, "preparing")
-    storage.delete_job(gone.id)
+    job = storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    storage.jobs.transition(job.id, "preparing")
+    storage.trash.delete(gone.id)
     prepare_job(storage, job.id)
-    failed = storage.get_job(job.id)
+    failed = storage.jobs.get(job.id)
     assert (failed.state, failed.error) == ("failed", f"learn_from[0]: there is no job {gone.id}")
 
 
@@ -142,19 +141,19 @@ def test_a_job_with_algorithms_by_size_teaches(storage: Storage, tmp_path: Path)
     document = job_document(trace)
     document["search"] |= {"collectives": {"allreduce": ["rdb", "lr"]}, "by_size": True}
     spec = load_job(document)
-    job = storage.create_job(name=spec.name, spec=spec.canonical(), seed=spec.seed)
-    leased = storage.acquire_lease("test", 600.0, job.id)
+    job = storage.jobs.create(name=spec.name, spec=spec.canonical(), seed=spec.seed)
+    leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
     assert leased.lease_token is not None
-    storage.transition(job.id, "preparing")
+    storage.jobs.transition(job.id, "preparing")
     prepare_job(storage, job.id)
-    prepared = storage.get_job(job.id)
+    prepared = storage.jobs.get(job.id)
     assert prepared.space is not None
     names = {one["name"] for one in prepared.space["parameters"]}
     assert "collectives.allreduce@4096" in names
     chosen = SearchSpace.from_description(prepared.space["parameters"]).default()
-    storage.transition(job.id, "running", token=leased.lease_token)
-    trial = storage.propose_trial(
+    storage.jobs.transition(job.id, "running", token=leased.lease_token)
+    trial = storage.trials.propose(
         job.id,
         leased.lease_token,
         number=1,
@@ -167,8 +166,8 @@ def test_a_job_with_algorithms_by_size_teaches(storage: Storage, tmp_path: Path)
         cutoff=None,
     )
     outcome = Outcome(status="completed", value=1.5)
-    storage.settle_trial(trial.id, leased.lease_token, outcome)
-    storage.transition(job.id, "completed", token=leased.lease_token)
+    storage.trials.settle(trial.id, leased.lease_token, outcome)
+    storage.jobs.transition(job.id, "completed", token=leased.lease_token)
 
-    (told,) = store_experiences(storage, [storage.get_job(job.id)], optional=False)
+    (told,) = store_experiences(storage, [storage.jobs.get(job.id)], optional=False)
     assert told["trials"] == 1

@@ -52,7 +52,7 @@ def planned(
     job_id = lease.job.id
     last: list[Stage] = []
     if compares:
-        last.append(Comparing(course, partial(storage.search_seconds, job_id)))
+        last.append(Comparing(course, partial(storage.trials.search_seconds, job_id)))
     refinement: list[Stage] = []
     if refiner is not None:
         refinement.append(Refinement(course, storage, job_id, refiner, estimates))

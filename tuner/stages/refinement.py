@@ -52,7 +52,7 @@ class Refinement:
         """Find out what to refine; nothing where the search has found nothing."""
         if self._course.leader is None:
             return
-        best = self._storage.get_trial(self._job_id, self._course.leader[1])
+        best = self._storage.trials.get(self._job_id, self._course.leader[1])
         try:
             self._refiner = self._refiner_of(best)
         except HamtuneError as error:
@@ -95,7 +95,7 @@ class Refinement:
         """Tell the refiner, with all that the simulation said."""
         assert self._refiner is not None, "only what was asked is told"
         if trial.state == "completed":
-            trial = self._storage.get_trial(trial.job_id, trial.number)
+            trial = self._storage.trials.get(trial.job_id, trial.number)
             if self._estimates is not None:
                 self._estimates.enter_refined(trial, asked.configuration)
         self._refiner.tell(asked.configuration, trial)

@@ -23,17 +23,21 @@ def waiting_job(guarded: Guarded, project: str = "ours") -> str:
     storage = guarded.storage
     made = guarded.client.post("/api/v1/jobs", json=SPEC, headers=guarded.key(project)).json()
     job_id = str(made["id"])
-    application = storage.add_source_application(
+    application = storage.applications.add_source(
         name="is", key=job_id, recipe={"source_sha256": "1" * 64}, ranks=4
     )
-    leased = storage.acquire_lease("me", 60.0, job_id)
+    leased = storage.leases.acquire("me", 60.0, job_id)
     assert leased is not None
     token = leased.lease_token
-    storage.transition(job_id, "preparing", token=token)
-    storage.set_job_prepared(job_id, application_id=application.id, space={})
-    storage.transition(job_id, "running", token=token)
-    storage.open_measuring(job_id, token, SETTINGS, [NewMeasured(label="defaults")], None)
-    storage.settle_entered(job_id, {1: ("open", {"ranks": 4, "hosts": None, "settings": {}})})
+    storage.jobs.transition(job_id, "preparing", token=token)
+    storage.jobs.set_prepared(job_id, application_id=application.id, space={})
+    storage.jobs.transition(job_id, "running", token=token)
+    storage.measured_runs.open_measuring(
+        job_id, token, SETTINGS, [NewMeasured(label="defaults")], None
+    )
+    storage.measured_runs.settle_entered(
+        job_id, {1: ("open", {"ranks": 4, "hosts": None, "settings": {}})}
+    )
     return job_id
 
 
@@ -57,7 +61,7 @@ def test_work_is_for_keys_with_its_scope(
     if status == 200:
         assert (answer.json()["job"], answer.json()["number"]) == (job_id, 1)
     else:
-        assert not guarded.storage.measured(job_id)[0].runs
+        assert not guarded.storage.measured_runs.configurations(job_id)[0].runs
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer ht_wrong"}, "revoked"])
@@ -72,7 +76,7 @@ def test_without_a_key_that_counts_there_is_none(guarded: Guarded, header: Any) 
         )
         guarded.client.delete(f"/api/v1/keys/{made['id']}", headers=guarded.key())
     assert guarded.client.post(WORK, json=WISH_EXAMPLE, headers=header).status_code == 401
-    assert not guarded.storage.measured(job_id)[0].runs
+    assert not guarded.storage.measured_runs.configurations(job_id)[0].runs
 
 
 def test_jobs_of_other_projects_are_not_measured_nor_told_of(guarded: Guarded) -> None:

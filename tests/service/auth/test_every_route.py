@@ -14,7 +14,6 @@ from starlette.routing import BaseRoute, Route
 
 from searchspace.configuration import Configuration
 from service.auth import tokens
-from storage.project_storage import ProjectStorage
 from storage.records import Outcome
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
@@ -50,17 +49,17 @@ def routes(app: FastAPI) -> Iterator[tuple[str, str, Route]]:
 
 def their_things(storage: Any) -> dict[str, str]:
     """One of each thing, in another project: what stands in addresses."""
-    storage.add_project("theirs")
-    share = ProjectStorage.of(storage, "theirs")
-    application = share.add_source_application(
+    storage.projects.add("theirs")
+    share = storage.of_project("theirs")
+    application = share.applications.add_source(
         name="solver", key="source:1", recipe={"source_sha256": "1" * 64}, ranks=2
     )
-    machine = share.add_machine(name="m", description={"nodes": 4})
-    job = share.create_job(name="j", spec={}, seed=1, application_id=application.id)
-    key = share.add_key(
+    machine = share.machines.add(name="m", description={"nodes": 4})
+    job = share.jobs.create(name="j", spec={}, seed=1, application_id=application.id)
+    key = share.keys.add(
         name="k", role="viewer", scopes=(), sha256="0" * 64, expires_at=None, created_by="t"
     )
-    subscription = share.add_subscription(
+    subscription = share.subscriptions.add(
         kind="webhook",
         target="https://example.org/hook",
         secret="whsec_AAAA",
@@ -69,9 +68,9 @@ def their_things(storage: Any) -> dict[str, str]:
         owner="t",
         job_id=job.id,
     )
-    leased = storage.acquire_lease("me", 60.0, job.id)
+    leased = storage.leases.acquire("me", 60.0, job.id)
     configuration = Configuration({"topology": "random", "topology_seed": 1})
-    trial = storage.propose_trial(
+    trial = storage.trials.propose(
         job.id,
         leased.lease_token,
         number=1,
@@ -82,7 +81,7 @@ def their_things(storage: Any) -> dict[str, str]:
         technique=None,
         cutoff=None,
     )
-    storage.settle_trial(trial.id, leased.lease_token, Outcome(status="completed", value=1.0))
+    storage.trials.settle(trial.id, leased.lease_token, Outcome(status="completed", value=1.0))
     return {
         "job_id": job.id,
         "application_id": application.id,
@@ -101,7 +100,7 @@ def test_nobody_passes_without_a_valid_key(guarded: Guarded) -> None:
     good = guarded.key("theirs")["Authorization"].removeprefix("Bearer ")
     key_id, secret = tokens.split(good) or ("", "")
     revoked = guarded.key("theirs")
-    storage.revoke_key((tokens.split(revoked["Authorization"][7:]) or [""])[0])
+    storage.keys.revoke((tokens.split(revoked["Authorization"][7:]) or [""])[0])
     expired = guarded.key("theirs", expires_in=0.001)
     time.sleep(0.01)
     wrong: dict[str, dict[str, str]] = {
@@ -213,13 +212,13 @@ def _form(fields: dict[str, str]) -> list[tuple[str, tuple[None, str]]]:
 
 
 def _all_of(storage: Any, project: str) -> Any:
-    share = ProjectStorage.of(storage, project)
+    share = storage.of_project(project)
     return (
-        share.list_jobs().items,
-        share.list_machines().items,
-        share.list_applications().items,
-        share.list_subscriptions().items,
-        [replace(key, used_at=None) for key in share.list_keys().items],
+        share.jobs.page().items,
+        share.machines.page().items,
+        share.applications.page().items,
+        share.subscriptions.page().items,
+        [replace(key, used_at=None) for key in share.keys.page().items],
     )
 
 

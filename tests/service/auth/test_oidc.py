@@ -83,7 +83,7 @@ def guarded(guard: Callable[..., Guarded], issuer: LocalIssuer) -> Guarded:
 
 
 def test_a_token_of_the_issuer_is_as_good_as_a_key(guarded: Guarded, issuer: LocalIssuer) -> None:
-    guarded.storage.add_project("ours")
+    guarded.storage.projects.add("ours")
     session = guarded.client.get("/api/v1/session", headers=issuer.token())
     assert session.json() == {
         "name": "oidc:ada", "project": "ours", "role": "submitter", "scopes": [], "required": True,
@@ -112,7 +112,7 @@ def test_a_token_of_the_issuer_is_as_good_as_a_key(guarded: Guarded, issuer: Loc
 def test_other_tokens_are_refused(
     guarded: Guarded, issuer: LocalIssuer, changes: dict[str, Any], message: str
 ) -> None:
-    guarded.storage.add_project("ours")
+    guarded.storage.projects.add("ours")
     answer = guarded.client.get("/api/v1/session", headers=issuer.token(**changes))
     assert answer.status_code == 401
     assert re.search(message, answer.json()["detail"])
@@ -142,7 +142,7 @@ def test_an_issuer_that_is_away_is_not_asked_for_every_token(
     issuer.documents = _Asked({}, asked)
     settings = OidcSettings(issuer=issuer.url, audience="hamtune")
     guarded = guard(rate=None, oidc=settings)
-    guarded.storage.add_project("ours")
+    guarded.storage.projects.add("ours")
     access = guarded.client.app.state.access  # type: ignore[attr-defined]
     for _ in range(5):
         answer = guarded.client.get("/api/v1/session", headers=issuer.token())

@@ -88,10 +88,10 @@ def test_a_job_paused_by_a_quota_says_so_and_is_not_resumed_before_it_is_raised(
     storage, client = guarded.storage, operator(guarded)
     job = guarded.client.post("/api/v1/jobs", json=SPEC, headers=headers).json()
     assert (job["priority"], job["queue_position"], job["estimated_end"]) == ("normal", 0, None)
-    leased = storage.acquire_lease("c", 60.0)
+    leased = storage.leases.acquire("c", 60.0)
     assert leased is not None
-    storage.transition(job["id"], "running", token=leased.lease_token)
-    trial = storage.propose_trial(
+    storage.jobs.transition(job["id"], "running", token=leased.lease_token)
+    trial = storage.trials.propose(
         job["id"],
         leased.lease_token,
         number=1,
@@ -103,10 +103,12 @@ def test_a_job_paused_by_a_quota_says_so_and_is_not_resumed_before_it_is_raised(
         cutoff=None,
     )
     done = Outcome(status="failed", cpu_seconds=30.0)
-    storage.settle_trial(trial.id, leased.lease_token, done)
+    storage.trials.settle(trial.id, leased.lease_token, done)
     client.patch("/api/v1/projects/ours", json={"quotas": {"cpu_seconds": 20}})
-    storage.transition(job["id"], "pausing", paused_because="project ours has used 30 of its 20")
-    storage.transition(job["id"], "paused")
+    storage.jobs.transition(
+        job["id"], "pausing", paused_because="project ours has used 30 of its 20"
+    )
+    storage.jobs.transition(job["id"], "paused")
 
     where = f"/api/v1/jobs/{job['id']}"
     shown = guarded.client.get(where, headers=headers).json()
@@ -126,12 +128,12 @@ def test_a_project_sees_the_result_of_its_job_and_no_other_does(guarded: Guarded
     ours, theirs = guarded.key("ours"), guarded.key("theirs")
     storage = guarded.storage
     job = guarded.client.post("/api/v1/jobs", json=SPEC, headers=ours).json()
-    leased = storage.acquire_lease("c", 60.0)
+    leased = storage.leases.acquire("c", 60.0)
     assert leased is not None
-    storage.transition(job["id"], "running", token=leased.lease_token)
+    storage.jobs.transition(job["id"], "running", token=leased.lease_token)
     kinds: tuple[TrialKind, ...] = ("search", "comparison")
     for number, kind in enumerate(kinds, start=1):
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job["id"],
             leased.lease_token,
             number=number,
@@ -144,7 +146,7 @@ def test_a_project_sees_the_result_of_its_job_and_no_other_does(guarded: Guarded
             cutoff=None,
         )
         done = Outcome(status="completed", value=float(number))
-        storage.settle_trial(trial.id, leased.lease_token, done)
+        storage.trials.settle(trial.id, leased.lease_token, done)
 
     where = f"/api/v1/jobs/{job['id']}/best"
     best = guarded.client.get(where, headers=ours).json()
@@ -158,10 +160,10 @@ def test_a_project_asks_for_trials_sees_them_run_and_tells_them(guarded: Guarded
     storage, client = guarded.storage, guarded.client
     spec = {**SPEC, "external": "measurements"}
     job = client.post("/api/v1/jobs", json=spec, headers=ours).json()
-    leased = storage.acquire_lease("c", 60.0)
+    leased = storage.leases.acquire("c", 60.0)
     assert leased is not None
-    storage.transition(job["id"], "running", token=leased.lease_token)
-    storage.propose_trial(
+    storage.jobs.transition(job["id"], "running", token=leased.lease_token)
+    storage.trials.propose(
         job["id"],
         leased.lease_token,
         number=1,

@@ -125,7 +125,7 @@ def issuer() -> Iterator[Issuer]:
 @pytest.fixture
 def guarded(guard: Callable[..., Guarded], issuer: Issuer) -> Guarded:
     started = guard(rate=None, oidc=issuer.settings)
-    started.storage.add_project("ours")
+    started.storage.projects.add("ours")
     return started
 
 
@@ -201,7 +201,7 @@ def test_a_service_is_told_by_its_environment_whose_tokens_it_takes(
     tmp_path: Path, issuer: Issuer
 ) -> None:
     with Runtime(Settings.under(tmp_path), run=False) as runtime:
-        runtime.storage.add_project("ours")
+        runtime.storage.projects.add("ours")
     told = {"HAMTUNE_OIDC_ISSUER": issuer.url, "HAMTUNE_OIDC_AUDIENCE": AUDIENCE}
     with started(tmp_path, run=False, keys=True, environment=told) as service:
         headers = {"Authorization": f"Bearer {issuer.token()}"}

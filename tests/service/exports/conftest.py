@@ -79,11 +79,11 @@ def solve(storage: Storage, create_job: Callable[..., str], tmp_path: Path) -> S
     ) -> str:
         trace = write_calls(tmp_path / "calls.ht", collectives, ranks)
         summary = trace_summary(trace)
-        application = storage.add_application(
+        application = storage.applications.add(
             name="collectives",
             kind="trace",
             key=f"{trace}{collectives}{ranks}",
-            trace_sha256=storage.put_artifact(trace),
+            trace_sha256=storage.artifacts.put(trace),
             ranks=ranks,
             summary=dict(summary),
         )
@@ -100,12 +100,12 @@ def solve(storage: Storage, create_job: Callable[..., str], tmp_path: Path) -> S
                 },
             }
         job_id = create_job(**changes)
-        job = storage.acquire_lease("test", 600.0, job_id)
+        job = storage.leases.acquire("test", 600.0, job_id)
         assert job is not None
-        storage.set_job_prepared(job_id, application_id=application.id, space={"size": 3})
-        storage.transition(job_id, "running", token=job.lease_token)
+        storage.jobs.set_prepared(job_id, application_id=application.id, space={"size": 3})
+        storage.jobs.transition(job_id, "running", token=job.lease_token)
         chosen = Configuration.from_json(configuration)
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job_id,
             job.lease_token,
             number=1,
@@ -117,8 +117,8 @@ def solve(storage: Storage, create_job: Callable[..., str], tmp_path: Path) -> S
             technique="PureRandom",
             cutoff=None,
         )
-        storage.settle_trial(trial.id, job.lease_token, Outcome(status="completed", value=value))
-        storage.release_lease(job_id, job.lease_token)
+        storage.trials.settle(trial.id, job.lease_token, Outcome(status="completed", value=value))
+        storage.leases.release(job_id, job.lease_token)
         return job_id
 
     return make

@@ -37,11 +37,11 @@ def finished(
 
     def finish(trace: Path) -> str:
         summary = trace_summary(trace)
-        application = storage.add_application(
+        application = storage.applications.add(
             name="pair",
             kind="trace",
             key=str(trace),
-            trace_sha256=storage.put_artifact(trace),
+            trace_sha256=storage.artifacts.put(trace),
             ranks=summary["ranks"],
             summary=dict(summary),
         )
@@ -52,7 +52,7 @@ def finished(
             *(Outcome(status="completed", value=value) for value in (3.0, 1.5, 2.0)),
             baselines=("mesh-2d",),
         )
-        storage.set_job_prepared(job_id, application_id=application.id, space={"size": 3})
+        storage.jobs.set_prepared(job_id, application_id=application.id, space={"size": 3})
         return job_id
 
     return finish

@@ -357,10 +357,10 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         jobs = {str(state): make_job(storage, state) for state in get_args(JobState)}
         jobs["long"] = seed(settings.database_url, storage, STORED | {"name": "long"}, SAMPLED)
         aside = make_job(storage, "cancelled")
-        storage.describe_job(aside, name="put aside", archived=True)
+        storage.jobs.describe(aside, name="put aside", archived=True)
         away = make_job(storage, "completed")
-        storage.describe_job(away, name="thrown away")
-        storage.trash_job(away, 86400.0)
+        storage.jobs.describe(away, name="thrown away")
+        storage.trash.put(away, 86400.0)
         jobs["away"] = away
     empty = tmp_path_factory.mktemp("empty") / "data"
     with (

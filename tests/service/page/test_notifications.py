@@ -205,7 +205,7 @@ def test_what_a_key_may_not_is_refused_in_plain_words(
     data = tmp_path / "data"
     with Runtime(Settings.under(data), run=False) as runtime:
         _, token = create(runtime.storage, LOCAL, {"name": "reader", "role": "viewer"})
-        runtime.storage.add_subscription(
+        runtime.storage.subscriptions.add(
             kind="webhook",
             target="https://example.org/hook",
             secret="whsec_",

@@ -50,16 +50,16 @@ OUTCOMES = (
 def make_job(storage: Storage, state: JobState) -> str:
     """A job that came to a state, with a trial of each kind where it has run."""
     spec = load_job(SPEC).canonical()
-    job = storage.create_job(name=f"{state} one", spec=spec, seed=1)
-    leased = storage.acquire_lease("test", 600.0, job.id)
+    job = storage.jobs.create(name=f"{state} one", spec=spec, seed=1)
+    leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
     for to in WAYS[state]:
         ending = {"error": "the capture failed\nmake: *** Error 1"} if to == "failed" else {}
-        storage.transition(job.id, to, **ending)
+        storage.jobs.transition(job.id, to, **ending)
         if to == "running":
             for number, outcome in enumerate(OUTCOMES, start=1):
                 configuration = Configuration({"topology": "random", "topology_seed": number})
-                trial = storage.propose_trial(
+                trial = storage.trials.propose(
                     job.id,
                     leased.lease_token,
                     number=number,
@@ -71,7 +71,7 @@ def make_job(storage: Storage, state: JobState) -> str:
                     cutoff=None,
                 )
                 if outcome is not None:
-                    storage.settle_trial(trial.id, leased.lease_token, outcome)
+                    storage.trials.settle(trial.id, leased.lease_token, outcome)
     return job.id
 
 
@@ -164,7 +164,7 @@ def test_a_job_is_renamed_written_on_found_by_its_tag_deleted_and_restored(
     form.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
     expect(page.locator(".note")).to_have_text("Twice as many\ncables.")
-    assert storage.get_job(job_id).tags == ("cables", "spring")
+    assert storage.jobs.get(job_id).tags == ("cables", "spring")
     assert violations(page) == []
 
     page.get_by_role("link", name="spring").click()
@@ -177,11 +177,11 @@ def test_a_job_is_renamed_written_on_found_by_its_tag_deleted_and_restored(
     told = page.get_by_role("status").filter(has_text="the one with new cables")
     expect(told).to_contain_text("was deleted. This can be undone for 30 days, until")
     with pytest.raises(NotFound, match="was deleted"):
-        storage.get_job(job_id)
+        storage.jobs.get(job_id)
     assert violations(page) == []
     told.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
-    assert storage.get_job(job_id).tags == ("cables", "spring")
+    assert storage.jobs.get(job_id).tags == ("cables", "spring")
 
     page.get_by_role("button", name="Delete").click()
     expect(told).to_be_visible()
@@ -192,13 +192,13 @@ def test_a_job_is_renamed_written_on_found_by_its_tag_deleted_and_restored(
     assert violations(page) == []
     gone.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("heading", name="the one with new cables")).to_be_visible()
-    assert storage.get_job(job_id).deleted_at is None
+    assert storage.jobs.get(job_id).deleted_at is None
 
     page.get_by_role("button", name="Delete").click()
     page.get_by_label("State").select_option("deleted")
     page.once("dialog", lambda dialog: dialog.dismiss())
     gone.get_by_role("button", name="Delete now").click()
-    assert len(storage.list_jobs(deleted="only").items) == 1
+    assert len(storage.jobs.page(deleted="only").items) == 1
     asked: list[str] = []
 
     def agree(dialog: Dialog) -> None:
@@ -209,7 +209,7 @@ def test_a_job_is_renamed_written_on_found_by_its_tag_deleted_and_restored(
     gone.get_by_role("button", name="Delete now").click()
     expect(gone).to_have_count(0)
     assert "cannot be undone" in asked[0]
-    assert storage.list_jobs(deleted="only").items == []
+    assert storage.jobs.page(deleted="only").items == []
 
 
 def test_the_address_of_a_deleted_job_tells_when_it_was_deleted_and_restores_it(
@@ -285,7 +285,7 @@ def test_an_older_job_that_is_deleted_for_good_leaves_the_list(
     older = make_job(storage, "failed")
     newer = make_job(storage, "cancelled")
     for job_id in (older, newer):
-        storage.trash_job(job_id, 86400.0)
+        storage.trash.put(job_id, 86400.0)
     page = open_page("about:blank").page
 
     def one_each(route: Route) -> None:
@@ -301,7 +301,7 @@ def test_an_older_job_that_is_deleted_for_good_leaves_the_list(
         page.once("dialog", lambda dialog: dialog.accept())
         row.get_by_role("button", name="Delete now").click()
         expect(rows).to_have_count(left)
-    assert storage.list_jobs(deleted="only").items == []
+    assert storage.jobs.page(deleted="only").items == []
 
 
 def test_a_job_is_put_aside_and_comes_back(
@@ -324,8 +324,8 @@ def test_a_job_is_put_aside_and_comes_back(
     rows.get_by_role("link").first.click()
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("button", name="Archive")).to_be_visible()
-    assert storage.get_job(job_id).archived_at is None
-    storage.delete_job(job_id)
+    assert storage.jobs.get(job_id).archived_at is None
+    storage.trash.delete(job_id)
 
 
 def test_jobs_are_laid_over_one_another(
@@ -376,7 +376,7 @@ def test_a_revoked_key_ends_the_watching_and_keeps_what_was_typed(
         expect(watching.page.locator(".live")).to_be_visible()
         typing.page.get_by_label("Job name").fill("half typed")
         expect(typing.page.get_by_text("32 cables")).to_be_visible()
-        storage.revoke_key(watcher.id)
+        storage.keys.revoke(watcher.id)
         alert = watching.page.get_by_role("alert")
         expect(alert).to_contain_text("You are no longer allowed to watch this job.")
         expect(alert).to_contain_text("was revoked")

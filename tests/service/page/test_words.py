@@ -37,22 +37,22 @@ SIZE = 12
 def make_job(storage: Storage, name: str, outcomes: list[Outcome], *, error: str = "") -> str:
     """A job that has ended; its first trial is the baseline torus-3d, outside of its space."""
     document = {**SPEC, "name": name, "limits": {"wall_seconds": "8ms"}}
-    job = storage.create_job(name=name, spec=load_job(document).canonical(), seed=1)
-    leased = storage.acquire_lease("test", 600.0, job.id)
+    job = storage.jobs.create(name=name, spec=load_job(document).canonical(), seed=1)
+    leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
-    storage.transition(job.id, "preparing")
-    application = storage.add_application(
+    storage.jobs.transition(job.id, "preparing")
+    application = storage.applications.add(
         kind="builtin", key=name, name=name, ranks=16, trace_sha256="0" * 64, summary={}
     )
-    storage.set_job_prepared(
+    storage.jobs.set_prepared(
         job.id, application_id=application.id, space={"size": SIZE, "parameters": []}
     )
-    storage.transition(job.id, "running")
+    storage.jobs.transition(job.id, "running")
     for number, outcome in enumerate(outcomes, start=1):
         baseline = number == 1
         family = "torus-3d" if baseline else "random"
         configuration = Configuration({"topology": family, "topology_seed": number})
-        trial = storage.propose_trial(
+        trial = storage.trials.propose(
             job.id,
             leased.lease_token,
             number=number,
@@ -64,11 +64,11 @@ def make_job(storage: Storage, name: str, outcomes: list[Outcome], *, error: str
             inside=not baseline,
             cutoff=None,
         )
-        storage.settle_trial(trial.id, leased.lease_token, outcome)
+        storage.trials.settle(trial.id, leased.lease_token, outcome)
     if error:
-        storage.transition(job.id, "failed", error=error)
+        storage.jobs.transition(job.id, "failed", error=error)
     else:
-        storage.transition(job.id, "completed")
+        storage.jobs.transition(job.id, "completed")
     return job.id
 
 

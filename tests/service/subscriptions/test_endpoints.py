@@ -168,4 +168,4 @@ def test_what_cannot_be_used_is_named(
     answer = client.post(HERE, json={"target": "https://example.org/", **change})
     assert answer.status_code == status
     assert why in answer.json()["detail"]
-    assert storage.list_subscriptions().items == []
+    assert storage.subscriptions.page().items == []

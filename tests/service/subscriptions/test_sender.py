@@ -29,7 +29,7 @@ def sender(runtime: Runtime) -> Iterator[None]:
 
 def subscribe(storage: Storage, target: str) -> Subscription:
     webhook = "://" in target
-    return storage.add_subscription(
+    return storage.subscriptions.add(
         kind="webhook" if webhook else "email",
         target=target,
         secret="whsec_AAAA" if webhook else None,
@@ -41,8 +41,8 @@ def subscribe(storage: Storage, target: str) -> Subscription:
 
 def end(storage: Storage, name: str = "cg") -> str:
     """Have a job end; its id."""
-    job = storage.create_job(name=name, spec={}, seed=1)
-    storage.transition(job.id, "failed", error="no trace")
+    job = storage.jobs.create(name=name, spec={}, seed=1)
+    storage.jobs.transition(job.id, "failed", error="no trace")
     return job.id
 
 
@@ -50,7 +50,7 @@ def settled(storage: Storage, subscription: Subscription, count: int = 1) -> lis
     """What came of the messages, once none waits any more."""
 
     def found() -> list[Delivery] | None:
-        items = list(storage.list_deliveries(subscription.id).items)
+        items = list(storage.subscriptions.deliveries(subscription.id).items)
         done = len(items) == count and all(one.state != "waiting" for one in items)
         return items if done else None
 
@@ -157,8 +157,8 @@ def test_an_incumbent_has_its_value_in_the_subject() -> None:
 def test_what_was_stored_while_nobody_sent_is_sent(runtime: Runtime, receiver: Hook) -> None:
     subscription = subscribe(runtime.storage, receiver.url)
     end(runtime.storage)
-    runtime.storage.claim_deliveries("dead", 3600.0, 1)  # and was killed before it sent
-    runtime.storage.void_claims()
+    runtime.storage.deliveries.claim("dead", 3600.0, 1)  # and was killed before it sent
+    runtime.storage.deliveries.void_claims()
     with sending(runtime.storage, runtime.settings.notify, "next"):
         (told,) = settled(runtime.storage, subscription)
     assert (told.state, told.tries, len(receiver.requests)) == ("sent", 2, 1)

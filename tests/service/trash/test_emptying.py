@@ -17,9 +17,9 @@ from tests.service.live import started
 
 def deleted_job(storage: Storage, keep_seconds: float) -> tuple[str, float]:
     """A deleted job, and when it goes."""
-    job = storage.create_job(name="j", spec={}, seed=1)
-    storage.transition(job.id, "cancelled")
-    until = storage.trash_job(job.id, keep_seconds).restorable_until
+    job = storage.jobs.create(name="j", spec={}, seed=1)
+    storage.jobs.transition(job.id, "cancelled")
+    until = storage.trash.put(job.id, keep_seconds).restorable_until
     assert until is not None
     return job.id, until
 
@@ -27,9 +27,9 @@ def deleted_job(storage: Storage, keep_seconds: float) -> tuple[str, float]:
 def test_what_can_be_restored_stays(storage: Storage) -> None:
     job_id, until = deleted_job(storage, 86400.0)
     assert empty(storage, until - 1.0) == 0
-    assert [job.id for job in storage.list_jobs(deleted="only").items] == [job_id]
+    assert [job.id for job in storage.jobs.page(deleted="only").items] == [job_id]
     assert empty(storage, until) == 1
-    assert storage.list_jobs(deleted="only").items == []
+    assert storage.jobs.page(deleted="only").items == []
     assert empty(storage, until) == 0
 
 
@@ -44,7 +44,7 @@ def test_a_thread_does_so_at_once(storage: Storage) -> None:
     with emptying(storage, clock):
         assert looked.wait(60.0)
     with pytest.raises(NotFound, match=f"there is no job {job_id}"):
-        storage.restore_job(job_id)
+        storage.trash.restore(job_id)
 
 
 def test_a_service_that_runs_jobs_empties_it(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_service_that_runs_jobs_empties_it(tmp_path: Path) -> None:
         job_id, _ = deleted_job(runtime.storage, -1.0)
         kept, _ = deleted_job(runtime.storage, 86400.0)
         with started(settings.data, run=True):
-            while runtime.storage.lapsed_jobs(float("inf")) != [kept]:
+            while runtime.storage.retention.lapsed_jobs(float("inf")) != [kept]:
                 threading.Event().wait(0.05)
         with pytest.raises(NotFound, match=f"there is no job {job_id}"):
-            runtime.storage.restore_job(job_id)
+            runtime.storage.trash.restore(job_id)

@@ -131,7 +131,7 @@ def test_a_job_that_was_deleted_under_another_setting_keeps_its_time(
     application: Any = keepless.app
     job_id = keepless.post(URL, json=spec).json()["id"]
     keepless.post(f"{URL}/{job_id}/cancel")
-    application.state.runtime.storage.trash_job(job_id, 3600.0)
+    application.state.runtime.storage.trash.put(job_id, 3600.0)
     assert keepless.delete(f"{URL}/{job_id}").status_code == 404
     assert keepless.post(f"{URL}/{job_id}/restore").json()["id"] == job_id
 
