@@ -62,12 +62,3 @@ def test_the_last_use_is_noted_to_the_minute(storage: Storage, key: ApiKey) -> N
     assert used.used_at <= time.time()
     storage.keys.note_use(used)
     assert storage.keys.get(key.id) == used
-
-
-def test_the_audit_log_is_read_newest_first_and_forgets_what_is_old(storage: Storage) -> None:
-    for target in ("/a", "/b"):
-        storage.audit.add(actor="key:ci", address="::1", action="x", target=target, status=201)
-    assert [entry.target for entry in storage.audit.page().items] == ["/b", "/a"]
-    assert storage.audit.forget(time.time() - 60.0) == 0
-    assert storage.audit.forget(time.time() + 60.0) == 2
-    assert storage.audit.page().items == []

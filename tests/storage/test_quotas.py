@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from storage.errors import NotFound, QuotaExceeded
+from storage.errors import QuotaExceeded
 from storage.project_storage import ProjectStorage
 from storage.records import Outcome, Quotas
 from storage.storage import Storage
@@ -36,18 +36,6 @@ def spend(storage: Storage, job_id: str, seconds: float) -> None:
     storage.trials.settle(
         trial.id, leased.lease_token, Outcome(status="failed", cpu_seconds=seconds)
     )
-
-
-def test_a_project_has_what_was_set(storage: Storage, ours: ProjectStorage) -> None:
-    assert ours.projects.get("ours").quotas == Quotas()
-    quotas = Quotas(jobs=3, trials=10**10, cpu_seconds=1e6, storage_bytes=10**12)
-    changed = storage.projects.change("ours", weight=2.5, priority="high", quotas=quotas)
-    assert (changed.weight, changed.priority, changed.quotas) == (2.5, "high", quotas)
-    assert storage.projects.get("ours") == changed
-    with pytest.raises(NotFound):
-        ours.projects.get("default")
-    with pytest.raises(NotFound):
-        storage.projects.change("nobody", weight=1.0, priority="normal", quotas=quotas)
 
 
 def test_more_unfinished_jobs_than_a_project_may_have_are_refused(
