@@ -63,7 +63,7 @@ class Coordinator:
             project without any.
 
     Example:
-        >>> job = storage.acquire_lease("me", 10.0)
+        >>> job = storage.leases.acquire("me", 10.0)
         >>> Coordinator(storage, dispatch, "me").run_job(job)
     """
 

@@ -1,8 +1,8 @@
 """Who plays: our search, and others at their defaults, each trial a look at a table.
 
-Others ask one trial after another, which serves them; ours has as many in flight as a job, and
-learns no more of a trial that is cut off than a job does. Its baselines count as trials where they
-are points of the space.
+Others ask one trial after another, which serves them; ours has as many in flight as a job, or one
+where its player says so, and learns no more of a trial that is cut off than a job does. Its
+baselines count as trials where they are points of the space.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ def ours(
     informed: bool = True,
     factor: float | None = None,
     until: float | None = None,
+    in_flight: int = _BATCH,
     experiences: Sequence[Experience] = (),
 ) -> Played:
     """Plays as a job searches, learning from others where there are experiences."""
@@ -143,7 +144,7 @@ def ours(
         asked = 0
         ledger = Ledger(Budget(until=until))
         while not board.over:
-            while len(pending) < _BATCH and asked < board.trials and ledger.end() is None:
+            while len(pending) < in_flight and asked < board.trials and ledger.end() is None:
                 if inside:
                     found = point_of(case.built.space, inside.popleft())
                     assert found is not None, "it is in the space"
@@ -352,6 +353,7 @@ def _stock(board: Board, seed: int) -> None:
 
 PLAYERS: dict[str, Callable[[Board, int], object]] = {
     "hamtune": ours,
+    "hamtune one in flight": lambda board, seed: ours(board, seed, in_flight=1),
     "hamtune without insight": lambda board, seed: ours(board, seed, informed=False),
     "hamtune mutations": lambda board, seed: ours(
         board,

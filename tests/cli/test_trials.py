@@ -68,8 +68,8 @@ def mixed(tmp_path: Path) -> Path:
     """A data directory with a job of a baseline and trials of every outcome."""
     with Runtime(Settings.under(tmp_path), run=False) as runtime:
         storage = runtime.storage
-        job = storage.create_job(name="cg-16", spec=load_job(SPEC).canonical(), seed=1)
-        leased = storage.acquire_lease("test", 60.0, job.id)
+        job = storage.jobs.create(name="cg-16", spec=load_job(SPEC).canonical(), seed=1)
+        leased = storage.leases.acquire("test", 60.0, job.id)
         assert leased is not None
         for number, outcome in enumerate(OUTCOMES, 1):
             add(storage, job.id, leased.lease_token, number, outcome)
@@ -80,7 +80,7 @@ def add(storage: Storage, job_id: str, token: int, number: int, outcome: Outcome
     """A trial with its outcome; the first is a baseline."""
     chosen = {"topology": "random", "topology_seed": number, "mapping": "by-order"}
     configuration = Configuration(chosen)
-    trial = storage.propose_trial(
+    trial = storage.trials.propose(
         job_id,
         token,
         number=number,
@@ -91,7 +91,7 @@ def add(storage: Storage, job_id: str, token: int, number: int, outcome: Outcome
         technique=None if number == 1 else "PureRandom",
         cutoff=None,
     )
-    storage.settle_trial(trial.id, token, outcome)
+    storage.trials.settle(trial.id, token, outcome)
 
 
 OUTCOMES = (
@@ -143,7 +143,7 @@ def test_what_all_of_a_list_failed_of_is_said_once(
     title, _ = capsys.readouterr().out.splitlines()
     assert "why" in title.split()  # of one trial it is in its row
     with Runtime(Settings.under(mixed), run=False) as runtime:
-        (job,) = runtime.storage.list_jobs().items
+        (job,) = runtime.storage.jobs.page().items
         add(runtime.storage, job.id, job.lease_token, 6, OUTCOMES[3])
     assert main(["trials", "cg-16", *wanted]) == 0
     title, *rows, why, _ = capsys.readouterr().out.splitlines()

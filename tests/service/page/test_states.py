@@ -220,8 +220,8 @@ def test_the_address_of_a_deleted_job_tells_when_it_was_deleted_and_restores_it(
     storage, _ = stored
     url, _ = jobs
     job_id = make_job(storage, "completed")
-    storage.describe_job(job_id, name="linked from a letter")
-    gone = storage.trash_job(job_id, 86400.0)
+    storage.jobs.describe(job_id, name="linked from a letter")
+    gone = storage.trash.put(job_id, 86400.0)
     window = open_page(f"{url}/#/jobs/{job_id}/workers", timezone_id="UTC")
     window.expected = ("404",)
     page = window.page
@@ -239,12 +239,12 @@ def test_the_address_of_a_deleted_job_tells_when_it_was_deleted_and_restores_it(
     expect(page.locator(".job-title .badge")).to_have_text("completed")
     workers = page.get_by_role("link", name="Workers", exact=True)
     expect(workers).to_have_attribute("aria-current", "page")
-    assert storage.get_job(job_id).deleted_at is None
+    assert storage.jobs.get(job_id).deleted_at is None
     # Who looks at a job while somebody else deletes it is told as well.
-    storage.describe_job(paused := make_job(storage, "paused"), name="looked at")
+    storage.jobs.describe(paused := make_job(storage, "paused"), name="looked at")
     page.goto(f"{url}/#/jobs/{paused}")
     expect(page.get_by_text("live", exact=True)).to_be_visible()
-    storage.trash_job(paused, 86400.0)
+    storage.trash.put(paused, 86400.0)
     expect(told).to_be_visible()
     expect(page.get_by_role("heading", name="looked at")).to_be_visible()
     told.get_by_role("button", name="Restore").click()
@@ -260,8 +260,8 @@ def test_deleted_jobs_fit_a_phone(
     storage, _ = stored
     url, _ = jobs
     job_id = make_job(storage, "failed")
-    storage.describe_job(job_id, name="a-job-with-a-long-name-that-was-deleted-in-the-end")
-    storage.trash_job(job_id, 86400.0)
+    storage.jobs.describe(job_id, name="a-job-with-a-long-name-that-was-deleted-in-the-end")
+    storage.trash.put(job_id, 86400.0)
     page = open_page(
         f"{url}/#/jobs?state=deleted", viewport={"width": 360, "height": 740}, has_touch=True
     ).page
@@ -272,7 +272,7 @@ def test_deleted_jobs_fit_a_phone(
     region = page.get_by_role("region", name="Jobs")
     assert region.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
     assert violations(page) == []
-    storage.delete_job(job_id)
+    storage.trash.delete(job_id)
 
 
 def test_an_older_job_that_is_deleted_for_good_leaves_the_list(
