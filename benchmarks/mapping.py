@@ -29,6 +29,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,7 @@ from benchmarks.mapping_instances import (
 from benchmarks.mapping_references import planted_instances
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.formats.matrix_market import read_traffic
+from searchspace.graph import Graph
 from searchspace.hop_machine import Grid, HopMachine, Tree
 from searchspace.kernels._native import bytes_by_hops
 from searchspace.mapping import map_ranks
@@ -73,12 +75,13 @@ def given(directory: Path) -> Iterator[Instance]:
     """The instances of a folder."""
     for path in sorted(directory.glob("*.mtx")):
         document = json.loads(path.with_suffix(".machine.json").read_text())
-        machine = read_hop_machine(document, read_graph={}.__getitem__)
+        graphs: dict[str, Graph] = {}
+        machine = read_hop_machine(document, read_graph=graphs.__getitem__)
         traffic = read_traffic(path.read_text(), notice=lambda _: None)
         yield Instance(path.stem, traffic, machine, KNOWN.get(path.stem))
 
 
-def measure(instance: Instance, method: str, **options: float | str) -> tuple[int, float]:
+def measure(instance: Instance, method: str, **options: Any) -> tuple[int, float]:
     """Hop-bytes and CPU seconds."""
     _ = instance.machine.hops, instance.machine.network, instance.machine.place_hosts
     begin = time.process_time()

@@ -123,8 +123,8 @@ def shuffled_stencil(extents: tuple[int, ...]) -> Traffic:
 def scattered(ranks: int, degree: int, skew: float, random: np.random.Generator) -> Traffic:
     """Random pairs; a rank's share of them falls with its number to the power of `skew`."""
     share = (np.arange(ranks) + 1.0) ** -skew
-    ends = random.choice(ranks, (2, ranks * degree // 2), p=share / share.sum())
-    return Traffic.from_pairs(ranks, *ends, random.integers(1, 1000, ends.shape[1]))
+    one, other = random.choice(ranks, (2, ranks * degree // 2), p=share / share.sum())
+    return Traffic.from_pairs(ranks, one, other, random.integers(1, 1000, len(one)))
 
 
 def hierarchical(ranks: int, random: np.random.Generator) -> Traffic:

@@ -138,7 +138,7 @@ def interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float, float]
 
     def difference(sample: Sequence[tuple[float, float]]) -> float:
         without, recorded = (statistics.median(side) for side in zip(*sample, strict=True))
-        return recorded / without - 1
+        return float(recorded / without - 1)
 
     draw = random.Random(1)
     drawn = sorted(difference(draw.choices(pairs, k=len(pairs))) for _ in range(2000))
@@ -162,7 +162,7 @@ def programs(bench: Bench, pairs: int) -> list[dict[str, Any]]:
             calls = sum(trace_summary(trace)["calls"].values()) // 2
             cpu = [(without[0], recorded[0]) for without, recorded in figures]
             wall = [(without[1], recorded[1]) for without, recorded in figures]
-            row = {
+            row: dict[str, Any] = {
                 "mpi": mpi,
                 "program": f"{name}.{size}",
                 "cpu_seconds": statistics.median(a for a, _ in cpu),
@@ -248,7 +248,7 @@ def share(bench: Bench, runs: int) -> list[dict[str, Any]]:
                 counted += sampled(samples, bench.program(mpi, name).name)
             own, of_program, all_samples = counted["recorder"], counted["program"], counted.total()
             low, high = (limit / of_program for limit in counted_interval(own))
-            row = {
+            row: dict[str, Any] = {
                 "mpi": mpi,
                 "program": f"{name}.{size}",
                 "samples": dict(counted),

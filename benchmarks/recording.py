@@ -80,7 +80,7 @@ class Side:
     def uncertainty(self) -> float:
         """What a recording says of its measurement; the median."""
         headers = map(read_header, self.traces)
-        return statistics.median(_measured(header).uncertainty for header in headers)
+        return float(statistics.median(_measured(header).uncertainty for header in headers))
 
     def merged(self, output: Path) -> TraceHeader:
         """Write a trace of the medians, as captures of a source application are merged."""

@@ -25,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,7 @@ def compare(work: Callable[..., Any], repeats: int) -> dict[str, Any]:
     came_of: set[Any] = set()
     for _ in range(repeats):
         for filtered in (True, False):
-            result, taken = cpu_seconds(lambda filtered=filtered: work(filtered=filtered))
+            result, taken = cpu_seconds(partial(work, filtered=filtered))
             came_of.add(result)
             seconds[filtered].append(taken)
     medians = {filtered: statistics.median(taken) for filtered, taken in seconds.items()}

@@ -51,7 +51,9 @@ def make_service(target: Path, *, prebuilt: bool) -> list[str]:
     make_man_page()
     with contextlib.chdir(ROOT):
         if prebuilt:
-            settings = {"cmake.define.HAMTUNE_PREBUILT": str(ROOT / "build")}
+            settings: dict[str, list[str] | str] = {
+                "cmake.define.HAMTUNE_PREBUILT": str(ROOT / "build")
+            }
             return [build.build_wheel(str(target), settings)]
         return [build.build_sdist(str(target)), build.build_wheel(str(target))]
 

@@ -31,15 +31,15 @@ def licence(name: str) -> str:
         PackageNotFoundError: It is not installed.
     """
     metadata = importlib.metadata.metadata(name)
-    expression = metadata.get("License-Expression")
-    if expression:
-        return expression
+    for expression in metadata.get_all("License-Expression", []):
+        if expression:
+            return str(expression)
     classes = [
         value.removeprefix(_CLASSIFIER)
-        for key, value in metadata.items()
-        if key == "Classifier" and value.startswith(_CLASSIFIER)
+        for value in metadata.get_all("Classifier", [])
+        if value.startswith(_CLASSIFIER)
     ]
-    text = (metadata.get("License") or "").strip().splitlines()
+    text = "".join(metadata.get_all("License", [])).strip().splitlines()
     stated = text[0] if len(text) == 1 and len(text[0]) <= _LONGEST else ""
     return "; ".join(sorted(classes)) or stated or "see the package"
 

@@ -82,7 +82,7 @@ def main() -> int:
     found["system"] = said(there(tree, ". /etc/os-release; echo $PRETTY_NAME"))
     steps = arguments.steps or _USUAL
     known = found.get("compilers", {}).get("outcomes", {})
-    taken = {
+    taken: dict[str, Callable[[Path], dict[str, Any]]] = {
         **_STEPS,
         "pythons": partial(pythons, executables=arguments.python),
         "compilers": partial(compilers, only=arguments.only, known=known),

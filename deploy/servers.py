@@ -27,8 +27,11 @@ class Server(ABC):
     """A server in a directory of its own, on a port that is its own also while it is stopped."""
 
     def __init__(self, *, stop: signal.Signals, port: int | None = None) -> None:
-        self._reserved = ReservedPort() if port is None else None
-        self.port = port or self._reserved.number
+        self._reserved: ReservedPort | None = None
+        if port is None:
+            self._reserved = ReservedPort()
+            port = self._reserved.number
+        self.port = port
         self._stop = stop
         self._directory = tempfile.TemporaryDirectory(prefix="hamtune-server-")
         self.directory = Path(self._directory.name)

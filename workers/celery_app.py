@@ -52,8 +52,8 @@ def make_app(broker_url: str) -> Celery:
     if in_memory:
         # Queues of this transport belong to the process, not to the application.
         name = f"{QUEUE}.{new_id()}"
-        exchange = Exchange(name, "direct")  # type: ignore[no-untyped-call]
-        own = Queue(name, exchange, routing_key=name, alias=QUEUE)  # type: ignore[no-untyped-call]
+        exchange = Exchange(name, "direct")
+        own = Queue(name, exchange, routing_key=name, alias=QUEUE)
         app.conf.update(
             task_queues=[own],
             task_default_queue=name,
@@ -61,7 +61,7 @@ def make_app(broker_url: str) -> Celery:
         )
     else:
         app.conf.update(
-            task_queues=[Queue(QUEUE), Queue(PREPARE_QUEUE)],  # type: ignore[no-untyped-call]
+            task_queues=[Queue(QUEUE), Queue(PREPARE_QUEUE)],
             task_routes={PREPARE: {"queue": PREPARE_QUEUE}},
             # A connection of which nobody says that it is broken: at its end a worker waits for the
             # answer to what it asked last.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -125,6 +126,6 @@ def _mean_path(hosts: int) -> float:
 def growth(points: Sequence[tuple[int, float]]) -> float:
     """The largest growth per doubling, from each number of ranks to the next."""
     return max(
-        (after / before) ** (1 / ((more // fewer).bit_length() - 1))
+        math.pow(after / before, 1 / ((more // fewer).bit_length() - 1))
         for (fewer, before), (more, after) in itertools.pairwise(points)
     )

@@ -59,7 +59,7 @@ def _stencil(rank: int, sides: Sequence[int], points: int, iterations: int) -> O
         axis, step = face // 2, 2 * (face % 2) - 1
         if 0 <= rank // strides[axis] % sides[axis] + step < sides[axis]:
             faces.append((face, rank + step * strides[axis], math.prod(own) // own[axis]))
-    exchange = []
+    exchange: list[bytes] = []
     for name, flip in (("irecv", 1), ("isend", 0)):
         for face, peer, count in faces:
             message = {"peer": peer, "tag": face ^ flip, "count": count, "size": _DOUBLE}

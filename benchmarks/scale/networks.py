@@ -9,6 +9,7 @@ import pickle
 import resource
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,10 @@ def show_networks(hosts: int, seconds: int, bars: Bars) -> Iterator[dict[str, An
 def _cases(hosts: int) -> Iterator[tuple[str, Callable[[], object]]]:
     for family in FAMILIES:
         if obstacle(family, hosts, degree=DEGREE) is None:
-            yield f"family {family}", lambda family=family: _network(family, hosts)
+            yield f"family {family}", partial(_network, family, hosts)
     random = _network("random", hosts)
     for method in ORDERINGS:
-        yield f"ordering {method}, random", lambda method=method: order(method, random)
+        yield f"ordering {method}, random", partial(order, method, random)
     traffic = stencil_traffic(hosts)
     machines = {
         "random": HopMachine.uniform(Network(random), 1),
@@ -64,7 +65,7 @@ def _cases(hosts: int) -> Iterator[tuple[str, Callable[[], object]]]:
     for mapper, (network, machine) in itertools.product(MAPPERS, machines.items()):
         yield (
             f"mapper {mapper}, {network}",
-            lambda mapper=mapper, machine=machine: map_ranks(mapper, traffic, machine, seed=1),
+            partial(map_ranks, mapper, traffic, machine, seed=1),
         )
 
 

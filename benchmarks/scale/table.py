@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def _networks(figures: list[dict[str, Any]]) -> Iterator[_Row]:
         yield _row(f"{what}, the largest ({largest['case']}): MB", largest["bytes"] / _MEGABYTE, 0)
 
 
-_ROWS = {
+_ROWS: dict[str, Callable[[Any], Iterator[_Row]]] = {
     "job": _job,
     "evaluations": _evaluations,
     "captures": _captures,

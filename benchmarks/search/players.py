@@ -133,7 +133,7 @@ def ours(
     case = board.case
     insight = insight_of(case) if informed else None
     factor = factor if factor is not None else case.spec.cutoff_factor
-    told = {"insight": insight, "until": until, "experiences": experiences}
+    told: dict[str, Any] = {"insight": insight, "until": until, "experiences": experiences}
     with Search(case.built.space, seed, techniques, **told) as search:
         first = [configuration for _, configuration in case.built.baselines]
         inside = deque(one for one in first if search.add(one))

@@ -178,7 +178,7 @@ def test_stencil_exchanges_faces_with_neighbours(tmp_path: Path) -> None:
 
 
 def test_graph500_exchanges_once_a_level_and_once_to_validate(tmp_path: Path) -> None:
-    parameters = {"scale": 6, "edges": 8, "searches": 4}
+    parameters: dict[str, object] = {"scale": 6, "edges": 8, "searches": 4}
     calls = capture(tmp_path, "graph500", 4, parameters)[0]["calls"]
     assert calls["alltoall"] == calls["alltoallv"]
     exchanges = calls["alltoallv"] // 4

@@ -39,7 +39,8 @@ def write_job(path: Path, captures: list[dict[str, str]]) -> None:
 
 def test_a_trace_is_extrapolated_and_checked(hamtune: Hamtune, tmp_path: Path) -> None:
     captures = [ring(tmp_path / f"{ranks}.ht", ranks) for ranks in (4, 8, 16)]
-    command = ("trace", "extrapolate", *captures, "--ranks", "32", "-o", tmp_path / "32.ht")
+    output = tmp_path / "32.ht"
+    command: list[str | Path] = ["trace", "extrapolate", *captures, "--ranks", "32", "-o", output]
     made = hamtune.json(*command)
     assert (made["from_ranks"], made["rounding"]) == ([4, 8, 16], 0.0)
     assert made["check"]["bytes"] == 0.0

@@ -128,8 +128,8 @@ def test_a_program_declares_what_it_computes_by_the_header(
     shutil.copy(ROOT / "applications/hamtune_app.h", tmp_path)
     source, trace = tmp_path / "sum.c", tmp_path / "sum.ht"
     source.write_text(SUM)
-    asked = ["--ranks", "4", "--declared-flops", "--flag=-DHAMTUNE_DECLARE_FLOPS", "-o", trace]
-    done = hamtune("capture", *asked, "--", source)
+    asked = ("--ranks", "4", "--declared-flops", "--flag=-DHAMTUNE_DECLARE_FLOPS", "-o")
+    done = hamtune("capture", *asked, trace, "--", source)
 
     assert done.returncode == 0, done.stderr
     told = hamtune("trace", "info", trace).stdout

@@ -45,7 +45,8 @@ def environment(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactor
     """An environment that holds both, and the libraries they need: those of this one."""
     place = tmp_path_factory.mktemp("environment")
     venv.create(place, with_pip=False, symlinks=True)
-    install = [sys.executable, "-m", "pip", "--python", place / "bin/python", "install", "-q"]
+    python = str(place / "bin/python")
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "-q"]
     subprocess.run([*install, "--no-deps", "--no-index", *wheels.values()], check=True)
     (site,) = place.glob("lib/python*/site-packages")
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
@@ -120,7 +121,7 @@ def test_the_client_needs_three_packages_at_most() -> None:
 
 def test_a_job_runs_from_the_installed_package(environment: Path, tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(JOB)
-    command = [environment / "bin/hamtune", "run", "job.yaml", "--json", "--data", "data"]
+    command = [str(environment / "bin/hamtune"), "run", "job.yaml", "--json", "--data", "data"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["best"]["value"] > 0
@@ -131,13 +132,14 @@ def test_the_installed_package_captures_programs(environment: Path, tmp_path: Pa
         "#include <mpi.h>\nint main(int count, char **words)\n{\n  MPI_Init(&count, &words);\n"
         "  MPI_Barrier(MPI_COMM_WORLD);\n  return MPI_Finalize();\n}\n"
     )
-    capture = [environment / "bin/hamtune", "capture", "--ranks", "2", "-o", "t.ht", "--no-sandbox"]
+    hamtune = str(environment / "bin/hamtune")
+    capture = [hamtune, "capture", "--ranks", "2", "-o", "t.ht", "--no-sandbox"]
     subprocess.run([*capture, "--", "program.c"], cwd=tmp_path, check=True)
     assert trace_summary(tmp_path / "t.ht")["calls"] == {"barrier": 2}
 
 
 def test_the_installed_client_is_itself(environment: Path) -> None:
     program = "import hamtune_client; print(hamtune_client.__file__)"
-    command = [environment / "bin/python", "-I", "-c", program]
+    command = [str(environment / "bin/python"), "-I", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()).is_relative_to(environment)

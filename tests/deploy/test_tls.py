@@ -72,7 +72,8 @@ def make_authority(folder: Path) -> Authority:
             serialization.NoEncryption(),
         )
     )
-    return Authority(*made, key_file)
+    certificate_file, server_file = made
+    return Authority(certificate_file, server_file, key_file)
 
 
 class TlsPostgreSQL(servers.PostgreSQL):

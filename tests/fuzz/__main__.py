@@ -91,7 +91,7 @@ def _run(name: str, options: Sequence[str], keep: Path) -> int:
     return status
 
 
-def _become(name: str, command: Sequence[str], log: Path) -> None:
+def _become(name: str, command: list[str], log: Path) -> None:
     """Fuzzes in this process, which ends with it."""
     try:
         written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

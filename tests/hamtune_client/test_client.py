@@ -100,12 +100,13 @@ def test_models_are_those_of_the_interface(
 
 def test_models_read_the_examples_of_the_interface(client: TestClient) -> None:
     paths = client.get("/api/v1/openapi.json").json()["paths"]
-    for path, model in {
+    models: dict[str, type[BaseModel]] = {
         "/api/v1/jobs/{job_id}": JobRecord,
         "/api/v1/jobs/{job_id}/best": Best,
         "/api/v1/jobs/{job_id}/trials/{number}": Trial,
         "/api/v1/jobs/{job_id}/trials/{number}/replay": Replay,
-    }.items():
+    }
+    for path, model in models.items():
         answer = next(iter(paths[path].values()))["responses"]["200"]["content"]["application/json"]
         model.model_validate(answer["example"])
 
@@ -189,7 +190,7 @@ def test_files_of_a_program_are_listed_and_read(
         content.size = 3
         tar.addfile(content, io.BytesIO(b"VE="))
     storage = runtime.storage
-    kept = {"sha256": storage.artifacts.put(archive), "left_out": []}
+    kept: dict[str, Any] = {"sha256": storage.artifacts.put(archive), "left_out": []}
     kept["files"] = [{"path": "out/result one.txt", "bytes": 3}]
     application = storage.applications.add_source(name="solver", key="solver", recipe={}, ranks=4)
     assert storage.applications.claim_capture(application.id, "worker", silence_seconds=1.0)

@@ -42,7 +42,7 @@ MESH = {"topology": "mesh-2d", "ordering": "original", "mapping": "by-order", "m
 def seconds(configuration: dict[str, Any]) -> float:
     """What a cluster would take, as a script here has it: a formula."""
     slow = configuration["collectives"]["bcast"] == "default"
-    return 2.0 + slow - 0.01 * configuration.get("topology_seed", 30)
+    return float(2.0 + slow - 0.01 * configuration.get("topology_seed", 30))
 
 
 def configuration(seed: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from cli.in_process import InProcess
 from hamtune_client import AsyncClient, Client, HamtuneClientError, Job, Refused
@@ -129,10 +130,12 @@ def test_a_service_that_asks_for_keys_keeps_a_log_and_projects_apart(
     guard: Callable[..., Guarded],
 ) -> None:
     guarded = guard()
+    app = guarded.client.app
+    assert isinstance(app, FastAPI)
 
     def client(project: str) -> Client:
         key = guarded.key(project)["Authorization"].removeprefix("Bearer ")
-        return Client("http://testserver", key=key, transport=InProcess(guarded.client.app))
+        return Client("http://testserver", key=key, transport=InProcess(app))
 
     with client("ours") as ours, client("theirs") as theirs:
         stored = ours.add_machine("sixteen", SPEC["machine"])
@@ -145,7 +148,7 @@ def test_a_service_that_asks_for_keys_keeps_a_log_and_projects_apart(
             ours.change_project("ours", weight=2.0)
         assert refused.value.status == 403
     with (
-        Client("http://testserver", transport=InProcess(guarded.client.app)) as nobody,
+        Client("http://testserver", transport=InProcess(app)) as nobody,
         pytest.raises(Refused, match=r"Client\(key=\.\.\.\) or HAMTUNE_API_KEY"),
     ):
         nobody.session()
@@ -179,7 +182,10 @@ def test_what_more_trials_would_bring_is_told(
     assert said in headway(job.record) and said in job._repr_html_()
 
 
-@pytest.mark.parametrize("spec", ["", "job", "- 1\n- 2\n", [SPEC], {**SPEC, 1: 2}])
+NUMBERED: dict[Any, Any] = {**SPEC, 1: 2}
+
+
+@pytest.mark.parametrize("spec", ["", "job", "- 1\n- 2\n", [SPEC], NUMBERED])
 def test_what_is_no_job_file_is_said_in_plain_words(hamtune: Client, spec: Any) -> None:
     for use in (hamtune.submit, hamtune.check):
         with pytest.raises(HamtuneClientError):

@@ -72,7 +72,7 @@ def test_mpich_takes_no_rules() -> None:
 
 
 def test_the_librarys_defaults_need_no_files(tmp_path: Path) -> None:
-    plan = {"ranks": 4, "hosts": None, "settings": {}}
+    plan: dict[str, Any] = {"ranks": 4, "hosts": None, "settings": {}}
     check_plan(plan, "mpich", 2, 2)
     assert write_export(plan, "mpich", HOSTS, tmp_path) is None
 

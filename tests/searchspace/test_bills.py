@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchspace.bills import Bills, bill_of, named_network, shared_bills
-from searchspace.configuration import Configuration
+from searchspace.configuration import Configuration, Value
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.machine import parse_machine
@@ -113,7 +113,7 @@ def test_nodes_stand_where_the_ordering_puts_them(
 
 def test_what_does_not_decide_on_the_network_shares_its_bill() -> None:
     bills = shared_bills(parse_machine({**MACHINE, "degree": 3}), PARTS)
-    one = {"topology": "random", "topology_seed": 1, "mpi": "ompi"}
+    one: dict[str, Value] = {"topology": "random", "topology_seed": 1, "mpi": "ompi"}
     assert bills.of(one) is bills.of({**one, "mpi": "mpich", "mapping": "cyclic"})
     assert bills.of(one) is not bills.of({**one, "topology_seed": 2})
     assert bills.of({**one, "topology": "hypercube"}) is not None
@@ -123,12 +123,20 @@ def test_what_does_not_decide_on_the_network_shares_its_bill() -> None:
 def test_networks_that_take_long_to_build_are_expected_to_cost_what_others_do() -> None:
     machine = parse_machine({**MACHINE, "degree": 3})
     bills = shared_bills(machine, PARTS)
-    optimised = {"topology": "optimised", "topology_seed": 1, "ordering": "original"}
+    optimised: dict[str, Value] = {
+        "topology": "optimised",
+        "topology_seed": 1,
+        "ordering": "original",
+    }
     assert bills.of(optimised) is None
     expected = bills.expected(optimised)
     assert expected is not None
     assert (expected.cables, expected.radixes) == (24, {4: 16})
-    tailored = {"topology": "tailored", "tailored.degree": 4, "tailored.hosts_per_switch": 2}
+    tailored: dict[str, Value] = {
+        "topology": "tailored",
+        "tailored.degree": 4,
+        "tailored.hosts_per_switch": 2,
+    }
     expected = bills.expected(tailored)
     assert expected is not None
     assert (expected.switches, expected.cables) == (8, 8 * 2 + 16)
@@ -181,7 +189,7 @@ class BusyAtFirst:
 
 def test_a_busy_moment_is_no_network_without_a_bill() -> None:
     bills = Bills(parse_machine({**MACHINE, "degree": 3}), PARTS, cache=BusyAtFirst())
-    optimised = {"topology": "optimised", "optimised.iterations": 10}
+    optimised: dict[str, Value] = {"topology": "optimised", "optimised.iterations": 10}
     with pytest.raises(Unavailable):
         bills.of(optimised)
     bill = bills.of(optimised)

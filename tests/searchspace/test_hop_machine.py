@@ -21,7 +21,7 @@ def graph_of(nodes: int, edges: Iterable[tuple[int, int]], switches: int = 0) ->
 
 
 def hops_on(graph: Graph) -> np.ndarray:
-    every = np.arange(graph.hosts)
+    every = np.arange(graph.hosts, dtype=np.uint32)
     return np.asarray(HopMachine.uniform(Network(graph), 1).hops.table(every, every))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,14 @@ def is_job(document: Any) -> bool:
     return True
 
 
-def several(names: Mapping[str, object], *others: str) -> st.SearchStrategy[Any]:
+def several(names: Iterable[str], *others: str) -> st.SearchStrategy[Any]:
     one = st.sampled_from([*names, *others])
     return one | st.lists(one, min_size=1, max_size=4, unique=True)
 
 
+TOPOLOGIES: list[Any] = ["random", ["torus-2d", {"family": "random", "instances": 3}]]
 SEARCHES = st.fixed_dictionaries(
-    {"topology": st.sampled_from(["random", ["torus-2d", {"family": "random", "instances": 3}]])},
+    {"topology": st.sampled_from(TOPOLOGIES)},
     optional={
         "ordering": several(ORDERINGS),
         "mapping": several(MAPPERS, "permutation"),

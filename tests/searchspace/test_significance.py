@@ -36,8 +36,8 @@ def machine(network: str) -> Machine:
     ("network", "error"), [("fluid", 0.005), ("packets", 0.05), ("auto", 0.05)]
 )
 def test_each_model_has_its_error(network: str, error: float) -> None:
-    model = "fluid" if network == "fluid" else "packets"
-    assert error_of(machine(network)) == ModelError(error, model)
+    fluid = network == "fluid"
+    assert error_of(machine(network)) == ModelError(error, "fluid" if fluid else "packets")
 
 
 def test_a_calibrated_machine_knows_its_own() -> None:

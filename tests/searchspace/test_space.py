@@ -31,10 +31,10 @@ def spaces(draw: st.DrawFn) -> SearchSpace:
     for number in range(draw(st.integers(1, 5))):
         name = f"group.p{number}"
         when = None
-        if parameters and draw(st.booleans()):
+        if len(parameters) > 0 and draw(st.booleans()):
             decider = draw(st.sampled_from(parameters))
-            values = list(decider.every())
-            if not isinstance(values[0], tuple):
+            values = [value for value in decider.every() if not isinstance(value, tuple)]
+            if values:
                 some = draw(st.lists(st.sampled_from(values), min_size=1, unique=True))
                 when = Condition(decider.name, tuple(some))
         low = draw(st.integers(1, 5))

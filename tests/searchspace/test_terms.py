@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from searchspace.bills import Bills
+from searchspace.configuration import Value
 from searchspace.errors import InvalidDocument, InvalidInput
 from searchspace.job import JobSpec, build_space, load_job, load_new_job, with_parts
 from searchspace.jobspace import BuiltSpace
@@ -198,7 +199,9 @@ def test_a_family_with_fewer_instances_has_the_seeds_of_the_others() -> None:
     machine = job(machine=document).described_machine
     parts = machine.parts
     assert parts is not None
-    networks = [{"topology": "random", "random.degree": 3, "topology_seed": s} for s in range(8)]
+    networks: list[dict[str, Value]] = [
+        {"topology": "random", "random.degree": 3, "topology_seed": s} for s in range(8)
+    ]
     bills = [Bills(machine, parts).of(network) for network in networks]
     costs = [bill.cost for bill in bills if bill is not None]
     assert min(costs) < costs[0]

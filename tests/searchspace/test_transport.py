@@ -206,7 +206,12 @@ def test_a_simulator_that_goes_on_takes_each_setting_anew(tmp_path: Path) -> Non
     trace = tmp_path / "one.ht"
     calls = encode("allreduce", count=32 * KIB, size=8) + encode("finalize")
     write_trace(trace, TraceHeader(ranks=16, program="allreduce"), [calls] * 16)
-    chosen = [{}, {"exchange": "full"}, {"eager_limit": 256 * KIB}, {"eager_limit": 16 * KIB}]
+    chosen: list[dict[str, Any]] = [
+        {},
+        {"exchange": "full"},
+        {"eager_limit": 256 * KIB},
+        {"eager_limit": 16 * KIB},
+    ]
 
     def request(protocol: dict[str, Any]) -> dict[str, Any]:
         algorithm = {"collectives.allreduce": "rab"}

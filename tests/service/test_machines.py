@@ -33,7 +33,8 @@ def test_a_wrong_field_is_named(client: TestClient, document: dict[str, Any], fi
 
 
 def test_what_is_no_object_is_refused(client: TestClient) -> None:
-    for document in ([], "m", 3, False):
+    documents: tuple[Any, ...] = ([], "m", 3, False)
+    for document in documents:
         assert client.post(URL, json=document).status_code == 422
 
 

@@ -64,7 +64,7 @@ async def connected() -> AsyncIterator[Client]:
     """A client of a server in this process."""
     loop = asyncio.get_running_loop()
     state = ServerState()
-    config = uvicorn.Config(application, http=TimedConnection, lifespan="off", log_config=None)  # type: ignore[arg-type]
+    config = uvicorn.Config(application, http=TimedConnection, lifespan="off", log_config=None)
     server = await loop.create_server(lambda: TimedConnection(config, state, {}), "127.0.0.1", 0)
     async with server:
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -73,7 +73,7 @@ async def connected() -> AsyncIterator[Client]:
         yield client
         writer.close()
         for connection in list(state.connections):
-            connection.transport.abort()  # type: ignore[union-attr]
+            connection.transport.abort()
         await asyncio.sleep(0)
 
 

@@ -104,9 +104,8 @@ def test_events_reach_all_watchers_as_they_come_and_the_end_ends_them(storage: S
         storage.jobs.transition(job, "cancelled")
 
     async def watch() -> list[list[int]]:
-        *seen, _ = await asyncio.wait_for(
-            asyncio.gather(*(collect() for _ in range(20)), act()), 60
-        )
+        watchers = asyncio.gather(*(collect() for _ in range(20)))
+        seen, _ = await asyncio.wait_for(asyncio.gather(watchers, act()), 60)
         return seen
 
     seen = asyncio.run(watch())
@@ -206,8 +205,8 @@ def test_watchers_of_a_job_share_what_is_read(
         storage.jobs.transition(job, "cancelled")
 
     async def watch() -> list[list[int]]:
-        both = asyncio.gather(*(collect() for _ in range(5)), act())
-        *seen, _ = await asyncio.wait_for(both, SECONDS)
+        watchers = asyncio.gather(*(collect() for _ in range(5)))
+        seen, _ = await asyncio.wait_for(asyncio.gather(watchers, act()), SECONDS)
         return seen
 
     seen = asyncio.run(watch())

@@ -186,9 +186,11 @@ def test_jobs_are_found_by_a_part_of_their_name(
 ) -> None:
     create_job(name="Large 100% torus")
     other = create_job(name="small")
-    found = lambda text: [  # noqa: E731
-        job["name"] for job in client.get("/api/v1/jobs", params={"search": text}).json()["items"]
-    ]
+
+    def found(text: str) -> list[str]:
+        page = client.get("/api/v1/jobs", params={"search": text}).json()
+        return [job["name"] for job in page["items"]]
+
     assert found("TORUS") == ["Large 100% torus"]
     assert found("0%") == ["Large 100% torus"]
     assert found("%") == ["Large 100% torus"]

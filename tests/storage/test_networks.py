@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_threads_wait_for_the_one_that_builds(storage: Storage) -> None:
 
 def test_only_networks_that_take_long_are_kept(storage: Storage) -> None:
     networks = ProjectNetworks(storage.networks, "default")
-    description = {"degree": 3, "seed": 5, "iterations": 50}
+    description: dict[str, Any] = {"degree": 3, "seed": 5, "iterations": 50}
 
     found = generate_once(networks, "optimised", 16, degree=3, seed=5, iterations=50)
     generate_once(networks, "random", 16, degree=3, seed=5)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from storage import processes
 from storage.errors import Conflict
 from storage.storage import Storage
 
-FACTS = {"version": "1.0", "contract": 1}
+FACTS: dict[str, Any] = {"version": "1.0", "contract": 1}
 
 
 def test_processes_are_known_while_they_live(
@@ -28,7 +30,7 @@ def test_processes_that_do_not_fit_refuse_each_other(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     storage.processes.register("old", "coordinator", **FACTS)
-    newer = {"version": "2.0", "contract": 2}
+    newer: dict[str, Any] = {"version": "2.0", "contract": 2}
     with pytest.raises(Conflict) as refused:
         storage.processes.register("new", "worker", simulator="2", **newer)
     assert str(refused.value) == (

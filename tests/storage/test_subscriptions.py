@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
@@ -159,7 +159,7 @@ def test_who_is_removed_as_a_job_ends_holds_nothing_up(storage: Storage) -> None
         for _ in range(25):
             job = storage.jobs.create(name="j", spec={}, seed=1)
             first, second = subscribe(storage, job_id=job.id), subscribe(storage)
-            acts = [
+            acts: list[Future[Any]] = [
                 pool.submit(storage.subscriptions.delete, first.id),
                 pool.submit(storage.jobs.transition, job.id, "cancelled"),
                 pool.submit(storage.subscriptions.delete, second.id),

@@ -218,7 +218,11 @@ def test_a_project_has_a_trash_of_its_own(storage: Storage) -> None:
     ours, theirs = (storage.of_project(name) for name in ("ours", "theirs"))
     job = ours.jobs.create(name="secret", spec={}, seed=1)
     ours.jobs.transition(job.id, "cancelled")
-    for call in (lambda: theirs.trash.put(job.id, MONTH), lambda: theirs.trash.delete(job.id)):
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: theirs.trash.put(job.id, MONTH),
+        lambda: theirs.trash.delete(job.id),
+    )
+    for call in calls:
         with pytest.raises(NotFound, match="there is no job"):
             call()
     ours.trash.put(job.id, MONTH)

@@ -169,7 +169,8 @@ def test_trials_are_listed_by_number_and_filtered_by_state(
 
     assert [trial.number for trial in storage.trials.of_job(job_id, limit=3)] == [1, 2, 3]
     assert [trial.number for trial in storage.trials.of_job(job_id, after=3)] == [4]
-    assert [one.number for one in storage.trials.of_job(job_id, states=("completed",))] == [2, 4]
+    done = storage.trials.of_job(job_id, states=["completed"])
+    assert [trial.number for trial in done] == [2, 4]
     both = storage.trials.of_job(job_id, states=("completed", "pending"), after=1)
     assert [trial.number for trial in both] == [2, 3, 4]
     assert [trial.number for trial in storage.trials.unfinished(job_id)] == [1, 3]

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from searchspace.collectives import called_collectives
 from searchspace.formats.operations import encode
@@ -165,7 +165,7 @@ class Evaluators:
         for thread in self._threads:
             thread.join()
 
-    def __enter__(self) -> Evaluators:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -82,9 +82,10 @@ JOB: dict[str, Any] = {
 
 def seconds(configuration: Configuration) -> float:
     """The denser, the faster: a front with as many points as there are degrees."""
-    degree = configuration.get("random.degree", 2)
+    degree: Any = configuration.get("random.degree", 2)
+    seed: Any = configuration.get("topology_seed", 9)
     slow = 1.2 if configuration["mpi"] == "ompi" else 1.0
-    return slow * (10.0 / float(degree)) + 0.01 * int(configuration.get("topology_seed", 9))
+    return slow * (10.0 / float(degree)) + 0.01 * int(seed)
 
 
 def searched(spec: JobSpec, told: Insight, trials: int) -> tuple[list[Point], Bills]:

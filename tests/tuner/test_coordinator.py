@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,10 @@ def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
     storage: Storage, undisturbed: list[tuple[Any, ...]]
 ) -> None:
     job = create_job(storage)
+
+    def have_spent(count: int) -> bool:
+        return storage.trials.evaluations_spent(job.id) == count
+
     for passes in (0, 20):
         before = storage.trials.evaluations_spent(job.id)
         gate = Gate(passes)
@@ -173,9 +178,7 @@ def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
             stop = threading.Event()
             serving = threading.Thread(target=coordinator.serve, args=(stop,))
             serving.start()
-            wait_until(
-                lambda count=before + passes: storage.trials.evaluations_spent(job.id) == count
-            )  # type: ignore[misc]
+            wait_until(partial(have_spent, before + passes))
             stop.set()
             serving.join()
             left = storage.jobs.get(job.id)

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.records import ConvergencePoint, TrialPoint
+from storage.records import ConvergencePoint, TrialKind, TrialPoint, TrialState
 from tuner.convergence import convergence
 from tuner.downsampling import downsampled, sampled_indices
 
@@ -61,7 +61,7 @@ TRIALS = st.lists(
 
 @given(TRIALS, st.integers(1, 70))
 def test_any_convergence_is_the_same_where_it_is_shown(
-    drawn: list[tuple[str, bool, str, int]], most: int
+    drawn: list[tuple[TrialKind, bool, TrialState, int]], most: int
 ) -> None:
     trials = [
         trial(number)._replace(kind=kind, inside=inside, state=state, value=float(value))
@@ -84,15 +84,16 @@ def same_where_shown(short: dict[str, Any], whole: dict[str, Any]) -> None:
 def reached(trials: Sequence[TrialPoint]) -> list[ConvergencePoint]:
     """What had been reached by each trial, summed up one after the other."""
     points = []
-    best = searched_best = None
+    best: float | None = None
+    searched_best: float | None = None
     for count, one in enumerate(trials, 1):
-        completed = one.state == "completed" and one.value is not None
-        if completed and one.inside:
-            best = one.value if best is None else min(best, one.value)
-        if completed and one.kind == "search":
-            searched_best = one.value if searched_best is None else min(searched_best, one.value)
+        value = one.value if one.state == "completed" else None
+        if value is not None and one.inside:
+            best = value if best is None else min(best, value)
+        if value is not None and one.kind == "search":
+            searched_best = value if searched_best is None else min(searched_best, value)
         searched = sum(other.kind == "search" for other in trials[:count])
-        spent = sum(other.cpu_seconds for other in trials[:count])
+        spent = sum(other.cpu_seconds or 0.0 for other in trials[:count])
         points.append(ConvergencePoint(one, best, one.finished_at, spent, searched_best, searched))
     return points
 

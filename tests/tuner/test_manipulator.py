@@ -15,12 +15,12 @@ BOOLEAN = {"name": "flag", "kind": "boolean"}
 INTEGER = {"name": "count", "kind": "integer", "low": -3, "high": 40}
 LOG_INTEGER = {"name": "bytes", "kind": "log-integer", "low": 100, "high": 10**15}
 PERMUTATION = {"name": "order", "kind": "permutation", "items": ["a", "b", "c", "d", "e", 6, 7, 8]}
-ALL = [ENUM, BOOLEAN, INTEGER, LOG_INTEGER, PERMUTATION]
+ALL: list[dict[str, Any]] = [ENUM, BOOLEAN, INTEGER, LOG_INTEGER, PERMUTATION]
 
 
 def valid(values: dict[str, Any]) -> bool:
     return (
-        values["a/b.c"] in ENUM["values"]  # type: ignore[operator]
+        values["a/b.c"] in ENUM["values"]
         and type(values["flag"]) is bool
         and type(values["count"]) is int
         and -3 <= values["count"] <= 40
@@ -68,7 +68,7 @@ def test_every_crossover_makes_a_permutation_and_leaves_the_parents_alone(seed: 
     for name in ("OX1", "OX3", "PMX", "PX", "CX"):
         child = manipulator.copy(first)
         parameter.op3_cross(child, first, second, xchoice=f"op3_cross_{name}")
-        assert sorted(map(str, child["order"])) == sorted(map(str, PERMUTATION["items"]))  # type: ignore[arg-type]
+        assert sorted(map(str, child["order"])) == sorted(map(str, PERMUTATION["items"]))
     assert (first, second) == before
 
 

@@ -124,8 +124,8 @@ def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, aw
 
     with Taking(storage, 2) as evaluators:
         # Where trials have a cutoff none of the search is asked before the baselines are known.
-        spec = {"batch": Taking.ASKED, "budget": {"trials": Taking.ASKED}, "cutoff_factor": None}
-        job = create_job(storage, **spec)
+        budget = {"trials": Taking.ASKED}
+        job = create_job(storage, batch=Taking.ASKED, budget=budget, cutoff_factor=None)
         leased = storage.leases.acquire("test", 600.0, job.id)
         assert leased is not None
         coordinator = Coordinator(

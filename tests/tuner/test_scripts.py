@@ -262,8 +262,8 @@ def test_a_cutoff_rests_on_no_more_than_the_batch_lets_it(storage: Storage) -> N
 def test_what_breaks_a_constraint_is_infeasible_with_the_reason(storage: Storage) -> None:
     # The jumps and the 16 nodes have a divisor in common: no such network is connected.
     circulants = {"family": "circulant", "jumps": ["1,4", "2,4"]}
-    changes = {"search": {"topology": [circulants]}, "budget": {"trials": 2}}
-    job = create_job(storage, external="proposals", **changes)
+    search, budget = {"topology": [circulants]}, {"trials": 2}
+    job = create_job(storage, external="proposals", search=search, budget=budget)
     with driven(storage, job):
         wait_until(lambda: storage.jobs.get(job.id).space is not None)
         for jumps in ("2,4", "1,4"):

@@ -45,7 +45,7 @@ SPACE = SearchSpace(
 
 def objective(values: dict[str, Any]) -> float:
     misplaced = sum(abs(ord(c) - 97 - i) for i, c in enumerate(values["order"]))
-    return (
+    return float(
         1.0
         + {"random": 0.0, "mesh-3d": 0.5, "torus-3d": 0.2}[values["topology"]]
         + 0.3 * values["pinned"]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,14 +53,13 @@ def test_measured_computation_counts_only_the_rank_that_computes(tmp_path: Path)
     trace = tmp_path / "t.ht"
     header = capture([str(PROGRAMS / "measured.c")], 3, trace, host_speed=1e9)
     assert header.host_speed == 1e9
-    flops = [
-        sum(
-            float(op.fields["flops"])  # type: ignore[arg-type]
-            for op in decode(read_operations(trace, rank))
-            if op.name == "compute"
-        )
-        for rank in range(3)
-    ]
+
+    def computed(rank: int) -> float:
+        operations = decode(read_operations(trace, rank))
+        stretches: list[Any] = [op.fields["flops"] for op in operations if op.name == "compute"]
+        return sum(map(float, stretches))
+
+    flops = [computed(rank) for rank in range(3)]
     assert flops[1] > 20 * max(flops[0], flops[2])
     assert header.measured is not None
     assert header.measured.seconds == pytest.approx(sum(flops) / 1e9, rel=1e-5)
@@ -275,7 +275,7 @@ def test_the_recorder_does_not_change_simulated_time(tmp_path: Path) -> None:
     flags = ["-O2", "-DHAMTUNE_DECLARE_FLOPS", f"-I{APPLICATIONS}", "-lm"]
     command = ["smpirun", "-np", "4", "-platform", "platform.xml", "-hostfile", "hosts"]
     command += ["--cfg=smpi/simulate-computation:no", "--cfg=smpi/display-timing:yes"]
-    reports = []
+    reports: list[list[str]] = []
     for compiler in ("smpicc", str(WRAPPERS / "hamtune-mpicc")):
         subprocess.run([compiler, *sources, *flags, "-o", tmp_path / "mg"], check=True)
         recording = tmp_path / f"recording-{len(reports)}"

@@ -52,8 +52,8 @@ def preload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
     def build(case: str) -> None:
         shim = tmp_path / f"{case.lower()}.so"
-        command = ["c++", "-shared", "-fPIC", "-O1", f"-D{case}", SHIM, "-o", shim, "-ldl"]
-        subprocess.run(command, check=True)
+        command = ["c++", "-shared", "-fPIC", "-O1", f"-D{case}"]
+        subprocess.run([*command, SHIM, "-o", shim, "-ldl"], check=True)
         monkeypatch.setenv("LD_PRELOAD", str(shim))
 
     return build

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from kombu import Connection, Exchange, Queue
+from kombu.connection import Connection
+from kombu.entity import Exchange, Queue
 from kombu.message import Message
 
 from storage.identifiers import new_id
@@ -24,8 +25,8 @@ class Client:
         self.connection = Connection(
             "memory://localhost", transport="workers.memory_broker:Transport"
         )
-        exchange = Exchange(name, "direct")  # type: ignore[no-untyped-call]
-        self.queue = Queue(name, exchange, routing_key=name)  # type: ignore[no-untyped-call]
+        exchange = Exchange(name, "direct")
+        self.queue = Queue(name, exchange, routing_key=name)
         self.got: list[Any] = []
         self.messages: list[Message] = []
 

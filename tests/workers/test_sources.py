@@ -23,8 +23,8 @@ from tuner.coordinator import Coordinator
 from workers.prepare import prepare_job
 from workers.sources import sources_of, store_experiences
 
-PLACES = {"machine": {**SPEC["machine"], "degree": 5}}
-PROGRAM = {"application": {"builtin": "mg", "class": "S", "ranks": 16}}
+PLACES: dict[str, Any] = {"machine": {**SPEC["machine"], "degree": 5}}
+PROGRAM: dict[str, Any] = {"application": {"builtin": "mg", "class": "S", "ranks": 16}}
 
 
 def finished(storage: Storage, *, project: str = DEFAULT_PROJECT, **changes: Any) -> Job:

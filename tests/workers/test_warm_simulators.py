@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.conftest import write_program
+from workers.back_end import BackEnd
 from workers.simulator_client import Simulator, SimulatorError
 from workers.warm_simulators import WarmSimulators
 
@@ -26,12 +27,12 @@ def warm() -> Iterator[WarmSimulators]:
     opened.close()
 
 
-def lend_once(warm: WarmSimulators, trace: Path) -> Simulator:
+def lend_once(warm: WarmSimulators, trace: Path) -> BackEnd:
     with warm.lend((trace,)) as simulator:
         return simulator
 
 
-def is_closed(simulator: Simulator) -> bool:
+def is_closed(simulator: BackEnd) -> bool:
     try:
         simulator.evaluate({})
     except SimulatorError:
@@ -47,6 +48,7 @@ def test_simulators_give_way_to_the_rest_of_the_service(
     warm: WarmSimulators, traces: list[Path]
 ) -> None:
     with warm.lend((traces[0],)) as simulator:
+        assert isinstance(simulator, Simulator)
         pid = simulator._running().pid
         assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
         assert os.getsid(pid) == os.getsid(0), "kernels share time out between sessions first"

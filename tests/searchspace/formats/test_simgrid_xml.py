@@ -82,7 +82,7 @@ def test_a_switch_that_can_be_the_bottleneck_is_on_every_route_through_it() -> N
 
 
 def test_what_the_ranks_of_a_host_share_is_on_their_routes() -> None:
-    insides = {"interface_bandwidth": "100Gbps", "memory_bandwidth": "20GBps"}
+    insides: dict[str, Any] = {"interface_bandwidth": "100Gbps", "memory_bandwidth": "20GBps"}
     zone = zone_of(resolved({"topology": "mesh-2d"}, **insides))
 
     between = zone.find("route[@src='node-0'][@dst='node-1']")

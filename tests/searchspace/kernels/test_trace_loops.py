@@ -1,6 +1,6 @@
 """Loops in traces: found in all ranks together, whatever stands around and within them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -135,7 +135,7 @@ def test_messages_that_nobody_receives_forbid_cuts(tmp_path: Path) -> None:
         trace_loops(trace(tmp_path, ranks))
 
 
-STEPS = {
+STEPS: dict[str, Callable[[int, int], bytes]] = {
     "ring": ring,
     "pipeline": pipeline,
     "allreduce": lambda rank, ranks: encode("allreduce", count=3, size=8),

@@ -51,16 +51,16 @@ def ring(ranks: int) -> Traffic:
 
 def random_traffic(ranks: int, seed: int) -> Traffic:
     random = np.random.default_rng(seed)
-    ends = random.integers(0, ranks, (2, 4 * ranks))
-    return Traffic.from_pairs(ranks, *ends, random.integers(1, 1000, 4 * ranks))
+    one, other = random.integers(0, ranks, (2, 4 * ranks))
+    return Traffic.from_pairs(ranks, one, other, random.integers(1, 1000, 4 * ranks))
 
 
 def power_law_traffic(ranks: int, seed: int) -> Traffic:
     """Few ranks exchange most; some exchange nothing."""
     random = np.random.default_rng(seed)
     share = (np.arange(ranks) + 1.0) ** -0.7
-    ends = random.choice(ranks, (2, 4 * ranks), p=share / share.sum())
-    return Traffic.from_pairs(ranks, *ends, random.integers(1, 1000, 4 * ranks))
+    one, other = random.choice(ranks, (2, 4 * ranks), p=share / share.sum())
+    return Traffic.from_pairs(ranks, one, other, random.integers(1, 1000, 4 * ranks))
 
 
 def grouped_traffic(extents: tuple[int, ...], sides: dict[int, int], seed: int) -> Traffic:
@@ -473,6 +473,11 @@ def test_what_is_told_while_annealing_is_reached(shape: Shape) -> None:
 def test_seconds_are_cpu_seconds_of_annealing() -> None:
     traffic, machine = random_traffic(64, 3), HopMachine.uniform(Grid((8, 8), wrapped=True))
     told: list[float] = []
-    improve(traffic, machine, seconds=0.35, proceed=lambda at, _: told.append(at) is None)
+
+    def proceed(at: float, least: float) -> bool:
+        told.append(at)
+        return True
+
+    improve(traffic, machine, seconds=0.35, proceed=proceed)
     assert told == sorted(told)
     assert told[-1] <= 0.4

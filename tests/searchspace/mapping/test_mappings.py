@@ -104,9 +104,11 @@ def test_options_are_named_and_bounded(mapper: str) -> None:
 
 def hosts_of(mapper: str, ranks: int, cores: list[int], **options: int) -> list[int]:
     document = {"type": "mesh", "dims": [len(cores)], "cores_per_host": cores}
-    where = read_hop_machine(document, read_graph={}.__getitem__)
+    graphs: dict[str, Graph] = {}
+    where = read_hop_machine(document, read_graph=graphs.__getitem__)
     placed = map_ranks(mapper, Traffic.silent(ranks), where, **options)
-    return where.place_hosts[placed].tolist()
+    hosts: list[int] = where.place_hosts[placed].tolist()
+    return hosts
 
 
 def test_the_simple_methods_differ_when_hosts_have_several_cores() -> None:

@@ -17,7 +17,8 @@ def all_to_all(ranks: int) -> Traffic:
 
 
 def hosts_of(traffic: Traffic, machine: HopMachine) -> list[int]:
-    return machine.place_hosts[spread_out(traffic, machine)].tolist()
+    hosts: list[int] = machine.place_hosts[spread_out(traffic, machine)].tolist()
+    return hosts
 
 
 @given(ranks=st.integers(1, 24))

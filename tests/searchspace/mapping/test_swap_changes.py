@@ -61,8 +61,8 @@ def test_changes_of_swaps_and_moves_are_differences_of_hop_bytes(
     machine = MACHINES[kind]
     ranks = data.draw(st.integers(2, machine.places))
     random = np.random.default_rng(seed)
-    ends = random.integers(0, ranks, (2, 3 * ranks))
-    traffic = Traffic.from_pairs(ranks, *ends, random.integers(1, 1000, 3 * ranks))
+    one, other = random.integers(0, ranks, (2, 3 * ranks))
+    traffic = Traffic.from_pairs(ranks, one, other, random.integers(1, 1000, 3 * ranks))
     places = random.permutation(machine.places)[:ranks].astype(np.uint32)
     proposals = list(
         zip(
@@ -97,8 +97,8 @@ def test_who_had_all_slots_as_candidates_has_nothing_to_gain(
     machine = MACHINES[kind]
     ranks = machine.places - free
     random = np.random.default_rng(seed)
-    ends = random.integers(0, ranks, (2, 3 * ranks))
-    traffic = Traffic.from_pairs(ranks, *ends, random.integers(1, 10**6, 3 * ranks))
+    one, other = random.integers(0, ranks, (2, 3 * ranks))
+    traffic = Traffic.from_pairs(ranks, one, other, random.integers(1, 10**6, 3 * ranks))
     start = random.permutation(machine.places)[:ranks].astype(np.uint32)
 
     found = []

@@ -31,7 +31,7 @@ def rounds_of(ranks: int, messages: list[tuple[int, int, int, int]], count: list
 
 
 def norm(*loads: float) -> float:
-    return math.fsum(load**8 for load in loads) ** (1 / 8)
+    return math.pow(math.fsum(load**8 for load in loads), 1 / 8)
 
 
 def test_the_busiest_way_of_each_round_counts_as_often_as_the_round_comes() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from searchspace.errors import InvalidInput
@@ -33,9 +35,7 @@ def test_the_ring_can_be_kept() -> None:
         (16, 3, {"method": "luck"}, "method: unknown value 'luck'; allowed: auto, sa"),
     ],
 )
-def test_refuses(
-    nodes: int, degree: int | None, options: dict[str, int | str], message: str
-) -> None:
+def test_refuses(nodes: int, degree: int | None, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         generate("optimised", nodes, degree=degree, **options)
 

@@ -131,7 +131,8 @@ def guarded(guard: Callable[..., Guarded], issuer: Issuer) -> Guarded:
 
 def session(guarded: Guarded, token: str) -> httpx.Response:
     headers = {"Authorization": f"Bearer {token}"}
-    return guarded.client.get("/api/v1/session", headers=headers)
+    answer: httpx.Response = guarded.client.get("/api/v1/session", headers=headers)
+    return answer
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "PS256", "ES256", "EdDSA"])

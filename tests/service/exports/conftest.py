@@ -30,7 +30,7 @@ Solve = Callable[..., str]
 def operations(collective: str, count: int, ranks: int) -> bytes:
     """One call of a collective on `count` integers for each rank, as `collectives.c` makes it."""
     blocks = {"send_count": count, "send_size": 4, "recv_count": count, "recv_size": 4}
-    fields: dict[str, Any] = {
+    fields: dict[str, dict[str, Any]] = {
         "barrier": {},
         "bcast": {"count": count, "size": 4},
         "reduce": {"count": count, "size": 4},
@@ -53,8 +53,8 @@ def operations(collective: str, count: int, ranks: int) -> bytes:
         },
         "reduce_scatter": {"size": 4, "counts": [count] * ranks},
         "reduce_scatter_block": {"count": count, "size": 4},
-    }[collective]
-    return encode(collective, **fields)
+    }
+    return encode(collective, **fields[collective])
 
 
 def write_calls(path: Path, collectives: Sequence[str], ranks: int) -> Path:

@@ -52,7 +52,7 @@ def test_open_mpi_runs_at_each_size_what_was_found(
     tmp_path: Path,
 ) -> None:
     export = exported(job, "openmpi", hosts="n0 n1 n2 n3", target=TARGETS["openmpi-4.1"])
-    command = [export.folder / "mpirun.sh", compiled("mpicc.openmpi"), *CALLED]
+    command: list[str | Path] = [export.folder / "mpirun.sh", compiled("mpicc.openmpi"), *CALLED]
 
     ran, real = monitored(command, RANKS, tmp_path / "real", HOME=str(tmp_path))
 
@@ -132,7 +132,7 @@ def test_an_agent_is_told_of_ranges_and_of_them_alone(
     check_plan(plan, "openmpi", RANKS, 1)
     write_export(plan, "openmpi", ["n0", "n1", "n2", "n3"], tmp_path)
     parameters = {"OMPI_MCA_mca_base_param_files": str(tmp_path / "mca-params.conf")}
-    command = [tmp_path / "mpirun.sh", compiled("mpicc.openmpi"), *CALLED]
+    command: list[str | Path] = [tmp_path / "mpirun.sh", compiled("mpicc.openmpi"), *CALLED]
 
     ran, real = monitored(command, RANKS, tmp_path / "real", HOME=str(tmp_path), **parameters)
 

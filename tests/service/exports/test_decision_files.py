@@ -94,7 +94,8 @@ def in_order(ranks: int, collective: str, algorithm: str, compiled: Callable[...
         f"OMPI_MCA_{name}": value for name, value in {**dict(target.always), **forced}.items()
     }
     program = compiled("mpicc.openmpi", "ordered.c")
-    command = ["mpirun.openmpi", "--oversubscribe", "-np", str(ranks), program, collective]
+    start = ("mpirun.openmpi", "--oversubscribe", "-np", str(ranks))
+    command: list[str | Path] = [*start, program, collective]
     return run(command, **settings).right
 
 

@@ -184,9 +184,9 @@ def test_an_export_is_the_same_bytes_every_time(
 def test_the_player_and_the_marks_compile_without_a_warning(tmp_path: Path) -> None:
     folder = Path(__file__).parents[3] / "service/exports"
     sources = [folder / "replay.c", folder / "marks.c"]
-    command = ["smpicc", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", *sources]
+    command = ["smpicc", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 
-    subprocess.run([*command, "-o", tmp_path / "replay"], check=True)
+    subprocess.run([*command, *sources, "-o", tmp_path / "replay"], check=True)
 
 
 @pytest.mark.parametrize("format_name", EXPORTERS)

@@ -82,7 +82,8 @@ def test_every_algorithm_exists_and_gives_right_data(
         name = list(lines)[column % len(lines)]
         settings |= TARGETS["mpich-4.0"].equivalent(collective, name, (4,)).settings or {}
 
-    command = ["mpiexec.mpich", "-n", "4", compiled("mpicc.mpich"), *ENTRIES]
+    program = compiled("mpicc.mpich")
+    command: list[str | Path] = ["mpiexec.mpich", "-n", "4", program, *ENTRIES]
     ran = run(command, HYDRA_LAUNCHER="fork", **settings)
 
     assert ran.right, ran.errors

@@ -81,7 +81,7 @@ def test_the_ranks_run_where_they_should_under_the_algorithms_chosen(
     openmpi: Exported, compiled: Callable[[str], Path], tmp_path: Path
 ) -> None:
     environment = install(openmpi, tmp_path / "home")
-    command = [openmpi.folder / "mpirun.sh", compiled("mpicc.openmpi"), *CHOSEN]
+    command: list[str | Path] = [openmpi.folder / "mpirun.sh", compiled("mpicc.openmpi"), *CHOSEN]
 
     ran, real = monitored(command, 6, tmp_path / "real", **environment)
 
@@ -94,7 +94,7 @@ def test_without_dynamic_rules_the_choices_are_seen_to_be_ignored(
     openmpi: Exported, compiled: Callable[[str], Path], tmp_path: Path
 ) -> None:
     environment = install(openmpi, tmp_path / "home", without="coll_tuned_use_dynamic_rules")
-    command = [openmpi.folder / "mpirun.sh", compiled("mpicc.openmpi"), *CHOSEN]
+    command: list[str | Path] = [openmpi.folder / "mpirun.sh", compiled("mpicc.openmpi"), *CHOSEN]
 
     ran, real = monitored(command, 6, tmp_path / "real", **environment)
 
@@ -144,7 +144,7 @@ def test_the_slots_exist_on_a_node_that_hwloc_describes(
     )
     node = tmp_path / "node.xml"
     synthetic = f"pack:1 numa:1 l3:1 core:{cores} pu:1"
-    command = ["lstopo-no-graphics", "-i", synthetic, "--of", "xml", node]
+    command = ["lstopo-no-graphics", "-i", synthetic, "--of", "xml", str(node)]
     subprocess.run(command, check=True)
     listed = subprocess.run(
         ["lstopo-no-graphics", "-i", node, "--only", "core"],

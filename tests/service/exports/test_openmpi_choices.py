@@ -32,7 +32,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def moved(program: Path, operation: str, folder: Path, **settings: str) -> Bytes:
-    command = ["mpirun.openmpi", "--oversubscribe", "-np", str(RANKS), program]
+    command = ["mpirun.openmpi", "--oversubscribe", "-np", str(RANKS), str(program)]
     environment = {f"OMPI_MCA_{name}": value for name, value in settings.items()}
     ran, found = monitored([*command, operation, "0", f"{BYTES}x1x1"], RANKS, folder, **environment)
     assert ran.status == 0, ran.errors
@@ -68,7 +68,7 @@ def test_operations_that_do_not_commute_go_as_simulated(
     trace = write_program(tmp_path / "ordered.ht", [[calls]] * ranks)
     chosen = Configuration({"topology": "given", "mpi": "openmpi-4.1"})
     program = compiled("mpicc.openmpi", "ordered.c")
-    command = ["mpirun.openmpi", "--oversubscribe", "-np", str(ranks), program, operation]
+    command = ["mpirun.openmpi", "--oversubscribe", "-np", str(ranks), str(program), operation]
 
     ran, real = monitored(command, ranks, tmp_path)
 

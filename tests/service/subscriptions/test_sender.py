@@ -54,7 +54,8 @@ def settled(storage: Storage, subscription: Subscription, count: int = 1) -> lis
         done = len(items) == count and all(one.state != "waiting" for one in items)
         return items if done else None
 
-    return until(found)
+    ended: list[Delivery] = until(found)
+    return ended
 
 
 def until(look: Callable[[], Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -137,7 +138,7 @@ def test_mpich_keeps_its_own_decisions_beside_those_of_the_table(tmp_path: Path)
 
     text = DECISION_FILES["mpich"].write(table, TARGETS["mpich-4.0"], [], library)
 
-    own = {"algorithm=own": {}}
+    own: dict[str, Any] = {"algorithm=own": {}}
     tree = json.loads(text)
     assert tree["collective=iallgather"] == own
     assert tree["collective=bcast"] == {
@@ -152,7 +153,7 @@ def test_mpich_keeps_its_own_decisions_beside_those_of_the_table(tmp_path: Path)
     }
     assert tree["collective=allreduce"]["comm_type=intra"]["is_commutative=no"] == own
     guarded = tree["collective=allreduce"]["comm_type=intra"]["is_commutative=yes"]
-    leaf = {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}
+    leaf: dict[str, Any] = {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}
     assert guarded["comm_size=any"]["avg_msg_size=any"] == {
         "is_op_built_in=no": own,
         "is_op_built_in=yes": {"count<pow2": own, "count=any": leaf},

@@ -13,7 +13,7 @@ from searchspace.graph import Graph
 from searchspace.topology import generate
 from searchspace.topology.metrics import measure
 from searchspace.topology.optimise import OPTIMISERS, begin, optimise
-from searchspace.topology.optimise.search import Problem, Search
+from searchspace.topology.optimise.search import Problem, Ring, Search
 from searchspace.topology.rotation import orbits_of
 
 
@@ -33,7 +33,8 @@ def test_size_symmetry_and_ring_are_kept(data: st.DataObject) -> None:
     degree = data.draw(st.integers(2, nodes - 1))
     if nodes * degree % 2:
         return
-    ring = data.draw(st.sampled_from(["keep", "free"]))
+    rings: list[Ring] = ["keep", "free"]
+    ring = data.draw(st.sampled_from(rings))
     graph = optimise(nodes, degree, iterations=3000, seed=1, symmetry=symmetry, ring=ring)
     assert graph.nodes == nodes
     assert set(graph.degrees) == {degree}

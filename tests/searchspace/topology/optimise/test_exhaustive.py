@@ -51,7 +51,8 @@ def test_every_network_is_what_it_should_be_and_no_two_are_alike() -> None:
         assert network.degree() == [3] * 14
         assert network.girth() >= 4
         metrics = measure(Graph.from_edges(14, edges.tolist()))
-        assert (metrics.diameter, metrics.aspl) == (diameter, pytest.approx(distances / 14 / 13))
+        assert metrics.diameter == diameter
+        assert metrics.aspl == pytest.approx(distances / 14 / 13)
     for index, network in enumerate(networks):
         assert not any(network.isomorphic(other) for other in networks[:index])
 
@@ -59,7 +60,8 @@ def test_every_network_is_what_it_should_be_and_no_two_are_alike() -> None:
 def test_the_best_of_sixteen_nodes_is_that_of_deng() -> None:
     """Deng et al. 2019, table 1: diameter 3, ASPL 2.20, bisection width 6."""
     best = finish(begin("exhaustive", Problem(16, 3, girth=5))).best
-    assert (best.diameter, best.aspl, best.bisection_width) == (3, pytest.approx(2.2), 6)
+    assert (best.diameter, best.bisection_width) == (3, 6)
+    assert best.aspl == pytest.approx(2.2)
     assert best.note == "best of 49 networks, 100% of the search"
 
 
