@@ -18,13 +18,6 @@ __all__ = ["Events", "ProjectEvents"]
 class ProjectEvents(ScopedRepository):
     """Events of a project's jobs. Ids show up in order: none is ever passed over."""
 
-    def append(self, job_id: str, kind: str, data: dict[str, Any]) -> Event:
-        """Append an event by itself; changes of jobs and trials append theirs with the change."""
-        self._scope.admit_job(job_id)
-        with self._database.writing() as session:
-            noted = self._database.note(session, job_id, kind, data)
-        return _record(noted)
-
     def after(self, cursor: int, *, job_id: str, limit: int = 1000) -> list[Event]:
         """Events of a job with ids above the cursor (0: from the beginning).
 
@@ -54,6 +47,12 @@ class ProjectEvents(ScopedRepository):
 
 class Events(ProjectEvents):
     """The event log of all projects."""
+
+    def append(self, job_id: str, kind: str, data: dict[str, Any]) -> Event:
+        """Append an event by itself; changes of jobs and trials append theirs with the change."""
+        with self._database.writing() as session:
+            noted = self._database.note(session, job_id, kind, data)
+        return _record(noted)
 
     def after(self, cursor: int, *, job_id: str | None = None, limit: int = 1000) -> list[Event]:
         """Events with ids above the cursor (0: from the beginning), of one job or of all.
