@@ -25,23 +25,21 @@ def create(storage: StorageView, principal: Principal, document: Any) -> tuple[A
         The key, and what its holder sends.
 
     Raises:
-        InvalidInput: A field is wrong, or names a project of others.
+        InvalidInput: A field is wrong, or names a project of others; or the storage is that of all
+            projects, and who asks is no operator.
     """
     new = check(NewKey, document)
     scopes = check_scopes(new.scopes)
     project = new.project or principal.project
     if project != principal.project and not principal.operator:
         raise InvalidInput("keys are made for one's own project", field="project")
-    keys: ProjectKeys = storage.keys
-    if isinstance(storage, Storage):
-        storage.projects.add(project)
-        keys = storage.of_project(project).keys
-    elif any(scope.partition(":")[0] in OPERATORS for scope in scopes):
+    if not principal.operator and any(scope.partition(":")[0] in OPERATORS for scope in scopes):
         raise InvalidInput(
             "metrics are those of all projects; only the operator makes keys for them, with "
             "'hamtune keys create --scope metrics:read' on the service's machine",
             field="scopes",
         )
+    keys = _keys(storage, principal, project)
     secret = tokens.new_secret()
     key = keys.add(
         name=new.name,
@@ -52,6 +50,20 @@ def create(storage: StorageView, principal: Principal, document: Any) -> tuple[A
         created_by=principal.name,
     )
     return key, tokens.compose(key.id, secret)
+
+
+def _keys(storage: StorageView, principal: Principal, project: str) -> ProjectKeys:
+    """The keys of a project, which is made where the operator names a new one.
+
+    Raises:
+        InvalidInput: The storage is not the one that `storage_of` hands to whoever asks.
+    """
+    if principal.operator != isinstance(storage, Storage):
+        raise InvalidInput("the operator, and nobody else, makes keys of all projects")
+    if not isinstance(storage, Storage):
+        return storage.keys
+    storage.projects.add(project)
+    return storage.of_project(project).keys
 
 
 def rotate(storage: StorageView, key_id: str, document: Any) -> tuple[ApiKey, str]:

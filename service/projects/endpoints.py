@@ -87,7 +87,7 @@ async def change_project(
     quota had run out go on when they are resumed.
     """
     await run_in_threadpool(storage.projects.get, project)
-    if not isinstance(storage, Storage):
+    if not (principal.operator and isinstance(storage, Storage)):
         raise ProblemError(
             403,
             f"{principal.name} may not change projects: only the operator of the service may, with "

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pytest
+from fastapi import Request
 from fastapi.testclient import TestClient
 
 from service.app import create_app
+from service.auth.principal import LOCAL
+from service.problems import ProblemError
+from service.projects.endpoints import change_project
 from service.runtime import Runtime
+from service.settings import Settings
 from storage.records import Outcome, TrialKind
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
@@ -49,6 +58,15 @@ def test_a_projects_own_administrator_sees_but_does_not_set(guarded: Guarded) ->
     assert refused.status_code == 403
     assert "only the operator" in refused.json()["detail"]
     assert guarded.client.get("/api/v1/projects/theirs", headers=headers).status_code == 404
+
+
+def test_the_storage_of_all_projects_alone_makes_nobody_an_operator(guarded: Guarded) -> None:
+    guarded.key("ours")
+    somebody = replace(LOCAL, operator=False, project="ours")
+    settings = Settings.under(Path("nowhere"))
+    asked = change_project("ours", Request({"type": "http"}), guarded.storage, somebody, settings)
+    with pytest.raises(ProblemError, match="only the operator"):
+        asyncio.run(asked)
 
 
 def test_wrong_quotas_are_named(guarded: Guarded) -> None:
