@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
 
+from searchspace.errors import InvalidInput
 from storage.database import Noted
 from storage.models import EventRow
 from storage.pagination import check_limit
@@ -24,8 +25,10 @@ class ProjectEvents(ScopedRepository):
         Those of a job that is gone are no project's.
 
         Raises:
-            InvalidInput: The limit is out of range.
+            InvalidInput: The limit is out of range, or no job is named.
         """
+        if not job_id:
+            raise InvalidInput("a project reads the events of one job at a time", field="job_id")
         if not self._scope.has_job(job_id):
             return []
         check_limit(limit)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from searchspace.errors import InvalidInput
 from storage.allowances import Allowance
 from storage.attempts import Finished
 from storage.errors import Conflict, NotFound, QuotaExceeded, Throttled
@@ -381,6 +382,9 @@ def test_what_others_have_is_not_found(ours: ProjectStorage, theirs: ProjectStor
     assert theirs.machines.find(machine.sha256) is None
     assert theirs.events.after(0, job_id=job.id) == []
     assert ours.events.after(0, job_id=job.id) != []
+    unnamed: Any = None
+    with pytest.raises(InvalidInput, match="one job at a time"):
+        theirs.events.after(0, job_id=unnamed)
 
 
 def test_every_method_that_a_project_is_offered_is_asked(
