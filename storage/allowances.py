@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from storage.errors import Throttled
 from storage.identifiers import new_id
 from storage.outbox_models import AllowanceRow
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["Allowance", "Allowances", "ProjectAllowances"]
 
@@ -84,7 +84,7 @@ class ProjectAllowances(ScopedRepository):
         )
 
 
-class Allowances(ProjectAllowances):
+class Allowances(ForAllProjects, ProjectAllowances):
     """Allowances of all projects, for those who tidy up."""
 
     def forget(self, older_than: float) -> None:

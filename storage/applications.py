@@ -22,7 +22,7 @@ __all__ = ["Applications"]
 
 
 class Applications(ScopedRepository):
-    """Applications of a project."""
+    """Applications, of one project or of all."""
 
     def __init__(self, database: Database, scope: Scope, artifacts: Artifacts) -> None:
         super().__init__(database, scope)

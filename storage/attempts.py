@@ -42,7 +42,7 @@ from storage.identifiers import attempt_id, split_attempt_id, split_trial_id, tr
 from storage.job_rows import charge, find_and_lock_job, hold_lease, improve
 from storage.project_rows import CONTENDERS, CONTENDERS_AND_CLOCK, contender, spend
 from storage.records import Attempt, Headway, Outcome, Trial
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 from storage.trial_rows import (
     ATTEMPTS,
     OPEN_ATTEMPT_STATES,
@@ -102,7 +102,7 @@ class ProjectAttempts(ScopedRepository):
             return [_record(row) for row in rows if row.state == "running"]
 
 
-class Attempts(ProjectAttempts):
+class Attempts(ForAllProjects, ProjectAttempts):
     """Attempts of all projects, for coordinators and workers."""
 
     def open(self, identifier: str, token: int) -> Attempt:

@@ -8,7 +8,7 @@ from storage.identifiers import new_id
 from storage.models import AuditRow
 from storage.pagination import newest_first
 from storage.records import AuditEntry, Page
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["Audit", "ProjectAudit"]
 
@@ -49,7 +49,7 @@ class ProjectAudit(ScopedRepository):
             )
 
 
-class Audit(ProjectAudit):
+class Audit(ForAllProjects, ProjectAudit):
     """The audit log of all projects, for those who keep it."""
 
     def forget(self, before: float) -> int:

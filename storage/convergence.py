@@ -61,7 +61,7 @@ _Column = NDArray[Any]
 
 
 class Convergence(ScopedRepository):
-    """How the searches of a project's jobs went."""
+    """How the searches of jobs went, of one project or of all."""
 
     def count_asked(self, job_id: str) -> int:
         """How many trials of a job were asked."""

@@ -11,7 +11,7 @@ from storage.database import Noted
 from storage.models import EventRow
 from storage.pagination import check_limit
 from storage.records import Event
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["Events", "ProjectEvents"]
 
@@ -48,7 +48,7 @@ class ProjectEvents(ScopedRepository):
             ]
 
 
-class Events(ProjectEvents):
+class Events(ForAllProjects, ProjectEvents):
     """The event log of all projects."""
 
     def append(self, job_id: str, kind: str, data: dict[str, Any]) -> Event:

@@ -34,7 +34,7 @@ class FailureCount(NamedTuple):
 
 
 class Failures(ScopedRepository):
-    """Why trials of a project's jobs failed."""
+    """Why trials of jobs failed, of one project or of all."""
 
     def counts(self, job_ids: Sequence[str]) -> dict[str, list[FailureCount]]:
         """Why trials of several jobs failed, the commonest reasons first.

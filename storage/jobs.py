@@ -25,7 +25,7 @@ from storage.pagination import newest_first
 from storage.project_rows import PROJECTS
 from storage.quotas import admit_job, exhausted
 from storage.records import FINAL_JOB_STATES, Archived, Deleted, Job, JobState, Page, Priority
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 from storage.states import check_transition
 from storage.trial_rows import cancel_open
 
@@ -345,7 +345,7 @@ class ProjectJobs(ScopedRepository):
             return job_record(row)
 
 
-class Jobs(ProjectJobs):
+class Jobs(ForAllProjects, ProjectJobs):
     """Jobs of all projects, for those who drive and prepare them."""
 
     def glance(self, job_id: str) -> Glance | None:

@@ -15,7 +15,7 @@ from storage.identifiers import new_id
 from storage.models import ApiKeyRow, ProjectRow
 from storage.pagination import newest_first
 from storage.records import ApiKey, Page, Role
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["Keys", "ProjectKeys"]
 
@@ -136,7 +136,7 @@ class ProjectKeys(ScopedRepository):
         return row
 
 
-class Keys(ProjectKeys):
+class Keys(ForAllProjects, ProjectKeys):
     """Keys of all projects, for those who let their holders in."""
 
     def match(self, key_id: str, sha256: str) -> ApiKey | None:

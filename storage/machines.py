@@ -20,7 +20,7 @@ __all__ = ["Machines"]
 
 
 class Machines(ScopedRepository):
-    """Machines of a project."""
+    """Machines, of one project or of all."""
 
     def add(self, *, name: str, description: dict[str, Any]) -> Machine:
         """Store a machine, or return the one that has this name and description already."""

@@ -41,7 +41,7 @@ from storage.measured_rows import (
     turn_of,
 )
 from storage.models import JobRow, MeasuredRow, MeasuredRunRow, MeasuringRow
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["EVENT", "MeasuredRuns", "ProjectMeasuredRuns"]
 
@@ -360,7 +360,7 @@ class ProjectMeasuredRuns(ScopedRepository):
         self._database.note(session, row.job_id, EVENT, data)
 
 
-class MeasuredRuns(ProjectMeasuredRuns):
+class MeasuredRuns(ForAllProjects, ProjectMeasuredRuns):
     """Those of all projects, for coordinators."""
 
     def open_measuring(

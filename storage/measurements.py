@@ -16,7 +16,7 @@ __all__ = ["Measurements"]
 
 
 class Measurements(ScopedRepository):
-    """Measurements of a project's jobs."""
+    """Measurements of jobs, of one project or of all."""
 
     def add(self, job_id: str, document: dict[str, Any]) -> Measurement:
         """Keep a measurement of a job's export.

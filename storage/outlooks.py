@@ -11,7 +11,7 @@ from storage.database import Database
 from storage.job_rows import hold_lease
 from storage.models import OutlookRow, table
 from storage.records import OutlookPoint
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["Outlooks", "ProjectOutlooks", "add_outlooks"]
 
@@ -46,7 +46,7 @@ class ProjectOutlooks(ScopedRepository):
         return {job_id: OutlookPoint._make(point) for job_id, *point in rows}
 
 
-class Outlooks(ProjectOutlooks):
+class Outlooks(ForAllProjects, ProjectOutlooks):
     """Outlooks of all projects, for coordinators."""
 
     def store(self, job_id: str, token: int, outlooks: Sequence[OutlookPoint]) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy import and_, or_, select, update
 
 from storage.models import ApplicationRow, JobRow, table
 from storage.records import FINAL_JOB_STATES
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["PREPARER_SILENCE_SECONDS", "Preparations", "ProjectPreparations"]
 
@@ -49,7 +49,7 @@ class ProjectPreparations(ScopedRepository):
             return found.first() is not None
 
 
-class Preparations(ProjectPreparations):
+class Preparations(ForAllProjects, ProjectPreparations):
     """Preparations of jobs of all projects, for workers."""
 
     def claim(

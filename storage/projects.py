@@ -15,7 +15,7 @@ from storage.models import ProjectRow
 from storage.project_rows import decayed
 from storage.quotas import ASK, exhausted, stored_bytes, unfinished_jobs
 from storage.records import Priority, Project, Quotas
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["OwnProject", "ProjectUse", "Projects"]
 
@@ -121,7 +121,7 @@ class OwnProject(ScopedRepository):
         return row
 
 
-class Projects(OwnProject):
+class Projects(ForAllProjects, OwnProject):
     """All projects, for those who serve them."""
 
     def add(self, name: str) -> Project:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from storage.database import Database
-from storage.scopes import Scope
+from storage.scopes import EveryProject, Scope
 
-__all__ = ["Repository", "ScopedRepository"]
+__all__ = ["ForAllProjects", "Repository", "ScopedRepository"]
 
 
 class Repository:
-    """One noun of what is stored, for those who serve all projects.
+    """One noun of what is stored.
+
+    One that is not scoped either serves all projects or shows a project nothing that is anybody's.
 
     Args:
         database: Where it is kept.
@@ -22,8 +24,9 @@ class Repository:
 class ScopedRepository(Repository):
     """One noun of what is stored, within a scope.
 
-    A method either narrows its statements by the scope or, where it is handed the identifier of a
-    job or of an application, has the scope admit that first.
+    A method that projects are offered either narrows its statements by the scope or, where it is
+    handed the identifier of a job or of an application, has the scope admit that first. What
+    `ForAllProjects` adds does neither.
 
     Args:
         database: Where it is kept.
@@ -33,3 +36,17 @@ class ScopedRepository(Repository):
     def __init__(self, database: Database, scope: Scope) -> None:
         super().__init__(database)
         self._scope = scope
+
+
+class ForAllProjects(ScopedRepository):
+    """A scoped repository with methods for those who serve all projects.
+
+    These neither narrow nor admit, so that no scope but that of all projects will do.
+
+    Args:
+        database: Where it is kept.
+        scope: All projects.
+    """
+
+    def __init__(self, database: Database, scope: EveryProject) -> None:
+        super().__init__(database, scope)

@@ -24,7 +24,7 @@ from storage.records import (
     ProposedConfiguration,
     Trial,
 )
-from storage.repository import ScopedRepository
+from storage.repository import ForAllProjects, ScopedRepository
 from storage.trial_rows import (
     ATTEMPTS,
     LISTED,
@@ -268,7 +268,7 @@ class ProjectScripts(ScopedRepository):
         )  # fmt: skip
 
 
-class Scripts(ProjectScripts):
+class Scripts(ForAllProjects, ProjectScripts):
     """Proposals of all projects, for coordinators."""
 
     def proposed_after(self, job_id: str, place: int, most: int) -> list[ProposedConfiguration]:

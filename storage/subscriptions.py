@@ -31,7 +31,7 @@ __all__ = ["Subscriptions", "is_shown", "subscription_record"]
 
 
 class Subscriptions(ScopedRepository):
-    """Subscriptions of a project."""
+    """Subscriptions, of one project or of all."""
 
     def add(
         self,
@@ -45,7 +45,7 @@ class Subscriptions(ScopedRepository):
         name: str = "",
         job_id: str | None = None,
     ) -> Subscription:
-        """Subscribe to a job, or to all jobs of the project.
+        """Subscribe to a job, or to all jobs of a project: one's own, or the default one.
 
         A job that has ended already is told of at once, so that nothing is missed between the
         making of a job and the subscription to it.

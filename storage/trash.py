@@ -21,7 +21,7 @@ __all__ = ["Trash"]
 
 
 class Trash(ScopedRepository):
-    """Deleted jobs of a project."""
+    """Deleted jobs, of one project or of all."""
 
     def put(self, job_id: str, keep_seconds: float) -> Job:
         """Delete a paused or ended job so that it can be restored; an event says so.

@@ -22,6 +22,7 @@ from storage.records import (
     Trial,
     TrialKind,
 )
+from storage.repository import ForAllProjects
 from storage.trial_rows import (
     ATTEMPTS,
     GET,
@@ -75,7 +76,7 @@ _LOSE_ATTEMPT = (
 )
 
 
-class Trials(ProjectTrials):
+class Trials(ForAllProjects, ProjectTrials):
     """Trials of jobs of all projects, for the coordinators that propose them."""
 
     def propose(
