@@ -87,7 +87,6 @@ async def propose(
     view = await run_in_threadpool(service.propose, storage, job_id, key, new)
     return await service.waiting(
         feed,
-        storage,
         job_id,
         new.wait,
         lambda: service.proposal(storage, job_id, view.place),
@@ -109,7 +108,6 @@ async def get_proposal(
     """What became of a proposed configuration; with `wait`, once that is known."""
     return await service.waiting(
         feed,
-        storage,
         job_id,
         wait,
         lambda: service.proposal(storage, job_id, place),
@@ -146,7 +144,6 @@ async def ask(
     token = key or uuid.uuid4().hex
     return await service.waiting(
         feed,
-        storage,
         job_id,
         new.wait,
         lambda: service.ask(storage, job_id, token, new),

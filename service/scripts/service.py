@@ -110,7 +110,6 @@ def release(storage: StorageView, job_id: str, number: int, given: Release) -> T
 
 async def waiting(
     feed: EventFeed,
-    storage: StorageView,
     job_id: str,
     seconds: float,
     look: Callable[[], T],
@@ -120,7 +119,6 @@ async def waiting(
 
     Args:
         feed: Tells when something happens in the job.
-        storage: Of who waits.
         job_id: The job, which they may see.
         seconds: How long to wait at most; 0 for one look.
         look: Looks at the database.
