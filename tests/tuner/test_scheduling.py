@@ -107,7 +107,10 @@ class Taking(Counting):
     def _evaluate(self, attempt_id: str) -> None:
         job_id = attempt_id.partition("-")[0]
         while len(self.storage.trials.of_job(job_id)) < self.ASKED:
-            time.sleep(0.01)
+            self.storage.processes.beat(
+                "w"
+            )  # on a busy machine this may take longer than a silence
+            time.sleep(0.1)
         for _ in range(16):
             super()._evaluate(attempt_id)
 
