@@ -146,7 +146,10 @@ TABLE = {
         "trial",
         "Show one trial of a job: its configuration, what became of it and why, and what it took.",
     ),
-    "trials": ("trials", "Write all trials of a job as a table."),
+    "trials": (
+        "trials",
+        "Write the trials of a job as a table, all of them or those in some states.",
+    ),
     "up": ("serve", "Start the service: API and workers in one process, over a data directory."),
     "validate": (
         "validate",
