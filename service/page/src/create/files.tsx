@@ -1,5 +1,5 @@
 // Files for the form: dropped anywhere on the view, or chosen with a button.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { bytes } from "../lib/format.ts";
 import { asProblem } from "../lib/hooks.ts";
 import type { Catalogue } from "../lib/types.ts";
@@ -28,9 +28,15 @@ export function useFiles({ catalogue, form, take }: FilesProps) {
   const busy = useRef(false);
   const control = useRef(new AbortController());
   const left = useRef(false);
+  const early = useRef<File[]>([]);
 
   async function open(files: readonly File[]) {
-    if (!files.length || !latest.current.catalogue) return;
+    if (!files.length) return;
+    if (!latest.current.catalogue) {
+      early.current.push(...files);
+      setLines([{ said: `${early.current.map((one) => one.name).join(", ")}: opened as soon as the service has answered.`, wrong: false }]);
+      return;
+    }
     if (busy.current) {
       setLines((old) => [...old, { said: "Other files are still being sent; open these again when they are done.", wrong: true }]);
       return;
@@ -60,12 +66,21 @@ export function useFiles({ catalogue, form, take }: FilesProps) {
     busy.current = false;
   }
 
+  function clear() {
+    early.current = [];
+    setLines([]);
+  }
+
+  const isReady = catalogue !== null;
+  useEffect(() => { if (isReady) void open(early.current.splice(0)); }, [isReady]);
+
   useEffect(() => () => {
     left.current = true;
     control.current.abort();
   }, []);
 
-  useEffect(() => {
+  // With the view itself, not a moment later: a file dropped in between would be opened by the browser.
+  useLayoutEffect(() => {
     const ofFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
     const drag = (event: DragEvent) => {
       if (!ofFiles(event)) return;
@@ -89,7 +104,7 @@ export function useFiles({ catalogue, form, take }: FilesProps) {
     };
   }, []);
 
-  return { lines, sending, over, open, clear: () => setLines([]) };
+  return { lines, sending, over, open, clear };
 }
 
 /** The button that opens files. */
