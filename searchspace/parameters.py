@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import math
 import random
 from abc import ABC, abstractmethod
@@ -77,6 +78,10 @@ class Parameter(ABC):
     def domain(self) -> dict[str, Any]:
         """Describes the values as JSON."""
 
+    @abstractmethod
+    def allowed(self) -> str:
+        """The values in words: `x, y`, or `a whole number from 1 to 3`."""
+
     def searched(self, value: Value) -> Any:
         """A value as search techniques hold it, in JSON; `accept` takes it back."""
         return list(value) if isinstance(value, tuple) else value
@@ -136,6 +141,10 @@ class EnumParameter(Parameter):
     def domain(self) -> dict[str, Any]:
         return {"values": list(self.values)}
 
+    @override
+    def allowed(self) -> str:
+        return _listed(self.values)
+
 
 @dataclass(frozen=True)
 class BooleanParameter(Parameter):
@@ -170,6 +179,10 @@ class BooleanParameter(Parameter):
     @override
     def domain(self) -> dict[str, Any]:
         return {"values": [False, True]}
+
+    @override
+    def allowed(self) -> str:
+        return _listed((False, True))
 
 
 @dataclass(frozen=True)
@@ -218,6 +231,10 @@ class IntegerParameter(Parameter):
     @override
     def domain(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high}
+
+    @override
+    def allowed(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
 
 
 @dataclass(frozen=True)
@@ -290,6 +307,10 @@ class PermutationParameter(Parameter):
     @override
     def domain(self) -> dict[str, Any]:
         return {"items": list(self.items)}
+
+    @override
+    def allowed(self) -> str:
+        return f"each of {_listed(self.items)} once, in any order"
 
 
 @dataclass(frozen=True)
@@ -365,6 +386,13 @@ class PlacementParameter(Parameter):
         return {"items": list(range(self.cores))}
 
     @override
+    def allowed(self) -> str:
+        return (
+            f"a core of each of the {self.ranks} ranks, from 0 to {self.cores - 1}, "
+            "no core twice"
+        )
+
+    @override
     def searched(self, value: Value) -> Any:
         assert isinstance(value, tuple)
         return [*value, *sorted(set(range(self.cores)) - set(map(int, value)))]
@@ -392,6 +420,10 @@ def parameter_from(description: Mapping[str, Any]) -> Parameter:
 
 
 _MOST_CORES = 1_024
+
+
+def _listed(values: Sequence[Scalar]) -> str:
+    return ", ".join(one if isinstance(one, str) else json.dumps(one) for one in values)
 
 
 @functools.cache

@@ -14,7 +14,6 @@ Example:
 from __future__ import annotations
 
 import functools
-import json
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -151,7 +150,7 @@ class SearchSpace:
                 if value is None:
                     raise InvalidInput(
                         f"{values[parameter.name]!r} is not allowed; allowed: "
-                        f"{json.dumps(parameter.domain())}",
+                        f"{parameter.allowed()}",
                         field=parameter.name,
                     )
             elif parameter.size == 1:

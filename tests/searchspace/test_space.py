@@ -110,10 +110,10 @@ def test_a_parameter_with_one_value_may_be_left_out() -> None:
     ("values", "message"),
     [
         ({"a": "x"}, "b: is missing"),
-        ({"a": "x", "b": 9}, r'b: 9 is not allowed; allowed: {"low": 1, "high": 3}'),
+        ({"a": "x", "b": 9}, "b: 9 is not allowed; allowed: a whole number from 1 to 3$"),
         ({"a": "x", "b": True}, "b: True is not allowed"),
         ({"a": "x", "b": 1.0}, "b: 1.0 is not allowed"),
-        ({"a": "w", "b": 1}, r"""a: 'w' is not allowed; allowed: {"values": \["x", "y"\]}"""),
+        ({"a": "w", "b": 1}, "a: 'w' is not allowed; allowed: x, y$"),
         ({"a": "x", "b": 1, "c": 1}, "c: unknown parameter; allowed: a, b"),
     ],
 )
@@ -121,6 +121,23 @@ def test_canonicalise_refuses(values: dict[str, object], message: str) -> None:
     space = SearchSpace([EnumParameter("a", ("x", "y")), IntegerParameter("b", 1, 3)])
     with pytest.raises(InvalidInput, match=message):
         space.canonicalise(values)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [
+        (EnumParameter("p", ("x", 1, 2.5)), "x, 1, 2.5"),
+        (BooleanParameter("p"), "false, true"),
+        (PermutationParameter("p", ("a", "b")), "each of a, b once, in any order"),
+        (
+            PlacementParameter("p", ranks=3, hosts=2, cores_per_host=2),
+            "a core of each of the 3 ranks, from 0 to 3, no core twice",
+        ),
+    ],
+)
+def test_values_that_are_allowed_are_told_in_words(parameter: Parameter, words: str) -> None:
+    with pytest.raises(InvalidInput, match=f"p: 'w' is not allowed; allowed: {words}$"):
+        SearchSpace([parameter]).canonicalise({"p": "w"})
 
 
 def test_a_broken_constraint_says_why() -> None:
