@@ -44,7 +44,7 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
         raise InvalidInput(f"{path}: not a text file") from None
     folder = Path() if str(path) == "-" else path.parent
     try:
-        spec = parse_job(text, folder, target=target)
+        spec = parse_job(text, folder, target=target, name=path.name)
     except InvalidDocument as error:
         raise InvalidDocument([InvalidInput(f"{path}: {one}") for one in error.errors]) from error
     except InvalidInput as error:
@@ -58,24 +58,24 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
     return spec
 
 
-def parse_job(text: str, folder: Path, *, target: str | None = None) -> JobSpec:
+def parse_job(text: str, folder: Path, *, target: str | None = None, name: str = "FILE") -> JobSpec:
     """Read the text of a job file.
 
     Args:
         text: YAML or JSON.
         folder: Where the files are that it names.
         target: See `read_job`.
+        name: Of the file, for what is wrong with it.
 
     Raises:
         InvalidInput: It is not a valid job.
     """
     # The domain takes longer to load than most commands to run.
     from cli.application_files import with_files
-    from cli.machine_files import with_network
-    from searchspace.documents import read_document
+    from cli.machine_files import read_description, with_network
     from searchspace.job import load_new_job
 
-    document = read_document(text)
+    document = read_description(text, name, of="job")
     if isinstance(document, dict):
         if target is not None:
             search = document.get("search")

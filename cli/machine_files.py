@@ -9,15 +9,49 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from searchspace.documents import read_document
 from searchspace.errors import InvalidInput
 from searchspace.formats.plain_file import check_file
 
 if TYPE_CHECKING:
     from searchspace.formats.fabric import Fabric
 
-__all__ = ["with_network"]
+__all__ = ["read_description", "with_network"]
 
 _HWLOC = "hwloc"
+
+
+def read_description(text: str | bytes, name: str, *, of: str) -> Any:
+    """Reads a description of a job or machine, as `read_document` does.
+
+    Args:
+        text: YAML or JSON.
+        name: Of the file that it stands in.
+        of: What is described: `job` or `machine`.
+
+    Raises:
+        InvalidInput: It is none; of the file of a network or host, it says who names such a file.
+    """
+    try:
+        document = read_document(text)
+    except InvalidInput:
+        _refuse_network(text, name, of)
+        raise
+    if isinstance(document, str):  # as YAML takes any text without colons for one
+        _refuse_network(text, name, of)
+    return document
+
+
+def _refuse_network(text: str | bytes, name: str, of: str) -> None:
+    from searchspace.formats.network_files import recognised
+
+    found = recognised(text if isinstance(text, str) else text.decode(errors="replace"))
+    if found is None:
+        return
+    field = "cores_per_host" if found.name == _HWLOC else "topology"
+    named = f"{{{field}: {{file: {name}}}}}"
+    place = f"machine: {named}" if of == "job" else f"{named} and its other fields"
+    raise InvalidInput(f"this is {found.description}; a {of} names it: {place}")
 
 
 def with_network(machine: Any, folder: Path) -> Any:

@@ -306,7 +306,10 @@ def _given(
 ) -> Given:
     if job is not None:
         return of_job(job, settings)
-    on, placed = read_machine(str(machine)), read_configuration(configuration or "{}")
+    on = read_machine(
+        str(machine), argument="MACHINE", instead=", or --job with a job that has run"
+    )
+    placed = read_configuration(configuration or "{}")
     traced = None if application is None else read_application(application, settings)
     return Given(on, placed, traced)
 

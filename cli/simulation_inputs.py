@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.application_files import with_files
-from cli.machine_files import with_network
+from cli.machine_files import read_description, with_network
 from searchspace.builtins import BUILTINS
 from searchspace.collectives import Groups, called_collectives, non_commutative_reductions
 from searchspace.collectives.by_size import SizeBins, sizes_called
@@ -217,14 +217,27 @@ def _short_form(words: list[str]) -> dict[str, Any]:
     return document
 
 
-def read_machine(text: str) -> Machine:
+def read_machine(text: str, *, argument: str = "--machine", instead: str = "") -> Machine:
     """Reads `--machine`: what a job file has under `machine`, with the files that it names.
+
+    Args:
+        text: The name of a file, or the description itself.
+        argument: What it is called on the command line.
+        instead: What else the command takes that one may mean who gives a job file.
 
     Raises:
         InvalidInput: It is no machine.
     """
-    with _naming("--machine"):
-        return parse_machine(with_network(*_read_given(text)))
+    is_file = _is_file(text)
+    with _naming(argument):
+        if is_file:
+            document = read_description(Path(text).read_bytes(), text, of="machine")
+        else:
+            document = _read_given(text)[0]
+        if isinstance(document, Mapping) and {"machine", "application"} & document.keys():
+            what = text if is_file else "this"
+            raise InvalidInput(f"{what} is a job file; give what it has under 'machine'{instead}")
+        return parse_machine(with_network(document, Path(text).parent if is_file else Path()))
 
 
 def read_configuration(text: str) -> Configuration:

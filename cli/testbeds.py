@@ -108,7 +108,9 @@ def up(
     """
     from testbed.clusters import bring_up
 
-    described = _with_network(read_machine(machine), read_configuration(configuration))
+    described = _with_network(
+        read_machine(machine, argument="MACHINE"), read_configuration(configuration)
+    )
     found, new = bring_up(described, name, scale=scale, congestion_control=congestion_control)
     if as_json:
         print_json(found.description)

@@ -388,8 +388,7 @@ class PlacementParameter(Parameter):
     @override
     def allowed(self) -> str:
         return (
-            f"a core of each of the {self.ranks} ranks, from 0 to {self.cores - 1}, "
-            "no core twice"
+            f"a core of each of the {self.ranks} ranks, from 0 to {self.cores - 1}, no core twice"
         )
 
     @override

@@ -23,7 +23,14 @@ from searchspace.formats.slurm_topology import read_slurm_topology
 from searchspace.machine import NetworkDescription
 from searchspace.validation import check
 
-__all__ = ["FORMATS", "NetworkFormat", "format_of", "read_network", "write_network"]
+__all__ = [
+    "FORMATS",
+    "NetworkFormat",
+    "format_of",
+    "read_network",
+    "recognised",
+    "write_network",
+]
 
 _IB = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid)=|(Switch|Ca)\s")
 
@@ -111,6 +118,14 @@ def format_of(name: str, text: str | None = None) -> str:
         return "edges"
     endings = ", ".join(e for entry in FORMATS.values() if entry.write for e in entry.endings)
     raise InvalidInput(f"the name of a network's file must end in one of: {endings}")
+
+
+def recognised(text: str) -> NetworkFormat | None:
+    """The format that a text certainly is in; None of JSON, which may describe anything."""
+    found = _by_content(text)
+    if found is None or found == "json" or (found == "graphml" and "<graphml" not in text):
+        return None
+    return FORMATS[found]
 
 
 def _by_content(text: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 import yaml
 
 from cli.jobfile import read_job
+from cli.machine_files import read_description
 from searchspace.configuration import Configuration
+from searchspace.documents import read_document
 from searchspace.errors import InvalidInput
 from searchspace.machine import parse_machine
 from searchspace.platform import resolve
@@ -158,3 +161,39 @@ def test_files_are_only_for_commands() -> None:
         InvalidInput, match=r"topology.file: names a file, which only commands read"
     ):
         parse_machine(description)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "what", "named"),
+    [
+        (IB, "fabric.txt", "output of ibnetdiscover", "{topology: {file: fabric.txt}}"),
+        (SLURM, "topology.conf", "Slurm's topology.conf", "{topology: {file: topology.conf}}"),
+        (HWLOC, "host.xml", "hwloc's XML", "{cores_per_host: {file: host.xml}}"),
+        ("<graphml/>", "a.graphml", "GraphML", "{topology: {file: a.graphml}}"),
+        ("<platform/>", "p.xml", "SimGrid platform", "{topology: {file: p.xml}}"),
+    ],
+)
+def test_a_network_where_a_description_belongs_is_told_how_it_is_named(
+    text: str, name: str, what: str, named: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidInput) as of_job:
+        read_job(tmp_path / name)
+    with pytest.raises(InvalidInput) as of_machine:
+        read_description(text.encode(), name, of="machine")
+
+    assert f"{tmp_path / name}: this is {what}" in str(of_job.value)
+    assert str(of_job.value).endswith(f"a job names it: machine: {named}")
+    assert str(of_machine.value).startswith(f"this is {what}")
+    assert f"a machine names it: {named} and its other fields" in str(of_machine.value)
+
+
+@pytest.mark.parametrize("text", ["a:\n\tb", "<html/>", "0 1", "{topology: [}"])
+def test_other_text_is_refused_as_yaml_is_or_read(text: str) -> None:
+    def outcome(read: Callable[[str], Any]) -> Any:
+        try:
+            return read(text)
+        except InvalidInput as error:
+            return str(error)
+
+    assert outcome(lambda text: read_description(text, "f", of="job")) == outcome(read_document)

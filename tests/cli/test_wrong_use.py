@@ -125,6 +125,25 @@ def test_a_file_that_is_no_trace(hamtune: Hamtune, job: dict[str, Any], content:
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "argument", "instead"),
+    [
+        (["rules"], "MACHINE", ", or --job with a job that has run"),
+        (["testbed", "up"], "MACHINE", ""),
+        (["evaluate", "--application", "is.S.4", "--configuration", "{}", "--machine"],
+         "--machine", ""),
+    ],
+)  # fmt: skip
+def test_a_job_file_in_place_of_a_machine(
+    hamtune: Hamtune, job: dict[str, Any], command: list[str], argument: str, instead: str
+) -> None:
+    path = hamtune.job_file(job)
+
+    assert hamtune.refused(*command, path) == (
+        f"hamtune: {argument}: {path} is a job file; give what it has under 'machine'{instead}"
+    )
+
+
 def test_submit_without_a_service_tells_what_to_do(hamtune: Hamtune, job: dict[str, Any]) -> None:
     line = hamtune.refused("submit", hamtune.job_file(job), status=1)
 

@@ -12,7 +12,13 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric
 from searchspace.formats.host_list import expand
 from searchspace.formats.ib_discover import read_ib_rates
-from searchspace.formats.network_files import FORMATS, format_of, read_network, write_network
+from searchspace.formats.network_files import (
+    FORMATS,
+    format_of,
+    read_network,
+    recognised,
+    write_network,
+)
 from searchspace.formats.simgrid_xml import platform_xml
 from searchspace.graph import Graph
 from searchspace.machine import parse_machine
@@ -302,6 +308,9 @@ def test_formats_are_told_by_what_is_in_a_file() -> None:
     }  # fmt: skip
     assert {format_of("anything", text) for text in texts.values()} == set(texts)
     assert format_of("x.graph", "2 1\n2\n1\n") == "metis"
+    certain = {found.name for text in texts.values() if (found := recognised(text)) is not None}
+    assert certain == set(texts) - {"json", "edges"}
+    assert recognised("<html/>") is None
 
 
 def test_xml_in_an_unknown_encoding_is_refused() -> None:
