@@ -357,7 +357,17 @@ class AsyncJob(AsyncScripts):
             return frame(await self.table("csv"), "csv")
 
     async def plot(self, axes: Any = None) -> Any:
-        """Draw its convergence with matplotlib: trials, best so far, baselines; the axes."""
+        """Draw its convergence with matplotlib: trials, best so far, baselines.
+
+        Args:
+            axes: To draw into; None for new ones.
+
+        Returns:
+            The axes; `.figure.savefig("job.png")` saves what is drawn.
+
+        Raises:
+            HamtuneClientError: matplotlib is not installed, or `axes` are none.
+        """
         from hamtune_client.figures import plot, rows
 
         return plot(rows(await self.table("csv")), self.name, axes)

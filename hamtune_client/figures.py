@@ -10,11 +10,17 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from hamtune_client.calls import HamtuneClientError
+from hamtune_client.wording import duration
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["form_of_table", "frame", "plot", "rows"]
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_COLOURS = ("C1", "C2", "C4", "C5", "C6", "C7", "C8", "C9")
+_DASHES = ("--", ":", "-.")
+"""Of the baselines: each has a colour, and dashes that change where the colours begin again."""
 
 
 def form_of_table() -> str:
@@ -52,51 +58,66 @@ def plot(trials: Sequence[Mapping[str, str]], name: str, axes: Any) -> Any:
     Args:
         trials: From `rows`.
         name: Of the job.
-        axes: Of matplotlib; None for new ones.
+        axes: Of matplotlib; None for new ones, with the legend beside them.
 
     Returns:
         The axes.
 
     Raises:
-        HamtuneClientError: matplotlib is not installed.
+        HamtuneClientError: matplotlib is not installed, or `axes` are none.
     """
     try:
         from matplotlib import pyplot
+        from matplotlib.axes import Axes
     except ImportError:
         raise HamtuneClientError(
             "matplotlib is needed for figures: pip install matplotlib"
         ) from None
+    if axes is not None and not isinstance(axes, Axes):
+        raise HamtuneClientError(
+            f"plot draws into axes of matplotlib, not into {axes!r}; what it returns can be saved: "
+            "job.plot().figure.savefig('job.png')"
+        )
+    place: dict[str, Any] = {}
     if axes is None:
-        _, axes = pyplot.subplots(figsize=(8, 4.5))
+        _, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
+        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
     # Comparisons are told by another network model, which is another yardstick.
     own = [one for one in trials if one["kind"] != "comparison"]
     done = [one for one in own if one["state"] == "completed"]
-    cut_at, cut = _points([one for one in own if one["state"] == "censored"])
-    found_at, found = _points([one for one in done if one["kind"] != "baseline"])
+    cut = [one for one in own if one["state"] == "censored"]
+    scale, unit = _unit_of([float(one["value"]) for one in [*done, *cut]])
+    axes.scatter(*_points(cut, scale), s=12, marker="^", color="0.7", label="censored")
+    found_at, found = _points([one for one in done if one["kind"] != "baseline"], scale)
+    axes.scatter(found_at, found, s=14, color="C0", label="completed")
     best = list(accumulate(found, min))
-    axes.scatter(cut_at, cut, s=12, marker="^", color="0.7", label="censored")
-    axes.scatter(found_at, found, s=14, label="completed")
     axes.step(found_at, best, where="post", color="C3", label="best so far")
-    for one in done:
-        if one["kind"] == "baseline":
-            _baseline(axes, one["label"], float(one["value"]))
-    axes.set(title=name, xlabel="trial", ylabel="simulated time [s]")
-    axes.legend()
+    _baselines(axes, [one for one in done if one["kind"] == "baseline"], scale)
+    axes.set(title=name, xlabel="trial", ylabel=f"simulated time [{unit}]")
+    axes.legend(fontsize="small", **place)
     return axes
 
 
-def _points(trials: Sequence[Mapping[str, str]]) -> tuple[list[int], list[float]]:
-    """Numbers of trials, and their simulated seconds."""
-    return [int(one["number"]) for one in trials], [float(one["value"]) for one in trials]
+def _unit_of(values: Sequence[float]) -> tuple[float, str]:
+    """The unit that shows these seconds with digits before the point: (its seconds, name)."""
+    largest = max(values, default=1.0)
+    return next((one for one in _UNITS if largest >= one[0]), _UNITS[-1])
 
 
-def _baseline(axes: Any, label: str, value: float) -> None:
-    axes.axhline(value, color="0.5", linewidth=0.8, linestyle="--")
-    axes.annotate(
-        label,
-        (1.0, value),
-        xycoords=("axes fraction", "data"),
-        ha="right",
-        va="bottom",
-        fontsize="small",
-    )
+def _points(trials: Sequence[Mapping[str, str]], scale: float) -> tuple[list[int], list[float]]:
+    """Numbers of trials, and their simulated time in units of so many seconds."""
+    return [int(one["number"]) for one in trials], [float(one["value"]) / scale for one in trials]
+
+
+def _baselines(axes: Any, baselines: Sequence[Mapping[str, str]], scale: float) -> None:
+    """A line across for each, fastest first; the legend names them, for they may lie close."""
+    ordered = sorted(baselines, key=lambda one: float(one["value"]))
+    for number, one in enumerate(ordered):
+        lap, place = divmod(number, len(_COLOURS))
+        axes.axhline(
+            float(one["value"]) / scale,
+            color=_COLOURS[place],
+            linewidth=0.9,
+            linestyle=_DASHES[lap % len(_DASHES)],
+            label=f"{one['label']}: {duration(float(one['value']))}",
+        )

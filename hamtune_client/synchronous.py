@@ -349,7 +349,17 @@ class Job(Scripts):
             return frame(self.table("csv"), "csv")
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw its convergence with matplotlib: trials, best so far, baselines; the axes."""
+        """Draw its convergence with matplotlib: trials, best so far, baselines.
+
+        Args:
+            axes: To draw into; None for new ones.
+
+        Returns:
+            The axes; `.figure.savefig("job.png")` saves what is drawn.
+
+        Raises:
+            HamtuneClientError: matplotlib is not installed, or `axes` are none.
+        """
         from hamtune_client.figures import plot, rows
 
         return plot(rows(self.table("csv")), self.name, axes)
