@@ -28,7 +28,8 @@ _HEAD = """\
 Every field that a job file may have, with what it takes and what it means if it is left out.
 `python -m deploy.job_fields` writes this page from the schema that checks job files
 (`hamtune schema job`). [Job files](job-files.md) explains how to write one. A quantity may be
-a number in SI base units or a text with a unit: `10min`, `40Gbps`, `4GiB`.
+a number in SI base units (seconds, bytes, bytes/s, flop/s) or a text with a unit: `10min`, `4GiB`,
+`40Gbps` (bits), `5GBps` (bytes), `100Gf`.
 """
 SAMPLE = """
 name: cg-64

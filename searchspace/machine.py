@@ -271,23 +271,24 @@ class Machine(Description):
     cores_per_host: int = Field(default=1, ge=1, le=MAX_CORES)
     """How many ranks one host can run."""
     link_bandwidth: Bandwidth
-    """Bytes/s of a cable, each way."""
+    """Bandwidth of a cable, each way, such as `40Gbps` (bits) or `5GBps` (bytes); a number is
+    bytes/s."""
     host_link_bandwidth: Bandwidth | None = None
-    """Bytes/s of the cable from a host to its switch, in networks whose switches are not hosts;
+    """Bandwidth of the cable from a host to its switch, in networks whose switches are not hosts;
     null for that of the other cables."""
     link_latency: Latency = 0.0
     """Seconds of a cable."""
     switch_latency: Latency = 0.0
     """Seconds of a switch; every hop enters one."""
     switch_bandwidth: Bandwidth | None = None
-    """Bytes/s that a switch forwards in all; null for no limit."""
+    """Bandwidth that a switch forwards in all; null for no limit."""
     interface_bandwidth: Bandwidth | None = None
-    """Bytes/s, each way, that the ranks of a host share to and from the network; null for no
+    """Bandwidth, each way, that the ranks of a host share to and from the network; null for no
     limit but the cables'."""
     memory_bandwidth: Bandwidth | None = None
-    """Bytes/s that all messages between ranks of one host share; null for no limit."""
+    """Bandwidth that all messages between ranks of one host share; null for no limit."""
     loopback_bandwidth: Bandwidth = 10e9
-    """Bytes/s of one message between ranks of one host."""
+    """Bandwidth of one message between ranks of one host."""
     loopback_latency: Latency = 0.0
     """Seconds between ranks of one host."""
     model: Annotated[

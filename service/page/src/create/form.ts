@@ -3,6 +3,7 @@ import type { Catalogue, Json } from "../lib/types.ts";
 import { ALL_FINISH, applying, nothing, type Purpose } from "./applies.ts";
 import { emptied, given, isDocument, merged, missing, numeric, taken, type Document } from "./document.ts";
 import { partsOf, takeParts, takeTerms, termsOf, type PriceFields } from "./price.ts";
+import { withUnits } from "./quantities.ts";
 
 export interface Form extends PriceFields {
   purpose: Purpose;
@@ -150,7 +151,7 @@ function named(id: string): Document {
   return id ? { id } : {};
 }
 
-/** The job file of a stored job, without what goes without saying in a new one. */
+/** The job file of a stored job, without what goes without saying in a new one, and with units. */
 export function fileOf(spec: Document): Document {
   const drop = (value: Json): Json => {
     if (!isDocument(value)) return value;
@@ -161,7 +162,7 @@ export function fileOf(spec: Document): Document {
   const { machine } = kept;
   // New jobs that say nothing get another network model than older ones had.
   if (isDocument(machine) && !("id" in machine)) kept["machine"] = { network: "fluid", ...machine };
-  return kept;
+  return withUnits(kept);
 }
 
 function isNames(value: Json | undefined): value is string[] {
