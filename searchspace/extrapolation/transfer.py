@@ -13,8 +13,8 @@ from searchspace.extrapolation.captures import Capture, Ints, Membership, split,
 from searchspace.extrapolation.classes import Pattern, aligned
 from searchspace.extrapolation.errors import NoPattern
 from searchspace.extrapolation.grids import dims_create
+from searchspace.extrapolation.growth_laws import Sizes, fit, fit_trips
 from searchspace.extrapolation.loops import Growing, Step
-from searchspace.extrapolation.numbers import Sizes, fit, fit_trips
 from searchspace.extrapolation.relations import (
     Place,
     Relation,
