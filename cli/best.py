@@ -6,8 +6,8 @@ import click
 
 from cli.client import connect
 from cli.job_names import job_argument
+from cli.job_words import by_both_models, decided, describe, gained, timed
 from cli.options import example, json_option, print_json, server_option
-from cli.terminal import by_both_models, decided, describe, gained, timed
 from searchspace.units import format_duration
 from service.settings import Settings
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from cli.job_words import capture_line
 from cli.options import say
 from cli.output_files import write_below
-from cli.terminal import capture_line
 from workers.capture_files import LeftFiles
 from workers.capture_progress import runs_so_far
 from workers.capture_sandbox import Sandbox

@@ -16,7 +16,7 @@ from matplotlib.markers import TICKUP
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from cli.curves import Curve, unit_for
-from cli.terminal import compared
+from cli.job_words import compared
 
 __all__ = ["COLOURS", "QUIET", "TEXT", "convergence_figure", "proximity_figure", "render"]
 

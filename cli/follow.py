@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from cli.client import Client, ConnectionBroken
+from cli.job_words import headway, search_trials, status_line
 from cli.options import say
-from cli.terminal import headway, search_trials, status_line
 from searchspace.units import format_duration
 from storage.records import FINAL_JOB_STATES
 

@@ -15,6 +15,7 @@ from cli.follow import follow, say_failure
 from cli.idle import say_idle
 from cli.job_logs import logs
 from cli.job_names import job_argument
+from cli.job_words import describe, expectation, outlook_text, search_trials, status_line
 from cli.jobfile import JOB_FILE, create_job, job_of_source, read_job
 from cli.notify import subscribe_to
 from cli.options import (
@@ -26,7 +27,6 @@ from cli.options import (
     source_options,
     target_option,
 )
-from cli.terminal import describe, expectation, outlook_text, search_trials, status_line
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings

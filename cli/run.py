@@ -16,10 +16,11 @@ from cli.client import Client, connect, in_process, live_server
 from cli.curves import POINTS, Curve
 from cli.follow import follow
 from cli.job_names import JobName
+from cli.job_words import by_both_models, decided, describe, gained, timed
 from cli.jobfile import JOB_FILE, create_job, read_job
 from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say, target_option
-from cli.terminal import by_both_models, curve_text, decided, describe, gained, timed
+from cli.text_charts import curve_text
 from searchspace.errors import HamtuneError
 from service.settings import Settings
 

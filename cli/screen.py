@@ -14,7 +14,8 @@ from rich.text import Text
 
 from cli.client import Client
 from cli.curves import POINTS, Curve
-from cli.terminal import curve_text, describe, headway, status_line
+from cli.job_words import describe, headway, status_line
+from cli.text_charts import curve_text
 from searchspace.units import format_duration
 
 __all__ = ["Screen", "trial_table"]

@@ -14,9 +14,9 @@ from click.shell_completion import CompletionItem
 from cli.client import Client, NotThere, connect
 from cli.input_path import InputPath
 from cli.job_names import JobName, job_argument
+from cli.job_words import search_trials
 from cli.maintenance import restore_backup
 from cli.options import example, json_option, print_json, say, server_option
-from cli.terminal import search_trials
 from searchspace.errors import HamtuneError
 from service.settings import Settings
 

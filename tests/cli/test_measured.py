@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cli.terminal import decided, measuring_line
+from cli.job_words import decided, measuring_line
 
 
 @pytest.mark.parametrize(
