@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Protocol
 
 from storage.errors import Conflict
 from storage.identifiers import attempt_id
 from storage.messages import EVALUATE
-from storage.metrics import METRICS
-from storage.records import Attempt, Outcome, OutlookPoint, Proposal, Trial
+from storage.records import Attempt, OutlookPoint, Proposal, Trial
 from storage.storage import Storage
 from tuner.lease import Lease
+from tuner.lost_attempts import LostAttempts
 
 __all__ = ["Backlog", "Dispatch", "Evaluations", "Evaluator", "Silence"]
 
@@ -115,8 +113,9 @@ class Evaluations:
         self._dispatch = dispatch
         self._lease = lease
         self._silence = silence
-        # By trial, under this lease; of a worker that had several, each has its share.
-        self._losses: dict[str, Fraction] = defaultdict(Fraction)
+        self._lost = LostAttempts(
+            storage, lease, running_seconds=silence.running_seconds, most=silence.losses
+        )
         self._unsent: dict[str, Trial] = {}  # whose message the broker did not take
         self._waiting: dict[str, _Waiting] = {}  # by attempt, of those that no worker has taken
         self._concurrency = concurrency
@@ -138,7 +137,7 @@ class Evaluations:
         if orphaned:
             self._storage.attempts.expire(self._lease.job.id, self._lease.token, None)
         else:
-            self._expire()
+            self._lost.expire()
         self._see_workers()
 
     def add(self, proposals: Sequence[Proposal], outlooks: Sequence[OutlookPoint] = ()) -> None:
@@ -233,10 +232,7 @@ class Evaluations:
         unsent, self._unsent = self._unsent, {}
         for trial in unsent.values():
             self.begin(trial)
-        lost = [attempt for attempt in self._expire() if attempt.heartbeat_at is not None]
-        together = Counter(attempt.worker for attempt in lost)
-        for attempt in lost:
-            self._losses[attempt.trial_id] += Fraction(1, together[attempt.worker])
+        self._lost.blame(self._lost.expire())
         self._see_workers()
         self._see_to_waiting()
         attempts = self._storage.attempts.unfinished(self._lease.job.id)
@@ -245,10 +241,10 @@ class Evaluations:
         for trial in self._storage.trials.unfinished(self._lease.job.id):
             if trial.id in attended:
                 continue
-            if self._losses[trial.id] < self._silence.losses:
+            if self._lost.may_try_again(trial):
                 self.begin(trial)
             else:
-                self._fail(trial)
+                self._lost.fail(trial)
 
     def _resend(self, attempts: list[Attempt]) -> None:
         """Send messages again that may be lost; a worker that has two drops the second one."""
@@ -263,17 +259,3 @@ class Evaluations:
                 log.debug("attempt %s is sent again", attempt.id)
                 self._try(attempt.id)
             self._waiting[attempt.id] = waiting
-
-    def _expire(self) -> list[Attempt]:
-        lost = self._storage.attempts.expire(
-            self._lease.job.id, self._lease.token, self._silence.running_seconds
-        )
-        for attempt in lost:
-            METRICS.count("hamtune_attempts_lost")
-            log.warning("nothing was heard of attempt %s (worker %s)", attempt.id, attempt.worker)
-        return lost
-
-    def _fail(self, trial: Trial) -> None:
-        message = f"{self._silence.losses} workers in a row were lost while they evaluated it"
-        outcome = Outcome(status="failed", reason={"kind": "lost", "message": message})
-        self._storage.trials.settle(trial.id, self._lease.token, outcome)
