@@ -249,8 +249,9 @@ def gained(best: Mapping[str, Any]) -> str:
     words = compared(best["value"], best["baselines"])
     if not best["within_error"]:
         return words
+    joined = ", to" if words.startswith("as fast as") else " is"
     return (
-        f"no gain and no loss: {words} is within the error of the model "
+        f"no gain and no loss: {words}{joined} within the error of the model "
         f"({100 * best['error']:.2g}%, {_KNOWN_FROM[best['error_from']]})"
     )
 

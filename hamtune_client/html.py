@@ -142,11 +142,12 @@ def _gain(found: Best) -> str:
     if found.baseline is None or found.speedup is None:
         return "there is no baseline to compare it with"
     beside = f"the best baseline, {duration(found.baseline)}"
+    same = f"{found.speedup:.3g}" == "1"
     if found.within_error:
-        return (
-            f"no gain and no loss: {found.speedup:.3g} × beside {beside}, is within the error of "
-            f"the model ({found.error:.1%})"
-        )
+        words = f"as fast as {beside}, to" if same else f"{found.speedup:.3g} × beside {beside}, is"
+        return f"no gain and no loss: {words} within the error of the model ({found.error:.1%})"
+    if same:
+        return f"as fast as {beside}"
     if found.speedup < 1:
         return f"{1 / found.speedup:.3g} × slower than {beside}"
     return f"{found.speedup:.3g} × faster than {beside}"

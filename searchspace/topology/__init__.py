@@ -158,7 +158,11 @@ def obstacle(name: str, nodes: int, *, degree: int | None, **options: Any) -> st
     if reason is None:
         return None
     near = _nearest(_family(name), spec)
-    return f"{reason} ({near} can be had)" if near else reason
+    if not near:
+        return reason
+    hosts = _family(name).indirect or spec.whole(HOSTS_PER_SWITCH.name)
+    what = "host" if hosts else "node"
+    return f"{reason} ({near} {what if near == '1' else what + 's'} can be had)"
 
 
 def _obstacle(family: Family, spec: NetworkSpec) -> str | None:

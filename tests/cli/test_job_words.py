@@ -97,6 +97,10 @@ def test_a_gain_within_the_error_of_the_model_is_none() -> None:
         "no gain and no loss: 1.02 x faster than the best baseline (torus-3d, 100 ms) is within "
         "the error of the model (5%, of the fluid model)"
     )
+    assert gained({**best, "value": 0.1, "within_error": True}) == (
+        "no gain and no loss: as fast as the best baseline (torus-3d, 100 ms), to within the error "
+        "of the model (0.5%, of the fluid model)"
+    )
     assert gained({**best, "value": 0.05, "within_error": False}) == (
         "2 x faster than the best baseline (torus-3d, 100 ms)"
     )

@@ -67,7 +67,7 @@ def test_parameters_of_families_count_where_their_family_is_chosen() -> None:
     ]
     assert [rule.description for rule in built.space.constraints] == [
         "circulant (jumps = 2,4): the jumps and the 16 nodes have the divisor 2 in common: "
-        "not connected (15 or 17 can be had)"
+        "not connected (15 or 17 nodes can be had)"
     ]
     assert dict(built.baselines)["mesh-2d"].get("mesh-2d.dims") is None
 
@@ -89,7 +89,10 @@ def test_the_first_network_is_one_that_can_be_had() -> None:
             {"family": "circulant", "jumps": ["2,4", "4,6"]},
             r"search.topology: circulant \(jumps = 2,4\): .* not connected",
         ),
-        ({"family": "chvatal"}, r"search.topology: chvatal: .* 12 nodes, not 16 \(12 can be had\)"),
+        (
+            {"family": "chvatal"},
+            r"search.topology: chvatal: .* 12 nodes, not 16 \(12 nodes can be had\)",
+        ),
     ],
 )
 def test_wrong_parameters_of_families(choice: dict[str, Any], message: str) -> None:

@@ -75,7 +75,7 @@ def test_random_networks_are_regular(nodes: int, degree: int, seed: int) -> None
 @pytest.mark.parametrize(
     ("nodes", "degree", "message"),
     [
-        (15, 3, r"nodes x degree must be even, not 15 x 3 \(14 or 16 can be had\)"),
+        (15, 3, r"nodes x degree must be even, not 15 x 3 \(14 or 16 nodes can be had\)"),
         (4, 4, r"degree \(4\) must be less than the number of nodes \(4\)"),
         (4, 1, "no connected network of 4 nodes has degree 1"),
         (4, None, "needs the machine's degree"),
@@ -142,7 +142,7 @@ def test_meshes_and_tori_are_those_of_networkx(
 def test_extents_can_be_given() -> None:
     assert generate("mesh-2d", 12, dims="6,2") != generate("mesh-2d", 12)
     assert obstacle("mesh-2d", 12, degree=None, dims="4x4") == (
-        "4x4 nodes are 16, not 12 (16 can be had)"
+        "4x4 nodes are 16, not 12 (16 nodes can be had)"
     )
     assert "needs 3 extents" in str(obstacle("torus-3d", 64, degree=None, dims="8x8"))
 
@@ -292,7 +292,7 @@ def test_hosts_on_the_switches_of_a_direct_network() -> None:
     assert all(len(near) == 1 for near in network.neighbors[:36])
     assert network.neighbors[5] == (37,)
     assert obstacle("torus-2d", 35, degree=None, hosts_per_switch=4) == (
-        "35 hosts are not a multiple of 4, the hosts of a switch (32 or 36 can be had)"
+        "35 hosts are not a multiple of 4, the hosts of a switch (32 or 36 hosts can be had)"
     )
 
 
@@ -313,13 +313,13 @@ def test_circulants_have_the_degree_asked_for(degree: int) -> None:
     ("family", "nodes", "options", "message"),
     [
         ("ring", 10**9, {}, "1000000000 nodes are too many; at most 1048576 can be generated"),
-        ("hypercube", 100, {}, r"power of two nodes, not 100 \(64 or 128 can be had\)"),
-        ("slim-fly", 100, {}, r"for a prime power q from 3 to 181 \(98 or 128 can be had\)"),
-        ("dragonfly", 64, {}, r"degree 4 = a - 1 \+ h, .*\(21 can be had\)"),
-        ("fat-tree", 64, {"levels": 3}, r"\(54 or 128 can be had\)"),
+        ("hypercube", 100, {}, r"power of two nodes, not 100 \(64 or 128 nodes can be had\)"),
+        ("slim-fly", 100, {}, r"for a prime power q from 3 to 181 \(98 or 128 nodes can be had\)"),
+        ("dragonfly", 64, {}, r"degree 4 = a - 1 \+ h, .*\(21 nodes can be had\)"),
+        ("fat-tree", 64, {"levels": 3}, r"\(54 or 128 hosts can be had\)"),
         ("circulant", 12, {"jumps": "2,4"}, "divisor 2 in common: not connected"),
         ("circulant", 12, {"jumps": "1,7"}, "at most 6, half the nodes"),
-        ("kautz", 13, {}, r"13 is not 3 times a power of 2 \(12 or 24 can be had\)"),
+        ("kautz", 13, {}, r"13 is not 3 times a power of 2 \(12 or 24 nodes can be had\)"),
         ("xgft", 12, {"children": "4,3"}, "needs children and parents"),
         ("xgft", 12, {"children": "4,3", "parents": "1"}, "2 levels of children but 1 of parents"),
     ],
