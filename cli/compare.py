@@ -122,7 +122,8 @@ def _table(answer: dict[str, Any], specs: Sequence[dict[str, Any]]) -> Table:
     table.add_row("state", *(job["state"] for job in jobs))
     table.add_row("trials", *(str(job["trials"]) for job in jobs))
     table.add_row("best", *(_best(job) for job in jobs))
-    table.add_row("times the fastest", *(_ratio(job["ratio"]) for job in jobs))
+    if any(job["ratio"] is not None for job in jobs):
+        table.add_row("times the fastest", *(_ratio(job["ratio"]) for job in jobs))
     table.add_row("gain over best baseline", *(_ratio(job["speedup"]) for job in jobs))
     for path, values in answer["configuration"].items():
         table.add_row(f"  {path}", *map(shown, values))

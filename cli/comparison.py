@@ -50,15 +50,18 @@ def compare_jobs(jobs: Sequence[Compared]) -> dict[str, Any]:
 
     Returns:
         `jobs` with the results of each, in the order given; `job_file` and `configuration` with the
-        values of each job by dotted path where they differ; `notes` on what cannot be compared.
+        values of each job by dotted path where they differ; `notes` on what cannot be compared,
+        with which no job has a `ratio`.
     """
     values = [one.value for one in jobs if one.value is not None]
-    least = min(values, default=None)
+    notes = _notes(jobs)
+    # Of what cannot be compared there is no fastest.
+    least = None if notes else min(values, default=None)
     return {
         "jobs": [_results(one, least) for one in jobs],
         "job_file": apart([one.spec for one in jobs]),
         "configuration": apart([(one.best or {}).get("configuration", {}) for one in jobs]),
-        "notes": _notes(jobs),
+        "notes": notes,
     }
 
 

@@ -63,6 +63,19 @@ class _Question(click.Option):
         return default if ranks is None else str(max(int(str(default)), ranks))
 
 
+def _application_at_once(_: click.Context, __: click.Parameter, answer: str) -> str:
+    """The answer, refused before the next question where it is nothing that runs."""
+    _application(answer, Path(), {})
+    return answer
+
+
+def _cluster_at_once(_: click.Context, __: click.Parameter, answer: str) -> str:
+    """The answer, refused before the next question where it is neither hosts nor a file."""
+    if not answer.isdigit() and not Path(answer).is_file():
+        raise InvalidInput(f"{answer} is neither a number of hosts nor a file")
+    return answer
+
+
 @click.command(
     epilog=example(
         "hamtune init                                   asks",
@@ -78,6 +91,7 @@ class _Question(click.Option):
     cls=_Question,
     prompt="What runs: a built-in program (NAME.CLASS.RANKS), a trace (.ht), or a source directory",
     default="is.S.32",
+    callback=_application_at_once,
     show_default=True,
     help="A built-in program as NAME.CLASS.RANKS, a trace file, or a directory of sources.",
 )
@@ -93,6 +107,7 @@ class _Question(click.Option):
     cls=_Question,
     prompt="On which hosts: their number, or a file with the network there is",
     default="32",
+    callback=_cluster_at_once,
     show_default="32, or as many as the ranks",
     help="How many hosts a network is to be designed for; or a file with the network there is, "
     "such as the output of ibnetdiscover.",
@@ -278,8 +293,6 @@ def _designed(hosts: int, degree: int) -> str:
 
 def _existing(path: str, folder: Path) -> str:
     """The machine around a network in a file, with what the file tells of its cables."""
-    if not Path(path).is_file():
-        raise InvalidInput(f"{path} is neither a number of hosts nor a file")
     from cli.files import read_fabric, read_text
     from searchspace.formats.network_files import format_of
 
@@ -345,7 +358,7 @@ seed: 1
 _SOURCE = """\
 application:
   source: {path}
-  build: {build} # runs in that directory; CC is a wrapper for MPI
+  build: {build} # runs in that directory; mpicc is the C compiler for MPI, $CC is not set
   run: {run} # the program that is built, and its arguments
   ranks: {ranks}"""
 _MACHINE = """\

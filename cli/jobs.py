@@ -27,6 +27,7 @@ from cli.options import (
     source_options,
     target_option,
 )
+from cli.trial_words import kind_text
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -237,7 +238,7 @@ def _failed(progress: dict[str, Any]) -> str:
     """How many trials failed, and for which kind of reason most did, for a column."""
     failures = progress.get("failures") or []
     count = sum(one["trials"] for one in failures)
-    return f"{count}: {failures[0]['kind']}" if failures else ""
+    return f"{count}: {kind_text(failures[0]['kind'])}" if failures else ""
 
 
 def _space_lines(space: dict[str, Any] | None) -> list[str]:

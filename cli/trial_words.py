@@ -9,7 +9,7 @@ from typing import Any
 from cli.differences import flat
 from searchspace.units import format_duration, format_size
 
-__all__ = ["limit_of", "trial_lines", "why_failed"]
+__all__ = ["kind_text", "limit_of", "trial_lines", "why_failed"]
 
 _WIDTH = 14
 _LIMITS = {
@@ -17,6 +17,12 @@ _LIMITS = {
     "memory": ("limits.memory", "memory"),
 }
 """Which field of a job file stops an evaluation, by the kind of the reason it gives."""
+_REASONS = {
+    "wall": "wall-clock limit",
+    "memory": "memory limit",
+    "messages": "too many messages",
+}
+"""What a kind of reason is called where its own word does not say it."""
 _KINDS = {
     "search": "the search",
     "refinement": "the refinement of the best",
@@ -74,6 +80,16 @@ def limit_of(
     if limit is None:
         return field
     return f"{field} ({format_size(limit) if name == 'memory' else format_duration(limit)})"
+
+
+def kind_text(kind: str) -> str:
+    """A kind of reason for which trials fail, in a word or two.
+
+    Example:
+        >>> kind_text("wall"), kind_text("deadlock")
+        ('wall-clock limit', 'deadlock')
+    """
+    return _REASONS.get(kind, kind)
 
 
 def _row(title: str, text: str | None) -> list[str]:

@@ -45,7 +45,12 @@ _MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def explain_build_failure(log: str) -> str | None:
-    """The reason why a program was not built, where it is that SMPI lacks something."""
+    """The reason why a program was not built, where it is one that has a way out."""
+    if re.search(r"\bmpi\.h(: No such file|' file not found)", log):
+        return (
+            "mpi.h is not found: the compiler is not mpicc (C++: mpicxx), which finds it; a "
+            "Makefile that takes $(CC) is told so by 'make CC=mpicc'"
+        )
     if "mpi_f08.mod" in log:
         return f"the Fortran module mpi_f08 is not supported under SMPI; {WAY_OUT}"
     if "recompile with -fPIC" in log:

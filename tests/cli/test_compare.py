@@ -70,6 +70,7 @@ def test_the_table_has_a_column_for_each_job(
 
     lines = said.splitlines()
     assert lines[0].split() == ["tiny", "other"]
+    assert any(line.startswith("times the fastest") for line in lines)
     assert ["seed", "7", "8"] in [line.split() for line in lines]
     (spent,) = (line.split() for line in lines if line.startswith("CPU time"))
     assert {spent[3], spent[5]} <= {"ms", "s"}
@@ -118,6 +119,10 @@ def test_other_programs_are_said_to_be_others(
         "they do not tune the same application: their times are those of two programs"
     ]
     assert answer["jobs"][2]["value"] is None
+    assert [job["ratio"] for job in answer["jobs"]] == [None] * 3
+    said = ran("compare", "tiny", "is").stdout
+    assert "times the fastest" not in said
+    assert answer["notes"][0] in said
     refused = ran.refused("compare", "tiny", limited, "--picture", "no.png", status=1)
     assert "no completed trial" in refused
 

@@ -148,6 +148,7 @@ def test_a_directory_of_sources_gets_a_recipe_to_fill_in(hamtune: Hamtune) -> No
     job = yaml.safe_load(done.stdout)
     assert job["name"] == "solver"
     assert job["application"]["build"] == "make"
+    assert "mpicc is the C compiler for MPI" in done.stdout
 
 
 def test_a_program_of_ones_own_is_told_of_in_options(hamtune: Hamtune) -> None:
@@ -237,6 +238,31 @@ def test_a_file_that_is_no_trace_is_told_once_all_is_answered(hamtune: Hamtune) 
 
     assert "--trials gives another" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("told", "unasked", "said"),
+    [
+        ("iss.S.32\n", "On which hosts", "neither a file, nor a directory"),
+        ("is.S.32\n3.5\n", "Links per host", "neither a number of hosts nor a file"),
+    ],
+)
+def test_an_answer_that_cannot_be_is_refused_before_the_next_question(
+    hamtune: Hamtune, told: str, unasked: str, said: str
+) -> None:
+    done = ask(hamtune, told=told)
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert unasked not in done.stderr
+    assert not done.stdout
+
+
+def test_options_that_cannot_be_are_refused_without_a_question(hamtune: Hamtune) -> None:
+    for option in (("--application", "nothing"), ("--cluster", "no-such-file")):
+        done = ask(hamtune, *option, told="")
+        assert done.returncode == 2
+        assert "How many trials" not in done.stderr
 
 
 def test_a_file_that_is_there_is_left_alone(hamtune: Hamtune) -> None:

@@ -353,6 +353,7 @@ def test_a_call_that_no_trace_can_hold_is_named(capture: Capture) -> None:
     [
         ("echo broken >&2; exit 3", "program", r"the build ended with status 3\n.*\n?broken"),
         ("kill -9 $$", "program", r"the build ended with (status 137|signal 9) \(Killed\)"),
+        ("cc -c program.c", "program", r"mpi\.h is not found: .*mpicc.*'make CC=mpicc'"),
         ("sleep 30", "program", "the build did not end within 2 seconds"),
         (ONE_FILE, "bin/program", "the build left no program bin/program"),
         ("cp /bin/true program", "program", "program has no recorder in it"),
