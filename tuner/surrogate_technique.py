@@ -216,7 +216,9 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         """Write down what may still be gained by the candidates without a result."""
         outlook = self._outlook
         outlook.probability = None
-        if best is None or len(self._observed) < SURE:
+        # A trial that failed has no result: it tells nothing of times.
+        results = sum(one.seconds is not None for one in self._observed.values())
+        if best is None or results < SURE:
             return
         assert self._predicted is not None, "it has just learned"
         mean, spread = self._predicted

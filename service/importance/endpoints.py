@@ -46,4 +46,5 @@ def _learnt(storage: StorageView, job_id: str) -> Importance:
         if trial.value
     ]
     censored = sum(1 for one in trials if one.kind == "search" and one.state == "censored")
-    return importance(rows, censored=censored)
+    exhausted = storage.jobs.get(job_id).ended_because == "exhausted"
+    return importance(rows, censored=censored, exhausted=exhausted)

@@ -72,7 +72,11 @@ METHOD = "permutation importance of a random forest on log time"
 
 
 def importance(
-    rows: Sequence[tuple[Mapping[str, Any], float]], *, censored: int = 0, seed: int = 0
+    rows: Sequence[tuple[Mapping[str, Any], float]],
+    *,
+    censored: int = 0,
+    seed: int = 0,
+    exhausted: bool = False,
 ) -> Importance:
     """Learn the times of configurations and tell what matters.
 
@@ -80,8 +84,9 @@ def importance(
         rows: Configurations by parameter name, and their simulated seconds (above 0).
         censored: How many more trials were stopped at a cutoff.
         seed: Decides trees and shuffling.
+        exhausted: Whether there are no more configurations to try.
     """
-    known = _Known(len(rows), censored)
+    known = _Known(len(rows), censored, exhausted)
     step = max(1, math.ceil(known.completed / MOST))
     rows = _imputed(rows[::step])
     names = [name for name, values in _domains(rows).items() if len(values) > 1]
@@ -132,6 +137,7 @@ class _Known:
 
     completed: int
     censored: int
+    exhausted: bool
 
     def weakness(self, score: float, trials: int) -> str | None:
         """Why the shares are to be taken as a hint only; None where they can be believed."""
@@ -150,10 +156,13 @@ class _Known:
         """The answer where nothing can be learnt; `names` are parameters with two values."""
         if len(rows) < FEWEST:
             plural = "" if self.completed == 1 else "s"
-            return self._nothing(
-                f"{self.completed} completed trial{plural} of the search space: at least {FEWEST} "
-                "are needed"
-            )
+            few = f"{self.completed} completed trial{plural} of the search space"
+            if self.exhausted:
+                return self._nothing(
+                    f"{few}, and there are no more to try: too few to learn from; compare them in "
+                    "the page's view 'One parameter at a time' or by 'hamtune trials'"
+                )
+            return self._nothing(f"{few}: at least {FEWEST} are needed")
         if not names:
             return self._nothing("no parameter has taken two values yet")
         if len({value for _, value in rows}) == 1:

@@ -1,11 +1,16 @@
-"""What to do about a job whose best configuration is slower than a baseline."""
+"""What to do about a job whose best is slower than a baseline, or most of whose trials failed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from storage.failures import FailureCount
+
 __all__ = ["advice"]
+
+_LIMITS = {"wall": "limits.wall_seconds", "memory": "limits.memory"}
+"""Which field ended trials that failed for a kind of reason."""
 
 
 def advice(
@@ -14,8 +19,10 @@ def advice(
     spec: Mapping[str, Any],
     *,
     exhausted: bool = False,
+    failures: Sequence[FailureCount] = (),
+    finished: int = 0,
 ) -> list[str]:
-    """What its user can do, a line each; nothing where the best beats all baselines.
+    """What its user can do, a line each; nothing where the best beats all baselines and few failed.
 
     Args:
         value: Simulated seconds of the best configuration of the search space.
@@ -24,10 +31,13 @@ def advice(
         spec: The job file in canonical form.
         exhausted: Whether everything in the search space was tried, or nothing better in it is
             likely.
+        failures: Why trials failed, the commonest reason first.
+        finished: How many trials have an outcome.
     """
+    lines = _failed(failures, finished)
     if not baselines or value <= min(baselines.values()):
-        return []
-    lines = []
+        return lines
+    starved = bool(lines)
     label = min(baselines, key=lambda name: baselines[name])
     # Nothing is chosen where the machine has a network of its own.
     topologies = spec["search"]["topology"] or ["given"]
@@ -38,9 +48,23 @@ def advice(
             "begins where the baseline is"
         )
     trials = spec["budget"].get("trials")
-    if trials is not None and not exhausted:
+    # More trials would fail in the same way.
+    if trials is not None and not exhausted and not starved:
         lines.append(
             f"the search had {trials} trials: submit the job with more (budget.trials: "
             f"{4 * int(trials)}); what was simulated once is not simulated again"
         )
     return lines
+
+
+def _failed(failures: Sequence[FailureCount], finished: int) -> list[str]:
+    """What most trials failed of, where most did, and which limit ended them."""
+    failed = sum(one.trials for one in failures)
+    if 2 * failed <= finished:
+        return []
+    first = failures[0]
+    said = f"{failed} of {finished} trials failed: {first.message or first.kind}"
+    if first.trials < failed:
+        said += f" ({first.trials} of them)"
+    limit = _LIMITS.get(first.kind)
+    return [said if limit is None else f"{said}; raise {limit} of the job file"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from searchspace.job import load_job
 from service.jobs.schemas import OutlookView, outlook_point
+from storage.records import TrialCounts
 from storage.view import StorageView
 from tuner.outlook import SURE
 
@@ -25,10 +26,16 @@ def outlook_view(storage: StorageView, job_id: str) -> OutlookView:
         unknown = without[0]
     elif job.ended_because == "exhausted":
         unknown = "every configuration of the search space was tried before there was a model"
-    elif storage.trials.counts([job_id])[job_id].finished.get("search", 0) >= SURE:
-        # Of versions that stored none, for example.
-        tried = "no trial has completed" if job.best_trial is None else None
-        unknown = tried or "no model of this search was stored"
     else:
-        unknown = f"too few trials have a result for a model: it takes {SURE}"
+        unknown = _without_points(storage.trials.counts([job_id])[job_id], job.best_trial)
     return OutlookView(last=None, unknown=unknown, points=[])
+
+
+def _without_points(counts: TrialCounts, best: int | None) -> str:
+    """Why a search with a model has told nothing so far."""
+    if best is None and counts.finished.get("search", 0) >= SURE:
+        return "no trial has completed"
+    results = counts.states.get("completed", 0) + counts.states.get("censored", 0)
+    if results >= SURE and counts.finished.get("search", 0) >= SURE:
+        return "no model of this search was stored"  # as of versions that stored none
+    return f"too few trials have a result for a model: it takes {SURE}"

@@ -75,6 +75,8 @@ def best(storage: StorageView, job_id: str) -> BestView:
             baselines,
             job.spec,
             exhausted=job.ended_because in ("exhausted", "until"),
+            failures=storage.failures.counts([job_id]).get(job_id, []),
+            finished=sum(storage.trials.counts([job_id])[job_id].finished.values()),
         ),
         initial=initial.value if initial is not None and initial.fidelity == "full" else None,
         finish_times=(trial.result or {}).get("finish_times"),

@@ -143,6 +143,11 @@ def test_importance_says_when_it_cannot_be_known(
     found = client.get(f"/api/v1/jobs/{create_job()}/importance").json()
     assert found["parameters"] == []
     assert found["note"] == "0 completed trials of the search space: at least 12 are needed"
+    all_tried = importance([({"mpi": str(n)}, 1.0 + n) for n in range(11)], exhausted=True).note
+    assert all_tried == (
+        "11 completed trials of the search space, and there are no more to try: too few to learn "
+        "from; compare them in the page's view 'One parameter at a time' or by 'hamtune trials'"
+    )
     assert importance([({"mpi": "ompi"}, 1.0 + n) for n in range(20)]).note == (
         "no parameter has taken two values yet"
     )
