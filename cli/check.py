@@ -290,7 +290,7 @@ def _space_words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
     from searchspace.affordable import OF_TERMS
 
     space = answer["space"]
-    lines = [f"search space  {space['size']:,} configurations"]
+    lines = [f"search space  at most {space['size']:,} configurations that differ"]
     open_ones = [one for one in space["parameters"] if one.get("low", 0) != one.get("high", 1)]
     lines += [f"  {_parameter(parameter)}" for parameter in open_ones]
     if spec.search.by_size is True and not answer["sizes_known"]:

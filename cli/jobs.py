@@ -27,7 +27,7 @@ from cli.options import (
     source_options,
     target_option,
 )
-from cli.trial_words import kind_text
+from cli.trial_words import kind_text, limit_of
 from searchspace.errors import HamtuneError
 from searchspace.units import format_duration
 from service.settings import Settings
@@ -217,7 +217,10 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         if counts:
             click.echo("trials: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n))
         for one in found["progress"].get("failures", []):
-            click.echo(f"  {one['trials']} failed: {one['message'] or one['kind']}")
+            limit = limit_of(found, one)
+            way_out = "" if limit is None else f"; raise {limit} of the job file"
+            said = " ".join(str(one["message"] or one["kind"]).split())
+            click.echo(f"  {one['trials']} failed: {said}{way_out}")
         if counts.get("failed"):
             which = f"hamtune trials {found['id']} --state failed --format list"
             click.echo(f"  which: '{which}'")
@@ -245,7 +248,7 @@ def _space_lines(space: dict[str, Any] | None) -> list[str]:
     """What a prepared job searches, and what was left out of it."""
     if space is None:
         return []
-    lines = [f"search space: {space['size']} configurations"]
+    lines = [f"search space: at most {space['size']} configurations that differ"]
     if "fidelity" in space:
         lines.append(_fidelity_line(space["fidelity"]))
     lines += [_source_line(source) for source in space.get("learned_from", [])]

@@ -19,6 +19,8 @@ __all__ = ["router"]
 router = APIRouter(prefix="/jobs/{job_id}/importance", tags=["jobs"])
 
 _KNOWN: Remembered[Importance] = Remembered()
+_EXHAUSTED: Remembered[Importance] = Remembered()
+"""Of jobs that have tried everything, which is known after their last trial has ended."""
 
 
 @router.get(
@@ -35,10 +37,12 @@ def get_importance(job_id: JobId, storage: StorageDependency) -> Importance:
     A random forest learns the time; a parameter counts as much as the forest errs more when its
     values are shuffled. `score` says how well the forest does on trials it has not seen.
     """
-    return _KNOWN.answer(storage, job_id, lambda: _learnt(storage, job_id))
+    exhausted = storage.jobs.get(job_id).ended_because == "exhausted"
+    known = _EXHAUSTED if exhausted else _KNOWN
+    return known.answer(storage, job_id, lambda: _learnt(storage, job_id, exhausted))
 
 
-def _learnt(storage: StorageView, job_id: str) -> Importance:
+def _learnt(storage: StorageView, job_id: str, exhausted: bool) -> Importance:
     trials = list(read_trials(storage, job_id))
     rows = [
         (dict(Configuration.from_json(trial.configuration)), trial.value)
@@ -46,5 +50,4 @@ def _learnt(storage: StorageView, job_id: str) -> Importance:
         if trial.value
     ]
     censored = sum(1 for one in trials if one.kind == "search" and one.state == "censored")
-    exhausted = storage.jobs.get(job_id).ended_because == "exhausted"
     return importance(rows, censored=censored, exhausted=exhausted)

@@ -198,3 +198,18 @@ def test_json_has_the_trials_as_they_are(mixed: Path, capsys: pytest.CaptureFixt
     assert trial["reason"] == {"kind": "cores", "message": "too few cores"}
     assert main([*wanted, "--format", "csv"]) == 2
     assert "leave --format out" in capsys.readouterr().err
+
+
+def test_a_job_says_in_words_what_failed_and_which_limit_to_raise(
+    mixed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Runtime(Settings.under(mixed), run=False) as runtime:
+        (job,) = runtime.storage.jobs.page().items
+        add(runtime.storage, job.id, job.lease_token, 6, OUTCOMES[1])
+    assert main(["show", "cg-16", "--data", str(mixed)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    (ended,) = (line for line in said if line.startswith("  2 failed: "))
+    assert ended.startswith("  2 failed: stopped after 2 s; raise limits.wall_seconds")
+    assert "  1 failed: it crashed" in said
+    assert main(["jobs", "--data", str(mixed)]) == 0
+    assert "3: wall-clock limit" in capsys.readouterr().out

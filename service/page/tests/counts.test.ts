@@ -33,7 +33,7 @@ test("a search without a limit has trials of no number", () => {
 test("a space that is smaller than the budget is said to be what limits the search", () => {
   const small = job({ kinds: { search: 8 } }, 60, 21);
   assert.deepEqual(searchTrials(small), ["8 of 21", "search trials"]);
-  assert.equal(spaceLimit(small), "the search space has 21 configurations that differ, baselines in it among them");
+  assert.equal(spaceLimit(small), "the search space has at most 21 configurations that differ, baselines in it among them");
   assert.equal(spaceLimit(job({})), null);
 });
 

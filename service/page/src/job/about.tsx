@@ -14,7 +14,7 @@ export function About({ job }: { job: Job }) {
       <Section title="Search space">
         {!space ? <p class="quiet">Not known yet: the job has not been prepared.</p> : (
           <>
-            <p>{plural(space.size, "configuration")} that {space.size === 1 ? "differs" : "differ"}.</p>
+            <p>At most {plural(space.size, "configuration")} that {space.size === 1 ? "differs" : "differ"}: some may turn out to be the same run.</p>
             <div class="scroll" tabIndex={0} role="region" aria-label="Parameters"><table>
               <thead><tr><th scope="col">Parameter</th><th scope="col">Values</th></tr></thead>
               <tbody>{space.parameters.map((parameter) => (

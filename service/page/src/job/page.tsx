@@ -108,8 +108,8 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
         <Figure name="Trials"><Trials job={job} /></Figure>
         {external !== null && <Figure name="Script">{external === "measurements" ? "measures" : "proposes"}<span class="sub">{external === "measurements" ? "what the search asks" : "what is simulated"}</span></Figure>}
         <Figure name={external === "measurements" ? "Measured" : "Simulated"}>{plural(job.progress.evaluations, "evaluation")}<span class="sub">{clock(job.progress.cpu_seconds)} CPU</span></Figure>
-        <Figure name="Elapsed">{clock(job.active_seconds)}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">done by about {hour(job.estimated_end)}</span>}</Figure>
-        {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations that differ</span></Figure>}
+        <Figure name="Elapsed">{job.active_seconds > 0 ? clock(job.active_seconds) : "–"}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">done by about {hour(job.estimated_end)}</span>}</Figure>
+        {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations that differ, at most</span></Figure>}
       </dl>
       {ratio !== null && ratio < 1 && <Advice job={job} />}
     </header>

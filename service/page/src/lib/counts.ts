@@ -25,7 +25,7 @@ export function searchTrials(job: Counted): [figure: string, what: string] {
 export function spaceLimit(job: Counted): string | null {
   const { most, bySpace } = mostOf(job);
   if (!bySpace || most === null) return null;
-  return `the search space has ${plural(most, "configuration")} that ${most === 1 ? "differs" : "differ"}, baselines in it among them`;
+  return `the search space has at most ${plural(most, "configuration")} that ${most === 1 ? "differs" : "differ"}, baselines in it among them`;
 }
 
 /** The trials that no budget of trials limits; null where there is none. */
