@@ -219,8 +219,8 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         for one in found["progress"].get("failures", []):
             limit = limit_of(found, one)
             way_out = "" if limit is None else f"; raise {limit} of the job file"
-            said = " ".join(str(one["message"] or one["kind"]).split())
-            click.echo(f"  {one['trials']} failed: {said}{way_out}")
+            reason = " ".join(str(one["message"] or one["kind"]).split())
+            click.echo(f"  {one['trials']} failed: {reason}{way_out}")
         if counts.get("failed"):
             which = f"hamtune trials {found['id']} --state failed --format list"
             click.echo(f"  which: '{which}'")

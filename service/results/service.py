@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 
 from searchspace.significance import separated, within_error
 from service.jobs.advice import advice
@@ -16,7 +17,7 @@ from service.jobs.yardsticks import (
 from service.results.schemas import BestView, ComparisonView, ConvergenceView, MeasuredBestView
 from storage.errors import Conflict
 from storage.measured_records import MeasuredConfiguration, Measuring
-from storage.records import Fidelity
+from storage.records import Fidelity, Job
 from storage.view import StorageView
 from tuner.convergence import convergence
 from tuner.downsampling import downsampled, stride
@@ -70,16 +71,22 @@ def best(storage: StorageView, job_id: str) -> BestView:
         speedup=None if baseline is None or trial.value == 0.0 else baseline / trial.value,
         baselines=baselines,
         estimates=values["low"],
-        advice=advice(
-            trial.value,
-            baselines,
-            job.spec,
-            exhausted=job.ended_because in ("exhausted", "until"),
-            failures=storage.failures.counts([job_id]).get(job_id, []),
-            finished=sum(storage.trials.counts([job_id])[job_id].finished.values()),
-        ),
+        advice=_advice(storage, job, trial.value, baselines),
         initial=initial.value if initial is not None and initial.fidelity == "full" else None,
         finish_times=(trial.result or {}).get("finish_times"),
+    )
+
+
+def _advice(
+    storage: StorageView, job: Job, value: float, baselines: Mapping[str, float]
+) -> list[str]:
+    return advice(
+        value,
+        baselines,
+        job.spec,
+        exhausted=job.ended_because in ("exhausted", "until"),
+        failures=storage.failures.counts([job.id]).get(job.id, []),
+        finished=sum(storage.trials.counts([job.id])[job.id].finished.values()),
     )
 
 
