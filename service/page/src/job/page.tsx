@@ -67,6 +67,8 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
   const best = job.progress.best;
   const baseline = convergence ? Object.entries(convergence.baselines).sort((a, b) => a[1] - b[1])[0] : undefined;
   const ratio = best?.value && baseline ? baseline[1] / best.value : null;
+  // The service says whether there is any: it is not asked where all goes well.
+  const mayNeedAdvice = (ratio !== null && ratio < 1) || job.progress.failures.length > 0;
   const act = (verb: string) => async () => {
     await post<Job>(`/jobs/${job.id}/${verb}`);
     followed.refresh();
@@ -111,7 +113,7 @@ function Header({ job, followed }: { job: Job; followed: Followed }) {
         <Figure name="Elapsed">{job.active_seconds > 0 ? clock(job.active_seconds) : "–"}<span class="sub">{job.started_at ? `since ${moment(job.started_at)}` : "not started"}</span>{job.estimated_end !== null && !ENDED.includes(job.state) && <span class="sub">done by about {hour(job.estimated_end)}</span>}</Figure>
         {job.space && <Figure name="Search space">{count(job.space.size)}<span class="sub">configurations that differ, at most</span></Figure>}
       </dl>
-      {ratio !== null && ratio < 1 && <Advice job={job} />}
+      {best && mayNeedAdvice && <Advice job={job} />}
     </header>
   );
 }
