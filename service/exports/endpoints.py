@@ -14,6 +14,7 @@ from service.auth.access import needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.exports.formats import ALL, FORMATS
+from service.exports.manifest import differences
 from service.exports.registry import ExportFile, ExportOptions, archive, export_job
 from service.exports.schemas import REQUEST_EXAMPLE, ExportRequest
 from service.openapi import answers, body
@@ -23,6 +24,9 @@ from service.problems import ProblemError
 __all__ = ["router"]
 
 router = APIRouter(prefix="/jobs/{job_id}/exports", tags=["exports"])
+
+DIFFERS = "Hamtune-Differs"
+"""The header that warns of files which do not do what was simulated."""
 
 _FORMATS = (
     "The best configuration so far, or that of a `trial`, as files: all of them in a zip archive "
@@ -38,7 +42,11 @@ def _archive(*errors: int) -> dict[int | str, dict[str, Any]]:
         *errors,
         description="A zip archive, or the single file asked for.",
         media="application/zip",
-        headers={"Content-Disposition": "The name to save it under."},
+        headers={
+            "Content-Disposition": "The name to save it under.",
+            DIFFERS: "Where a library does not run what was simulated: that, and the time of what "
+            "the files hold.",
+        },
     )
 
 
@@ -122,19 +130,19 @@ def _stem(job_id: str, format_name: str, options: ExportOptions) -> str:
 
 
 def _answer(files: list[ExportFile], stem: str, name: str | None) -> Response:
+    differ = "; ".join(differences(files))
     if name is None:
-        return _download(archive(files), "application/zip", f"{stem}.zip")
+        return _download(archive(files), "application/zip", f"{stem}.zip", differ)
     for file in files:
         if file.name == name:
             media = "application/json" if name.endswith(".json") else "application/octet-stream"
-            return _download(file.content, media, name.rpartition("/")[2])
+            return _download(file.content, media, name.rpartition("/")[2], differ)
     available = ", ".join(file.name for file in files)
     raise ProblemError(404, f"this export has no file {name!r}; it has: {available}")
 
 
-def _download(content: bytes, media: str, name: str) -> Response:
-    return Response(
-        content,
-        media_type=media,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+def _download(content: bytes, media: str, name: str, differ: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    if differ:
+        headers[DIFFERS] = differ
+    return Response(content, media_type=media, headers=headers)

@@ -36,6 +36,6 @@ def environment_file(
 ) -> ExportFile:
     """Variables for the shell, to be read with `.`, with what they stand for as comments."""
     settings = {**settings_of(result, target), **(more or {})}
-    head = comment([*origin_lines(result), *target_lines(result, target)])
+    head = comment([*origin_lines(result, target), *target_lines(result, target)])
     lines = (f"export {key}={shlex.quote(value)}\n" for key, value in settings.items())
     return text_file(name, head, *lines)

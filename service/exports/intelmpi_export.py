@@ -30,13 +30,16 @@ def export_intelmpi(result: Result) -> list[ExportFile]:
     target = TARGETS["intelmpi-2021"]
     lines = target_lines(result, target)
     return [
-        ExportFile(name="README.txt", content=readme(result, lines, _INSTALL.splitlines())),
+        ExportFile(
+            name="README.txt",
+            content=readme(result, lines, _INSTALL.splitlines(), targets=[target]),
+        ),
         environment_file("environment.sh", result, target),
         text_file("machinefile", *(f"{name}:1\n" for name in result.rank_names)),
         text_file(
             "mpiexec.sh",
             "#!/bin/sh\n",
-            comment(origin_lines(result)),
+            comment(origin_lines(result, target)),
             'here=$(cd "$(dirname "$0")" && pwd)\n. "$here/environment.sh"\n',
             f'exec mpiexec -machinefile "$here/machinefile" -n {result.application.ranks} "$@"\n',
             executable=True,

@@ -6,18 +6,41 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from searchspace.collectives.equivalents import Target
+from searchspace.collectives.equivalents import TARGETS, Target
+from searchspace.units import format_duration
 from service.exports.nearest import unlike
 from service.exports.placement import text_file
 from service.exports.result import ExportFile, Result
 
-__all__ = ["MANIFEST", "MICROBENCHMARK", "verification_files"]
+__all__ = ["MANIFEST", "MICROBENCHMARK", "differences", "verification_files"]
 
 MANIFEST = "export.json"
 MICROBENCHMARK = "microbenchmark.c"
 DEFAULT_HOSTS = "default-hostfile"
 
 _SOURCE = Path(__file__).with_name(MICROBENCHMARK)
+
+
+def differences(files: Iterable[ExportFile]) -> list[str]:
+    """Says of manifests which libraries run something else than was simulated, and its time."""
+    found = []
+    for file in files:
+        if file.name.rpartition("/")[2] != MANIFEST:
+            continue
+        manifest = json.loads(file.content)
+        if not manifest["unlike"]:
+            continue
+        simulated = manifest["simulated"]
+        really, exported = simulated["really"], simulated["exported"]
+        took = ""
+        if really is not None and exported is not None:
+            took = (
+                f": what is exported takes {format_duration(really)} simulated, not "
+                f"{format_duration(exported)}"
+            )
+        title = TARGETS[manifest["target"]].title
+        found.append(f"{title} does not run all that was simulated{took}")
+    return found
 
 
 def verification_files(

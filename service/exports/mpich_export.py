@@ -60,13 +60,15 @@ def export_mpich(result: Result) -> list[ExportFile]:
             told[-1] += _RANGES.format(job=result.job.id, target=target.name).splitlines()
     read = files[0].name
     return [
-        ExportFile(name="README.txt", content=readme(result, *told, _PLACES.splitlines())),
+        ExportFile(
+            name="README.txt", content=readme(result, *told, _PLACES.splitlines(), targets=targets)
+        ),
         *files,
         text_file("hostfile", *(f"{name}:1\n" for name in result.rank_names)),
         text_file(
             "mpiexec.sh",
             "#!/bin/sh\n",
-            comment(origin_lines(result)),
+            comment(origin_lines(result, targets[0])),
             'here=$(cd "$(dirname "$0")" && pwd)\n',
             f'. "$here/{read}"\n',
             _SELECTION if by_size(choices(result, targets[0])) else "",

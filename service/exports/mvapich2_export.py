@@ -35,13 +35,16 @@ def export_mvapich2(result: Result) -> list[ExportFile]:
     words = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
     lines = target_lines(result, target)
     return [
-        ExportFile(name="README.txt", content=readme(result, lines, _INSTALL.splitlines())),
+        ExportFile(
+            name="README.txt",
+            content=readme(result, lines, _INSTALL.splitlines(), targets=[target]),
+        ),
         environment_file("environment.sh", result, target, binding),
         text_file("hostfile", *(f"{name}\n" for name in result.rank_names)),
         text_file(
             "mpirun.sh",
             "#!/bin/sh\n",
-            comment([*origin_lines(result), *lines]),
+            comment([*origin_lines(result, target), *lines]),
             'here=$(cd "$(dirname "$0")" && pwd)\n',
             f'exec mpirun_rsh -np {result.application.ranks} -hostfile "$here/hostfile" \\\n'
             f'  {words} "$@"\n',

@@ -86,7 +86,9 @@ def export_openmpi(result: Result) -> list[ExportFile]:
         ),
     ]
     return [
-        ExportFile(name="README.txt", content=readme(result, *told, _PLACES.splitlines())),
+        ExportFile(
+            name="README.txt", content=readme(result, *told, _PLACES.splitlines(), targets=targets)
+        ),
         *files,
         *places,
         *verification_files(
@@ -114,11 +116,11 @@ def _of_release(result: Result, target: Target) -> tuple[list[ExportFile], list[
     found = choices(result, target)
     has_ranges = bool(by_size(found))
     lines = _lines(target, found, settings_lines(result, target))
-    origin = comment([*origin_lines(result), *lines])
+    origin = comment([*origin_lines(result, target), *lines])
     settings = _settings(result, target)
     parameters = "".join(f"{name} = {value}\n" for name, value in settings.items())
     named = _FILE_NAME.format(later=suffix) if has_ranges else ""
-    script = _script(result, suffix, lines, target if has_ranges else None)
+    script = _script(result, target, suffix, lines, has_ranges=has_ranges)
     rules = dynamic_rules(rules_of(result, found))
     files = [
         text_file(f"mca-params{suffix}.conf", origin, parameters, named),
@@ -181,7 +183,9 @@ def _ruled(choice: Choice, ranks: int) -> tuple[int, Rule]:
     return since, rule(choice.collective, choice.offered.algorithm, settings)
 
 
-def _script(result: Result, suffix: str, lines: list[str], ranged: Target | None) -> str:
+def _script(
+    result: Result, target: Target, suffix: str, lines: list[str], *, has_ranges: bool
+) -> str:
     """The script, which names the rules of a target with choices by size."""
     ranks = result.application.ranks
     places = (
@@ -191,9 +195,9 @@ def _script(result: Result, suffix: str, lines: list[str], ranged: Target | None
     )
     note = comment(lines[:1])
     return (
-        f"#!/bin/sh\n{comment(origin_lines(result))}{note}"
+        f"#!/bin/sh\n{comment(origin_lines(result, target))}{note}"
         f'here=$(cd "$(dirname "$0")" && pwd)\n'
-        f"{_named_rules(suffix, ranged) if ranged is not None else ''}"
+        f"{_named_rules(suffix, target) if has_ranges else ''}"
         f'exec "${{MPIRUN:-mpirun}}" -np {ranks} {places} "$@"\n'
     )
 

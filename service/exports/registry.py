@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from searchspace.collectives.equivalents import TARGETS, Target
 from searchspace.errors import InvalidInput
+from searchspace.units import format_duration
 from service.exports.cabling_export import export_cabling
 from service.exports.cray_export import export_cray
 from service.exports.formats import ALL, FORMATS
@@ -19,7 +20,7 @@ from service.exports.intelmpi_export import export_intelmpi
 from service.exports.json_export import export_json
 from service.exports.mpich_export import export_mpich
 from service.exports.mvapich2_export import export_mvapich2
-from service.exports.nearest import for_target
+from service.exports.nearest import for_target, unlike
 from service.exports.openmpi_export import export_openmpi
 from service.exports.opensm_export import export_opensm
 from service.exports.result import ExportFile, ExportOptions, Result, gather
@@ -176,12 +177,29 @@ def _everything(result: Result) -> list[ExportFile]:
             continue
         written.append(f"{exporter.name}/  {exporter.description}")
         files += [replace(file, name=f"{exporter.name}/{file.name}") for file in made]
-    parts = [["Each folder has a README of its own.", *written]]
+    parts = [["Each folder has a README of its own.", *written], _inexact(result)]
     if left_out:
         parts.append(["Left out:", *left_out])
     return [
         ExportFile(name="README.txt", content=readme(result, *parts, _equivalents(files))),
         *files,
+    ]
+
+
+def _inexact(result: Result) -> list[str]:
+    """The libraries that do not run all as it was simulated, with the time of what they run."""
+    if not result.simulated or result.application.kind == "workload":
+        return []
+    return [
+        f"{target.title} does not run all of it: what its files hold takes "
+        + (
+            "a time that was not simulated"
+            if time is None
+            else f"{format_duration(time)} simulated"
+        )
+        for target in _targets(ALL)
+        if result.target in (None, target) and unlike(result, target)
+        for time in [result.really.get(target.name)]
     ]
 
 

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from searchspace.collectives.equivalents import Target
 from searchspace.significance import error_of, within_error
 from searchspace.units import format_duration
+from service.exports.nearest import unlike
 from service.exports.result import Result
 
-__all__ = ["comment", "gain_lines", "host_lines", "origin_lines", "readme"]
+__all__ = ["comment", "gain_lines", "host_lines", "origin_lines", "readme", "times_by"]
 
 
-def origin_lines(result: Result) -> list[str]:
-    """Which job and trial this is, and how fast it was in simulation."""
+def times_by(result: Result, targets: Iterable[Target]) -> dict[str, float | None]:
+    """Seconds of what files for some libraries really hold, by the libraries' titles.
+
+    None where a library does not run all as it was simulated, and what it runs was not simulated.
+    """
+    return {
+        target.title: result.really.get(target.name) if unlike(result, target) else result.value
+        for target in targets
+    }
+
+
+def origin_lines(result: Result, *targets: Target) -> list[str]:
+    """Which job and trial this is, and how fast it was in simulation.
+
+    Of files for some libraries that do not run all as it was simulated: how fast what these run is.
+    """
     if result.origin:
         return list(result.origin)
+    if result.simulated and any(unlike(result, target) for target in targets):
+        return _inexact_lines(result, targets)
     trial, best = result.trial, result.best
     whose = f"of job {result.title} ({result.job.id})"
     time = f"{format_duration(result.value)} simulated ({result.model})"
@@ -32,20 +50,46 @@ def origin_lines(result: Result) -> list[str]:
         ]
     if best is not None and best.number == trial.number:
         return [f"Hamtune: best configuration {whose}, trial {trial.number}: {time}"]
-    lines = [f"Hamtune: configuration {whose}, trial {trial.number}: {time}"]
-    if best is not None:
-        faster = f"trial {best.number} with {format_duration(best.value or 0.0)}"
-        lines.append(f"It is not the best of the job, which is {faster}.")
-    return lines
+    return [
+        f"Hamtune: configuration {whose}, trial {trial.number}: {time}",
+        *_better_lines(result),
+    ]
 
 
-def gain_lines(result: Result) -> list[str]:
+def _inexact_lines(result: Result, targets: Iterable[Target]) -> list[str]:
+    """The same of what some libraries make of a result that one at least cannot run exactly."""
+    trial = result.trial
+    told = [
+        f"{title} {'not simulated' if time is None else f'{format_duration(time)} simulated'}"
+        for title, time in times_by(result, targets).items()
+    ]
+    value, is_best = format_duration(result.value), result.best == trial
+    wanted = f"where the best has {value}"
+    if not is_best:
+        wanted = f"in the place of trial {trial.number}: {value} simulated"
+    return [
+        f"Hamtune: what comes nearest to {result.what} of job {result.title} ({result.job.id}):",
+        f"{', '.join(told)} ({result.model}), {wanted}",
+        *([] if is_best else _better_lines(result)),
+    ]
+
+
+def _better_lines(result: Result) -> list[str]:
+    """Which trial is the best of the job, where another one is exported."""
+    if result.best is None:
+        return []
+    faster = f"trial {result.best.number} with {format_duration(result.best.value or 0.0)}"
+    return [f"It is not the best of the job, which is {faster}."]
+
+
+def gain_lines(result: Result, *targets: Target) -> list[str]:
     """Where what is exported is no faster than the best baseline, as far as the model can tell."""
     whole = [one.value for one in result.baselines if one.value is not None]
     if not whole or not result.simulated:
         return []
     best, error = min(whole), error_of(result.machine).value
-    if not within_error(result.value, best, error):
+    times = times_by(result, targets).values() or (result.value,)
+    if not any(within_error(time, best, error) for time in times if time is not None):
         return []
     return [
         f"The best baseline took {format_duration(best)} simulated: the difference is within the",
@@ -72,7 +116,8 @@ def comment(lines: Iterable[str], mark: str = "#") -> str:
     return "".join(f"{mark} {line}".rstrip() + "\n" for line in lines)
 
 
-def readme(result: Result, *parts: Iterable[str]) -> bytes:
-    """A README of paragraphs."""
-    paragraphs = [origin_lines(result), gain_lines(result), *parts, host_lines(result)]
+def readme(result: Result, *parts: Iterable[str], targets: Iterable[Target] = ()) -> bytes:
+    """A README of paragraphs; of files for some libraries, with the times of what these run."""
+    origin = origin_lines(result, *targets)
+    paragraphs = [origin, gain_lines(result, *targets), *parts, host_lines(result)]
     return ("\n\n".join("\n".join(part) for part in paragraphs if part) + "\n").encode()

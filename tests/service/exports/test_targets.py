@@ -13,6 +13,7 @@ from searchspace.collectives import COLLECTIVES, WORLD
 from searchspace.collectives.equivalents import TARGETS, target_named
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
+from searchspace.units import format_duration
 from service.exports.choices import choices_of
 from service.exports.untuned import network_alone
 from storage.errors import Conflict
@@ -119,6 +120,65 @@ def test_without_a_target_the_manifest_tells_what_the_library_makes_of_it(
     ]
     assert manifest["simulated"]["really"] == asked_for["simulated"]["exported"]
     assert (asked_for["unlike"], asked_for["simulated"]["really"]) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("format_name", "target", "names"),
+    [
+        ("openmpi", "openmpi-4.1", ["mca-params.conf", "dynamic-rules.conf", "mpirun.sh"]),
+        ("mpich", "mpich-4.0", ["environment.sh", "mpiexec.sh"]),
+        ("mvapich2", "mvapich2-2.3", ["environment.sh", "mpirun.sh"]),
+        ("intelmpi", "intelmpi-2021", ["environment.sh", "mpiexec.sh"]),
+    ],
+)
+def test_without_a_target_files_say_the_time_of_what_the_library_makes_of_them(
+    job_id: str,
+    exported: Callable[..., Exported],
+    format_name: str,
+    target: str,
+    names: list[str],
+) -> None:
+    export = exported(job_id, format_name)
+    really = json.loads(export.text("export.json"))["simulated"]["really"]
+
+    told = f"{TARGETS[target].title} {format_duration(really)} simulated"
+    for name in ("README.txt", *names):
+        head = " ".join(export.text(name).split("For ")[0].replace("#", " ").split())
+        assert "what comes nearest to the best configuration of job" in head, name
+        assert told in head, name
+        assert head.count("1 ms") == 1, name
+        assert "where the best has 1 ms" in head, name
+
+
+def test_all_formats_together_say_which_libraries_run_something_else(
+    job_id: str, exported: Callable[..., Exported]
+) -> None:
+    export = exported(job_id, "all")
+
+    lines = export.text("README.txt").splitlines()
+    for target in ("openmpi-4.1", "mvapich2-2.3"):
+        manifest = json.loads(export.text(f"{TARGETS[target].format}/export.json"))
+        really = format_duration(manifest["simulated"]["really"])
+        title = TARGETS[target].title
+        assert (
+            f"{title} does not run all of it: what its files hold takes {really} simulated" in lines
+        )
+    assert "best configuration of job" in export.text("slurm/README.txt")
+
+
+def test_rest_warns_of_files_that_do_something_else(client: TestClient, job_id: str) -> None:
+    url = f"/api/v1/jobs/{job_id}/exports/openmpi"
+
+    warned = client.post(url, json={})
+    manifest = client.post(url, json={}, params={"name": "export.json"})
+    really = format_duration(manifest.json()["simulated"]["really"])
+    assert warned.headers["Hamtune-Differs"] == (
+        "Open MPI 4.1 does not run all that was simulated: what is exported takes "
+        f"{really} simulated, not 1 ms"
+    )
+    nearest = client.post(url, json={"target": "openmpi-4.1", "nearest": True})
+    assert "Hamtune-Differs" not in nearest.headers
+    assert "Hamtune-Differs" not in client.post(f"{url[:-7]}json", json={}).headers
 
 
 def test_the_gain_is_told_over_the_same_network_untuned(
