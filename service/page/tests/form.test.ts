@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { namesOf } from "../src/create/document.ts";
 import { describing, documentOf, fileOf, formOf, INITIAL, keptOf, type Form } from "../src/create/form.ts";
+import { initialFor, typedInVain } from "../src/create/purposes.ts";
 import { typedNumbers } from "../src/create/receive.ts";
 import type { Catalogue, Json } from "../src/lib/types.ts";
 
@@ -181,4 +182,22 @@ test("only numbers that somebody typed count before those of a network's file", 
   const described = describing(INITIAL, GIVEN, catalogue);
   assert.deepEqual(typedNumbers(described), []);
   assert.deepEqual(typedNumbers({ ...described, bandwidth: "10Gbps" }), [["link_bandwidth", "10Gbps"]]);
+});
+
+test("numbers that a job file gives count before those of the network's file that it names", () => {
+  const file: Json = { ...FILE, machine: { topology: { file: "fabric.txt" }, host_speed: "40Gf", switch_latency: 6e-8, protocol: "verbs" } };
+  assert.deepEqual(typedNumbers(formOf(file, catalogue)), [["host_speed", "40Gf"], ["switch_latency", "6e-8"]]);
+});
+
+test("what a stored machine says of its network's model and nobody chose is no choice, and is not lost", () => {
+  const before: Form = { ...INITIAL, ...initialFor("cluster") };
+  const told = (machine: typeof GIVEN & { network: string; model?: string }) => describing(before, machine, catalogue);
+  const auto = told({ ...GIVEN, network: "auto", model: "smpi-default" });
+  assert.deepEqual([typedInVain(auto, catalogue).purpose, namesOf(keptOf(auto))], [[], ["machine.topology.edges"]]);
+  const fluid = told({ ...GIVEN, network: "fluid", model: "plain" });
+  assert.deepEqual(typedInVain(fluid, catalogue).purpose, []);
+  const said = documentOf(fluid, catalogue)["machine"] as Record<string, Json>;
+  assert.deepEqual([said["network"], said["model"]], ["fluid", "plain"]);
+  const all = describing(INITIAL, { ...GIVEN, network: "fluid" }, catalogue);
+  assert.deepEqual([all.network, namesOf(all.rest)], ["fluid", ["machine.topology.edges"]]);
 });

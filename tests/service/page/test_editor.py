@@ -244,6 +244,19 @@ def test_problems_are_listed_by_line_and_told_below_it(
     listed = page.locator("#job-problems li b")
     expect(listed).to_have_text(["machine.nodes", "search.topology", "budget.trials", "batch"])
     page.set_viewport_size({"width": 360, "height": 740})
+    # The mark of an item stands on the line on which its words begin, however many they fill.
+    longest = page.locator("#job-problems li", has_text="machine.nodes")
+    probed = """(item) => {
+        const probe = item.insertBefore(document.createElement("span"), item.firstChild);
+        probe.textContent = "\\u200b";  // as wide as nothing, or the words would wrap behind it
+        const top = (one) => one.getBoundingClientRect().top;
+        const apart = Math.abs(top(probe) - top(item.querySelector("b")));
+        const lines = item.querySelector("button").getBoundingClientRect().height;
+        probe.remove();
+        return [apart, lines];
+    }"""
+    apart, height = longest.evaluate(probed)
+    assert (height > 40, apart < 8) == (True, True), (height, apart)
     editor(page).press("Control+Home")
     tip = inside(page).locator(".cm-tooltip.pointed")
     for number, said in ((4, "machine.nodes: "), (9, "unknown topology 'randm'")):

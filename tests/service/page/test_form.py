@@ -134,7 +134,9 @@ def test_the_form_for_algorithms_searches_nothing_else(
     purpose(page, "Find the best algorithms for my program")
     for gone in ("Host orderings", "Rank mappings", "Instances per random network", "Objective"):
         expect(page.get_by_text(gone)).to_have_count(0)
-    expect(page.get_by_label("Uploaded").locator("option:checked")).to_have_text("pair (2 ranks)")
+    expect(page.get_by_label("Uploaded").locator("option:checked")).to_have_text(
+        re.compile(r"^pair \(2 ranks, \d{4}-\d\d-\d\d \d\d:\d\d\)")
+    )
     said = as_job_file(page)
     assert set(said["search"]) == {"topology", "mpi", "collectives", "by_size"}
     assert (said["search"]["topology"], said["budget"]["until"]) == (["torus-2d"], "1%")
@@ -307,6 +309,26 @@ def test_a_file_that_is_of_no_use_is_told_in_one_line(form: Window) -> None:
     expect(lines).to_have_count(0)
     expect(page.get_by_label("Job name")).to_have_value("my-job")
     form.expected = ("400", "422")
+
+
+def test_an_empty_file_is_called_empty(form: Window) -> None:
+    drop(form.page, nothing_yaml=b"")
+    expect(form.page.locator(".notice.bad .problem")).to_have_text("nothing.yaml is empty.")
+
+
+def test_a_job_file_that_names_files_is_told_to_have_them_dropped(form: Window) -> None:
+    page = form.page
+    machine = {"topology": {"file": "ring.edges"}, "host_speed": "40Gf", "link_bandwidth": "1Gbps"}
+    source = {"source": "solver", "build": "make", "run": "solver", "ranks": 4}
+    job = {"name": "a", "application": source, "machine": machine, "budget": {"trials": 3}}
+    drop(page, job_yaml=yaml.safe_dump({**job, "search": {"mapping": ["by-order"]}}).encode())
+    problems = page.locator("#job-problems li")
+    expect(problems).to_have_count(1)
+    expect(problems).to_contain_text("machine.topology.file: is a file of yours")
+    drop(page, ring_edges=RING)
+    expect(problems).to_contain_text("application.source: is a folder of yours")
+    expect(page.get_by_text("40 Gf a core")).to_be_visible()
+    form.expected = ("422",)
 
 
 def test_a_file_beyond_the_limit_is_not_even_sent(service: Service, form: Window) -> None:

@@ -263,6 +263,54 @@ def test_an_export_is_made_for_named_hosts_and_a_library(
     window.expected = ("422",)
 
 
+def test_an_export_tells_of_what_a_library_does_not_run(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    exports = f"/jobs/{ended['id']}/exports"
+    manifest = next(
+        found
+        for library in ("openmpi", "mpich", "mvapich2", "intelmpi")
+        if (found := service.get(f"{exports}/{library}?name=export.json"))["unlike"]
+    )
+    for width in (1200, 360):
+        window = open_page(
+            f"{service.url}/#/jobs/{ended['id']}/best", viewport={"width": width, "height": 800}
+        )
+        page = window.page
+        region = page.get_by_role("region", name="Export")
+        button = region.get_by_role("button", name=manifest["format"], exact=True)
+        with page.expect_download():
+            button.click()
+        warning = region.get_by_role("status").filter(has_text="does not run all that was simulat")
+        expect(warning).to_contain_text("Choose a target MPI library")
+
+        page.get_by_label("Target MPI library").select_option(manifest["target"])
+        button.click()
+        refused = region.get_by_role("alert")
+        expect(refused).to_contain_text("ask for it with the checkbox “the nearest choice")
+        expect(refused).not_to_contain_text("nearest=true")
+        expect(warning).to_have_count(0)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+        page.get_by_label("Names of the hosts").fill("-".join(["host"] * 200))
+        button.click()
+        expect(refused).to_contain_text("hosts")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert violations(page) == []
+        window.expected = ("409", "422")
+
+
+@pytest.mark.parametrize("is_phone", [True, False])
+def test_charts_say_how_they_are_moved_by_what_there_is(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window], is_phone: bool
+) -> None:
+    phone = {"has_touch": True, "is_mobile": True} if is_phone else {}
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}/convergence", **phone).page
+    said, unsaid = page.get_by_text("Two fingers zoom"), page.get_by_text("Drag to zoom")
+    expect(said if is_phone else unsaid).to_be_visible()
+    expect(unsaid if is_phone else said).to_be_hidden()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_view_of_a_completed_job_can_be_read_by_everybody(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window], scheme: str

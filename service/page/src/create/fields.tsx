@@ -10,7 +10,7 @@ import { LABELS } from "./labels.ts";
 import { initialFor } from "./purposes.ts";
 import { Picks } from "./picks.tsx";
 import { PriceSection } from "./pricing.tsx";
-import { factsOf, type StoredMachine, type StoredProgram } from "./stored.ts";
+import { factsOf, labelled, type StoredMachine, type StoredProgram } from "./stored.ts";
 import { Upload } from "./upload.tsx";
 
 export interface Stored { programs: Resource<Page<StoredProgram>>; machines: Resource<Page<StoredMachine>> }
@@ -70,14 +70,13 @@ function ApplicationSection(props: Props) {
   const { at, text, select, said } = parts(props);
   const program = catalogue.programs.find((one) => one.name === form.builtin);
   const uploaded = stored.programs.data?.items.filter((one) => one.kind !== "builtin") ?? [];
-  const choices = uploaded.map((one) => [one.id, `${one.name} (${one.ranks ?? "?"} ranks${one.summary?.truncated ? ", truncated" : ""})`] as const);
   return (
     <Section title="Application">
       <div class="form-grid">
         {text("name", "Job name", "name")}
         {select("source", LABELS.source, "application.kind", [["builtin", "a built-in program"], ["stored", "one that was uploaded"], ...said("application")], "The program whose run is to become faster.")}
         {form.source === "file" ? null : form.source === "stored"
-          ? select("application", "Uploaded", "application", [["", uploaded.length ? "choose …" : "none uploaded yet"], ...choices],
+          ? select("application", "Uploaded", "application", [["", uploaded.length ? "choose …" : "none uploaded yet"], ...labelled(uploaded)],
             "A trace or an archive of sources; drop one on this page, or upload it below.")
           : (
             <>

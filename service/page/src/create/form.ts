@@ -1,6 +1,6 @@
 // The form's own values, and the job file that they stand for.
 import type { Catalogue, Json } from "../lib/types.ts";
-import { ALL_FINISH, applying, nothing, type Purpose } from "./applies.ts";
+import { ALL_FINISH, applying, leftOut, nothing, type Purpose } from "./applies.ts";
 import { emptied, given, isDocument, merged, missing, numeric, taken, type Document } from "./document.ts";
 import { partsOf, takeParts, takeTerms, termsOf, type PriceFields } from "./price.ts";
 import { withUnits } from "./quantities.ts";
@@ -143,7 +143,20 @@ export function describing(form: Form, description: Document, catalogue: Known):
   const { rest, machineSource, nodes, degree, cores, hostSpeed, bandwidth, linkLatency, switchLatency, model, network, parts } = formOf(fileOf({ machine: description }), catalogue);
   const { machine: _before, ...others } = form.rest;
   const filled = { cores: cores || "1", hostSpeed, bandwidth, linkLatency, switchLatency };
-  return { ...form, machineSource, nodes, degree, ...filled, filled, model, network, parts, rest: { ...others, ...rest } };
+  return withoutHidden({ ...form, machineSource, nodes, degree, ...filled, filled, model, network, parts, rest: { ...others, ...rest } }, catalogue);
+}
+
+/** What a job file that says nothing has. */
+const UNSAID = { model: "smpi-default", network: "auto" } as const;
+
+/** What a machine says in fields that its form does not show stays as it is, unless it goes without saying. */
+function withoutHidden(form: Form, catalogue: Known): Form {
+  const hidden = leftOut(form, catalogue);
+  const names = (["model", "network"] as const).filter((name) => hidden.has(name));
+  const said = Object.fromEntries(names.flatMap((name) => (form[name] && form[name] !== UNSAID[name] ? [[name, form[name]]] : [])));
+  const { machine } = form.rest;
+  const kept = Object.keys(said).length ? { machine: { ...(isDocument(machine) ? machine : {}), ...said } } : {};
+  return { ...form, ...Object.fromEntries(names.map((name) => [name, ""])), rest: { ...form.rest, ...kept } };
 }
 
 /** What is stored, by its id; nothing where none is chosen. */

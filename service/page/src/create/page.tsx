@@ -20,7 +20,7 @@ import { Problems } from "./problems.tsx";
 import { Purposes, Typed } from "./purpose.tsx";
 import { repurposed, typedInVain } from "./purposes.ts";
 import type { Received } from "./receive.ts";
-import { newestOf, withFixed, worded, type StoredMachine, type StoredProgram } from "./stored.ts";
+import { newestOf, onPage, withFixed, worded, type StoredMachine, type StoredProgram } from "./stored.ts";
 import { JobText } from "./text.tsx";
 
 type Mode = "form" | "yaml";
@@ -58,7 +58,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
   const body = draft.mode === "form" ? document : draft.text;
   const check = useCheck(body, draft.mode === "form" ? catalogue !== null : draft.text.trim() !== "", form.purpose);
   const shown = problem ?? check.problem;
-  const wrong = shown && [400, 422].includes(shown.status) ? shown : null;
+  const wrong = useMemo(() => (shown && [400, 422].includes(shown.status) ? new Problem(shown.status, shown.message, onPage(shown.fields)) : null), [shown]);
   const errors = draft.mode === "form" ? worded(wrong?.fields ?? [], form) : wrong?.fields ?? [];
   const [editor, setEditor] = useState<JobEditor | null>(null);
 

@@ -43,6 +43,10 @@ export async function sorted(files: readonly File[]): Promise<{ batches: Batch[]
       unknown.push(`${file.name} cannot be read; if it is a folder, pack it into a tar or zip archive first.`);
       continue;
     }
+    if (!head.byteLength) {
+      unknown.push(`${file.name} is empty.`);
+      continue;
+    }
     const kind = recognise(new Uint8Array(head), file.name);
     if (kind) found.push({ kind, file });
     else unknown.push(`${file.name} cannot be used here. You can drop ${WELCOME}.`);
@@ -140,10 +144,14 @@ function chosen(machine: StoredMachine, begin: string, assumed: string): Receive
   };
 }
 
-/** Numbers of the machine that somebody typed before: they count before those of a file. */
+/** Numbers of the machine that somebody typed or wrote in a job file before: they count before those of a file. */
 export function typedNumbers(form: Form): [string, string][] {
   const initial = initialFor(form.purpose);
   const numbers = [["host_speed", "hostSpeed"], ["link_bandwidth", "bandwidth"], ["link_latency", "linkLatency"], ["switch_latency", "switchLatency"], ["cores_per_host", "cores"]] as const;
+  const { machine } = form.rest;
+  if (form.machineSource === "file" && isDocument(machine)) {
+    return numbers.flatMap(([name]): [string, string][] => (["string", "number"].includes(typeof machine[name]) ? [[name, String(machine[name])]] : []));
+  }
   if (form.machineSource !== "described") return [];
   return numbers.flatMap(([name, field]): [string, string][] => (form[field].trim() && form[field] !== (form.filled[field] ?? initial[field]) ? [[name, form[field].trim()]] : []));
 }

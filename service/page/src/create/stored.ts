@@ -1,10 +1,11 @@
 // Programs and machines that are stored at the service, as the form chooses from them.
-import { count, plural } from "../lib/format.ts";
+import { count, moment, plural } from "../lib/format.ts";
 import type { FieldProblem } from "../lib/api.ts";
 import type { Form } from "./form.ts";
+import type { Application } from "../lib/types.ts";
 import type { Newest } from "./purposes.ts";
 
-export interface StoredProgram { id: string; name: string; kind: string; ranks?: number; summary?: { truncated?: boolean } }
+export interface StoredProgram { id: string; name: string; kind: string; state: Application["state"]; created_at: number; ranks?: number; summary?: { truncated?: boolean } }
 
 export interface StoredMachine {
   id: string;
@@ -19,6 +20,21 @@ export interface StoredMachine {
   };
   /** Null where it has none of its own. */
   network: { switches: number; cables: number } | null;
+}
+
+/** Files of whoever wrote the job file: commands read them, and here they are dropped. */
+const DROPPED: Record<string, string> = {
+  "application.source": "is a folder of yours, which the service cannot read: drop an archive of it on this page (tar, tar.gz or zip)",
+  "application.trace": "is a file of yours, which the service cannot read: drop it on this page",
+  "machine.topology.file": "is a file of yours, which the service cannot read: drop it on this page, and it becomes the job's machine",
+};
+
+/** What the service says of a job file, with what can be done about it on the page. */
+export function onPage(errors: readonly FieldProblem[]): FieldProblem[] {
+  const hasFile = errors.some((one) => one.field === "machine.topology.file");
+  return errors
+    .filter((one) => !(hasFile && one.field === "machine.nodes" && one.message === "is required")) // the file says how many
+    .map((one) => ({ ...one, message: DROPPED[one.field] ?? one.message }));
 }
 
 /** What the service says of a job file in which nothing stored is chosen, in the words of the form. */
@@ -36,11 +52,25 @@ export function withFixed(form: Form, machines: readonly StoredMachine[]): Form 
   return found ? { ...form, fixed: found.network !== null } : form;
 }
 
-/** Lists come newest first; one without a network is no cluster to tune. */
+const STATES: Record<Application["state"], string> = { new: "not captured yet", capturing: "being captured", ready: "", failed: "its capture failed" };
+
+/** What a program is called in a list: by when it came and what became of it, and by its id where all that is another's too. */
+export function labelled(programs: readonly StoredProgram[]): [id: string, label: string][] {
+  const labels = programs.map(({ name, ranks, created_at, state, summary }) => {
+    const facts = [`${ranks ?? "?"} ranks`, moment(created_at), summary?.truncated ? "truncated" : "", STATES[state]];
+    return `${name} (${facts.filter((one) => one).join(", ")})`;
+  });
+  return programs.map(({ id }, i) => {
+    const label = labels[i] ?? id;
+    return [id, labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${label} ${id}`];
+  });
+}
+
+/** Lists come newest first; one without a network is no cluster to tune, and one that could not be captured no program. */
 export function newestOf(programs: readonly StoredProgram[], machines: readonly StoredMachine[]): Newest {
   const machine = machines.find((one) => one.network);
   return {
-    application: programs.find((one) => one.kind !== "builtin")?.id ?? "",
+    application: programs.find((one) => one.kind !== "builtin" && one.state !== "failed")?.id ?? "",
     machine: machine?.id ?? "",
     fixed: machine !== undefined,
   };

@@ -15,7 +15,7 @@ import type { Convergence, Row } from "../lib/table.ts";
 import type { Statistics, TrialState } from "../lib/types.ts";
 import { Choice } from "../ui/choice.tsx";
 import { Saving } from "../ui/saving.tsx";
-import { ZoomButtons } from "../ui/zoom.tsx";
+import { Moving, ZoomButtons } from "../ui/zoom.tsx";
 import { said, TipOverlay, type Hovered } from "./tip.tsx";
 import { nameBaselines, paintBaselines, paintMark, paintTrials, place, placesOf, techniquesOf, type Baseline } from "./paint.ts";
 
@@ -166,7 +166,7 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
         <Choice label="Y scale" options={SCALES} value={scale} change={setScale} />
         <Saving name={`${convergence.job_id}-convergence${sampleOf(convergence)}`} figure={figure} table={table} />
         <ZoomButtons name="the convergence" zoomed={zoomed} zoom={(times) => { if (plot.current) zoom(plot.current, times); }} all={() => { if (plot.current) showAll(plot.current); }} />
-        <span class="quiet small-text">Drag to zoom, Shift and drag to pan, double-click to show all.</span>
+        <Moving />
       </div>
       {/* The arrows walk along the trials; Enter opens one. */}
       <div class="chart" tabIndex={0} role="application" onKeyDown={key} onBlur={() => overlay.current(null)}

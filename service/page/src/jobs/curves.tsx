@@ -15,7 +15,7 @@ import { flatten } from "../lib/replay.ts";
 import { go } from "../lib/router.ts";
 import type { Curve, Trial } from "../lib/types.ts";
 import { Saving } from "../ui/saving.tsx";
-import { ZoomButtons } from "../ui/zoom.tsx";
+import { Moving, ZoomButtons } from "../ui/zoom.tsx";
 
 const NEAR = 24; // pixels from the mouse to what it tells
 
@@ -93,7 +93,7 @@ export function Curves({ curves, kind, measure, log, called }: {
       <div class="controls">
         <Saving name="comparison" figure={figure} table={table} />
         <ZoomButtons name="the comparison" zoomed={zoomed} zoom={(times) => { if (plot.current) zoom(plot.current, times); }} all={() => { if (plot.current) showAll(plot.current); }} />
-        <span class="quiet small-text">Drag to zoom, Shift and drag to pan, double-click to show all.</span>
+        <Moving />
       </div>
       <div class="chart" tabIndex={0} role="application" onKeyDown={key} onBlur={() => visit(null)}
         aria-label={`${label}. Left and right arrow keys walk along the improvements of a job, up and down go to another job, Enter opens a trial, plus and minus zoom, 0 shows all.`}>

@@ -131,9 +131,11 @@ export async function download(path: string, fallbackName: string): Promise<void
   await keep(await request(path), fallbackName);
 }
 
-/** The same of a file that is made to order. */
-export async function downloadFor(path: string, wishes: unknown, fallbackName: string): Promise<void> {
-  await keep(await request(path, posting(wishes)), fallbackName);
+/** The same of a file that is made to order; answers what the service says beside it. */
+export async function downloadFor(path: string, wishes: unknown, fallbackName: string): Promise<Headers> {
+  const response = await request(path, posting(wishes));
+  await keep(response, fallbackName);
+  return response.headers;
 }
 
 async function keep(response: Response, fallbackName: string): Promise<void> {

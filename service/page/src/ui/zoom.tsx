@@ -22,6 +22,16 @@ export function ZoomButtons({ name, zoom, all, zoomed }: {
   );
 }
 
+/** How a chart over trials is moved: by the mouse, or where there is none by fingers. */
+export function Moving() {
+  return (
+    <span class="quiet small-text">
+      <span class="for-mouse">Drag to zoom, Shift and drag to pan, double-click to show all.</span>
+      <span class="for-fingers">Two fingers zoom; once less than all is shown, one finger pans.</span>
+    </span>
+  );
+}
+
 function scaled(view: View, times: number, at: Place = MIDDLE): View {
   return scaledView(view, times, placeIn(view, at), at);
 }
