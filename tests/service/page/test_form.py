@@ -311,26 +311,6 @@ def test_a_file_that_is_of_no_use_is_told_in_one_line(form: Window) -> None:
     form.expected = ("400", "422")
 
 
-def test_an_empty_file_is_called_empty(form: Window) -> None:
-    drop(form.page, nothing_yaml=b"")
-    expect(form.page.locator(".notice.bad .problem")).to_have_text("nothing.yaml is empty.")
-
-
-def test_a_job_file_that_names_files_is_told_to_have_them_dropped(form: Window) -> None:
-    page = form.page
-    machine = {"topology": {"file": "ring.edges"}, "host_speed": "40Gf", "link_bandwidth": "1Gbps"}
-    source = {"source": "solver", "build": "make", "run": "solver", "ranks": 4}
-    job = {"name": "a", "application": source, "machine": machine, "budget": {"trials": 3}}
-    drop(page, job_yaml=yaml.safe_dump({**job, "search": {"mapping": ["by-order"]}}).encode())
-    problems = page.locator("#job-problems li")
-    expect(problems).to_have_count(1)
-    expect(problems).to_contain_text("machine.topology.file: is a file of yours")
-    drop(page, ring_edges=RING)
-    expect(problems).to_contain_text("application.source: is a folder of yours")
-    expect(page.get_by_text("40 Gf a core")).to_be_visible()
-    form.expected = ("422",)
-
-
 def test_a_file_beyond_the_limit_is_not_even_sent(service: Service, form: Window) -> None:
     page = form.page
     limit = service.get("/catalogue")["limits"]["job_file"]
@@ -460,19 +440,6 @@ def test_a_job_file_on_a_machine_with_a_network_asks_for_no_other(
     for gone in ("Network topologies", "Objective", "Degree (links per host)"):
         expect(page.get_by_text(gone)).to_have_count(0)
     form.expected = ("422",)  # 16 ranks do not fit on it
-
-
-def test_a_file_that_comes_before_the_form_waits_for_it(form: Window) -> None:
-    page = form.page
-    held: list[Route] = []
-    page.route("**/api/v1/catalogue", lambda route: held.append(route))
-    page.reload()
-    drop(page, job_yaml=JOB)
-    expect(
-        page.get_by_text("job.yaml: opened as soon as the service has answered.")
-    ).to_be_visible()
-    held[0].continue_()
-    expect(page.get_by_label("Job name")).to_have_value("dropped")
 
 
 def test_who_leaves_while_a_file_is_sent_stops_it(form: Window) -> None:
