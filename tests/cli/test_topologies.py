@@ -145,7 +145,10 @@ def test_cables_that_a_rotation_maps_onto_each_other_look_alike() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["generate", "hypercube", "--nodes", "100"], "power of two nodes, not 100 (64 or 128 can"),
+        (
+            ["generate", "hypercube", "--nodes", "100"],
+            "power of two nodes, not 100 (64 or 128 nodes can",
+        ),
         (["generate", "ring"], "Missing option '--nodes'"),
         (["generate", "ring", "--nodes", "8", "--k", "2"], "k: unknown parameter of ring"),
         (["metrics", "empty.edges"], "empty.edges: the file is empty"),
