@@ -30,7 +30,7 @@ def test_the_ring_can_be_kept() -> None:
     [
         (15, 3, {}, "nodes x degree must be even"),
         (16, None, {}, "needs the machine's degree"),
-        (16, 3, {"symmetry": 5}, "a symmetry of 5 does not divide 16 nodes .10 or 20 can"),
+        (16, 3, {"symmetry": 5}, "a symmetry of 5 does not divide 16 nodes .10 or 20 nodes can"),
         (16, 3, {"iterations": 0}, "iterations: must be a whole number from 1"),
         (16, 3, {"method": "luck"}, "method: unknown value 'luck'; allowed: auto, sa"),
     ],
