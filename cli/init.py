@@ -66,13 +66,24 @@ class _Question(click.Option):
 def _application_at_once(_: click.Context, __: click.Parameter, answer: str) -> str:
     """The answer, refused before the next question where it is nothing that runs."""
     _application(answer, Path(), {})
+    if Path(answer).is_file():
+        from searchspace.formats.trace import read_header
+
+        read_header(Path(answer))
     return answer
 
 
 def _cluster_at_once(_: click.Context, __: click.Parameter, answer: str) -> str:
     """The answer, refused before the next question where it is neither hosts nor a file."""
-    if not answer.isdigit() and not Path(answer).is_file():
+    if answer.isdigit():
+        if int(answer) == 0:
+            raise InvalidInput("0 hosts run nothing; say at least 1")
+        return answer
+    if not Path(answer).is_file():
         raise InvalidInput(f"{answer} is neither a number of hosts nor a file")
+    from cli.files import read_fabric
+
+    read_fabric(Path(answer))
     return answer
 
 

@@ -12,11 +12,6 @@ from searchspace.units import format_duration, format_size
 __all__ = ["kind_text", "limit_of", "trial_lines", "why_failed"]
 
 _WIDTH = 14
-_LIMITS = {
-    "wall": ("limits.wall_seconds", "wall_seconds"),
-    "memory": ("limits.memory", "memory"),
-}
-"""Which field of a job file stops an evaluation, by the kind of the reason it gives."""
 _REASONS = {
     "wall": "wall-clock limit",
     "memory": "memory limit",
@@ -71,15 +66,15 @@ def limit_of(
         >>> limit_of(job, {"kind": "wall", "message": "stopped after 0.010000 s"})
         'limits.wall_seconds (10 ms)'
     """
-    if reason.get("kind") not in _LIMITS:
+    from searchspace.jobspec.limits import FIELD_OF_REASON
+
+    name = FIELD_OF_REASON.get(str(reason.get("kind")))
+    if name is None or (kind == "comparison" and name == "wall_seconds"):
         return None
-    if kind == "comparison" and reason["kind"] == "wall":
-        return None
-    field, name = _LIMITS[str(reason["kind"])]
     limit = (job["spec"].get("limits") or {}).get(name)
     if limit is None:
-        return field
-    return f"{field} ({format_size(limit) if name == 'memory' else format_duration(limit)})"
+        return f"limits.{name}"
+    return f"limits.{name} ({format_size(limit) if name == 'memory' else format_duration(limit)})"
 
 
 def kind_text(kind: str) -> str:

@@ -6,7 +6,10 @@ from searchspace.jobspec.budget import Budget
 from searchspace.jobspec.quantities import Bytes, Seconds
 from searchspace.validation import Description
 
-__all__ = ["Limits", "comparison_limits"]
+__all__ = ["FIELD_OF_REASON", "Limits", "comparison_limits"]
+
+FIELD_OF_REASON = {"wall": "wall_seconds", "memory": "memory"}
+"""Which field of `limits` ends an evaluation, by the kind of the reason that it gives."""
 
 COMPARISON_SHARE = 0.1
 """Of a job's budgets of seconds, or else of what its search took: what one comparison of network

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from searchspace.jobspec.limits import FIELD_OF_REASON
 from storage.failures import FailureCount
 
 __all__ = ["advice"]
-
-_LIMITS = {"wall": "limits.wall_seconds", "memory": "limits.memory"}
-"""Which field ended trials that failed for a kind of reason."""
 
 
 def advice(
@@ -66,5 +64,5 @@ def _failed(failures: Sequence[FailureCount], finished: int) -> list[str]:
     said = f"{failed} of {finished} trials failed: {first.message or first.kind}"
     if first.trials < failed:
         said += f" ({first.trials} of them)"
-    limit = _LIMITS.get(first.kind)
-    return [said if limit is None else f"{said}; raise {limit} of the job file"]
+    limit = FIELD_OF_REASON.get(first.kind)
+    return [said if limit is None else f"{said}; raise limits.{limit} of the job file"]

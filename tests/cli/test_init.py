@@ -232,11 +232,23 @@ def test_the_hosts_offered_are_enough_for_the_ranks(
     assert yaml.safe_load(done.stdout)["machine"]["nodes"] == hosts
 
 
-def test_a_file_that_is_no_trace_is_told_once_all_is_answered(hamtune: Hamtune) -> None:
-    (hamtune.directory / "no.ht").write_text("no trace")
-    done = ask(hamtune, "--application", "no.ht", told="")
+@pytest.mark.parametrize(
+    ("told", "unasked", "said"),
+    [
+        ("no.ht\n", "On which hosts", "trace"),
+        ("is.S.32\nno.ht\n", "Which MPI library", "no.ht"),
+        ("is.S.32\n0\n", "Links per host", "0 hosts run nothing"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_before_the_next_question(
+    hamtune: Hamtune, told: str, unasked: str, said: str
+) -> None:
+    (hamtune.directory / "no.ht").write_text("neither a trace nor a network")
+    done = ask(hamtune, told=told)
 
-    assert "--trials gives another" in done.stderr
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert unasked not in done.stderr
     assert "Traceback" not in done.stderr
 
 

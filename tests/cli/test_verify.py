@@ -76,6 +76,25 @@ def test_the_collectives_are_measured_and_the_measurement_is_kept(tuned: Hamtune
     assert found["simulated_speedup"] > 0
 
 
+def test_the_simulated_speed_up_is_that_of_what_the_files_hold(tuned: Hamtune) -> None:
+    tuned("export", "tuned", "--format", "mpich", "-o", "unlike")
+    path = tuned.directory / "unlike/export.json"
+    manifest = json.loads(path.read_text())
+    assert manifest["unlike"]
+    simulated = manifest["simulated"]
+    simulated["really"] = 1.25 * simulated["exported"]
+    (tuned.directory / "unlike" / manifest["exported"]["command"][0]).write_text(
+        '#!/bin/sh\necho "took 1.5 s"\n'
+    )
+    path.write_text(json.dumps(manifest | {"default": manifest["exported"] | {"unset": []}}))
+
+    found = tuned.json(
+        "verify", "unlike", "--runs", "2", "--time-from", "took ([0-9.]+) s", "--", "true"
+    )
+
+    assert found["simulated_speedup"] == simulated["default"] / simulated["really"]
+
+
 def test_a_program_is_measured_by_what_it_says(tuned: Hamtune) -> None:
     script = tuned.directory / "out/program.sh"
     script.write_text('#!/bin/sh\necho "took ${OMPI_MCA_coll_tuned_use_dynamic_rules}.5 s"\n')

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from cli.job_words import gained
 from hamtune_client import Client, HamtuneClientError, Job, Refused, figures, live
 from hamtune_client.html import table
 from hamtune_client.live import Line, Nowhere, display
@@ -71,6 +72,28 @@ def test_a_gain_within_the_error_is_called_none(job: Job) -> None:
     assert "no gain and no loss" in best._repr_html_()
     slower = best.model_copy(update={"within_error": False, "speedup": 0.5})
     assert "2 × slower than" in slower._repr_html_()
+
+
+@pytest.mark.parametrize("speedup", [0.5, 0.9996, 1.0, 1.004, 1.3])
+@pytest.mark.parametrize("within_error", [True, False])
+def test_a_gain_has_the_words_of_the_command_line(
+    job: Job, speedup: float, within_error: bool
+) -> None:
+    found = job.best()
+    assert found.baseline is not None
+    changed = {"value": found.baseline / speedup, "speedup": speedup, "within_error": within_error}
+    best = found.model_copy(update={**changed, "error": 0.05, "error_from": "fluid"})
+    command = gained(best.model_dump())
+    shown = next(text for text in Cells(best._repr_html_()).texts if "best baseline" in text)
+    for words in (
+        "no gain and no loss: ",
+        "as fast as ",
+        "faster than ",
+        " the error of the model",
+    ):
+        if within_error and words == "faster than ":
+            continue  # of a difference within the error, notebooks do not say which way it goes
+        assert (words in shown) == (words in command), (shown, command)
 
 
 def test_lists_are_tables_of_what_differs(job: Job) -> None:

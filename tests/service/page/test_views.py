@@ -299,6 +299,14 @@ def test_an_export_tells_of_what_a_library_does_not_run(
         assert violations(page) == []
         window.expected = ("409", "422")
 
+    best = ended["progress"]["best"]["trial"]
+    page = open_page(f"{service.url}/#/jobs/{ended['id']}/convergence?trial={best}").page
+    drawer = page.get_by_role("complementary", name=f"Trial {best}")
+    drawer.get_by_label("Format").select_option(manifest["format"])
+    with page.expect_download():
+        drawer.get_by_role("button", name="Export this trial").click()
+    expect(drawer.get_by_role("status").filter(has_text="does not run all")).to_be_visible()
+
 
 @pytest.mark.parametrize("is_phone", [True, False])
 def test_charts_say_how_they_are_moved_by_what_there_is(

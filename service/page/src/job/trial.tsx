@@ -1,7 +1,7 @@
 // One trial, beside what is looked at: what it was, how it differs from the best, how to have it again.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { download, post, request, save } from "../lib/api.ts";
+import { downloadFor, post, request, save } from "../lib/api.ts";
 import { figuresOf, reasonsOf } from "../lib/beside.ts";
 import { bytes, cost, duration, gain, moment } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
@@ -116,16 +116,23 @@ function whatComes(trial: Trial, limit: string | null): string {
 function Export({ job, trial }: { job: Job; trial: Trial }) {
   const { data } = useResource<Catalogue>("/catalogue");
   const [format, setFormat] = useState("json");
+  const [differs, setDiffers] = useState("");
   const known = data?.exports.find((one) => one.name === format);
+  async function fetchIt() {
+    setDiffers("");
+    const headers = await downloadFor(`/jobs/${job.id}/exports/${format}`, { trial: trial.number }, `${job.id}-trial-${trial.number}-${format}.zip`);
+    setDiffers(headers.get("Hamtune-Differs") ?? "");
+  }
   return (
     <>
       <h3>Export</h3>
       <p class="actions">
-        <label>Format <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>
+        <label>Format <select value={format} onChange={(event) => { setFormat(event.currentTarget.value); setDiffers(""); }}>
           {data?.exports.map((one) => <option key={one.name} value={one.name}>{one.name}</option>)}
         </select></label>
-        <Action label="Export this trial" kind="small" work={() => download(`/jobs/${job.id}/exports/${format}?trial=${trial.number}`, `${job.id}-trial-${trial.number}-${format}.zip`)} />
+        <Action label="Export this trial" kind="small" work={fetchIt} />
       </p>
+      <p class="differs" role="status">{differs && `${differs}.`}</p>
       {known && <p class="quiet small-text">{known.description.replace("the best configuration", "this configuration")}</p>}
     </>
   );
