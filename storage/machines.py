@@ -47,15 +47,6 @@ class Machines(ScopedRepository):
             ).one()
             return _record(row)
 
-    def find(self, sha256: str) -> Machine | None:
-        """The first machine stored with this description, if any."""
-        with self._database.reading() as session:
-            statement = select(MachineRow).where(MachineRow.sha256 == sha256)
-            row = session.scalars(
-                self._scope.visible(statement, MachineRow.project).order_by(MachineRow.id)
-            ).first()
-            return None if row is None else _record(row)
-
     def get(self, machine_id: str) -> Machine:
         """One machine.
 

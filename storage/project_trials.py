@@ -94,7 +94,6 @@ _LAST = select(func.max(TRIALS.c.number)).where(TRIALS.c.job_id == bindparam("jo
 _SEARCH_SECONDS = select(func.coalesce(func.sum(TRIALS.c.cpu_seconds), 0.0)).where(
     TRIALS.c.job_id == bindparam("job_id"), TRIALS.c.kind != "comparison"
 )
-_SUMS = select(_JOBS.c.cpu_seconds, _JOBS.c.evaluations).where(_JOBS.c.id == bindparam("job_id"))
 
 
 class ProjectTrials(ScopedRepository):
@@ -237,15 +236,6 @@ class ProjectTrials(ScopedRepository):
                     kinds[job_id].update({kind: count, "search": -count})
         return {job_id: TrialCounts(states[job_id], dict(+kinds[job_id])) for job_id in job_ids}
 
-    def cpu_seconds_spent(self, job_id: str) -> float:
-        """Simulator CPU seconds of the job's finished trials; cached ones cost none.
-
-        Raises:
-            NotFound: There is no such job.
-        """
-        self._scope.admit_job(job_id)
-        return float(self._sum(job_id)[0])
-
     def search_seconds(self, job_id: str) -> float:
         """Simulator CPU seconds of the job's finished trials but for comparisons."""
         self._scope.admit_job(job_id)
@@ -253,19 +243,3 @@ class ProjectTrials(ScopedRepository):
             return float(
                 session.connection().execute(_SEARCH_SECONDS, {"job_id": job_id}).scalar_one()
             )
-
-    def evaluations_spent(self, job_id: str) -> int:
-        """Finished trials of the job that were simulated, not answered by the cache.
-
-        Raises:
-            NotFound: There is no such job.
-        """
-        self._scope.admit_job(job_id)
-        return int(self._sum(job_id)[1])
-
-    def _sum(self, job_id: str) -> tuple[float, int]:
-        with self._database.reading() as session:
-            row = session.connection().execute(_SUMS, {"job_id": job_id}).one_or_none()
-            if row is None:
-                raise NotFound(f"there is no job {job_id}")
-            return row[0], row[1]

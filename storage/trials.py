@@ -30,7 +30,6 @@ from storage.trial_rows import (
     LISTED,
     OPEN_ATTEMPT_STATES,
     TRIALS,
-    cancel_open,
     packed_result,
     settle,
     trial_event,
@@ -229,16 +228,6 @@ class Trials(ForAllProjects, ProjectTrials):
             if row is None:
                 raise NotFound(f"there is no trial {identifier}")
             return trial_record(row, result=outcome.result if is_new else None)
-
-    def cancel_unfinished(self, job_id: str, token: int) -> int:
-        """Cancel all trials that have no outcome; how many there were.
-
-        Raises:
-            LeaseLost: The token is not that of the job's lease.
-        """
-        with self._database.writing() as session:
-            now = hold_lease(self._database, session, job_id, token)
-            return cancel_open(self._database, session, job_id, now)
 
     def finished_from(self, job_id: str, first: int, most: int) -> list[Trial]:
         """The trials from a number on up to one that has no outcome, at most so many.

@@ -163,7 +163,7 @@ def test_of_several_outcomes_only_those_of_open_attempts_count(
     settled = storage.attempts.finish_several([Finished(one.id, DONE, None) for one in attempts])
 
     assert settled == [False, True]
-    assert storage.trials.evaluations_spent(job_id) == 1
+    assert storage.jobs.get(job_id).evaluations == 1
     assert [trial.state for trial in storage.trials.of_job(job_id)] == ["pending", "completed"]
 
 
@@ -221,8 +221,8 @@ def test_finishing_is_idempotent(
 
     assert sum(settled) == 1
     assert storage.trials.get(job_id, 1).value == [1.0, 2.0, 3.0, 4.0][settled.index(True)]
-    assert storage.trials.evaluations_spent(job_id) == 1
-    assert storage.trials.cpu_seconds_spent(job_id) == 1.0
+    assert storage.jobs.get(job_id).evaluations == 1
+    assert storage.jobs.get(job_id).cpu_seconds == 1.0
     finished = [e for e in storage.events.after(0) if e.data["state"] == "completed"]
     assert len(finished) == 1
 

@@ -120,7 +120,6 @@ def test_every_write_of_a_coordinator_that_lost_its_lease_is_refused(storage: St
         lambda: storage.trials.propose(job_id, stale, **proposal),  # type: ignore[arg-type]
         lambda: storage.attempts.open(f"{job_id}-1", stale),
         lambda: storage.attempts.expire(job_id, stale, 0.0),
-        lambda: storage.trials.cancel_unfinished(job_id, stale),
     ):
         with pytest.raises(LeaseLost):
             write()

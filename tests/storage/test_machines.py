@@ -6,12 +6,10 @@ from storage.errors import NotFound
 from storage.storage import Storage
 
 
-def test_a_machine_is_found_by_the_digest_of_its_description(storage: Storage) -> None:
+def test_a_machine_that_was_added_is_there(storage: Storage) -> None:
     added = storage.machines.add(name="lab", description={"nodes": 64, "degree": 6})
 
     assert storage.machines.get(added.id) == added
-    assert storage.machines.find(added.sha256) == added
-    assert storage.machines.find("0" * 64) is None
 
 
 def test_the_order_of_keys_is_no_part_of_a_machine(storage: Storage) -> None:

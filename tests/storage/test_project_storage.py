@@ -132,7 +132,6 @@ def about_the_project(things: Things) -> dict[str, Asked]:
         "applications.add": stores(**TRACE, summary={}),
         "applications.add_source": stores(**SOURCE),
         "machines.page": answers([]),
-        "machines.find": answers(None, sha256="0" * 64),
         "machines.get": absent("machine", machine, machine_id=machine),
         "machines.add": stores(**MACHINE),
         "keys.page": answers([]),
@@ -205,9 +204,7 @@ def about_trials(things: Things) -> dict[str, Asked]:
         "trials.best": of_job(),
         "trials.comparisons": of_job(),
         "trials.counts": answers({}, job_ids=[job]),
-        "trials.cpu_seconds_spent": of_job(),
         "trials.search_seconds": of_job(),
-        "trials.evaluations_spent": of_job(),
         "attempts.unfinished": of_job(),
         "attempts.of_trial": of_job(number=5),
         "attempts.running": of_job(),
@@ -373,13 +370,11 @@ def test_whoever_serves_all_projects_sees_all(storage: Storage, ours: ProjectSto
 
 def test_what_others_have_is_not_found(ours: ProjectStorage, theirs: ProjectStorage) -> None:
     trace(ours)
-    machine = ours.machines.add(name="m", description={"nodes": 4})
     job = ours.jobs.create(name="j", spec={}, seed=1)
     for ask in (theirs.projects.get, theirs.projects.use):
         with pytest.raises(NotFound):
             ask("ours")
     assert theirs.applications.find("trace:1") is None
-    assert theirs.machines.find(machine.sha256) is None
     assert theirs.events.after(0, job_id=job.id) == []
     assert ours.events.after(0, job_id=job.id) != []
     unnamed: Any = None
@@ -429,7 +424,7 @@ def test_whoever_has_it_is_answered(ours: ProjectStorage, furnished: Things) -> 
 
 
 SILENT = {
-    "allowances.end", "audit.add", "jobs.check", "keys.revoke", "machines.find",
+    "allowances.end", "audit.add", "jobs.check", "keys.revoke",
     "measured_runs.beat", "measured_runs.settle_entered", "subscriptions.delete",
 }  # fmt: skip
 """Methods that answer nothing."""

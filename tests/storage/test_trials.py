@@ -130,7 +130,7 @@ def test_a_settled_trial_keeps_its_first_outcome(
     again = storage.trials.settle(trial.id, token, completed(0.25))
 
     assert again.value == 0.5
-    assert storage.trials.evaluations_spent(job_id) == 1
+    assert storage.jobs.get(job_id).evaluations == 1
 
 
 def test_settling_takes_the_trial_from_the_worker_that_holds_it(
@@ -236,11 +236,9 @@ def test_budgets_count_what_was_simulated(
         "infeasible": 1,
         "pending": 1,
     }
-    assert storage.trials.cpu_seconds_spent(job_id) == storage.trials.search_seconds(job_id) == 2.75
-    assert storage.trials.evaluations_spent(job_id) == 3
+    assert storage.jobs.get(job_id).cpu_seconds == storage.trials.search_seconds(job_id) == 2.75
     assert storage.jobs.get(job_id).evaluations == 3
-    with pytest.raises(NotFound):
-        storage.trials.cpu_seconds_spent("nosuchjob")
+    assert storage.jobs.get(job_id).evaluations == 3
 
 
 def test_reasons_of_failures_are_counted(
@@ -277,7 +275,7 @@ def test_points_tell_what_a_curve_needs(
     assert all(point.cpu_seconds == 2.0 and point.finished_at for point in points)
 
 
-def test_cancelling_takes_open_trials_only(
+def test_the_end_of_a_job_takes_open_trials_only(
     storage: Storage, running_job: tuple[str, int], propose: Propose
 ) -> None:
     job_id, token = running_job
@@ -286,26 +284,16 @@ def test_cancelling_takes_open_trials_only(
     storage.attempts.begin(attempt.id, "worker")
     propose(3)
 
-    assert storage.trials.cancel_unfinished(job_id, token) == 2
+    storage.jobs.transition(job_id, "completed", token=token, ended_because="target")
 
     assert [trial.state for trial in storage.trials.of_job(job_id)] == [
         "completed",
         "cancelled",
         "cancelled",
     ]
+    assert storage.trials.unfinished(job_id) == []
     assert not storage.attempts.heartbeat(attempt.id)
     assert not storage.attempts.finish(attempt.id, completed(0.5))
-
-
-def test_a_job_that_ends_has_no_open_trials(
-    storage: Storage, running_job: tuple[str, int], propose: Propose
-) -> None:
-    job_id, token = running_job
-    propose(1)
-
-    storage.jobs.transition(job_id, "completed", token=token, ended_because="target")
-
-    assert storage.trials.unfinished(job_id) == []
 
 
 def test_the_numbers_of_a_result_come_back_exactly(

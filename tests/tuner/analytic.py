@@ -230,7 +230,7 @@ def main() -> None:
     storage = open_storage(Path(directory))
 
     def objective(configuration: Mapping[str, Any]) -> Outcome:
-        while storage.trials.evaluations_spent(job_id) >= int(most):
+        while storage.jobs.get(job_id).evaluations >= int(most):
             time.sleep(0.01)
         return simulated(configuration)
 

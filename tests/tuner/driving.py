@@ -70,11 +70,11 @@ def let_an_hour_pass(storage: Storage, worker: str) -> None:
 def held(storage: Storage, job: Job, passes: int) -> Iterator[tuple[Evaluators, Gate]]:
     """Two workers and a coordinator's thread, when so many more trials are done, and no more."""
     gate = Gate(passes)
-    done = storage.trials.evaluations_spent(job.id) + passes
+    done = storage.jobs.get(job.id).evaluations + passes
     with Evaluators(storage, 2, gate) as evaluators:
         driving = threading.Thread(target=drive, args=(storage, job, evaluators))
         driving.start()
-        wait_until(lambda: storage.trials.evaluations_spent(job.id) == done)
+        wait_until(lambda: storage.jobs.get(job.id).evaluations == done)
         try:
             yield evaluators, gate
         finally:

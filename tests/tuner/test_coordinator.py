@@ -148,7 +148,7 @@ def _kill_and_go_on(storage: Storage, folder: Path, job: Job) -> None:
             ],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
-        wait_until(lambda count=finished: storage.trials.evaluations_spent(job.id) >= count)  # type: ignore[misc]
+        wait_until(lambda count=finished: storage.jobs.get(job.id).evaluations >= count)  # type: ignore[misc]
         process.send_signal(signal.SIGKILL)
         process.wait()
     wait_until(lambda: _lease_is_free(storage, job))
@@ -168,10 +168,10 @@ def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
     job = create_job(storage)
 
     def have_spent(count: int) -> bool:
-        return storage.trials.evaluations_spent(job.id) == count
+        return storage.jobs.get(job.id).evaluations == count
 
     for passes in (0, 20):
-        before = storage.trials.evaluations_spent(job.id)
+        before = storage.jobs.get(job.id).evaluations
         gate = Gate(passes)
         with Evaluators(storage, 2, gate) as evaluators:
             coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)

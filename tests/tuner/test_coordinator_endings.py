@@ -57,7 +57,7 @@ def test_a_job_ends_where_its_model_holds_nothing_better_likely(storage: Storage
         stop = threading.Event()
         serving = threading.Thread(target=coordinator.serve, args=(stop,))
         serving.start()
-        wait_until(lambda: storage.trials.evaluations_spent(jobs[2].id) == 25)
+        wait_until(lambda: storage.jobs.get(jobs[2].id).evaluations == 25)
         stop.set()
         serving.join()
         gate.open()

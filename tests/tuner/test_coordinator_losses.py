@@ -178,7 +178,7 @@ def test_a_job_taken_over_in_the_middle_is_driven_by_the_new_coordinator_alone(
         slow = Coordinator(storage, evaluators.dispatch, "first", lease_seconds=LEASE_SECONDS)
         driving = threading.Thread(target=slow.run_job, args=(leased,))
         driving.start()
-        wait_until(lambda: storage.trials.evaluations_spent(job.id) == 10)
+        wait_until(lambda: storage.jobs.get(job.id).evaluations == 10)
         # As if it had not renewed it in time.
         change(storage, "UPDATE jobs SET lease_expires_at = lease_expires_at - :hour", hour=AN_HOUR)
         leased = storage.leases.acquire("second", LEASE_SECONDS, job.id)
@@ -202,7 +202,7 @@ def test_a_coordinator_does_not_take_a_job_from_itself(
         coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=embedded)
         serving = threading.Thread(target=coordinator.serve, args=(stop,))
         serving.start()
-        wait_until(lambda: storage.trials.evaluations_spent(job.id) == 10)
+        wait_until(lambda: storage.jobs.get(job.id).evaluations == 10)
         change(storage, "UPDATE jobs SET lease_expires_at = lease_expires_at - :hour", hour=AN_HOUR)
         other = create_job(storage)  # it has looked for jobs again once it has taken this one
         wait_until(lambda: storage.jobs.get(other.id).lease_owner is not None)

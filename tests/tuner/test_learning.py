@@ -81,7 +81,7 @@ def test_a_job_goes_on_after_a_kill_though_what_it_learned_from_was_deleted(
         [*(sys.executable, "-m", "tests.tuner.analytic"), *(str(tmp_path), job.id, "2", "15")],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    while storage.trials.evaluations_spent(job.id) < 15:
+    while storage.jobs.get(job.id).evaluations < 15:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()

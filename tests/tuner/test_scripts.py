@@ -61,7 +61,7 @@ def tell(storage: Storage, asked: AskedTrial) -> None:
 def measure(storage: Storage, job: Job, most: int = 1, until: int | None = None) -> None:
     """Ask and tell, several at a time and those in any order, to the end or so many outcomes."""
     mixed = random.Random(most)
-    while until is None or storage.trials.evaluations_spent(job.id) < until:
+    while until is None or storage.jobs.get(job.id).evaluations < until:
         asked = storage.scripts.ask(job.id, f"{random.random()}", "script", most, LONG)
         if not asked:
             time.sleep(0.02)  # the coordinator writes too

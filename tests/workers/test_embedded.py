@@ -202,7 +202,7 @@ def test_a_trial_whose_worker_was_killed_comes_to_the_same_elsewhere(
         wait_for(lambda: job.trial(1).state == "completed")
 
     assert again.endswith("-2")
-    assert storage.trials.evaluations_spent(job.id) == 1
+    assert storage.jobs.get(job.id).evaluations == 1
     storage.close()
 
 

@@ -76,7 +76,7 @@ def test_the_same_configuration_is_simulated_once_for_all_jobs(
     assert (fresh.cached, cached.cached) == (False, True)
     assert (cached.state, cached.value, cached.result) == (fresh.state, fresh.value, fresh.result)
     assert cached.cpu_seconds == 0.0
-    assert first.storage.trials.evaluations_spent(second.id) == 0
+    assert first.storage.jobs.get(second.id).evaluations == 0
 
 
 def test_a_job_with_less_memory_is_not_answered_with_what_took_more(
@@ -126,7 +126,7 @@ def test_equal_trials_that_are_taken_together_are_simulated_once(
         evaluator.evaluate(message)
 
     assert [job.trial(number).cached for number in range(1, 6)] == [False, False, False, True, True]
-    assert job.storage.trials.evaluations_spent(job.id) == 3
+    assert job.storage.jobs.get(job.id).evaluations == 3
 
 
 def test_a_network_is_optimised_once_for_all_trials_and_jobs(
@@ -206,7 +206,7 @@ def test_an_infeasible_configuration_says_why_and_costs_nothing(
     assert trial.state == "infeasible"
     assert trial.reason is not None
     assert trial.reason["message"].startswith("collectives.alltoall: ")
-    assert job.storage.trials.evaluations_spent(job.id) == 0
+    assert job.storage.jobs.get(job.id).evaluations == 0
 
 
 def test_limits_of_the_job_end_a_simulation(
