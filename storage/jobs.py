@@ -109,6 +109,8 @@ class ProjectJobs(ScopedRepository):
             Conflict: The key was used for a job with another specification, or that was deleted.
             NotFound: There is no such application.
         """
+        if application_id is not None:
+            self._scope.admit_application(application_id)
         with self._database.writing() as session:
             identifier = new_id()
             values = {

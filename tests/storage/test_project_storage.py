@@ -369,8 +369,10 @@ def test_whoever_serves_all_projects_sees_all(storage: Storage, ours: ProjectSto
 
 
 def test_what_others_have_is_not_found(ours: ProjectStorage, theirs: ProjectStorage) -> None:
-    trace(ours)
-    job = ours.jobs.create(name="j", spec={}, seed=1)
+    application = trace(ours)
+    job = ours.jobs.create(name="j", spec={}, seed=1, application_id=application.id)
+    with pytest.raises(NotFound):
+        theirs.jobs.create(name="j", spec={}, seed=1, application_id=application.id)
     for ask in (theirs.projects.get, theirs.projects.use):
         with pytest.raises(NotFound):
             ask("ours")
