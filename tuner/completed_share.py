@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from tuner.session import Status
+from tuner.opentuner_session import Status
 
 __all__ = ["CompletedShare"]
 

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from storage.records import Trial
-from tuner.session import Status
+from tuner.opentuner_session import Status
 
 __all__ = ["TrialResult", "cutoff", "result_of"]
 

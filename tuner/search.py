@@ -19,8 +19,8 @@ from searchspace.insight import Experience, Insight
 from searchspace.space import SearchSpace
 from tuner import parameters
 from tuner.objective import TrialResult
+from tuner.opentuner_session import TunerSession
 from tuner.outlook import Expectation
-from tuner.session import TunerSession
 
 __all__ = ["SAMPLER", "Point", "Search"]
 

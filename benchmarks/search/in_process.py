@@ -14,7 +14,7 @@ from searchspace.insight import Experience, Insight
 from searchspace.space import SearchSpace
 from tuner import opentuner_patches, parameters
 from tuner.opentuner_conversation import Conversation
-from tuner.session import Proposal, Status, opening_of
+from tuner.opentuner_session import Proposal, Status, opening_of
 
 __all__ = ["in_process"]
 

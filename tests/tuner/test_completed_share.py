@@ -16,7 +16,7 @@ from storage.storage import Storage
 from tests.tuner.analytic import open_storage
 from tests.tuner.driving import essence, run
 from tuner.completed_share import CompletedShare
-from tuner.session import Status
+from tuner.opentuner_session import Status
 
 SHARES = st.floats(0.01, 0.99)
 BATCHES = st.integers(1, 9)

@@ -242,16 +242,16 @@ def test_a_trial_stored_otherwise_than_it_is_asked_fails_the_job(storage: Storag
 def test_the_search_process_may_die_without_harm(
     storage: Storage, undisturbed: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tuner import session
+    from tuner import opentuner_session
 
-    made: list[session.TunerSession] = []
-    original = session.TunerSession.__init__
+    made: list[opentuner_session.TunerSession] = []
+    original = opentuner_session.TunerSession.__init__
 
-    def remember(self: session.TunerSession, *args: Any, **kwargs: Any) -> None:
+    def remember(self: opentuner_session.TunerSession, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         made.append(self)
 
-    monkeypatch.setattr(session.TunerSession, "__init__", remember)
+    monkeypatch.setattr(opentuner_session.TunerSession, "__init__", remember)
     job = create_job(storage)
     with held(storage, job, 10):
         made[0]._process.kill()

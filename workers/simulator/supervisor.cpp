@@ -349,17 +349,17 @@ Json evaluate(const Json& request, const std::vector<Trace>& traces, Simulation&
   }
 }
 
-Succession::Succession(Simulation& simulation) : simulation_(simulation) {}
+ReusableWorker::ReusableWorker(Simulation& simulation) : simulation_(simulation) {}
 
-Succession::~Succession() = default;
+ReusableWorker::~ReusableWorker() = default;
 
-void Succession::begin(const std::string& line) {
+void ReusableWorker::begin(const std::string& line) {
   if (child_ && !child_->send(line)) child_.reset();
 }
 
-void Succession::give_up() { child_.reset(); }
+void ReusableWorker::give_up() { child_.reset(); }
 
-std::string Succession::finish(const Request& request, const Json& id, double cpu_seconds_before) {
+std::string ReusableWorker::finish(const Request& request, const Json& id, double cpu_seconds_before) {
   try {
     for (const bool is_new : {false, true}) {
       if (is_new) child_ = std::make_unique<Child>(request, simulation_);

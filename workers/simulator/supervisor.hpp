@@ -31,10 +31,10 @@ class Child;
 /// Evaluates requests that share readiness, one after the other in the same child while it comes to an
 /// end of each: what it has touched need not be copied nor fetched again. After anything else than an
 /// end (a cutoff, a failure, too much time) the next one has a fresh fork.
-class Succession {
+class ReusableWorker {
  public:
-  explicit Succession(Simulation& simulation);
-  ~Succession();
+  explicit ReusableWorker(Simulation& simulation);
+  ~ReusableWorker();
 
   /// Gives a child that waits the request as it came: it can begin while the caller looks into it.
   void begin(const std::string& line);

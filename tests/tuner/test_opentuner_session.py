@@ -25,7 +25,7 @@ from searchspace.space import (
 from tests.processes import is_alive
 from tuner import parameters
 from tuner.errors import SearchProcessFailed
-from tuner.session import TunerSession
+from tuner.opentuner_session import TunerSession
 from tuner.techniques import TECHNIQUES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -209,7 +209,7 @@ def test_a_session_leaves_this_process_and_the_working_directory_alone(
     script = (
         "import logging, random, sys\n"
         "from searchspace.space import EnumParameter, SearchSpace\n"
-        "from tuner.session import TunerSession\n"
+        "from tuner.opentuner_session import TunerSession\n"
         "formatter, state = logging.Formatter, random.getstate()\n"
         "with TunerSession(SearchSpace([EnumParameter('a', (1, 2))]), 1) as session:\n"
         "    session.ask()\n"
@@ -247,7 +247,7 @@ def test_the_process_dies_with_a_parent_that_was_killed() -> None:
     script = (
         "import time\n"
         "from searchspace.space import EnumParameter, SearchSpace\n"
-        "from tuner.session import TunerSession\n"
+        "from tuner.opentuner_session import TunerSession\n"
         "session = TunerSession(SearchSpace([EnumParameter('a', (1, 2))]), 1)\n"
         "print(session._process.pid, flush=True)\n"
         "time.sleep(600)\n"

@@ -20,13 +20,13 @@ namespace hamtune {
 /// done it: from the first request of all on, and after others from the second of a kind in a row,
 /// so that requests that all differ do not each prepare what nobody uses again. Whatever goes wrong
 /// there, the caller can still run the request itself.
-class Nursery {
+class PreparedProcess {
  public:
-  Nursery(const std::vector<Trace>& traces, Simulation& simulation)
+  PreparedProcess(const std::vector<Trace>& traces, Simulation& simulation)
       : traces_(traces), simulation_(simulation) {}
-  Nursery(const Nursery&) = delete;
-  Nursery& operator=(const Nursery&) = delete;
-  ~Nursery() { close(); }
+  PreparedProcess(const PreparedProcess&) = delete;
+  PreparedProcess& operator=(const PreparedProcess&) = delete;
+  ~PreparedProcess() { close(); }
 
   /// The answer to a request, if it is one that can be run there.
   std::optional<std::string> ask(const std::string& line);
@@ -38,7 +38,7 @@ class Nursery {
   void open();
   void close();
   [[noreturn]] void serve(int socket, pid_t parent);
-  std::string answer(const std::string& line, Succession& succession);
+  std::string answer(const std::string& line, ReusableWorker& worker);
   std::optional<Request> request_of(const nlohmann::json& json) const;
 
   const std::vector<Trace>& traces_;

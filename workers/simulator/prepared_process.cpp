@@ -1,4 +1,4 @@
-#include "workers/simulator/nursery.hpp"
+#include "workers/simulator/prepared_process.hpp"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -21,7 +21,7 @@
 
 namespace hamtune {
 
-std::optional<std::string> Nursery::ask(const std::string& line) {
+std::optional<std::string> PreparedProcess::ask(const std::string& line) {
   if (process_ < 0) return std::nullopt;
   std::optional<std::string> answer;
   if (send_line(socket_, line)) answer = receive_line(socket_);
@@ -31,7 +31,7 @@ std::optional<std::string> Nursery::ask(const std::string& line) {
   return std::nullopt;
 }
 
-bool Nursery::consider(Request request) {
+bool PreparedProcess::consider(Request request) {
   const bool is_first = std::exchange(is_first_, false);
   if (!express::may_suit(request)) return false;
   const bool again = last_ && Simulation::share_readiness(*last_, request);
@@ -40,7 +40,7 @@ bool Nursery::consider(Request request) {
   return process_ >= 0;
 }
 
-void Nursery::open() {
+void PreparedProcess::open() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
   const pid_t parent = getpid();
@@ -52,7 +52,7 @@ void Nursery::open() {
   if (child < 0) close();
 }
 
-void Nursery::close() {
+void PreparedProcess::close() {
   if (socket_ >= 0) ::close(socket_);
   socket_ = -1;
   if (process_ < 0) return;
@@ -64,7 +64,7 @@ void Nursery::close() {
 
 /// In the process itself. What SimGrid says while it makes ready is of no use: the caller will hear
 /// it again.
-void Nursery::serve(int socket, pid_t parent) {
+void PreparedProcess::serve(int socket, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   const int null = null_device();
@@ -77,9 +77,9 @@ void Nursery::serve(int socket, pid_t parent) {
     if (!express::suits()) _exit(1);
     simulation_.initialize_ranks();
     cpu_seconds_ = cpu_seconds_of(getpid());
-    Succession succession(simulation_);
+    ReusableWorker worker(simulation_);
     while (const std::optional<std::string> line = receive_line(socket))
-      if (!send_line(socket, answer(*line, succession))) break;
+      if (!send_line(socket, answer(*line, worker))) break;
   } catch (const std::exception&) {
     _exit(1);
   }
@@ -87,21 +87,21 @@ void Nursery::serve(int socket, pid_t parent) {
 }
 
 /// Empty where the ranks do not stand ready for the request.
-std::string Nursery::answer(const std::string& line, Succession& succession) {
-  succession.begin(line);
+std::string PreparedProcess::answer(const std::string& line, ReusableWorker& worker) {
+  worker.begin(line);
   const nlohmann::json json = parse_shallow(line);
   const std::optional<Request> request = request_of(json);
   if (!request) {
-    succession.give_up();
+    worker.give_up();
     return {};
   }
-  std::string answer = succession.finish(*request, id_of(json), cpu_seconds_);
+  std::string answer = worker.finish(*request, id_of(json), cpu_seconds_);
   if (!answer.empty()) cpu_seconds_ = 0;
   return answer;
 }
 
 /// The request, if the ranks stand ready for it.
-std::optional<Request> Nursery::request_of(const nlohmann::json& json) const {
+std::optional<Request> PreparedProcess::request_of(const nlohmann::json& json) const {
   if (!json.is_object()) return std::nullopt;
   try {
     Request request = parse_request(json, traces_);
