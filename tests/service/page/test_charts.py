@@ -101,6 +101,40 @@ def test_what_is_zoomed_is_what_is_saved(
     assert numbers(page, group) == every
 
 
+def test_a_click_opens_a_trial_and_a_double_click_shows_all(
+    service: Service, drawn: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/jobs/{drawn['id']}").page
+    group = page.get_by_role("group", name=f"Save {drawn['id']}-convergence")
+    every = numbers(page, group)
+    page.locator(".chart").first.focus()
+    page.keyboard.press("+")
+    assert len(numbers(page, group)) < len(every)
+
+    page.mouse.dblclick(*last_mark(page))
+    assert numbers(page, group) == every
+    page.wait_for_timeout(500)  # longer than a first click waits for a second
+    expect(page.locator(".drawer")).to_have_count(0)
+
+    page.mouse.click(*last_mark(page))
+    expect(page.locator(".drawer")).to_have_count(1)
+
+
+def last_mark(page: Page) -> tuple[float, float]:
+    """Where a mark at the right edge of the chart lies: the mouse is told of a trial there."""
+    over = page.locator(".chart .u-over").first
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box is not None
+    right = box["x"] + box["width"] - 2
+    for down in range(0, int(box["height"]), 16):
+        page.mouse.move(right, box["y"] + down)
+        page.wait_for_timeout(50)  # it is looked for once in a frame
+        if page.locator(".tip").first.is_visible():
+            return right, box["y"] + down
+    raise AssertionError("no mark at the right edge")
+
+
 def test_keys_and_the_wheel_zoom_as_well(
     service: Service, drawn: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:

@@ -13,6 +13,8 @@ import { Zoomable } from "../ui/zoom.tsx";
 const SIZE = 400;
 const SHARP = 2; // pixels of the canvas for one of those
 const EDGE = 16;
+const MANY = 500; // cables: so many keep up with the hand only with fewer pixels, and are sharp once the picture rests
+const RESTS = 200; // milliseconds after the last movement
 
 function frame(drawing: Drawing) {
   const height = drawing.layout === "levels" ? 200 : Math.max(60, Math.max(...drawing.places.map(([, y]) => y)) * (SIZE - 2 * EDGE) + 2 * EDGE);
@@ -62,13 +64,25 @@ function Drawn({ name, label, drawing, view, show, paint, point }: {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useScheme();
   const { height } = frame(drawing);
+  const painted = useRef(view);
   useEffect(() => {
-    const ctx = canvas.current?.getContext("2d");
-    if (!ctx) return;
-    ctx.setTransform(SHARP, 0, 0, SHARP, 0, 0);
-    ctx.clearRect(0, 0, SIZE, height);
-    paint(ctx, view, scheme);
-  }, [paint, view, scheme, height]);
+    const area = canvas.current;
+    const ctx = area?.getContext("2d");
+    if (!area || !ctx) return undefined;
+    const paintAt = (sharpness: number) => {
+      const [wide, high] = [SIZE * sharpness, Math.round(height * sharpness)];
+      if (area.width !== wide || area.height !== high) Object.assign(area, { width: wide, height: high });
+      ctx.setTransform(sharpness, 0, 0, sharpness, 0, 0);
+      ctx.clearRect(0, 0, SIZE, height);
+      paint(ctx, view, scheme);
+    };
+    const isMoving = painted.current !== view && drawing.edges.length > MANY;
+    painted.current = view;
+    paintAt(isMoving ? 1 : SHARP);
+    if (!isMoving) return undefined;
+    const rest = setTimeout(() => paintAt(SHARP), RESTS);
+    return () => clearTimeout(rest);
+  }, [paint, view, scheme, height, drawing]);
   function moved(event: MouseEvent): void {
     if (event.buttons) return; // it is dragged
     const { clientWidth, clientHeight } = event.currentTarget as Element;
@@ -77,7 +91,7 @@ function Drawn({ name, label, drawing, view, show, paint, point }: {
   }
   return (
     <Zoomable name={name} label={label} view={view} show={show}>
-      <canvas class="drawing" ref={canvas} width={SIZE * SHARP} height={Math.round(height * SHARP)} role="img" aria-label={label}
+      <canvas class="drawing" ref={canvas} width={SIZE * SHARP} height={Math.round(height * SHARP)} style={{ aspectRatio: `${SIZE} / ${height}` }} role="img" aria-label={label}
         data-view={`${view.x} ${view.y} ${view.size}`} onMouseMove={moved} onMouseLeave={() => point?.(null)} />
     </Zoomable>
   );

@@ -5,6 +5,7 @@ import { touching } from "./touch.ts";
 export type Span = readonly [number, number];
 
 const STEP = 1.25; // of one turn of the wheel
+const SECOND_CLICK = 250; // milliseconds in which a click may become a double click
 
 /** A span of the same length, further by a part of it, within the whole. */
 export function shifted([min, max]: Span, [low, high]: Span, part: number): Span {
@@ -80,6 +81,16 @@ export function renew(u: uPlot, data: uPlot.AlignedData): void {
   u.batch(() => {
     u.setData(data, false);
     u.setScale("x", { min, max });
+  });
+}
+
+/** Have something done with what is clicked on, but neither at the end of a drag nor at a double click, which shows all. */
+export function onSingleClick<T>(u: uPlot, find: (event: MouseEvent) => T | null, act: (found: T) => void): void {
+  let waiting = 0;
+  u.over.addEventListener("click", (event) => {
+    clearTimeout(waiting);
+    const found = event.detail > 1 || u.select.width ? null : find(event);
+    if (found !== null) waiting = setTimeout(() => act(found), SECOND_CLICK);
   });
 }
 

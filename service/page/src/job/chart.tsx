@@ -5,7 +5,7 @@ import { axis, timeAxis, X_NAMES, xAxis, type XAxis } from "../charts/axes.ts";
 import { Plot } from "../charts/plot.tsx";
 import type { Cell } from "../charts/csv.ts";
 import type { Entry, Figure, Mark } from "../charts/figure.ts";
-import { moving, reveal, showAll, zoom } from "../charts/moving.ts";
+import { moving, onSingleClick, reveal, showAll, zoom } from "../charts/moving.ts";
 import { replot, type PlotOptions } from "../charts/replot.ts";
 import { colourOf, css } from "../lib/colours.ts";
 import { count, duration, plural } from "../lib/format.ts";
@@ -96,10 +96,7 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
             frame = requestAnimationFrame(() => overlay.current(nearest(u, shown.current, event)));
           });
           u.over.addEventListener("mouseleave", () => { cancelAnimationFrame(frame); overlay.current(null); });
-          u.over.addEventListener("click", (event) => {
-            const found = nearest(u, shown.current, event);
-            if (found && !u.select.width) pick(found.row.number);
-          });
+          onSingleClick(u, (event) => nearest(u, shown.current, event), (found) => pick(found.row.number));
         }],
       },
     };

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { timeAxis, X_NAMES, xAxis, type XAxis } from "../charts/axes.ts";
 import type { Cell } from "../charts/csv.ts";
 import type { Figure } from "../charts/figure.ts";
-import { moving, reveal, showAll, zoom } from "../charts/moving.ts";
+import { moving, onSingleClick, reveal, showAll, zoom } from "../charts/moving.ts";
 import { Plot } from "../charts/plot.tsx";
 import { replot, type PlotOptions } from "../charts/replot.ts";
 import { said, TipOverlay, type Hovered, type Told } from "../job/tip.tsx";
@@ -54,10 +54,7 @@ export function Curves({ curves, kind, measure, log, called }: {
           frame = requestAnimationFrame(() => visit(nearest(u, latest.current, event)));
         });
         u.over.addEventListener("mouseleave", () => { cancelAnimationFrame(frame); visit(null); });
-        u.over.addEventListener("click", (event) => {
-          const found = nearest(u, latest.current, event);
-          if (found && !u.select.width) open(found);
-        });
+        onSingleClick(u, (event) => nearest(u, latest.current, event), open);
       }],
     },
   });
