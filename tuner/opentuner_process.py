@@ -20,22 +20,34 @@ import json
 import logging
 import sys
 import warnings
+from typing import TextIO
 
-__all__ = ["main"]
+__all__ = ["converse", "main", "quieten"]
 
 
 def main() -> None:
     """Serve standard input and output; whatever else is printed goes to standard error."""
-    answers, sys.stdout = sys.stdout, sys.stderr
+    answers = sys.stdout
+    quieten()
+    converse(sys.stdin, answers)
+
+
+def quieten() -> None:
+    """Send what libraries print to standard error, and have them neither log nor warn."""
+    sys.stdout = sys.stderr
     logging.disable()
     warnings.simplefilter("ignore")
+
+
+def converse(requests: TextIO, answers: TextIO) -> None:
+    """Answer requests until they end, or one fails."""
     try:
         from tuner.opentuner_conversation import serve
 
         gc.freeze()
         gc.enable()
-        serve(sys.stdin, answers)
-    except BrokenPipeError:
+        serve(requests, answers)
+    except (BrokenPipeError, ConnectionResetError):
         pass
     except Exception as error:  # told to the parent, whatever it is
         answers.write(json.dumps({"error": f"{type(error).__name__}: {error}"}) + "\n")

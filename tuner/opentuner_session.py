@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
@@ -20,13 +13,12 @@ from searchspace.space import SearchSpace
 from tuner import parameters
 from tuner.errors import SearchProcessFailed
 from tuner.outlook import Expectation
+from tuner.search_process import SearchProcess
 from tuner.techniques import choose
 
 __all__ = ["Proposal", "Status", "TunerSession", "opening_of"]
 
 Status = Literal["completed", "censored", "failed", "infeasible"]
-
-_ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -107,28 +99,14 @@ class TunerSession:
         opening = opening_of(space, seed, techniques, insight, until, experiences)
         self._constants = parameters.constants(space)
         self._nothing_varies = not opening["parameters"]
-        # A file rather than a pipe: nobody has to read it for the process to go on.
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            # -P: nothing is imported from its working directory, where anybody may write.
-            [sys.executable, "-P", "-m", "tuner.opentuner_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
-            env={**os.environ, "PYTHONPATH": _search_path()},
-            cwd=tempfile.gettempdir(),
-            # Ctrl-C goes to all in front of the terminal; only the coordinator is to act on it.
-            process_group=0,
-            text=True,
-        )
-        # Not waited for: baselines can be evaluated while OpenTuner is imported.
+        self._process = SearchProcess()
         self._send({"do": "open", **opening})
         self._flush()
 
     def ask(self) -> Proposal | None:
         """The next proposal; None where OpenTuner has none until it is told more, or for good.
 
-        The first one waits for the process to start, about a second.
+        The first one waits for OpenTuner to be imported, a second or two in each coordinator.
 
         Raises:
             SearchProcessFailed: The process failed.
@@ -197,13 +175,7 @@ class TunerSession:
 
     def close(self) -> None:
         """End the process."""
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
-        self._process.kill()
-        self._process.wait()
-        self._complaints.close()
+        self._process.close()
 
     def __enter__(self) -> TunerSession:
         return self
@@ -217,41 +189,29 @@ class TunerSession:
         self.close()
 
     def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise self._failure()
-        answer: dict[str, Any] = json.loads(line)
+        try:
+            answer = self._process.receive()
+        except EOFError:
+            raise self._failure() from None
         if "error" in answer:
             raise SearchProcessFailed(f"the search failed: {answer['error']}")
         return answer
 
     def _send(self, request: dict[str, Any]) -> None:
         """Send a request, at the latest with the next question: most are not answered."""
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(request, allow_nan=False) + "\n")
+            self._process.send(request)
         except BrokenPipeError:
             raise self._failure() from None
 
     def _flush(self) -> None:
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.flush()
+            self._process.flush()
         except BrokenPipeError:
             raise self._failure() from None
 
     def _failure(self) -> SearchProcessFailed:
-        status = self._process.wait()
-        self._complaints.seek(0)
-        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
-        last = lines[-1] if lines else "it said nothing"
-        return SearchProcessFailed(f"the search process ended with status {status}: {last}")
-
-
-def _search_path() -> str:
-    inherited = os.environ.get("PYTHONPATH")
-    return f"{_ROOT}{os.pathsep}{inherited}" if inherited else str(_ROOT)
+        return SearchProcessFailed(f"the search process {self._process.last_words()}")
 
 
 def _check(value: float | None, status: Status) -> None:

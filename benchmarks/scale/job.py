@@ -21,6 +21,7 @@ from service.runtime import Runtime
 from service.settings import Settings
 from storage.records import FINAL_JOB_STATES, Trial
 from storage.storage import Storage
+from tuner.search_process import end_server
 
 __all__ = ["BARS", "describe", "show_job"]
 
@@ -110,7 +111,8 @@ def _wait(storage: Storage, job_id: str) -> None:
 
 
 def _cpu_seconds() -> tuple[float, float]:
-    """Of this process, and of those that it started and that have ended."""
+    """Of this process, and of those that it started, which are ended if they are searches."""
+    end_server()
     return tuple(  # type: ignore[return-value]
         usage.ru_utime + usage.ru_stime
         for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
