@@ -1,4 +1,16 @@
-"""What is asked of OpenTuner and what it is told, one JSON line each (see `opentuner_process`)."""
+"""What is asked of OpenTuner and what it is told, one JSON line each, in a process of its own.
+
+Importing OpenTuner replaces `logging.Formatter`, and its search uses the global random state; both
+are harmless there (`tuner.opentuner_server`).
+
+Requests and their answers:
+    {"do": "open", "seed", "parameters", "techniques", "space", "insight", "until", "experiences"}
+                                                               none
+    {"do": "ask"}            {"id", "values", "technique", "probability", "weights"}, {"id": null}
+    {"do": "tell", "id", "value", "status", "bound"}           none
+    {"do": "inject", "values", "value", "status", "bound"}     none
+A failure is answered {"error": message}, and the process ends.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +82,18 @@ class Conversation:
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
-    """Answer requests until they end."""
+    """Answer requests until they end, or one fails."""
+    try:
+        _answer_all(requests, answers)
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    except Exception as error:  # told to the parent, whatever it is
+        answers.write(json.dumps({"error": f"{type(error).__name__}: {error}"}) + "\n")
+        answers.flush()
+        raise
+
+
+def _answer_all(requests: TextIO, answers: TextIO) -> None:
     opentuner_patches.apply()
     conversation: Conversation | None = None
     for line in requests:

@@ -3,7 +3,7 @@
 OpenTuner is a fixed dependency that is no longer developed. Left alone, its search depends on
 object addresses and on the clock, and one of its techniques loses what it learned. A test a patch
 (`tests/tuner/test_opentuner_patches.py`) fails when OpenTuner changes under it. Applied only in the
-process of `tuner.opentuner_process`.
+processes of `tuner.opentuner_server`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Standard input is a socket, over which each search sends two open files: the socket of its
 conversation and where its process is to complain. Its process says first which one it is, as
-{"pid": P}, then speaks as `tuner.opentuner_process` does. Once it has ended, this one says
+{"pid": P}, then speaks as `tuner.opentuner_conversation` does. Once it has ended, this one says
 {"status": S} in its place. A process whose socket is closed is killed, and all of them are when the
 standard input ends, so that none outlives who started it.
 """
@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import os
 import select
 import signal
 import socket
 import sys
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from tuner.opentuner_process import converse, quieten
 
 __all__ = ["main"]
 
@@ -33,10 +33,99 @@ class _Search:
     pidfd: int
     connection: socket.socket
 
+    def kill(self) -> None:
+        """Have it end, whatever it is at."""
+        signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def bury(self) -> None:
+        """Wait for its end, and tell who is there how it did."""
+        _, status = os.waitpid(self.process, 0)
+        told = json.dumps({"status": os.waitstatus_to_exitcode(status)})
+        with suppress(OSError):  # nobody is there, or nobody listens
+            # What it was about to say may have been cut.
+            self.connection.send(f"\n{told}\n".encode(), socket.MSG_DONTWAIT)
+        self.connection.close()
+        os.close(self.pidfd)
+
+
+class _Server:
+    """What the searches are forked off.
+
+    Args:
+        control: Where each search sends its open files.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._searches: dict[int, _Search] = {}  # by each of their two open files
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+
+    def serve(self) -> None:
+        """Fork and bury until `control` ends."""
+        while True:
+            for file, _ in self._poll.poll():
+                if file != self._control.fileno():
+                    self._look_after(file)
+                elif not self._accept():
+                    return
+
+    def end(self) -> None:
+        """Kill all searches."""
+        for search in self._searches.values():
+            search.kill()
+
+    def _accept(self) -> bool:
+        """Begin the search that is asked for; whether one is."""
+        _, files, _, _ = socket.recv_fds(self._control, 1, 2)
+        if not files:
+            return False
+        connection, complaints = files
+        search = self._fork(socket.socket(fileno=connection), complaints)
+        os.close(complaints)
+        self._searches |= {search.pidfd: search, connection: search}
+        self._poll.register(search.pidfd, select.POLLIN)
+        self._poll.register(connection, 0)  # whether it is closed, which is always told
+        return True
+
+    def _fork(self, connection: socket.socket, complaints: int) -> _Search:
+        from tuner.opentuner_conversation import serve
+
+        process = os.fork()
+        if process == 0:
+            status = 1
+            try:
+                os.dup2(complaints, sys.stderr.fileno())
+                self._control.close()
+                for other in self._searches.values():
+                    other.connection.close()
+                with connection.makefile("r") as requests, connection.makefile("w") as answers:
+                    answers.write(json.dumps({"pid": os.getpid()}) + "\n")
+                    answers.flush()
+                    serve(requests, answers)
+                status = 0
+            finally:
+                os._exit(status)
+        return _Search(process, os.pidfd_open(process), connection)
+
+    def _look_after(self, file: int) -> None:
+        """A search whose process has ended or whose conversation is closed has come to its end."""
+        search = self._searches.get(file)
+        if search is None:
+            return  # it was both
+        if file != search.pidfd:
+            search.kill()
+        for one in (search.pidfd, search.connection.fileno()):
+            self._poll.unregister(one)
+            del self._searches[one]
+        search.bury()
+
 
 def main() -> None:
     """Serve until standard input ends."""
-    quieten()
+    sys.stdout = sys.stderr  # whatever is printed there
+    logging.disable()
+    warnings.simplefilter("ignore")
     # Forks have these: OpenTuner, and the libraries of the technique that most searches take.
     import tuner.opentuner_conversation
     import tuner.surrogate_technique  # noqa: F401
@@ -47,64 +136,9 @@ def main() -> None:
     # Forks have no end of it: who sends to a server that is gone is told so.
     with Path(os.devnull).open() as nothing:
         os.dup2(nothing.fileno(), sys.stdin.fileno())
-    searches: dict[int, _Search] = {}  # by each of their two open files
-    poll = select.poll()
-    poll.register(control, select.POLLIN)
-    while True:
-        for file, _ in poll.poll():
-            if file == control.fileno():
-                _, files, _, _ = socket.recv_fds(control, 1, 2)
-                if not files:
-                    for search in searches.values():
-                        signal.pidfd_send_signal(search.pidfd, signal.SIGKILL)
-                    return
-                search = _begin(*files, control, searches)
-                searches |= {search.pidfd: search, search.connection.fileno(): search}
-                poll.register(search.pidfd, select.POLLIN)
-                poll.register(search.connection, 0)  # whether it is closed, which is always told
-            elif file in searches:
-                search = searches[file]
-                if file != search.pidfd:
-                    signal.pidfd_send_signal(search.pidfd, signal.SIGKILL)
-                for one in (search.pidfd, search.connection.fileno()):
-                    poll.unregister(one)
-                    del searches[one]
-                _end(search)
-
-
-def _begin(
-    connection: int, complaints: int, control: socket.socket, others: dict[int, _Search]
-) -> _Search:
-    """Fork a process for a search."""
-    ours = socket.socket(fileno=connection)
-    process = os.fork()
-    if process == 0:
-        status = 1
-        try:
-            os.dup2(complaints, sys.stderr.fileno())
-            control.close()
-            for other in others.values():
-                other.connection.close()
-            with ours.makefile("r") as requests, ours.makefile("w") as answers:
-                answers.write(json.dumps({"pid": os.getpid()}) + "\n")
-                answers.flush()
-                converse(requests, answers)
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(complaints)
-    return _Search(process, os.pidfd_open(process), ours)
-
-
-def _end(search: _Search) -> None:
-    """Wait for a process that ends, and tell who is there how it did."""
-    _, status = os.waitpid(search.process, 0)
-    told = json.dumps({"status": os.waitstatus_to_exitcode(status)})
-    with suppress(OSError):  # nobody is there, or nobody listens
-        # What it was about to say may have been cut.
-        search.connection.send(f"\n{told}\n".encode(), socket.MSG_DONTWAIT)
-    search.connection.close()
-    os.close(search.pidfd)
+    server = _Server(control)
+    server.serve()
+    server.end()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 
 class SearchProcess:
-    """A process that speaks JSON lines, as `tuner.opentuner_process` says. It dies with this one.
+    """A process that speaks JSON lines (`tuner.opentuner_conversation`). It dies with this one.
 
     Not waited for: requests may be sent while OpenTuner is imported.
     """
@@ -128,7 +128,7 @@ class _Server:
             self._process = subprocess.Popen(
                 # -P: nothing is imported from its working directory, where anybody may write.
                 [sys.executable, "-P", "-m", "tuner.opentuner_server"],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._complaints,
                 env={**os.environ, "PYTHONPATH": _search_path()},

@@ -56,12 +56,15 @@ def objective(values: dict[str, Any]) -> float:
     )
 
 
+_ALONE = "import sys; from tuner.opentuner_conversation import serve; serve(sys.stdin, sys.stdout)"
+
+
 class Child:
     """The process behind a session, spoken to directly, for many searches one after another."""
 
     def __init__(self, hash_seed: int) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tuner.opentuner_process"],
+            [sys.executable, "-c", _ALONE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": str(ROOT)},
