@@ -21,6 +21,8 @@ from typing import Any
 __all__ = ["SearchProcess", "end_server"]
 
 _ROOT = Path(__file__).resolve().parent.parent
+_AT_IMPORTS = 1.0
+"""Seconds in which a server ends, unless it still imports OpenTuner."""
 
 
 class SearchProcess:
@@ -166,7 +168,11 @@ class _Server:
     def close(self) -> None:
         """End it, and all searches with it."""
         self._control.close()
-        self._process.wait()
+        try:
+            self._process.wait(_AT_IMPORTS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         self._complaints.close()
 
     @classmethod
