@@ -17,6 +17,7 @@ import select
 import signal
 import socket
 import sys
+import traceback
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ class _Search:
         """Have it end, whatever it is at."""
         signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
-    def bury(self) -> None:
+    def reap(self) -> None:
         """Wait for its end, and tell who is there how it did."""
         _, status = os.waitpid(self.process, 0)
         told = json.dumps({"status": os.waitstatus_to_exitcode(status)})
@@ -62,7 +63,7 @@ class _Server:
         self._poll.register(control, select.POLLIN)
 
     def serve(self) -> None:
-        """Fork and bury until `control` ends."""
+        """Fork and reap until `control` ends."""
         while True:
             for file, _ in self._poll.poll():
                 if file != self._control.fileno():
@@ -104,6 +105,8 @@ class _Server:
                     answers.flush()
                     serve(requests, answers)
                 status = 0
+            except BaseException:
+                traceback.print_exc()  # which nobody else does before the process ends
             finally:
                 os._exit(status)
         return _Search(process, os.pidfd_open(process), connection)
@@ -118,7 +121,7 @@ class _Server:
         for one in (search.pidfd, search.connection.fileno()):
             self._poll.unregister(one)
             del self._searches[one]
-        search.bury()
+        search.reap()
 
 
 def main() -> None:

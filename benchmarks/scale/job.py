@@ -78,6 +78,7 @@ def show_job(ranks: int, trials: int, bars: Bars) -> dict[str, Any]:
                 _wait(storage, job.id)
                 wall = time.monotonic() - began
                 found = storage.trials.of_job(job.id, limit=10 * trials)
+            end_server()  # what the search took counts once its process has ended
             after = _cpu_seconds()
     own, others = (after[index] - before[index] for index in (0, 1))
     own -= memory.cpu_seconds
@@ -111,8 +112,7 @@ def _wait(storage: Storage, job_id: str) -> None:
 
 
 def _cpu_seconds() -> tuple[float, float]:
-    """Of this process, and of those that it started, which are ended if they are searches."""
-    end_server()
+    """Of this process, and of those that it started and that have ended."""
     return tuple(  # type: ignore[return-value]
         usage.ru_utime + usage.ru_stime
         for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -6,14 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from searchspace.space import EnumParameter, SearchSpace
+from tests.processes import is_alive
+from tests.tuner.driving import wait_until
 from tuner.opentuner_session import TunerSession
 from tuner.search_process import SearchProcess, end_server
 
@@ -37,13 +37,6 @@ def parent_of(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def wait_for_end(process: int) -> None:
-    """Wait until a process has ended, whether or not somebody has asked how."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-            time.sleep(0.01)
-
-
 def test_searches_are_forks_of_one_server_and_alike() -> None:
     with TunerSession(SPACE, 5) as first, TunerSession(SPACE, 5) as beside:
         once, twice = proposals(first), proposals(beside)
@@ -62,7 +55,7 @@ def test_a_search_that_is_closed_is_killed_whatever_it_is_at() -> None:
     number = process.pid
     os.kill(number, signal.SIGSTOP)  # it hears nothing
     process.close()
-    wait_for_end(number)
+    wait_until(lambda: not is_alive(number))
 
 
 def test_a_server_that_was_killed_is_followed_by_another_and_its_searches_go_on() -> None:
@@ -74,7 +67,7 @@ def test_a_server_that_was_killed_is_followed_by_another_and_its_searches_go_on(
         with TunerSession(SPACE, 1) as another:
             assert proposals(another) == proposals(session)
             assert parent_of(another._process.pid) != server
-    wait_for_end(left)
+    wait_until(lambda: not is_alive(left))
 
 
 def test_a_process_that_does_not_begin_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
