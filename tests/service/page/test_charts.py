@@ -183,6 +183,8 @@ def test_the_configuration_is_told_where_the_mouse_is(
     page = open_page(f"{service.url}/#/jobs/{drawn['id']}/space").page
     figure = page.locator("figure").filter(has=page.get_by_text("topology", exact=True))
     canvas = figure.get_by_role("img")
+    # What comes above the picture moves it.
+    expect(page.get_by_text("R² on trials left out")).to_be_visible()
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     assert box is not None
@@ -192,6 +194,7 @@ def test_the_configuration_is_told_where_the_mouse_is(
         page.mouse.move(
             box["x"] + 58 + (box["width"] - 60) * across / 60, box["y"] + 136 * (down + 0.5) / 12
         )
+        page.evaluate("new Promise(requestAnimationFrame)")  # it is painted in the next frame
         if tip.count():
             break
     expect(tip).to_contain_text("Trial")
