@@ -27,6 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machines import designed
 from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.formats.simgrid_xml import hostfile, platform_xml
@@ -40,16 +41,7 @@ RANKS = 64
 PROGRAMS = ("mg.A", "cg.A", "ft.A")
 BARS = {"mg": (5, 2), "cg": (5, 2), "ft": (3, None)}  # of live and of replay, at least
 EMPTY_RUNS = 50
-MACHINE = parse_machine(
-    {
-        "nodes": 64,
-        "degree": 6,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-        "switch_bandwidth": "10Pbps",
-    }
-)
+MACHINE = parse_machine(designed(64, 6, switch_bandwidth="10Pbps"))
 CONFIGURATION = Configuration.from_json(
     {"topology": "random", "topology_seed": 1, "collectives": {"alltoall": "ring"}}
 )

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machines import designed
 from searchspace.configuration import Configuration
 from searchspace.machine import parse_machine
 from searchspace.platform import resolve
@@ -23,16 +24,7 @@ def main() -> None:
     """Answer until the input ends."""
     program, class_, ranks, model = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     parameters = {name: int(value) for name, value in (word.split("=") for word in sys.argv[5:])}
-    machine = parse_machine(
-        {
-            "nodes": max(ranks, 16),
-            "degree": 8,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-            "network": model,
-        }
-    )
+    machine = parse_machine(designed(max(ranks, 16), 8, network=model))
     network = Configuration.from_json({"topology": "random", "topology_seed": 1})
     request = resolve(network, machine, ranks).simulator_request()
     with tempfile.TemporaryDirectory(prefix="hamtune-before-") as place:

@@ -42,6 +42,7 @@ import yaml
 from scipy.stats import kendalltau
 
 from benchmarks.job import hamtune
+from benchmarks.machines import designed
 from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
@@ -130,15 +131,9 @@ def job_of(name: str, ranks: int, trials: int) -> dict[str, Any]:
             "ranks": ranks,
             **({"class": class_} if class_ else COMMUNICATION.get(name, {})),
         },
-        "machine": {
-            "nodes": ranks,
-            "degree": 6 if ranks >= 64 else 4,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-            "switch_bandwidth": "10Pbps",
-            "network": "fluid",
-        },
+        "machine": designed(
+            ranks, 6 if ranks >= 64 else 4, switch_bandwidth="10Pbps", network="fluid"
+        ),
         "search": {
             "topology": [{"family": "random", "instances": 8}, "torus-2d", "mesh-2d"],
             "ordering": ["original", "hamorder"],

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
 
-from cli.clusters import hosts_in
+from cli.clusters import emulated_cluster, launcher
 from cli.options import example, json_option, print_json, say, seed_option
 from cli.simulation_inputs import read_machine
 from searchspace.errors import HamtuneError, InvalidInput
@@ -131,39 +130,21 @@ def _cluster(
         UsageError: The options do not go together.
         InvalidInput: There is no such testbed or launcher, or a file cannot be read.
     """
-    if (testbed is None) == (mpirun is None):
-        raise click.UsageError("name a cluster: either --testbed, or --mpirun with --hosts")
-    if testbed is not None:
-        from measuring.testbed_cluster import TestbedCluster
-        from testbed.clusters import find
-
-        if hosts_file is not None:
-            raise click.UsageError("--hosts goes with --mpirun; a testbed knows its hosts")
-        emulated = TestbedCluster(find(testbed))
+    if (emulated := emulated_cluster(testbed, mpirun, hosts_file)) is not None:
         machine = read_machine(base) if base else emulated.testbed.scaled_machine
         return emulated, machine, mpi or "openmpi"
+    words, hosts = launcher(mpirun, hosts_file)
+    if len(set(hosts)) < len(hosts):
+        raise InvalidInput(f"--hosts {hosts_file}: names a host twice; name each once")
+    machine = read_machine(base) if base else _on_a_switch(len(hosts))
     from measuring.mpirun_cluster import MpirunCluster
 
-    if hosts_file is None:
-        raise click.UsageError("--mpirun needs --hosts: a file with a host's name on each line")
-    hosts = _hosts(hosts_file)
-    machine = read_machine(base) if base else _on_a_switch(len(hosts))
-    words = shlex.split(mpirun or "")
-    if not words:
-        raise click.UsageError("--mpirun is empty; write the launcher, such as --mpirun mpirun")
     cluster = MpirunCluster(words, hosts, machine.cores_per_host)
     if mpi is not None and mpi != cluster.library:
         raise InvalidInput(
             f"{words[0]} is of {_NAMES[cluster.library]}, not of {_NAMES[mpi]}", field="mpi"
         )
     return cluster, machine, cluster.library
-
-
-def _hosts(path: Path) -> list[str]:
-    hosts = hosts_in(path)
-    if len(set(hosts)) < len(hosts):
-        raise InvalidInput(f"--hosts {path}: names a host twice; name each once")
-    return hosts
 
 
 def _on_a_switch(hosts: int) -> Machine:

@@ -22,7 +22,7 @@ from service.settings import Settings, with_secrets
 if TYPE_CHECKING:
     from service.runtime import Runtime
 
-__all__ = ["SERVER_FILE", "Client", "NotThere", "connect", "in_process", "live_server"]
+__all__ = ["SERVER_FILE", "Client", "NotThere", "connect", "in_process", "live_server", "own"]
 
 SERVER_FILE = "server.json"
 """Where `hamtune up` says, in its data directory, under which URL it answers."""
@@ -219,14 +219,17 @@ def connect(server: str | None, settings: Settings, *, existing: bool = False) -
             "or a service with --server"
         )
     else:
-        with loading():
-            from service.runtime import Runtime
-
-            client = in_process(Runtime(settings, run=False))
-    try:
+        client = own(settings)
+    with contextlib.closing(client):
         yield client
-    finally:
-        client.close()
+
+
+def own(settings: Settings) -> Client:
+    """A client of a service of our own over the data directory, which runs nothing."""
+    with loading():
+        from service.runtime import Runtime
+
+        return in_process(Runtime(settings, run=False))
 
 
 def in_process(runtime: Runtime, **options: Any) -> Client:

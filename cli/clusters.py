@@ -14,10 +14,29 @@ from searchspace.machine import Machine
 
 if TYPE_CHECKING:
     from measuring.clusters import Cluster, Library
+    from measuring.testbed_cluster import TestbedCluster
 
-__all__ = ["cluster_options", "hosts_in", "open_cluster"]
+__all__ = [
+    "TARGET_OF",
+    "cluster_options",
+    "emulated_cluster",
+    "launcher",
+    "library_option",
+    "open_cluster",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+TARGET_OF = {"openmpi": "openmpi-4.1", "mpich": "mpich-4.0"}
+"""By what a cluster's library is called: the target of `searchspace.collectives.equivalents`."""
+
+library_option = click.option(
+    "--mpi",
+    type=click.Choice(tuple(TARGET_OF)),
+    default="openmpi",
+    show_default=True,
+    help="The library that the program was built with.",
+)
 
 
 def cluster_options(function: F) -> F:
@@ -46,24 +65,11 @@ def open_cluster(
         UsageError: The options do not go together.
         InvalidInput: There is no such testbed or launcher, or the file cannot be read.
     """
-    if (testbed is None) == (mpirun is None):
-        raise click.UsageError("name a cluster: either --testbed, or --mpirun with --hosts")
-    if testbed is not None:
-        from measuring.testbed_cluster import TestbedCluster
-        from testbed.clusters import find
-
-        if hosts_file is not None:
-            raise click.UsageError("--hosts goes with --mpirun; a testbed knows its hosts")
-        emulated = TestbedCluster(find(testbed))
+    if (emulated := emulated_cluster(testbed, mpirun, hosts_file)) is not None:
         return emulated, emulated.testbed.scaled_machine
+    words, hosts = launcher(mpirun, hosts_file)
     from measuring.mpirun_cluster import MpirunCluster
 
-    if hosts_file is None:
-        raise click.UsageError("--mpirun needs --hosts: a file with a host's name on each line")
-    words = shlex.split(mpirun or "")
-    if not words:
-        raise click.UsageError("--mpirun is empty; write the launcher, such as --mpirun mpirun")
-    hosts = hosts_in(hosts_file)
     cores = max(map(hosts.count, hosts), default=1)
     cluster = MpirunCluster(words, list(dict.fromkeys(hosts)), cores)
     if cluster.library != library:
@@ -71,7 +77,43 @@ def open_cluster(
     return cluster, None
 
 
-def hosts_in(path: Path) -> list[str]:
+def emulated_cluster(
+    testbed: str | None, mpirun: str | None, hosts_file: Path | None
+) -> TestbedCluster | None:
+    """The testbed, where that is what the options name, and None where it is a launcher.
+
+    Raises:
+        UsageError: The options name neither or both, or do not go together.
+        InvalidInput: There is no such testbed.
+    """
+    if (testbed is None) == (mpirun is None):
+        raise click.UsageError("name a cluster: either --testbed, or --mpirun with --hosts")
+    if testbed is None:
+        return None
+    from measuring.testbed_cluster import TestbedCluster
+    from testbed.clusters import find
+
+    if hosts_file is not None:
+        raise click.UsageError("--hosts goes with --mpirun; a testbed knows its hosts")
+    return TestbedCluster(find(testbed))
+
+
+def launcher(mpirun: str | None, hosts_file: Path | None) -> tuple[list[str], list[str]]:
+    """The words of a launcher, and the names in its file of hosts, one for each core.
+
+    Raises:
+        UsageError: One of the two is missing or empty.
+        InvalidInput: The file cannot be read.
+    """
+    if hosts_file is None:
+        raise click.UsageError("--mpirun needs --hosts: a file with a host's name on each line")
+    words = shlex.split(mpirun or "")
+    if not words:
+        raise click.UsageError("--mpirun is empty; write the launcher, such as --mpirun mpirun")
+    return words, _hosts_in(hosts_file)
+
+
+def _hosts_in(path: Path) -> list[str]:
     """The names in a file, one a line; a name stands there once for each core of its host.
 
     Raises:

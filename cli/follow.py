@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any, Protocol
 
 from cli.client import Client, ConnectionBroken
@@ -134,10 +133,5 @@ class _Lines(_Display):
             if far := headway(one):
                 self._say(f"{job['name']}: trial {one['trial']}: {far}")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Nothing to clear."""

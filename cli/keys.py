@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing
 from typing import Any
 
 import click
 from rich.table import Table
 
-from cli.client import Client, connect, in_process
+from cli.client import Client, connect, own
 from cli.console import table_console
-from cli.loading import loading
 from cli.options import data_option, example, json_option, print_json, say
 from searchspace.errors import InvalidInput
 from searchspace.units import parse_duration
@@ -185,21 +183,9 @@ def audit(limit: int, as_json: bool, server: str | None, settings: Settings) -> 
 COMMANDS = [keys]
 
 
-@contextmanager
-def administered(server: str | None, settings: Settings) -> Iterator[Client]:
+def administered(server: str | None, settings: Settings) -> AbstractContextManager[Client]:
     """The service named, or the database itself, whose owner needs no key."""
-    if server is not None:
-        with connect(server, settings) as client:
-            yield client
-        return
-    with loading():
-        from service.runtime import Runtime
-
-    client = in_process(Runtime(settings, run=False))
-    try:
-        yield client
-    finally:
-        client.close()
+    return closing(own(settings)) if server is None else connect(server, settings)
 
 
 def _show_new(key: dict[str, Any], as_json: bool) -> None:

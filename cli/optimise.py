@@ -15,6 +15,7 @@ import numpy as np
 from cli.files import FILE, read_graph, read_json, read_text
 from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
+from cli.search_options import iterations_option, resume_option, seconds_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.edge_list import write_edge_list
 from searchspace.formats.matrix_market import read_traffic
@@ -95,29 +96,10 @@ _CLOSE_VERIFIERS = ("local-search", "metis")  # the thorough KaHIP takes ten sec
     metavar="G",
     help="List only networks without a cycle shorter than this (exhaustive; 3 if not given).",
 )
-@click.option(
-    "--seconds",
-    type=float,
-    default=60.0,
-    show_default=True,
-    metavar="T",
-    help="CPU seconds of this process, a thread; where the search stops then depends on how fast "
-    "the machine is, the moves up to there do not.",
-)
-@click.option(
-    "--iterations",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Moves proposed by each thread instead of --seconds: the result is the same everywhere.",
-)
+@seconds_option("CPU seconds of this process, a thread", ", the moves up to there do not")
+@iterations_option("Moves proposed by each thread")
 @seed_option
-@click.option(
-    "--resume",
-    "resume_file",
-    metavar="STATE",
-    type=FILE,
-    help="Go on where a search left this file; only --seconds, -o, --state and --json beside it.",
-)
+@resume_option("--seconds, -o, --state and --json")
 @click.option(
     "--state",
     "state_file",

@@ -14,9 +14,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from cli.files import FILE, read_json
+from cli.files import read_json
 from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
+from cli.search_options import iterations_option, resume_option, seconds_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.edge_list import write_edge_list
 from searchspace.graph import Graph
@@ -56,29 +57,10 @@ _COLUMNS = (
     help="Where hosts stand: in racks on a floor (metres), or one apart in a line or a ring.",
 )
 @click.option("--rack-nodes", type=click.IntRange(1), default=16, show_default=True)
-@click.option(
-    "--seconds",
-    type=float,
-    default=60.0,
-    show_default=True,
-    metavar="T",
-    help="CPU seconds; where the search stops then depends on how fast the machine is.",
-)
-@click.option(
-    "--iterations",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Exchanges to propose, instead of --seconds: the result is the same everywhere.",
-)
+@seconds_option("CPU seconds")
+@iterations_option("Exchanges to propose,")
 @seed_option
-@click.option(
-    "--resume",
-    "resume_file",
-    metavar="STATE",
-    type=FILE,
-    help="Go on where a search left this file; only --seconds, --iterations, -o and --json "
-    "beside it.",
-)
+@resume_option("--seconds, --iterations, -o and --json")
 @click.option(
     "-o",
     "--output",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
@@ -69,12 +69,7 @@ class Screen:
         headways = {one["trial"]: headway(one) for one in running}
         self._live.update(Group(*parts, trial_table(trials, headways)))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._live.stop()
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.clusters import TARGET_OF, library_option
 from cli.options import command_argument, data_option, example, json_option, print_json, say
 from cli.simulation_inputs import (
     TracedApplication,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 _DEFAULT_NAME = "testbed"
-_TARGETS = {"openmpi": "openmpi-4.1", "mpich": "mpich-4.0"}
 _MEGABIT = 8e-6
 
 name_option = click.option(
@@ -145,13 +145,7 @@ def up(
 @click.option(
     "--ranks", type=click.IntRange(1), help="Ranks; those of the application, or a rank a core."
 )
-@click.option(
-    "--mpi",
-    type=click.Choice(tuple(_TARGETS)),
-    default="openmpi",
-    show_default=True,
-    help="The library that the program was built with.",
-)
+@library_option
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), default=3600.0, hidden=True)
 @json_option
 @data_option
@@ -193,7 +187,7 @@ def run(
             export_configuration(
                 cluster.testbed.scaled_machine,
                 chosen,
-                TARGETS[_TARGETS[mpi]],
+                TARGETS[TARGET_OF[mpi]],
                 Path(export),
                 ranks=count,
                 trace=traced.traces[0] if traced else None,

@@ -11,7 +11,7 @@ import click
 from rich.table import Table
 
 from cli.client import Client, connect
-from cli.clusters import cluster_options, open_cluster
+from cli.clusters import TARGET_OF, cluster_options, library_option, open_cluster
 from cli.console import table_console
 from cli.export import unpack
 from cli.job_names import job_argument
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-_TARGETS = {"openmpi": "openmpi-4.1", "mpich": "mpich-4.0"}
 _DEFAULTS = "the library's defaults"
 _PAGE = 500
 
@@ -66,13 +65,7 @@ _PAGE = 500
     help="How many of the others, spread over the simulated range.",
 )
 @cluster_options
-@click.option(
-    "--mpi",
-    type=click.Choice(tuple(_TARGETS)),
-    default="openmpi",
-    show_default=True,
-    help="The library that the program was built with.",
-)
+@library_option
 @click.option(
     "--minutes",
     type=click.FloatRange(0, min_open=True),
@@ -205,7 +198,7 @@ def _candidates(
         number = trial["number"]
         label = f"trial {number}" if trial["label"] is None else f"{trial['label']} ({number})"
         export = directory / f"trial-{number}"
-        chosen = {"trial": number, "target": _TARGETS[library]}
+        chosen = {"trial": number, "target": TARGET_OF[library]}
         try:
             unpack(client.fetch(f"/jobs/{job['id']}/exports/{library}", chosen), export)
         except HamtuneError as error:

@@ -17,7 +17,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 _SIOCSIFFLAGS = 0x8914
@@ -54,12 +53,7 @@ class Remote:
             threading.Thread(target=_accept, args=(listener, port), daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._control.close()
         self._holder.wait()
         for listener in self._listeners:

@@ -13,7 +13,7 @@ from typing_extensions import override
 from searchspace.configuration import Scalar
 from searchspace.errors import InvalidInput
 
-__all__ = ["Amount", "Choice", "Numbers", "Option", "Share", "Whole"]
+__all__ = ["Amount", "Choice", "Numbers", "Option", "Whole"]
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,19 @@ class Option(ABC):
         """The values in words."""
 
 
+class Defaulted(Option):
+    """A parameter whose initial value stands in its description."""
+
+    default: Scalar | None
+
+    @property
+    @override
+    def initial(self) -> Scalar | None:
+        return self.default
+
+
 @dataclass(frozen=True)
-class Whole(Option):
+class Whole(Defaulted):
     """A whole number."""
 
     low: int
@@ -67,44 +78,12 @@ class Whole(Option):
 
     @property
     @override
-    def initial(self) -> Scalar | None:
-        return self.default
-
-    @property
-    @override
     def allowed(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
 
 
 @dataclass(frozen=True)
-class Share(Option):
-    """A number from 0 to 1."""
-
-    default: float
-
-    @override
-    def read(self, value: Any) -> Scalar:
-        try:
-            share = float(value)
-        except (TypeError, ValueError):
-            share = math.nan
-        if isinstance(value, bool) or not 0 <= share <= 1:
-            raise InvalidInput(f"must be {self.allowed}, not {value!r}", field=self.name)
-        return share
-
-    @property
-    @override
-    def initial(self) -> Scalar | None:
-        return self.default
-
-    @property
-    @override
-    def allowed(self) -> str:
-        return "a number from 0 to 1"
-
-
-@dataclass(frozen=True)
-class Amount(Option):
+class Amount(Defaulted):
     """A number that need not be whole."""
 
     low: float
@@ -123,17 +102,12 @@ class Amount(Option):
 
     @property
     @override
-    def initial(self) -> Scalar | None:
-        return self.default
-
-    @property
-    @override
     def allowed(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"
 
 
 @dataclass(frozen=True)
-class Numbers(Option):
+class Numbers(Defaulted):
     """A list of whole numbers, written `8,8,4` or `8x8x4`."""
 
     low: int = 1
@@ -151,11 +125,6 @@ class Numbers(Option):
                 f"each number must be at least {self.low}, not {min(numbers)}", field=self.name
             )
         return ",".join(map(str, numbers))
-
-    @property
-    @override
-    def initial(self) -> Scalar | None:
-        return self.default
 
     @property
     @override

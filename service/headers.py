@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Scope
+from typing_extensions import override
+
+from service.middleware import AnswerMiddleware
 
 __all__ = ["SECURITY_HEADERS", "SecurityHeaders"]
 
@@ -22,25 +25,13 @@ SECURITY_HEADERS = {
 _PRIVATE = "/api/"
 
 
-class SecurityHeaders:
+class SecurityHeaders(AnswerMiddleware):
     """Adds the headers to every answer that does not set them itself."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
-                if scope["path"].startswith(_PRIVATE):
-                    headers.setdefault("Cache-Control", "no-store")
-            await send(message)
-
-        await self._app(scope, receive, sent)
+    @override
+    async def begins(self, scope: Scope, answer: Message) -> None:
+        headers = MutableHeaders(scope=answer)
+        for name, value in SECURITY_HEADERS.items():
+            headers.setdefault(name, value)
+        if scope["path"].startswith(_PRIVATE):
+            headers.setdefault("Cache-Control", "no-store")

@@ -7,7 +7,6 @@ import os
 import socket
 import threading
 from contextlib import ExitStack
-from types import TracebackType
 
 from celery import Celery
 
@@ -150,12 +149,7 @@ class Runtime:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.stop()
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-__all__ = ["HALF_LIFE", "PRIORITIES", "Contender", "Queued", "by_turn", "driving_order"]
+__all__ = ["HALF_LIFE", "PRIORITIES", "Claim", "Contender", "Queued", "by_turn", "driving_order"]
 
 HALF_LIFE = 300.0
 """Seconds after which a CPU second that was used counts half."""
@@ -33,8 +33,8 @@ _LEAST_COST = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contender:
-    """A job that has trials to be evaluated.
+class Claim:
+    """What a job and its project may claim beside others.
 
     Attributes:
         job: Its id.
@@ -43,10 +43,6 @@ class Contender:
         highest: The project's priority: the class in which its jobs compete with others at most.
         weight: Of the project.
         used: CPU seconds that the project used lately.
-        running: How many of its trials are under way.
-        concurrency: How many may be; None for any number.
-        cost: Mean CPU seconds of its evaluations; None where there was none.
-        waited: Seconds for which its next trial has been waiting; None where none waits.
     """
 
     job: str
@@ -55,6 +51,19 @@ class Contender:
     highest: int = 0
     weight: float = 1.0
     used: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contender(Claim):
+    """A job that has trials to be evaluated.
+
+    Attributes:
+        running: How many of its trials are under way.
+        concurrency: How many may be; None for any number.
+        cost: Mean CPU seconds of its evaluations; None where there was none.
+        waited: Seconds for which its next trial has been waiting; None where none waits.
+    """
+
     running: int = 0
     concurrency: int | None = None
     cost: float | None = None
@@ -87,25 +96,13 @@ def _is_full(one: Contender) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Queued:
+class Queued(Claim):
     """A job that waits for a coordinator.
 
     Attributes:
-        job: Its id.
-        project: Whose it is.
-        priority: One of the values of `PRIORITIES`.
-        highest: The project's.
-        weight: Of the project.
-        used: CPU seconds that the project used lately.
         created_at: When it was submitted.
     """
 
-    job: str
-    project: str
-    priority: int = 0
-    highest: int = 0
-    weight: float = 1.0
-    used: float = 0.0
     created_at: float = 0.0
 
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, func, not_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, not_, or_, select
 from sqlalchemy.orm import Session
 
 from storage.errors import LeaseLost
 from storage.fair_share import Queued, driving_order
 from storage.job_rows import count_active_time, end_lease, find_and_lock_job, job_record
 from storage.models import JobRow, ProjectRow
-from storage.project_rows import decayed
+from storage.project_rows import queued
 from storage.records import ACTIVE_JOB_STATES, Job
 from storage.repository import Repository
 
@@ -48,7 +48,7 @@ class ProjectLeases(Repository):
             now = self._database.now(session)
             free = _free("", None, now, False)
             rows = session.execute(_queued().where(free)).all()
-            order = driving_order([_record(row, now) for row in rows], _driven(session, free))
+            order = driving_order([queued(row, now) for row in rows], _driven(session, free))
         wanted = set(job_ids)
         return {job: before for before, job in enumerate(order) if job in wanted}
 
@@ -187,19 +187,7 @@ def _firsts(session: Session, free: ColumnElement[bool], now: float) -> list[Que
     )
     ranked = select(JobRow.id, place.label("place")).where(free).subquery()
     firsts = select(ranked.c.id).where(ranked.c.place <= _FIRSTS)
-    return [_record(row, now) for row in session.execute(_queued().where(JobRow.id.in_(firsts)))]
-
-
-def _record(row: Row[Any], now: float) -> Queued:
-    return Queued(
-        job=row.id,
-        project=row.project,
-        priority=row.priority,
-        highest=row.highest or 0,
-        weight=row.weight or 1.0,
-        used=decayed(row.usage, row.usage_at, now),
-        created_at=row.created_at,
-    )
+    return [queued(row, now) for row in session.execute(_queued().where(JobRow.id.in_(firsts)))]
 
 
 def _driven(session: Session, free: ColumnElement[bool]) -> dict[str, int]:

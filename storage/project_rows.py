@@ -8,12 +8,20 @@ from sqlalchemy import Double, Integer, Row, Select, bindparam, case, func, or_,
 from sqlalchemy.orm import Session
 
 from storage.database import CLOCK
-from storage.fair_share import HALF_LIFE, Contender
+from storage.fair_share import HALF_LIFE, Contender, Queued
 from storage.models import JobRow, ProjectRow, table
 from storage.records import Outcome
 from storage.trial_rows import ATTEMPTS
 
-__all__ = ["CONTENDERS", "CONTENDERS_AND_CLOCK", "PROJECTS", "contender", "decayed", "spend"]
+__all__ = [
+    "CONTENDERS",
+    "CONTENDERS_AND_CLOCK",
+    "PROJECTS",
+    "contender",
+    "decayed",
+    "queued",
+    "spend",
+]
 
 PROJECTS = table(ProjectRow)
 _JOBS = table(JobRow)
@@ -81,17 +89,28 @@ _SPEND = (
 def contender(row: Row[Any], now: float) -> Contender:
     """A row of `CONTENDERS`."""
     return Contender(
-        job=row.id,
-        project=row.project,
-        priority=row.priority,
-        highest=row.highest or 0,
-        weight=row.weight or 1.0,
-        used=decayed(row.usage, row.usage_at, now),
+        **_claim(row, now),
         running=row.running,
         concurrency=row.concurrency,
         cost=row.cpu_seconds / row.evaluations if row.evaluations else None,
         waited=None if row.since is None else now - row.since,
     )
+
+
+def queued(row: Row[Any], now: float) -> Queued:
+    """A row of a job with `created_at` and what `CONTENDERS` has of its project."""
+    return Queued(**_claim(row, now), created_at=row.created_at)
+
+
+def _claim(row: Row[Any], now: float) -> dict[str, Any]:
+    return {
+        "job": row.id,
+        "project": row.project,
+        "priority": row.priority,
+        "highest": row.highest or 0,
+        "weight": row.weight or 1.0,
+        "used": decayed(row.usage, row.usage_at, now),
+    }
 
 
 def decayed(usage: float | None, at: float | None, now: float) -> float:

@@ -20,7 +20,6 @@ from storage.records import (
     OutlookPoint,
     Proposal,
     Trial,
-    TrialKind,
 )
 from storage.repository import ForAllProjects
 from storage.trial_rows import (
@@ -82,15 +81,8 @@ class Trials(ForAllProjects, ProjectTrials):
         self,
         job_id: str,
         token: int,
+        proposal: Proposal,
         *,
-        number: int,
-        kind: TrialKind,
-        label: str | None,
-        inside: bool = True,
-        configuration: dict[str, Any],
-        configuration_sha256: str,
-        technique: str | None,
-        cutoff: float | None,
         attempt: bool = False,
     ) -> Trial:
         """Store a trial as pending, or return the one that has this number already.
@@ -98,14 +90,7 @@ class Trials(ForAllProjects, ProjectTrials):
         Args:
             job_id: The job.
             token: The coordinator's lease.
-            number: 1, 2, ... in ask order.
-            kind: A baseline, or a trial of the search.
-            label: The name of a baseline.
-            inside: Whether it may be the best: see `Trial.inside`.
-            configuration: What to evaluate.
-            configuration_sha256: Its identity.
-            technique: Whose idea it was.
-            cutoff: Simulated seconds at which it may be stopped.
+            proposal: What to evaluate.
             attempt: Also open the first attempt at a trial that is new (`Attempts.open` finds it):
                 one transaction instead of two.
 
@@ -116,29 +101,16 @@ class Trials(ForAllProjects, ProjectTrials):
         with self._database.writing() as session:
             now = hold_lease(self._database, session, job_id, token)
             connection = session.connection()
+            number = proposal.number
             row = connection.execute(GET_WHOLE, {"job_id": job_id, "number": number}).one_or_none()
             if row is not None:
-                if row.configuration_sha256 != configuration_sha256:
+                if row.configuration_sha256 != proposal.configuration_sha256:
                     raise ReplayDiverged(
                         f"trial {number} of job {job_id} was proposed with another configuration"
                         " before; the versions of OpenTuner or hamtune may have changed"
                     )
                 return trial_record(row, result=row.result)
-            values: dict[str, Any] = {
-                "job_id": job_id,
-                "number": number,
-                "kind": kind,
-                "label": label,
-                "inside": inside,
-                "configuration": configuration,
-                "configuration_sha256": configuration_sha256,
-                "technique": technique,
-                "state": "pending",
-                "cutoff": cutoff,
-                "cached": False,
-                "created_at": now,
-            }
-            row = connection.execute(_INSERT, values).one()
+            row = connection.execute(_INSERT, _new_row(job_id, proposal, now)).one()
             if attempt:
                 connection.execute(_INSERT_ATTEMPT, _first_attempt(job_id, number, now))
             self._database.note(session, job_id, "trial", trial_event(row))
@@ -178,16 +150,7 @@ class Trials(ForAllProjects, ProjectTrials):
             taken = connection.execute(_IDENTITIES, span).first()
             if taken is not None:
                 raise ReplayDiverged(f"trial {taken.number} of job {job_id} was proposed before")
-            rows: list[dict[str, Any]] = [
-                {
-                    "job_id": job_id,
-                    **vars(proposal),
-                    "state": "pending",
-                    "cached": False,
-                    "created_at": now,
-                }
-                for proposal in proposals
-            ]
+            rows = [_new_row(job_id, proposal, now) for proposal in proposals]
             connection.execute(_INSERT_SEVERAL, rows)
             add_outlooks(self._database, session, job_id, outlooks)
             if attempt:
@@ -240,6 +203,12 @@ class Trials(ForAllProjects, ProjectTrials):
             )
             finished = itertools.takewhile(lambda row: row.state in FINAL_TRIAL_STATES, rows.all())
             return [trial_record(row) for row in finished]
+
+
+def _new_row(job_id: str, proposal: Proposal, now: float) -> dict[str, Any]:
+    """The row of a trial that waits for its outcome."""
+    waiting = {"state": "pending", "cached": False, "created_at": now}
+    return {"job_id": job_id, **vars(proposal), **waiting}
 
 
 def _first_attempt(job_id: str, number: int, now: float) -> dict[str, Any]:

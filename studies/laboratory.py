@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from searchspace import builtins
@@ -140,12 +139,7 @@ class Laboratory:
     def __enter__(self) -> Laboratory:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         for recording in (*self._programs.values(), *self._others.values()):
             recording.close()
         for workload in self._workloads:

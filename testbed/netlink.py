@@ -10,7 +10,6 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from pyroute2 import IPBatch
@@ -45,12 +44,7 @@ class Requests:
     def __enter__(self) -> Requests:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._compiler.close()
 
     def reset(self) -> None:

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from threading import Event
 
+from searchspace.insight import Insight
 from searchspace.job import BuiltSpace, JobSpec
 from searchspace.units import format_duration
 from storage.errors import Conflict
+from storage.insights import insight_of
 from storage.messages import PREPARE
 from storage.records import FINAL_JOB_STATES, Job, JobState, Trial
 from storage.storage import Storage
@@ -19,7 +21,6 @@ from tuner.evaluations import Backlog, Dispatch, Evaluations, Evaluator, Silence
 from tuner.finalists import candidates_of
 from tuner.job_space import (
     experiences_of,
-    insight_of,
     is_compared,
     is_truncated,
     mapped_points,
@@ -169,10 +170,15 @@ class JobRun:
             spec.seed,
             spec.techniques,
             first=mapped_points(job, built.space),
-            insight=insight_of(self._storage, job, spec),
+            insight=self._insight(job, spec),
             until=spec.budget.until,
             experiences=experiences_of(self._storage, job),
         )
+
+    def _insight(self, job: Job, spec: JobSpec) -> Insight | None:
+        assert job.application_id is not None, "the job is prepared"
+        application = self._storage.applications.get(job.application_id)
+        return insight_of(self._storage, job, spec, application)
 
     def _refiner(self, job: Job, spec: JobSpec) -> Callable[[Trial], MappingRefiner]:
         assert job.application_id is not None, "the job is prepared"

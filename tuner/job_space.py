@@ -9,15 +9,13 @@ from collections.abc import Callable
 from searchspace.bills import Bills
 from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.collectives.by_size import sizes_called
-from searchspace.errors import HamtuneError
 from searchspace.formats.trace_traffic import TracesTraffic
-from searchspace.insight import Experience, Insight, Probes
+from searchspace.insight import Experience
 from searchspace.job import BuiltSpace, JobSpec, build_space, load_job
 from searchspace.jobspec import Reference
 from searchspace.mapping.permutation import PERMUTATION
 from searchspace.space import SearchSpace
 from searchspace.topology import FAMILIES
-from storage.errors import Unavailable
 from storage.networks import ProjectNetworks
 from storage.records import Application, Job
 from storage.traces import traces_of
@@ -28,7 +26,6 @@ from tuner.search import Point
 
 __all__ = [
     "experiences_of",
-    "insight_of",
     "is_compared",
     "is_truncated",
     "mapped_points",
@@ -121,31 +118,6 @@ def mapped_points(job: Job, space: SearchSpace) -> list[Point]:
         )
         for made in (job.space or {}).get("mapped", ())
     ]
-
-
-def insight_of(storage: StorageView, job: Job, spec: JobSpec) -> Insight | None:
-    """What the search of a prepared job is told of its application; None where a trace is gone.
-
-    Raises:
-        Unavailable: The traces cannot be had now.
-    """
-    assert job.application_id is not None, f"job {job.id} is not prepared"
-    application = storage.applications.get(job.application_id)
-    machine = spec.described_machine
-    try:
-        return Insight(
-            machine.simulated_by(machine.trial_model),
-            application.ranks,
-            called_collectives(application.summary),
-            traces_of(storage, application),
-            Probes.from_json((job.space or {}).get("probes", {})),
-            spec.terms,
-        )
-    except Unavailable:
-        raise
-    except HamtuneError as error:
-        log.warning("the search knows nothing of the application: %s", error)
-        return None
 
 
 def experiences_of(storage: StorageView, job: Job) -> list[Experience]:

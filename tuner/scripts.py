@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from types import TracebackType
 
 from searchspace.configuration import Configuration
 from searchspace.space import SearchSpace
@@ -84,12 +83,7 @@ class ProposedByScripts:
     def __enter__(self) -> ProposedByScripts:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Nothing is held."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 
 from searchspace.configuration import Configuration
 from searchspace.job import BuiltSpace, JobSpec
@@ -110,7 +109,7 @@ class Trials:
         """A trial that breaks a constraint, with that for its outcome."""
         self._store()
         job, token = self._lease.job.id, self._lease.token
-        trial = stored or self._storage.trials.propose(job, token, **asdict(proposal))
+        trial = stored or self._storage.trials.propose(job, token, proposal)
         outcome = Outcome(status="infeasible", reason={"kind": "constraint", "message": broken})
         return self._storage.trials.settle(trial.id, token, outcome)
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.collectives.by_size import sizes_called
 from searchspace.configuration import Configuration
-from searchspace.errors import HamtuneError, InvalidInput
-from searchspace.insight import Experience, Insight, Probes, Tried, experience_of
+from searchspace.errors import InvalidInput
+from searchspace.insight import Experience, Tried, experience_of
 from searchspace.job import JobSpec, build_space
 from storage.errors import NotFound, Unavailable
-from storage.records import FINAL_JOB_STATES, Application, Job, Trial
-from storage.traces import traces_of
+from storage.insights import insight_of
+from storage.records import FINAL_JOB_STATES, Job, Trial
 from storage.view import StorageView
 from workers.host_errors import host_error
 from workers.tuning_problem import read_spec
@@ -142,7 +143,9 @@ def _experience(storage: StorageView, job: Job) -> Experience | None:
     non_commutative = non_commutative_reductions(summary)
     sizes = sizes_called(summary)
     built = build_space(spec, application.ranks, called, non_commutative, sizes)
-    insight = _insight(storage, job, spec, application)
+    known = insight_of(storage, job, spec, application)
+    # What is learned are times, whatever the networks cost.
+    insight = None if known is None else replace(known, terms=None)
     tried = [
         Tried(
             built.space.canonicalise(Configuration.from_json(one.configuration)),
@@ -153,25 +156,6 @@ def _experience(storage: StorageView, job: Job) -> Experience | None:
         if one.value is not None and one.state in ("completed", "censored")
     ]
     return experience_of(job.id, job.name, built.space, insight, tried)
-
-
-def _insight(
-    storage: StorageView, job: Job, spec: JobSpec, application: Application
-) -> Insight | None:
-    """What was known of the job's application; None where a trace is gone."""
-    machine = spec.described_machine
-    try:
-        return Insight(
-            machine.simulated_by(machine.trial_model),
-            application.ranks,
-            called_collectives(application.summary),
-            traces_of(storage, application),
-            Probes.from_json((job.space or {}).get("probes", {})),
-        )
-    except Unavailable:
-        raise
-    except HamtuneError:
-        return None
 
 
 def _trials(storage: StorageView, job: Job) -> list[Trial]:

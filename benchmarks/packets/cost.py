@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machines import designed
 from benchmarks.packets.bars import Bars
 from benchmarks.packets.traces import allreduce, alltoall, stencil
 from searchspace.configuration import Configuration
@@ -65,16 +66,7 @@ CASES = (
 
 def machine_of(hosts: int, model: str) -> Machine:
     """Hosts of one core on a network of degree 8."""
-    return parse_machine(
-        {
-            "nodes": hosts,
-            "degree": 8,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-            "network": model,
-        }
-    )
+    return parse_machine(designed(hosts, 8, network=model))
 
 
 def evaluate(trace: Path, ranks: int, model: str, wall_seconds: float = 600) -> dict[str, Any]:

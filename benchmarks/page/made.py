@@ -19,6 +19,7 @@ import httpx
 from playwright.sync_api import Browser, Page
 from sqlalchemy import create_engine, insert, update
 
+from benchmarks.machines import designed
 from searchspace.configuration import Configuration
 from searchspace.job import load_job
 from service.runtime import Runtime
@@ -35,14 +36,7 @@ PATIENCE = 120_000  # milliseconds
 SPEC: dict[str, Any] = {
     "name": "live",
     "application": {"builtin": "is", "class": "S", "ranks": 16},
-    "machine": {
-        "nodes": 16,
-        "degree": 4,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-        "network": "fluid",
-    },
+    "machine": designed(16, 4, network="fluid"),
     "search": {
         "topology": [{"family": "random", "instances": 50}, "torus-2d"],
         "ordering": ["original", "hamorder"],

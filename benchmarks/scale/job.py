@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machines import designed
 from benchmarks.packets.bars import Bars
 from benchmarks.packets.traces import stencil
 from benchmarks.scale.accounts import Accounts, accounting
@@ -40,13 +41,7 @@ def describe(ranks: int, trials: int, trace: Path) -> dict[str, Any]:
     return {
         "name": f"stencil-{ranks}",
         "application": {"trace": str(trace)},
-        "machine": {
-            "nodes": ranks,
-            "degree": 6,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-        },
+        "machine": designed(ranks, 6),
         "search": {
             "topology": [{"family": "random", "instances": 20}, "torus-3d", "torus-2d"],
             "ordering": ["original", "hamorder", "gorder", "rcm"],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.machines import designed
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -21,14 +23,7 @@ def short_job(name: str, trials: int, *, batch: int = 8, seed: int = 1) -> dict[
     return {
         "name": name,
         "application": {"builtin": "mg", "class": "S", "ranks": 4},
-        "machine": {
-            "nodes": 8,
-            "degree": 4,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-            "network": "fluid",
-        },
+        "machine": designed(8, 4, network="fluid"),
         "search": {
             "topology": [{"family": "random", "instances": 64}, "mesh-2d"],
             "ordering": ["original", "hamorder"],

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from measuring.calibration.experiments import TRACE_SPEED, Experiment, rank_trace
@@ -88,12 +87,7 @@ class SimulatedCluster:
     def __enter__(self) -> SimulatedCluster:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._stack.close()
 
     def seconds(self, machine: Machine) -> list[float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from searchspace.collectives.algorithm import Algorithm, collective
-from searchspace.collectives.rules import mesh_2d, mesh_3d, power_of_two
+from searchspace.collectives.exchanges import PAIR, RING
+from searchspace.collectives.rules import mesh_2d, mesh_3d
 from searchspace.collectives.tables import decision_tables
 
 __all__ = ["ALLTOALL"]
@@ -25,27 +26,13 @@ ALLTOALL = collective(
         Algorithm(
             "rdb", "recursive doubling of all data; its memory grows with the cube of the ranks"
         ),
-        Algorithm("pair", "ranks - 1 rounds of exchange with rank XOR round", (power_of_two,)),
-        Algorithm(
-            "pair_light_barrier",
-            "pair with a light barrier between the rounds",
-            (power_of_two,),
-        ),
-        Algorithm(
-            "pair_mpi_barrier", "pair with an MPI barrier between the rounds", (power_of_two,)
-        ),
-        Algorithm(
-            "pair_one_barrier", "pair with one barrier before the first round", (power_of_two,)
-        ),
+        *PAIR,
         Algorithm(
             "pair_rma",
             "pair with one-sided puts",
             withheld="gives wrong data from about 250 elements on",
         ),
-        Algorithm("ring", "ranks - 1 rounds: to rank + round, from rank - round"),
-        Algorithm("ring_light_barrier", "ring with a light barrier between the rounds"),
-        Algorithm("ring_mpi_barrier", "ring with an MPI barrier between the rounds"),
-        Algorithm("ring_one_barrier", "ring with one barrier before the first round"),
+        *RING,
         Algorithm(
             "mvapich2_scatter_dest", "a few non-blocking exchanges at a time, as in MVAPICH2"
         ),

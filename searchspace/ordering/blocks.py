@@ -13,7 +13,7 @@ from typing import Any
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.kernels.orderings import block_order
-from searchspace.options import Share, Whole
+from searchspace.options import Amount, Whole
 from searchspace.ordering.hamiltonian import cable_walk
 from searchspace.ordering.ordering import Ordering
 
@@ -47,7 +47,7 @@ BLOCKS = Ordering(
     "consecutive numbers share a cable and blocks of 4, 8, 16 lie close together (our own)",
     _order,
     (
-        Share("adjacent", "least share of consecutive numbers that share a cable", 0.9),
+        Amount("adjacent", "least share of consecutive numbers that share a cable", 0, 1, 0.9),
         Whole("effort", "moves of the annealing for each node", 1, default=8000),
     ),
 )

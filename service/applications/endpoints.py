@@ -20,6 +20,7 @@ from service.applications.schemas import (
 )
 from service.auth.access import needs
 from service.dependencies import SettingsDependency, StorageDependency
+from service.forms import FORM_TYPE
 from service.openapi import answers
 from service.parameters import ApplicationId, Cursor, FilePath, Limit, Log, LogOffset
 
@@ -36,7 +37,7 @@ _UPLOAD = {
                 "schema": {"type": "string", "format": "binary"},
                 "example": "(bytes of a trace archive, .ht)",
             },
-            uploads.FORM_TYPE: {
+            FORM_TYPE: {
                 "schema": {
                     "type": "object",
                     "properties": {

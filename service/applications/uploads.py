@@ -14,22 +14,20 @@ from typing import IO
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 
 from searchspace.jobspec import SourceApplication
 from service.bodies import limited, media_type, too_large
+from service.forms import FORM_TYPE, bad_field, read_form
 from service.problems import ProblemError
 
 __all__ = ["RAW_TYPE", "Upload", "receive"]
 
 RAW_TYPE = "application/octet-stream"
-FORM_TYPE = "multipart/form-data"
 TRACE_FIELD = "trace"
 SOURCE_FIELD = "source"
 NAME_FIELD = "name"
 RECIPE_FIELDS = tuple(name for name in SourceApplication.model_fields if name != SOURCE_FIELD)
 _FIELDS = (TRACE_FIELD, SOURCE_FIELD, NAME_FIELD, *RECIPE_FIELDS)
-_FORM_OVERHEAD = 64 * 1024  # boundaries, part headers and text fields
 _MAX_TEXT = 16 * 1024
 
 
@@ -89,25 +87,15 @@ async def _receive_form(
     request: Request, limit: int, target: IO[bytes]
 ) -> tuple[bool, dict[str, str]]:
     """Copy the file of a form to `target`; whether it is a source tree, and the text fields."""
-    parser = MultiPartParser(
-        request.headers,
-        limited(request, limit + _FORM_OVERHEAD),
-        max_files=1,
-        max_fields=len(_FIELDS),
-        max_part_size=_MAX_TEXT,
-    )
-    try:
-        form = await parser.parse()
-    except MultiPartException as error:
-        raise ProblemError(400, f"the form cannot be read: {error.message}") from None
+    form = await read_form(request, limit, files=1, fields=len(_FIELDS), longest_text=_MAX_TEXT)
     try:
         unknown = sorted(set(form) - set(_FIELDS))
         if unknown:
-            raise _bad_field(unknown[0], f"unknown; allowed: {', '.join(_FIELDS)}")
+            raise bad_field(unknown[0], f"unknown; allowed: {', '.join(_FIELDS)}")
         is_source = SOURCE_FIELD in form
         sent = form.get(SOURCE_FIELD if is_source else TRACE_FIELD)
         if not is_source and not isinstance(sent, UploadFile):
-            raise _bad_field(TRACE_FIELD, "the trace must be sent in this field, as a file")
+            raise bad_field(TRACE_FIELD, "the trace must be sent in this field, as a file")
         if isinstance(sent, UploadFile):
             await run_in_threadpool(shutil.copyfileobj, sent.file, target, 1 << 20)
             if target.seek(0, os.SEEK_CUR) > limit:
@@ -123,15 +111,11 @@ def _texts(form: FormData, is_source: bool) -> dict[str, str]:
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
             if name not in (TRACE_FIELD, SOURCE_FIELD):
-                raise _bad_field(name, "must be text, not a file")
+                raise bad_field(name, "must be text, not a file")
             continue
         if name in texts:
-            raise _bad_field(name, "is there twice")
+            raise bad_field(name, "is there twice")
         if name == TRACE_FIELD or (name in RECIPE_FIELDS and not is_source):
-            raise _bad_field(name, f"belongs to a {SOURCE_FIELD}, and this form has none")
+            raise bad_field(name, f"belongs to a {SOURCE_FIELD}, and this form has none")
         texts[name] = value
     return texts
-
-
-def _bad_field(field: str, message: str) -> ProblemError:
-    return ProblemError(422, f"{field}: {message}", errors=[(field, message)])

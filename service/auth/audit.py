@@ -8,10 +8,12 @@ from typing import Any
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Scope
+from typing_extensions import override
 
 from searchspace.errors import HamtuneError
 from service.auth.principal import Principal
+from service.middleware import AnswerMiddleware
 
 __all__ = ["Audit", "audited_as"]
 
@@ -28,31 +30,16 @@ def audited_as(request: Request, action: str) -> None:
     request.state.audited_as = action
 
 
-class Audit:
+class Audit(AnswerMiddleware):
     """Appends to the audit log, before the answer goes out, what each request came to.
 
     Reads are left out unless they were refused. What nobody known asked for is logged only, or
     anybody could fill the database.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope)
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                await self._note(request, int(message["status"]))
-            await send(message)
-
-        await self._app(scope, receive, sent)
-
-    async def _note(self, request: Request, status: int) -> None:
+    @override
+    async def begins(self, scope: Scope, answer: Message) -> None:
+        request, status = Request(scope), int(answer["status"])
         address = request.client.host if request.client is not None else "unknown"
         principal = getattr(request.state, "principal", None)
         if status in (401, 429):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from searchspace.validation import Description
 from service.applications.schemas import CaptureProgress
 from service.jobs.forecast import Forecast, forecasts
+from service.machines.schemas import DESCRIPTION_EXAMPLE
 from service.settings import Settings
 from storage.failures import FailureCount
 from storage.measured_records import MeasuringCounts
@@ -41,16 +42,7 @@ TAG_PATTERN = r"^[^,\x00-\x1f]+$"
 SPEC_EXAMPLE: dict[str, Any] = {
     "name": "cg-64",
     "application": {"builtin": "cg", "class": "A", "ranks": 64},
-    "machine": {
-        "nodes": 64,
-        "degree": 6,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-        "switch_bandwidth": "10Pbps",
-        "model": "smpi-default",
-        "network": "auto",
-    },
+    "machine": {**DESCRIPTION_EXAMPLE, "network": "auto"},
     "search": {
         "topology": ["random", "torus-3d", "mesh-3d"],
         "ordering": ["original", "hamorder"],

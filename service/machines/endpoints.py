@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from service.auth.access import needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
+from service.forms import FORM_TYPE
 from service.machines import files, service, uploads
 from service.machines.schemas import (
     EXAMPLE,
@@ -31,7 +32,7 @@ _FILES = {
     "requestBody": {
         "required": True,
         "content": {
-            uploads.FORM_TYPE: {
+            FORM_TYPE: {
                 "schema": {
                     "type": "object",
                     "properties": {

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from storage.records import Machine
 
 __all__ = [
+    "DESCRIPTION_EXAMPLE",
     "EXAMPLE",
     "FILES_EXAMPLE",
     "REQUEST_EXAMPLE",
@@ -21,18 +22,17 @@ __all__ = [
     "NetworkFileView",
 ]
 
-REQUEST_EXAMPLE: dict[str, Any] = {
-    "name": "hu-64",
-    "machine": {
-        "nodes": 64,
-        "degree": 6,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-        "switch_bandwidth": "10Pbps",
-        "model": "smpi-default",
-    },
+DESCRIPTION_EXAMPLE: dict[str, Any] = {
+    "nodes": 64,
+    "degree": 6,
+    "host_speed": "100Gf",
+    "link_bandwidth": "40Gbps",
+    "switch_latency": "60ns",
+    "switch_bandwidth": "10Pbps",
+    "model": "smpi-default",
 }
+
+REQUEST_EXAMPLE: dict[str, Any] = {"name": "hu-64", "machine": DESCRIPTION_EXAMPLE}
 
 EXAMPLE: dict[str, Any] = {
     "id": "0k3v9m2x7q1zt8ac",

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 
-from service.bodies import limited, media_type, too_large
+from service.bodies import media_type, too_large
+from service.forms import FORM_TYPE, bad_field, read_form
 from service.problems import ProblemError
 
-__all__ = ["FILES", "FORM_TYPE", "MAX_FILES", "NUMBERS", "TEXTS", "MachineFiles", "receive"]
+__all__ = ["FILES", "MAX_FILES", "NUMBERS", "TEXTS", "MachineFiles", "receive"]
 
-FORM_TYPE = "multipart/form-data"
 MAX_FILES = 16 * 1024 * 1024
 """Bytes of all files of a machine; twice what `ibnetdiscover` prints of the largest machine."""
 FILES = ("fabric", "host")
@@ -24,7 +23,6 @@ NUMBERS = (
 )  # fmt: skip
 """Fields of a machine that may be said beside its files."""
 TEXTS = ("name", "base", *NUMBERS)
-_FORM_OVERHEAD = 64 * 1024  # boundaries, part headers and text fields
 _MAX_TEXT = 1024
 _LONGEST_NAME = 100
 
@@ -61,17 +59,13 @@ async def receive(request: Request, limit: int) -> MachineFiles:
             "file field 'fabric', 'host', or both",
             headers={"Accept": FORM_TYPE},
         )
-    parser = MultiPartParser(
-        request.headers,
-        limited(request, limit + _FORM_OVERHEAD),
-        max_files=len(FILES),
-        max_fields=len(TEXTS) + len(FILES),
-        max_part_size=_MAX_TEXT,
+    form = await read_form(
+        request,
+        limit,
+        files=len(FILES),
+        fields=len(TEXTS) + len(FILES),
+        longest_text=_MAX_TEXT,
     )
-    try:
-        form = await parser.parse()
-    except MultiPartException as error:
-        raise ProblemError(400, f"the form cannot be read: {error.message}") from None
     try:
         return await _read(form, limit)
     finally:
@@ -83,11 +77,11 @@ async def _read(form: FormData, limit: int) -> MachineFiles:
     texts: dict[str, str] = {}
     for name, value in form.multi_items():
         if name not in FILES + TEXTS:
-            raise _bad_field(name, f"unknown; allowed: {', '.join(FILES + TEXTS)}")
+            raise bad_field(_plain(name), f"unknown; allowed: {', '.join(FILES + TEXTS)}")
         if name in files or name in texts:
-            raise _bad_field(name, "is there twice")
+            raise bad_field(name, "is there twice")
         if (name in FILES) != isinstance(value, UploadFile):
-            raise _bad_field(name, f"must be {'a file' if name in FILES else 'text, not a file'}")
+            raise bad_field(name, f"must be {'a file' if name in FILES else 'text, not a file'}")
         if isinstance(value, UploadFile):
             files[name] = (_plain(value.filename or name), await value.read())
         elif value.strip():
@@ -101,8 +95,3 @@ def _plain(name: str) -> str:
     """The name of a file as messages can hold it: the end of a path, without what no line shows."""
     last = name.replace("\\", "/").rpartition("/")[2]
     return "".join(c for c in last if c.isprintable())[:_LONGEST_NAME] or "file"
-
-
-def _bad_field(field: str, message: str) -> ProblemError:
-    field = _plain(field)
-    return ProblemError(422, f"{field}: {message}", errors=[(field, message)])

@@ -4,35 +4,37 @@ from __future__ import annotations
 
 import time
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+from typing_extensions import override
 
+from service.middleware import AnswerMiddleware
 from storage.metrics import METRICS
 from storage.spans import span
 
 __all__ = ["Measured"]
 
+_BEGAN = "hamtune.began"
+"""Of a scope: when its request arrived, by the clock of `time.perf_counter`."""
 _METHODS = ("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH")
 
 
-class Measured:
+class Measured(AnswerMiddleware):
     """Passes requests on and measures them."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
+    @override
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await super().__call__(scope, receive, send)
             return
-        began = time.perf_counter()
-        method = scope["method"] if scope["method"] in _METHODS else "other"
+        scope[_BEGAN] = time.perf_counter()
+        with span("request", method=_method(scope), path=scope["path"]):
+            await super().__call__(scope, receive, send)
 
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                METRICS.count("hamtune_requests", method=method, status=str(message["status"]))
-                METRICS.observe("hamtune_request_seconds", time.perf_counter() - began)
-            await send(message)
+    @override
+    async def begins(self, scope: Scope, answer: Message) -> None:
+        METRICS.count("hamtune_requests", method=_method(scope), status=str(answer["status"]))
+        METRICS.observe("hamtune_request_seconds", time.perf_counter() - scope[_BEGAN])
 
-        with span("request", method=method, path=scope["path"]):
-            await self._app(scope, receive, sent)
+
+def _method(scope: Scope) -> str:
+    return scope["method"] if scope["method"] in _METHODS else "other"

@@ -85,13 +85,7 @@ async def propose(
     await run_in_threadpool(storage.jobs.check, job_id)
     new = check(NewProposal, await read_document(request, settings.body_limit))
     view = await run_in_threadpool(service.propose, storage, job_id, key, new)
-    return await service.waiting(
-        feed,
-        job_id,
-        new.wait,
-        lambda: service.proposal(storage, job_id, view.place),
-        lambda found: found.settled,
-    )
+    return await service.settled(feed, storage, job_id, view.place, new.wait)
 
 
 @router.get(
@@ -106,13 +100,7 @@ async def get_proposal(
     job_id: JobId, place: Place, storage: StorageDependency, feed: FeedDependency, wait: Wait = 0.0
 ) -> ProposalView:
     """What became of a proposed configuration; with `wait`, once that is known."""
-    return await service.waiting(
-        feed,
-        job_id,
-        wait,
-        lambda: service.proposal(storage, job_id, place),
-        lambda found: found.settled,
-    )
+    return await service.settled(feed, storage, job_id, place, wait)
 
 
 @router.post(

@@ -141,6 +141,30 @@ async def waiting(
     return found
 
 
+async def settled(
+    feed: EventFeed, storage: StorageView, job_id: str, place: int, seconds: float
+) -> ProposalView:
+    """What became of a proposal, once that is known or so many seconds are over.
+
+    Args:
+        feed: Tells when something happens in the job.
+        storage: Of the job's project.
+        job_id: The job.
+        place: The proposal's.
+        seconds: How long to wait at most; 0 for one look.
+
+    Raises:
+        NotFound: There is no such proposal.
+    """
+    return await waiting(
+        feed,
+        job_id,
+        seconds,
+        lambda: proposal(storage, job_id, place),
+        lambda found: found.settled,
+    )
+
+
 def ended(view: AskedView) -> bool:
     """Whether an answer has trials, or no other will have any."""
     return bool(view.items) or view.job_state in FINAL_JOB_STATES

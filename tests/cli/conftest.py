@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmarks.machines import designed
 from cli.client import connect
 from service.settings import Settings
 from storage.records import FINAL_JOB_STATES
@@ -210,14 +211,7 @@ def tiny_job() -> dict[str, Any]:
     return {
         "name": "tiny",
         "application": {"builtin": "mg", "class": "S", "ranks": 4},
-        "machine": {
-            "nodes": 8,
-            "degree": 4,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-            "network": "fluid",
-        },
+        "machine": designed(8, 4, network="fluid"),
         "search": {
             "topology": ["random", "mesh-2d"],
             "ordering": ["original", "hamorder"],

@@ -16,7 +16,7 @@ from searchspace.job import load_job
 from service.runtime import Runtime
 from service.settings import Settings
 from service.tables.files import FILES
-from storage.records import Outcome
+from storage.records import Outcome, Proposal
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 
@@ -33,13 +33,13 @@ def data(tmp_path: Path) -> Path:
         trial = storage.trials.propose(
             job.id,
             leased.lease_token,
-            number=1,
-            kind="search",
-            label=None,
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
-            technique="PureRandom",
-            cutoff=None,
+            Proposal(
+                number=1,
+                kind="search",
+                configuration=configuration.to_dict(),
+                configuration_sha256=configuration.sha256,
+                technique="PureRandom",
+            ),
         )
         storage.trials.settle(trial.id, leased.lease_token, Outcome(status="completed", value=0.25))
     return tmp_path
@@ -83,13 +83,14 @@ def add(storage: Storage, job_id: str, token: int, number: int, outcome: Outcome
     trial = storage.trials.propose(
         job_id,
         token,
-        number=number,
-        kind="baseline" if number == 1 else "search",
-        label="given" if number == 1 else None,
-        configuration=configuration.to_dict(),
-        configuration_sha256=configuration.sha256,
-        technique=None if number == 1 else "PureRandom",
-        cutoff=None,
+        Proposal(
+            number=number,
+            kind="baseline" if number == 1 else "search",
+            label="given" if number == 1 else None,
+            configuration=configuration.to_dict(),
+            configuration_sha256=configuration.sha256,
+            technique=None if number == 1 else "PureRandom",
+        ),
     )
     storage.trials.settle(trial.id, token, outcome)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from benchmarks.machines import designed
 from cli.client import connect
 from service.settings import Settings
 from tests.faults.cluster import ROOT, Installation
@@ -36,13 +37,7 @@ def job(number: int) -> dict[str, Any]:
     return {
         "name": f"faults-{number}",
         "application": {"builtin": "mg", "class": "S", "ranks": 16},
-        "machine": {
-            "nodes": 16,
-            "degree": 4,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-        },
+        "machine": designed(16, 4),
         "search": {
             "topology": ["random", "mesh-2d"],
             "ordering": ["original", "hamorder"],

@@ -13,6 +13,7 @@ from typing import Any
 import optuna
 import pytest
 
+from benchmarks.machines import designed
 from hamtune_client import AsyncClient, Client, Job, Refused
 from tests.service.live import Server, started
 
@@ -20,14 +21,7 @@ ROOT = Path(__file__).parents[2]
 SPEC: dict[str, Any] = {
     "name": "mm-4",
     "application": {"builtin": "mm", "n": 64, "ranks": 4},
-    "machine": {
-        "nodes": 8,
-        "degree": 3,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-        "network": "fluid",
-    },
+    "machine": designed(8, 3, network="fluid"),
     "search": {
         "topology": [{"family": "random", "instances": 20}, "mesh-2d"],
         "ordering": ["original", "hamorder"],

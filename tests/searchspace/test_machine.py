@@ -7,18 +7,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.machines import designed
 from searchspace.errors import InvalidInput
 from searchspace.job import load_new_job
 from searchspace.machine import parse_machine
 
-HU: dict[str, Any] = {
-    "nodes": 64,
-    "degree": 6,
-    "host_speed": "100Gf",
-    "link_bandwidth": "40Gbps",
-    "switch_latency": "60ns",
-    "switch_bandwidth": "10Pbps",
-}
+HU: dict[str, Any] = designed(64, 6, switch_bandwidth="10Pbps")
 
 
 def test_units_are_read_and_defaults_filled_in() -> None:

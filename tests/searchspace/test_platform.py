@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.machines import designed
 from searchspace.collectives import WORLD
 from searchspace.configuration import Configuration, sha256_of
 from searchspace.errors import InvalidInput
@@ -19,10 +20,7 @@ from searchspace.traffic import Traffic
 
 
 def machine(**change: Any) -> Machine:
-    document = {
-        "nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-    }  # fmt: skip
+    document = designed(16, 4)  # fmt: skip
     return parse_machine(document | change)
 
 

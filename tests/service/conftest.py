@@ -14,6 +14,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from benchmarks.machines import designed
 from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
@@ -26,13 +27,7 @@ from storage.storage import Storage
 SPEC: dict[str, Any] = {
     "name": "cg-16",
     "application": {"builtin": "cg", "class": "S", "ranks": 16},
-    "machine": {
-        "nodes": 16,
-        "degree": 4,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-    },
+    "machine": designed(16, 4),
     "search": {"topology": ["random", "torus-2d"], "ordering": ["original", "hamorder"]},
     "budget": {"trials": 20},
     "seed": 1,
@@ -106,14 +101,15 @@ def add_trials(storage: Storage) -> Callable[..., None]:
             trial = storage.trials.propose(
                 job_id,
                 job.lease_token,
-                number=number,
-                kind="search" if label is None else "baseline",
-                label=label,
-                inside=label != "mesh-2d" and not truncated,
-                configuration=configuration.to_dict(),
-                configuration_sha256=configuration.sha256,
-                technique=None if label else "PureRandom",
-                cutoff=None,
+                Proposal(
+                    number=number,
+                    kind="search" if label is None else "baseline",
+                    label=label,
+                    inside=label != "mesh-2d" and not truncated,
+                    configuration=configuration.to_dict(),
+                    configuration_sha256=configuration.sha256,
+                    technique=None if label else "PureRandom",
+                ),
             )
             if outcome is not None:
                 storage.trials.settle(trial.id, job.lease_token, outcome)

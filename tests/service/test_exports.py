@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from searchspace.configuration import Configuration
 from service.exports.registry import EXPORTERS
-from storage.records import Outcome
+from storage.records import Outcome, Proposal
 from storage.storage import Storage
 
 URL = "/api/v1/jobs"
@@ -48,13 +48,13 @@ def settle(storage: Storage, job_with_best: str) -> Callable[[Outcome], int]:
         trial = storage.trials.propose(
             job_with_best,
             job.lease_token,
-            number=number,
-            kind="search",
-            label=None,
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
-            technique="PureRandom",
-            cutoff=None,
+            Proposal(
+                number=number,
+                kind="search",
+                configuration=configuration.to_dict(),
+                configuration_sha256=configuration.sha256,
+                technique="PureRandom",
+            ),
         )
         storage.trials.settle(trial.id, job.lease_token, outcome)
         storage.leases.release(job_with_best, job.lease_token)

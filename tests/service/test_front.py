@@ -16,7 +16,7 @@ from searchspace.platform import network_of
 from searchspace.topology import generate
 from service.fronts.model import priced
 from storage.networks import ProjectNetworks
-from storage.records import Outcome
+from storage.records import Outcome, Proposal
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 
@@ -139,14 +139,13 @@ def settle(storage: Storage, job_id: str, values: Mapping[str, Any], seconds: fl
     trial = storage.trials.propose(
         job_id,
         job.lease_token,
-        number=len(storage.trials.of_job(job_id)) + 1,
-        kind="search",
-        label=None,
-        inside=True,
-        configuration=configuration.to_dict(),
-        configuration_sha256=configuration.sha256,
-        technique="Surrogate",
-        cutoff=None,
+        Proposal(
+            number=len(storage.trials.of_job(job_id)) + 1,
+            kind="search",
+            configuration=configuration.to_dict(),
+            configuration_sha256=configuration.sha256,
+            technique="Surrogate",
+        ),
     )
     storage.trials.settle(trial.id, job.lease_token, Outcome(status="completed", value=seconds))
     storage.leases.release(job_id, job.lease_token)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from storage.records import Outcome
+from storage.records import Outcome, Proposal
 from storage.storage import Storage
 
 URL = "/api/v1/jobs"
@@ -111,14 +111,13 @@ def test_the_best_by_packets_stands_beside_what_fluid_says(
         trial = storage.trials.propose(
             job_id,
             job.lease_token,
-            number=number,
-            kind="comparison",
-            label=None,
-            inside=False,
-            configuration=(repeated := storage.trials.get(job_id, again)).configuration,
-            configuration_sha256=repeated.configuration_sha256,
-            technique=None,
-            cutoff=None,
+            Proposal(
+                number=number,
+                kind="comparison",
+                inside=False,
+                configuration=(repeated := storage.trials.get(job_id, again)).configuration,
+                configuration_sha256=repeated.configuration_sha256,
+            ),
         )
         storage.trials.settle(trial.id, job.lease_token, outcome)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from storage.records import Proposal
 from storage.storage import Storage
 from tests.tuner.analytic import prepare
 
@@ -44,9 +45,17 @@ def measuring(create_job: Callable[..., str], take: Callable[[str], int], storag
     token = take(job_id)
     for number in (1, 2):
         storage.trials.propose(
-            job_id, token, number=number, kind="search", label=None, configuration=POINT,
-            configuration_sha256=str(number) * 64, technique="PureRandom", cutoff=2.0,
-        )  # fmt: skip
+            job_id,
+            token,
+            Proposal(
+                number=number,
+                kind="search",
+                configuration=POINT,
+                configuration_sha256=str(number) * 64,
+                technique="PureRandom",
+                cutoff=2.0,
+            ),
+        )
     return job_id
 
 

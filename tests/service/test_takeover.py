@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from benchmarks.machines import designed
 from searchspace.formats.source_archive import pack
 from storage.records import FINAL_JOB_STATES, FINAL_TRIAL_STATES
 from tests.service.live import Server, started
@@ -22,13 +23,7 @@ SECONDS = 600.0
 JOB: dict[str, Any] = {
     "name": "mm-4",
     "application": {"builtin": "mm", "n": 64, "ranks": 4},
-    "machine": {
-        "nodes": 8,
-        "degree": 3,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-    },
+    "machine": designed(8, 3),
     "search": {
         "topology": [{"family": "random", "instances": 20}],
         "ordering": ["original", "hamorder"],

@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 
 from service.trials.pages import Pages
 from service.trials.schemas import TrialPage
-from storage.records import Headway, Outcome
+from storage.records import Headway, Outcome, Proposal
 from storage.storage import Storage
 
 URL = "/api/v1/jobs"
@@ -146,13 +146,13 @@ def test_one_trial_shows_how_it_was_evaluated(
     trial = storage.trials.propose(
         job_id,
         job.lease_token,
-        number=1,
-        kind="search",
-        label=None,
-        configuration={"topology": "torus-2d"},
-        configuration_sha256="0" * 64,
-        technique="PureRandom",
-        cutoff=None,
+        Proposal(
+            number=1,
+            kind="search",
+            configuration={"topology": "torus-2d"},
+            configuration_sha256="0" * 64,
+            technique="PureRandom",
+        ),
     )
     lost = storage.attempts.open(trial.id, job.lease_token)
     storage.attempts.begin(lost.id, "dead")

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from benchmarks.machines import designed
 from storage.records import FINAL_TRIAL_STATES
 from tests.service.live import started, watch
 from tests.valve import Valve
@@ -18,13 +19,7 @@ from tests.valve import Valve
 SPEC: dict[str, Any] = {
     "name": "mm-4",
     "application": {"builtin": "mm", "n": 64, "ranks": 4},
-    "machine": {
-        "nodes": 8,
-        "degree": 3,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-    },
+    "machine": designed(8, 3),
     "search": {
         "topology": [{"family": "random", "instances": 20}, "mesh-2d"],
         "ordering": ["original", "hamorder"],

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from storage.models import Base
-from storage.records import Trial
+from storage.records import Proposal, Trial
 from storage.storage import Storage
 
 
@@ -63,13 +63,14 @@ def propose(storage: Storage, running_job: tuple[str, int]) -> Callable[..., Tri
         return storage.trials.propose(
             job_id,
             token,
-            number=number,
-            kind="search",
-            label=None,
-            configuration={"ordering": "original", "topology_seed": number},
-            configuration_sha256=f"{number:064d}",
-            technique="greedy",
-            cutoff=cutoff,
+            Proposal(
+                number=number,
+                kind="search",
+                configuration={"ordering": "original", "topology_seed": number},
+                configuration_sha256=f"{number:064d}",
+                technique="greedy",
+                cutoff=cutoff,
+            ),
         )
 
     return propose_trial

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import pytest
 
-from storage.records import ConvergencePoint, Outcome, TrialKind, TrialPoint
+from storage.records import ConvergencePoint, Outcome, Proposal, TrialKind, TrialPoint
 from storage.storage import Storage
 
 KINDS: tuple[TrialKind, ...] = ("search", "search", "search", "refinement", "verification")
@@ -24,14 +24,14 @@ def job_id(storage: Storage, running_job: tuple[str, int]) -> str:
         trial = storage.trials.propose(
             job,
             token,
-            number=number,
-            kind="baseline" if number < 4 else draw.choice(KINDS),
-            label=f"torus-{number}d" if number < 4 else None,
-            inside=draw.random() < 0.7,
-            configuration={"topology_seed": number},
-            configuration_sha256=f"{number:064d}",
-            technique=None,
-            cutoff=None,
+            Proposal(
+                number=number,
+                kind="baseline" if number < 4 else draw.choice(KINDS),
+                label=f"torus-{number}d" if number < 4 else None,
+                inside=draw.random() < 0.7,
+                configuration={"topology_seed": number},
+                configuration_sha256=f"{number:064d}",
+            ),
         )
         if number > 57:
             continue

@@ -8,7 +8,7 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from storage.errors import Conflict, LeaseLost, NotFound
-from storage.records import Job
+from storage.records import Job, Proposal
 from storage.storage import Storage
 
 SPEC = {"name": "cg-64", "budget": {"trials": 100}}
@@ -273,13 +273,7 @@ def test_deleting_a_job_takes_its_trials_and_events_and_leaves_a_last_event(
     storage.trials.propose(
         job_id,
         token,
-        number=1,
-        kind="search",
-        label=None,
-        configuration={},
-        configuration_sha256="0" * 64,
-        technique=None,
-        cutoff=None,
+        Proposal(number=1, kind="search", configuration={}, configuration_sha256="0" * 64),
     )
     storage.attempts.open(f"{job_id}-1", token)
     storage.jobs.transition(job_id, "failed", token=token, error="given up")

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from storage.errors import LeaseLost
+from storage.records import Proposal
 from storage.storage import Storage
 
 
@@ -102,22 +103,14 @@ def test_every_write_of_a_coordinator_that_lost_its_lease_is_refused(storage: St
     assert old is not None
     assert new is not None
     stale = old.lease_token
-    proposal = {
-        "number": 1,
-        "kind": "search",
-        "label": None,
-        "configuration": {},
-        "configuration_sha256": "0" * 64,
-        "technique": None,
-        "cutoff": None,
-    }
-    storage.trials.propose(job_id, new.lease_token, **proposal)  # type: ignore[arg-type]
+    proposal = Proposal(number=1, kind="search", configuration={}, configuration_sha256="0" * 64)
+    storage.trials.propose(job_id, new.lease_token, proposal)
     before = storage.events.last_id()
 
     for write in (
         lambda: storage.leases.renew(job_id, stale, 60.0),
         lambda: storage.jobs.transition(job_id, "preparing", token=stale),
-        lambda: storage.trials.propose(job_id, stale, **proposal),  # type: ignore[arg-type]
+        lambda: storage.trials.propose(job_id, stale, proposal),
         lambda: storage.attempts.open(f"{job_id}-1", stale),
         lambda: storage.attempts.expire(job_id, stale, 0.0),
     ):

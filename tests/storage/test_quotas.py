@@ -4,7 +4,7 @@ import pytest
 
 from storage.errors import QuotaExceeded
 from storage.project_storage import ProjectStorage
-from storage.records import Outcome, Quotas
+from storage.records import Outcome, Proposal, Quotas
 from storage.storage import Storage
 
 
@@ -25,13 +25,7 @@ def spend(storage: Storage, job_id: str, seconds: float) -> None:
     trial = storage.trials.propose(
         job_id,
         leased.lease_token,
-        number=1,
-        kind="search",
-        label=None,
-        configuration={},
-        configuration_sha256="0" * 64,
-        technique=None,
-        cutoff=None,
+        Proposal(number=1, kind="search", configuration={}, configuration_sha256="0" * 64),
     )
     storage.trials.settle(
         trial.id, leased.lease_token, Outcome(status="failed", cpu_seconds=seconds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 
 import pytest
 
@@ -169,8 +168,7 @@ def test_an_attempt_of_a_worker_is_not_a_scripts(storage: Storage) -> None:
     job = storage.jobs.create(name="j", spec={}, seed=1)
     leased = storage.leases.acquire("test", LONG, job.id)
     assert leased is not None
-    one = proposed(1)
-    storage.trials.propose(job.id, leased.lease_token, **asdict(one), attempt=True)
+    storage.trials.propose(job.id, leased.lease_token, proposed(1), attempt=True)
     with pytest.raises(NotFound, match="was given to no script"):
         storage.scripts.tell(job.id, 1, 1, TOOK)
 

@@ -52,13 +52,12 @@ def test_a_replay_that_proposes_another_configuration_is_an_error(
     with pytest.raises(ReplayDiverged, match="trial 1 of job"):
         storage.trials.propose(
             *running_job,
-            number=1,
-            kind="search",
-            label=None,
-            configuration={"ordering": "hamorder"},
-            configuration_sha256="f" * 64,
-            technique=None,
-            cutoff=None,
+            Proposal(
+                number=1,
+                kind="search",
+                configuration={"ordering": "hamorder"},
+                configuration_sha256="f" * 64,
+            ),
         )
 
 
@@ -317,14 +316,14 @@ def test_a_proposal_may_open_its_first_attempt(
         trial = storage.trials.propose(
             job_id,
             token,
-            number=1,
-            kind="baseline",
-            label="mesh-2d",
-            inside=False,
-            configuration={"topology": "mesh-2d"},
-            configuration_sha256="a" * 64,
-            technique=None,
-            cutoff=None,
+            Proposal(
+                number=1,
+                kind="baseline",
+                label="mesh-2d",
+                inside=False,
+                configuration={"topology": "mesh-2d"},
+                configuration_sha256="a" * 64,
+            ),
             attempt=True,
         )
 

@@ -12,6 +12,7 @@ from storage.records import Job
 from storage.storage import Storage
 from tests.tuner.analytic import Evaluators, Gate, create_job
 from tuner.coordinator import Coordinator
+from tuner.evaluations import Dispatch
 
 OUTSIDE = {"mesh-2d", "mesh-3d", "torus-3d"}
 """The baselines of the standard job that its space does not contain."""
@@ -21,19 +22,19 @@ AN_HOUR = 3600.0
 
 
 def drive(
-    storage: Storage, job: Job, evaluators: Evaluators, *, embedded: bool = True, **options: Any
+    storage: Storage, job: Job, dispatch: Dispatch, *, embedded: bool = True, **options: Any
 ) -> Job:
     """Take the job, run it in this thread, and return it as it then stands."""
     leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
     assert leased is not None
-    coordinator = Coordinator(storage, evaluators.dispatch, "test", embedded=embedded, **options)
+    coordinator = Coordinator(storage, dispatch, "test", embedded=embedded, **options)
     coordinator.run_job(leased)
     return storage.jobs.get(job.id)
 
 
 def run(storage: Storage, *, workers: int = 2, delay: float = 0.0, **changes: Any) -> Job:
     with Evaluators(storage, workers, delay=delay) as evaluators:
-        return drive(storage, create_job(storage, **changes), evaluators)
+        return drive(storage, create_job(storage, **changes), evaluators.dispatch)
 
 
 def essence(storage: Storage, job: Job) -> list[tuple[Any, ...]]:

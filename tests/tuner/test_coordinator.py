@@ -125,7 +125,7 @@ def test_a_baseline_that_takes_long_to_price_is_looked_at_before_it_is_evaluated
 ) -> None:
     """Whoever asks for the space is told of the same baselines; none that breaks a limit runs."""
     with Evaluators(storage, 2) as evaluators:
-        job = drive(storage, create_job(storage, **PRICED), evaluators)
+        job = drive(storage, create_job(storage, **PRICED), evaluators.dispatch)
         trials = storage.trials.of_job(job.id)
         refused = [trial for trial in trials if trial.state == "infeasible"]
         assert evaluators.evaluated() == len(trials) - len(refused)
@@ -153,7 +153,7 @@ def _kill_and_go_on(storage: Storage, folder: Path, job: Job) -> None:
         process.wait()
     wait_until(lambda: _lease_is_free(storage, job))
     with Evaluators(storage, 2) as evaluators:
-        ended = drive(storage, job, evaluators)
+        ended = drive(storage, job, evaluators.dispatch)
     assert ended.state == "completed"
 
 
@@ -186,7 +186,7 @@ def test_a_coordinator_that_stops_leaves_the_job_to_the_next(
             assert left.lease_owner is None
             gate.open()
     with Evaluators(storage, 2) as evaluators:
-        assert drive(storage, job, evaluators).state == "completed"
+        assert drive(storage, job, evaluators.dispatch).state == "completed"
     assert essence(storage, job) == undisturbed
 
 
@@ -203,7 +203,7 @@ def test_a_paused_job_finishes_what_is_in_flight_and_resumes_to_the_same_trials(
         assert storage.trials.unfinished(job.id) == []
         storage.jobs.transition(job.id, "queued")
     with Evaluators(storage, 2) as evaluators:
-        assert drive(storage, job, evaluators).state == "completed"
+        assert drive(storage, job, evaluators.dispatch).state == "completed"
     assert essence(storage, job) == undisturbed
 
 
@@ -259,7 +259,7 @@ def test_an_application_that_is_known_is_not_prepared_again(storage: Storage) ->
     job = create_job(storage)
     prepare(storage, job.id)
     with Evaluators(storage, 2) as evaluators:
-        assert drive(storage, job, evaluators).state == "completed"
+        assert drive(storage, job, evaluators.dispatch).state == "completed"
         assert PREPARE not in [task for task, _ in evaluators.sent]
 
 

@@ -51,7 +51,7 @@ def test_a_job_ends_where_its_model_holds_nothing_better_likely(storage: Storage
     jobs = [create_job(storage, budget={"until": "1%"}) for _ in range(3)]
     for job, workers in zip(jobs, (1, 3), strict=False):
         with Evaluators(storage, workers, ordered) as evaluators:
-            drive(storage, job, evaluators)
+            drive(storage, job, evaluators.dispatch)
     with Evaluators(storage, 2, held_back) as evaluators:
         coordinator = Coordinator(storage, evaluators.dispatch, "first", embedded=True)
         stop = threading.Event()
@@ -61,7 +61,7 @@ def test_a_job_ends_where_its_model_holds_nothing_better_likely(storage: Storage
         stop.set()
         serving.join()
         gate.open()
-        drive(storage, jobs[2], evaluators)
+        drive(storage, jobs[2], evaluators.dispatch)
     assert [storage.jobs.get(job.id).ended_because for job in jobs] == ["until"] * 3
     one, *others = (essence(storage, job) for job in jobs)
     assert others == [one, one]
@@ -97,7 +97,7 @@ def test_wall_seconds_end_a_job(storage: Storage) -> None:
     change(storage, "UPDATE jobs SET active_seconds = active_seconds + :hour", hour=AN_HOUR)
     storage.jobs.transition(job.id, "queued")
     with Evaluators(storage, 2) as evaluators:
-        job = drive(storage, job, evaluators)
+        job = drive(storage, job, evaluators.dispatch)
     assert (job.state, job.ended_because) == ("completed", "wall_seconds")
     assert job.active_seconds >= AN_HOUR
     assert storage.trials.of_job(job.id) == trials
@@ -116,7 +116,7 @@ def test_a_cached_trial_is_no_evaluation(storage: Storage) -> None:
 
     job = create_job(storage, budget={"evaluations": 8})
     with Evaluators(storage, 2, half_known) as evaluators:
-        job = drive(storage, job, evaluators)
+        job = drive(storage, job, evaluators.dispatch)
     assert job.ended_because == "evaluations"
     cached = [trial.cached for trial in storage.trials.of_job(job.id)]
     assert cached.count(False) == 8
@@ -143,7 +143,7 @@ def test_a_job_whose_every_trial_fails_has_failed_for_the_commonest_reason(
     storage: Storage,
 ) -> None:
     with Evaluators(storage, 2, fail) as evaluators:
-        job = drive(storage, create_job(storage, budget={"trials": 10}), evaluators)
+        job = drive(storage, create_job(storage, budget={"trials": 10}), evaluators.dispatch)
     assert job.state == "failed"
     assert job.error is not None
     assert "none of the 13 trials" in job.error
@@ -152,7 +152,7 @@ def test_a_job_whose_every_trial_fails_has_failed_for_the_commonest_reason(
 
 def test_a_job_without_hope_does_not_spend_its_whole_budget(storage: Storage) -> None:
     with Evaluators(storage, 2, fail) as evaluators:
-        job = drive(storage, create_job(storage, budget={"trials": 5000}), evaluators)
+        job = drive(storage, create_job(storage, budget={"trials": 5000}), evaluators.dispatch)
     assert job.state == "failed"
     assert len(storage.trials.of_job(job.id)) <= 100 + len(OUTSIDE) + job.spec["batch"]
 
@@ -164,7 +164,9 @@ def test_a_baseline_outside_the_space_is_no_result(storage: Storage) -> None:
         return fail(configuration)
 
     with Evaluators(storage, 2, only_grids) as evaluators:
-        job = drive(storage, create_job(storage, search=RANDOM, budget={"trials": 5}), evaluators)
+        job = drive(
+            storage, create_job(storage, search=RANDOM, budget={"trials": 5}), evaluators.dispatch
+        )
     assert job.state == "failed"
 
 
@@ -185,7 +187,7 @@ def test_combinations_that_cannot_run_are_infeasible_without_being_dispatched(
         },
     )
     with Evaluators(storage, 2) as evaluators:
-        job = drive(storage, job, evaluators)
+        job = drive(storage, job, evaluators.dispatch)
         trials = storage.trials.of_job(job.id)
         infeasible = [t for t in trials if t.state == "infeasible"]
         assert evaluators.evaluated() == len(trials) - len(infeasible)
@@ -212,7 +214,7 @@ def test_what_is_expected_when_the_last_trials_cannot_run_is_stored_too(storage:
         batch=1,
     )
     with Evaluators(storage, 1) as evaluators:
-        drive(storage, job, evaluators)
+        drive(storage, job, evaluators.dispatch)
     trials = storage.trials.of_job(job.id)
     assert trials[-1].state == "infeasible"
     assert storage.outlooks.of_job(job.id)[-1].number == trials[-1].number

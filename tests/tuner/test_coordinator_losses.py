@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from storage.messages import EVALUATE, PREPARE
+from storage.records import Proposal
 from storage.storage import Storage
 from tests.tuner.analytic import Evaluators, Gate, create_job, prepare
 from tests.tuner.driving import (
     AN_HOUR,
     LEASE_SECONDS,
     change,
+    drive,
     essence,
     held,
     let_an_hour_pass,
@@ -39,9 +41,7 @@ def test_a_silent_worker_loses_its_trial_to_another(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
-        assert leased is not None
-        Coordinator(storage, dispatch, "test").run_job(leased)
+        drive(storage, job, dispatch, embedded=False)
     assert len(swallowed) == 3
     assert storage.jobs.get(job.id).state == "completed"
     assert essence(storage, job) == undisturbed
@@ -60,10 +60,8 @@ def test_messages_that_a_broker_lost_are_sent_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
-        assert leased is not None
         silence = Silence(resend_seconds=0.01)
-        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+        drive(storage, job, dispatch, embedded=False, silence=silence)
     assert len(lost) == 5
     assert essence(storage, job) == undisturbed
 
@@ -79,10 +77,8 @@ def test_a_trial_that_every_worker_dies_of_has_failed(storage: Storage) -> None:
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
-        assert leased is not None
         silence = Silence(losses=2)
-        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+        drive(storage, job, dispatch, embedded=False, silence=silence)
     assert storage.jobs.get(job.id).state == "completed"
     trial = storage.trials.get(job.id, 6)
     assert trial.state == "failed"
@@ -107,10 +103,8 @@ def test_a_trial_that_was_lost_with_the_one_its_worker_died_of_goes_on(storage: 
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
-        assert leased is not None
         silence = Silence(losses=2)
-        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+        drive(storage, job, dispatch, embedded=False, silence=silence)
     assert [storage.trials.get(job.id, number).state for number in (5, 6)] == [
         "completed",
         "failed",
@@ -130,9 +124,7 @@ def test_an_attempt_handed_back_is_dispatched_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
-        assert leased is not None
-        Coordinator(storage, dispatch, "test").run_job(leased)
+        drive(storage, job, dispatch, embedded=False)
     assert essence(storage, job) == undisturbed
 
 
@@ -148,9 +140,7 @@ def test_a_broker_that_is_away_delays_a_job_and_no_more(
                 raise ConnectionError("broker away")
             evaluators.dispatch(task, identifier)
 
-        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
-        assert leased is not None
-        Coordinator(storage, dispatch, "test").run_job(leased)
+        drive(storage, job, dispatch, embedded=False)
     assert essence(storage, job) == undisturbed
 
 
@@ -225,13 +215,13 @@ def test_a_trial_stored_otherwise_than_it_is_asked_fails_the_job(storage: Storag
     storage.trials.propose(
         job.id,
         leased.lease_token,
-        number=1,
-        kind="baseline",
-        label="mesh-2d",
-        configuration={"topology": "other"},
-        configuration_sha256="f" * 64,
-        technique=None,
-        cutoff=None,
+        Proposal(
+            number=1,
+            kind="baseline",
+            label="mesh-2d",
+            configuration={"topology": "other"},
+            configuration_sha256="f" * 64,
+        ),
     )
     with Evaluators(storage, 1) as evaluators:
         Coordinator(storage, evaluators.dispatch, "test").run_job(leased)
@@ -274,10 +264,8 @@ def test_a_preparation_whose_message_is_lost_is_asked_for_again(
             else:
                 evaluators.dispatch(task, identifier)
 
-        leased = storage.leases.acquire("test", LEASE_SECONDS, job.id)
-        assert leased is not None
         silence = Silence(preparing_seconds=0.1)
-        Coordinator(storage, dispatch, "test", silence=silence).run_job(leased)
+        drive(storage, job, dispatch, embedded=False, silence=silence)
         assert evaluators.sent.count((PREPARE, job.id)) >= 1
     assert lost == [job.id, job.id]
     assert essence(storage, job) == undisturbed

@@ -16,7 +16,7 @@ import pytest
 from storage.records import Job
 from storage.storage import Storage
 from tests.tuner.analytic import SPEC, Evaluators, create_job, open_storage
-from tuner.coordinator import Coordinator
+from tests.tuner.driving import drive
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND: dict[str, Any] = {
@@ -34,11 +34,8 @@ def storage(tmp_path: Path) -> Iterator[Storage]:
 
 
 def finish(storage: Storage, job: Job, workers: int = 2) -> Job:
-    leased = storage.leases.acquire("test", 600.0, job.id)
-    assert leased is not None
     with Evaluators(storage, workers, delay=0.02) as evaluators:
-        Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.jobs.get(job.id)
+        return drive(storage, job, evaluators.dispatch)
 
 
 def essence(storage: Storage, job: Job) -> list[tuple[Any, ...]]:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from storage.messages import EVALUATE
-from storage.records import Job, Outcome, Quotas, Trial
+from storage.records import Outcome, Quotas, Trial
 from storage.storage import Storage
 from tests.tuner.analytic import Evaluators, Gate, create_job, open_storage, simulated
+from tests.tuner.driving import drive
 from tuner.coordinator import Coordinator
 from tuner.evaluations import Silence
 
@@ -24,13 +25,6 @@ def storage(tmp_path: Path) -> Iterator[Storage]:
     opened = open_storage(tmp_path)
     yield opened
     opened.close()
-
-
-def drive(storage: Storage, job: Job, evaluators: Evaluators) -> Job:
-    leased = storage.leases.acquire("test", 600.0, job.id)
-    assert leased is not None
-    Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.jobs.get(job.id)
 
 
 def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:
@@ -74,11 +68,15 @@ class Counting(Evaluators):
 
 def test_no_more_messages_are_out_than_a_job_may_use(storage: Storage) -> None:
     with Counting(storage, 4) as evaluators:
-        free = drive(storage, create_job(storage, batch=12, budget={"trials": 16}), evaluators)
+        free = drive(
+            storage, create_job(storage, batch=12, budget={"trials": 16}), evaluators.dispatch
+        )
         assert evaluators.most > 2
         evaluators.most = 0
         narrow = drive(
-            storage, create_job(storage, batch=12, concurrency=2, budget={"trials": 16}), evaluators
+            storage,
+            create_job(storage, batch=12, concurrency=2, budget={"trials": 16}),
+            evaluators.dispatch,
         )
     assert evaluators.most <= 2
     assert (narrow.state, narrow.ended_because) == ("completed", "trials")
@@ -88,7 +86,9 @@ def test_no_more_messages_are_out_than_a_job_may_use(storage: Storage) -> None:
 def test_messages_are_a_few_for_each_worker_and_the_rest_wait(storage: Storage) -> None:
     storage.processes.register("w", "worker", version="1", contract=1, simulator="s", concurrency=1)
     with Counting(storage, 2) as evaluators:
-        job = drive(storage, create_job(storage, batch=40, budget={"trials": 40}), evaluators)
+        job = drive(
+            storage, create_job(storage, batch=40, budget={"trials": 40}), evaluators.dispatch
+        )
     assert job.state == "completed"
     assert evaluators.most <= 32
 
@@ -129,17 +129,8 @@ def test_trials_that_were_taken_without_a_message_need_none(storage: Storage, aw
         # Where trials have a cutoff none of the search is asked before the baselines are known.
         budget = {"trials": Taking.ASKED}
         job = create_job(storage, batch=Taking.ASKED, budget=budget, cutoff_factor=None)
-        leased = storage.leases.acquire("test", 600.0, job.id)
-        assert leased is not None
-        coordinator = Coordinator(
-            storage,
-            evaluators.dispatch,
-            "test",
-            embedded=True,
-            backlog=backlog,
-            silence=Silence(resend_seconds=600.0),
-        )
-        coordinator.run_job(leased)
+        silence = Silence(resend_seconds=600.0)
+        drive(storage, job, evaluators.dispatch, backlog=backlog, silence=silence)
     assert storage.jobs.get(job.id).state == "completed"
     if not away:
         assert evaluators.evaluated() < 150
@@ -159,7 +150,7 @@ def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
 
     budget = {"trials": 16}
     with Evaluators(storage, 2) as evaluators:
-        undisturbed = drive(storage, create_job(storage, budget=budget), evaluators)
+        undisturbed = drive(storage, create_job(storage, budget=budget), evaluators.dispatch)
     spent = storage.projects.use("default").trials
     job = create_job(storage, budget=budget)
     allow(spent + 3)
@@ -181,7 +172,7 @@ def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
         allow(None)
         storage.jobs.transition(job.id, "queued")
         assert storage.jobs.get(job.id).paused_because is None
-        job = drive(storage, job, evaluators)
+        job = drive(storage, job, evaluators.dispatch)
     assert job.state == "completed"
     assert essence(storage.trials.of_job(job.id)) == essence(storage.trials.of_job(undisturbed.id))
 
@@ -201,7 +192,7 @@ def test_a_missing_artifact_stops_a_job_that_is_to_stop_then(storage: Storage, c
         job = drive(
             storage,
             create_job(storage, on_artifact_failure=choice, budget={"trials": 6}),
-            evaluators,
+            evaluators.dispatch,
         )
     if choice == "continue":
         assert job.state == "completed"

@@ -142,7 +142,7 @@ def test_workers_of_other_jobs_leave_trials_to_scripts(storage: Storage) -> None
         wait_until(lambda: len(storage.trials.unfinished(job.id)) == 4)
         other = create_job(storage, budget={"trials": 8})
         with Evaluators(storage, 2) as evaluators:
-            assert drive(storage, other, evaluators).state == "completed"
+            assert drive(storage, other, evaluators.dispatch).state == "completed"
         sent = [identifier for task, identifier in evaluators.sent if task == "evaluate"]
         for message in sent[:3]:
             assert storage.attempts.take_several(message, "thief", 8) == []

@@ -10,8 +10,8 @@ from service.results.service import best as best_view
 from storage.records import Job, Outcome, Trial
 from storage.storage import Storage
 from tests.tuner.analytic import SPEC, Evaluators, create_job, open_storage, simulated
+from tests.tuner.driving import drive
 from tuner.convergence import convergence
-from tuner.coordinator import Coordinator
 from tuner.verification import MOST
 
 
@@ -32,11 +32,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Storage
 
 def run(storage: Storage, *, workers: int = 2, objective: Any = simulated, **changes: Any) -> Job:
     job = create_job(storage, fidelity="auto", **changes)
-    leased = storage.leases.acquire("test", 600.0, job.id)
-    assert leased is not None
     with Evaluators(storage, workers, objective, delay=0.002) as evaluators:
-        Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.jobs.get(job.id)
+        return drive(storage, job, evaluators.dispatch)
 
 
 def essence(trials: list[Trial]) -> list[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankFile, TraceHeader, write_trace
 from searchspace.job import load_job
-from storage.records import Job, Trial, TrialKind
+from storage.records import Job, Proposal, Trial, TrialKind
 from storage.storage import Storage
 from workers.evaluator import Evaluator
 from workers.prepare import prepare_job
@@ -57,13 +57,13 @@ class RunningJob:
         return self.storage.trials.propose(
             self.id,
             self.token,
-            number=number,
-            kind=kind,
-            label=None,
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
-            technique=None,
-            cutoff=cutoff,
+            Proposal(
+                number=number,
+                kind=kind,
+                configuration=configuration.to_dict(),
+                configuration_sha256=configuration.sha256,
+                cutoff=cutoff,
+            ),
         )
 
     def open(self, number: int = 1, **changes: Any) -> str:

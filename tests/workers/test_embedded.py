@@ -101,6 +101,18 @@ def tune(app: Celery, storage: Storage, trace: Path) -> list[tuple[Any, ...]]:
     return [(t.number, t.state, t.value, t.cached, t.reason, t.result) for t in trials]
 
 
+@pytest.fixture
+def distributed(
+    create_database: Callable[[], str], tmp_path: Path
+) -> Iterator[tuple[Storage, tuple[str, str]]]:
+    """A storage over a server, and the URLs by which a process of workers opens it."""
+    urls = (create_database(), str(tmp_path / "distributed-artifacts"))
+    storage = Storage.open(*urls)
+    storage.upgrade()
+    yield storage, urls
+    storage.close()
+
+
 @contextmanager
 def worker_process(
     storage_urls: tuple[str, str],
@@ -136,35 +148,26 @@ def test_trials_are_evaluated_through_the_broker_of_this_process(
 
 @pytest.mark.xdist_group("servers")
 def test_redis_postgresql_and_a_worker_process_come_to_the_same(
-    create_database: Callable[[], str],
-    redis_url: str,
-    storage: Storage,
-    trace: Path,
-    tmp_path: Path,
+    distributed: tuple[Storage, tuple[str, str]], redis_url: str, storage: Storage, trace: Path
 ) -> None:
     app = make_app("memory://")
     with EmbeddedPool(app, 2, storage=storage):
         embedded = tune(app, storage, trace)
-    urls = (create_database(), str(tmp_path / "distributed-artifacts"))
-    distributed = Storage.open(*urls)
-    distributed.upgrade()
+    elsewhere, urls = distributed
 
     with worker_process(urls, redis_url) as process:
-        apart = tune(make_app(redis_url), distributed, trace)
+        apart = tune(make_app(redis_url), elsewhere, trace)
         process.send_signal(signal.SIGTERM)
         assert process.wait(DEADLINE_SECONDS) == 0
 
     assert apart == embedded
-    distributed.close()
 
 
 @pytest.mark.xdist_group("servers")
 def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
-    create_database: Callable[[], str], redis_url: str, trace: Path, tmp_path: Path
+    distributed: tuple[Storage, tuple[str, str]], redis_url: str, trace: Path, tmp_path: Path
 ) -> None:
-    urls = (create_database(), str(tmp_path / "artifacts"))
-    storage = Storage.open(*urls)
-    storage.upgrade()
+    storage, urls = distributed
     job = start_job(storage, trace)
     attempt_id = job.open()
     valve = Valve(tmp_path / "valve")
@@ -178,16 +181,13 @@ def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
 
     assert job.trial().state == "pending"
     assert storage.attempts.unfinished(job.id) == []
-    storage.close()
 
 
 @pytest.mark.xdist_group("servers")
 def test_a_trial_whose_worker_was_killed_comes_to_the_same_elsewhere(
-    create_database: Callable[[], str], redis_url: str, trace: Path, tmp_path: Path
+    distributed: tuple[Storage, tuple[str, str]], redis_url: str, trace: Path
 ) -> None:
-    urls = (create_database(), str(tmp_path / "artifacts"))
-    storage = Storage.open(*urls)
-    storage.upgrade()
+    storage, urls = distributed
     job = start_job(storage, trace)
     app = make_app(redis_url)
     send(app, EVALUATE, job.open(1))
@@ -203,7 +203,6 @@ def test_a_trial_whose_worker_was_killed_comes_to_the_same_elsewhere(
 
     assert again.endswith("-2")
     assert storage.jobs.get(job.id).evaluations == 1
-    storage.close()
 
 
 def test_a_worker_process_ends_also_while_its_broker_is_away(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.insight import Experience
 from searchspace.job import load_job
 from searchspace.space import SearchSpace
-from storage.records import DEFAULT_PROJECT, Job, Outcome
+from storage.records import DEFAULT_PROJECT, Job, Outcome, Proposal
 from storage.storage import Storage
 from tests.tuner.analytic import SPEC, Evaluators, create_job
+from tests.tuner.driving import drive
 from tests.workers.conftest import job_document
-from tuner.coordinator import Coordinator
 from workers.prepare import prepare_job
 from workers.sources import sources_of, store_experiences
 
@@ -29,11 +29,8 @@ PROGRAM: dict[str, Any] = {"application": {"builtin": "mg", "class": "S", "ranks
 
 def finished(storage: Storage, *, project: str = DEFAULT_PROJECT, **changes: Any) -> Job:
     job = create_job(storage, project=project, **{"budget": {"trials": 10}, **changes})
-    leased = storage.leases.acquire("test", 600.0, job.id)
-    assert leased is not None
     with Evaluators(storage, 2) as evaluators:
-        Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased)
-    return storage.jobs.get(job.id)
+        return drive(storage, job, evaluators.dispatch)
 
 
 def sources(storage: Storage, learn_from: Any, **changes: Any) -> list[str]:
@@ -156,14 +153,13 @@ def test_a_job_with_algorithms_by_size_teaches(storage: Storage, tmp_path: Path)
     trial = storage.trials.propose(
         job.id,
         leased.lease_token,
-        number=1,
-        kind="search",
-        label=None,
-        inside=True,
-        configuration=chosen.to_dict(),
-        configuration_sha256=chosen.sha256,
-        technique="Surrogate",
-        cutoff=None,
+        Proposal(
+            number=1,
+            kind="search",
+            configuration=chosen.to_dict(),
+            configuration_sha256=chosen.sha256,
+            technique="Surrogate",
+        ),
     )
     outcome = Outcome(status="completed", value=1.5)
     storage.trials.settle(trial.id, leased.lease_token, outcome)

@@ -7,6 +7,7 @@ A choice that a communicator does not allow falls back without a word, unless
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from searchspace.collectives.equivalents.equivalent import (
     Entry,
@@ -164,18 +165,10 @@ MPICH_4_0 = Target(
     falls_back=_COMMUTATIVE_ONLY,
 )
 
-MPICH_4_1 = Target(
+MPICH_4_1 = replace(
+    MPICH_4_0,
     name="mpich-4.1",
     title="MPICH 4.1",
-    selector="mpich-4.0",
-    old_selector="mpich",
-    format="mpich",
     checked_on=None,
     entries={name: {**lines, **_LATER.get(name, {})} for name, lines in MPICH_ENTRIES.items()},
-    settings_of=_settings,
-    always=_FORCED,
-    apart=_APART,
-    transport=_TRANSPORT,
-    in_order=_IN_ORDER,
-    falls_back=_COMMUTATIVE_ONLY,
 )

@@ -8,6 +8,7 @@ same is held against the bytes that each pair of ranks exchanges in the library 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from searchspace.collectives.equivalents.equivalent import (
     Entry,
@@ -262,19 +263,11 @@ OPENMPI_4 = Target(
     falls_back=_FALLS_BACK,
 )
 
-OPENMPI_5 = Target(
+OPENMPI_5 = replace(
+    OPENMPI_4,
     name="openmpi-5",
     title="Open MPI 5",
-    selector="openmpi-4.1",
-    old_selector="ompi",
-    format="openmpi",
     checked_on=None,
-    entries=_ENTRIES,
-    settings_of=_settings,
     # In this release han takes communicators over several hosts before tuned can.
     always=(*_FORCED, ("coll_han_priority", "0")),
-    apart=_APART,
-    transport=_TRANSPORT,
-    in_order=_IN_ORDER,
-    falls_back=_FALLS_BACK,
 )

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from searchspace.configuration import Configuration
 from service.auth import tokens
-from storage.records import Outcome
+from storage.records import Outcome, Proposal
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
 
@@ -73,13 +73,12 @@ def their_things(storage: Any) -> dict[str, str]:
     trial = storage.trials.propose(
         job.id,
         leased.lease_token,
-        number=1,
-        kind="search",
-        label=None,
-        configuration=configuration.to_dict(),
-        configuration_sha256=configuration.sha256,
-        technique=None,
-        cutoff=None,
+        Proposal(
+            number=1,
+            kind="search",
+            configuration=configuration.to_dict(),
+            configuration_sha256=configuration.sha256,
+        ),
     )
     storage.trials.settle(trial.id, leased.lease_token, Outcome(status="completed", value=1.0))
     return {

@@ -17,7 +17,7 @@ from service.problems import ProblemError
 from service.projects.endpoints import change_project
 from service.runtime import Runtime
 from service.settings import Settings
-from storage.records import Outcome, TrialKind
+from storage.records import Outcome, Proposal, TrialKind
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
 
@@ -112,13 +112,7 @@ def test_a_job_paused_by_a_quota_says_so_and_is_not_resumed_before_it_is_raised(
     trial = storage.trials.propose(
         job["id"],
         leased.lease_token,
-        number=1,
-        kind="search",
-        label=None,
-        configuration={},
-        configuration_sha256="0" * 64,
-        technique=None,
-        cutoff=None,
+        Proposal(number=1, kind="search", configuration={}, configuration_sha256="0" * 64),
     )
     done = Outcome(status="failed", cpu_seconds=30.0)
     storage.trials.settle(trial.id, leased.lease_token, done)
@@ -154,14 +148,13 @@ def test_a_project_sees_the_result_of_its_job_and_no_other_does(guarded: Guarded
         trial = storage.trials.propose(
             job["id"],
             leased.lease_token,
-            number=number,
-            kind=kind,
-            label=None,
-            inside=kind == "search",
-            configuration={"topology": "torus-2d"},
-            configuration_sha256="0" * 64,
-            technique=None,
-            cutoff=None,
+            Proposal(
+                number=number,
+                kind=kind,
+                inside=kind == "search",
+                configuration={"topology": "torus-2d"},
+                configuration_sha256="0" * 64,
+            ),
         )
         done = Outcome(status="completed", value=float(number))
         storage.trials.settle(trial.id, leased.lease_token, done)
@@ -184,13 +177,12 @@ def test_a_project_asks_for_trials_sees_them_run_and_tells_them(guarded: Guarded
     storage.trials.propose(
         job["id"],
         leased.lease_token,
-        number=1,
-        kind="search",
-        label=None,
-        configuration={"topology": "torus-2d"},
-        configuration_sha256="0" * 64,
-        technique=None,
-        cutoff=None,
+        Proposal(
+            number=1,
+            kind="search",
+            configuration={"topology": "torus-2d"},
+            configuration_sha256="0" * 64,
+        ),
     )
     where, wish = f"/api/v1/jobs/{job['id']}", {"asker": "n1"}
     assert client.post(f"{where}/ask", json=wish, headers=theirs).status_code == 404

@@ -27,6 +27,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from benchmarks.machines import designed
 from deploy.servers import ReservedPort
 from service.page.site import BUILT
 from tests.valve import Valve
@@ -39,13 +40,7 @@ SECONDS = 300.0
 SPEC: dict[str, Any] = {
     "name": "first",
     "application": {"builtin": "is", "class": "S", "ranks": 16},
-    "machine": {
-        "nodes": 16,
-        "degree": 4,
-        "host_speed": "100Gf",
-        "link_bandwidth": "40Gbps",
-        "switch_latency": "60ns",
-    },
+    "machine": designed(16, 4),
     "search": {
         "topology": [{"family": "random", "instances": 4}, "torus-2d"],
         "ordering": ["original", "hamorder"],

@@ -17,7 +17,7 @@ from service.auth.service import create
 from service.runtime import Runtime
 from service.settings import Settings
 from storage.errors import NotFound
-from storage.records import JobState, Outcome
+from storage.records import JobState, Outcome, Proposal
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 from tests.service.live import started
@@ -62,13 +62,14 @@ def make_job(storage: Storage, state: JobState) -> str:
                 trial = storage.trials.propose(
                     job.id,
                     leased.lease_token,
-                    number=number,
-                    kind="baseline" if number == 1 else "search",
-                    label="torus-2d" if number == 1 else None,
-                    configuration=configuration.to_dict(),
-                    configuration_sha256=configuration.sha256,
-                    technique=None if number == 1 else "PureRandom",
-                    cutoff=None,
+                    Proposal(
+                        number=number,
+                        kind="baseline" if number == 1 else "search",
+                        label="torus-2d" if number == 1 else None,
+                        configuration=configuration.to_dict(),
+                        configuration_sha256=configuration.sha256,
+                        technique=None if number == 1 else "PureRandom",
+                    ),
                 )
                 if outcome is not None:
                     storage.trials.settle(trial.id, leased.lease_token, outcome)

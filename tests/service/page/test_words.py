@@ -12,7 +12,7 @@ from searchspace.configuration import Configuration
 from searchspace.job import load_job
 from service.runtime import Runtime
 from service.settings import Settings
-from storage.records import Outcome
+from storage.records import Outcome, Proposal
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 from tests.service.live import started
@@ -55,14 +55,15 @@ def make_job(storage: Storage, name: str, outcomes: list[Outcome], *, error: str
         trial = storage.trials.propose(
             job.id,
             leased.lease_token,
-            number=number,
-            kind="baseline" if baseline else "search",
-            label="torus-3d" if baseline else None,
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
-            technique=None if baseline else "PureRandom",
-            inside=not baseline,
-            cutoff=None,
+            Proposal(
+                number=number,
+                kind="baseline" if baseline else "search",
+                label="torus-3d" if baseline else None,
+                configuration=configuration.to_dict(),
+                configuration_sha256=configuration.sha256,
+                technique=None if baseline else "PureRandom",
+                inside=not baseline,
+            ),
         )
         storage.trials.settle(trial.id, leased.lease_token, outcome)
     if error:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.machines import designed
 from searchspace.collectives import COLLECTIVES, DEFAULT, called_collectives
 from searchspace.collectives.tables import OF_SMPI
 from searchspace.configuration import Configuration
@@ -150,16 +151,7 @@ def test_a_replay_takes_as_long_as_the_program_under_smpirun(
 def test_a_replay_is_exact_at_the_size_of_published_studies(tmp_path: Path) -> None:
     # The setting of Hu (2023). Thousands of computations end at the instant of a message here, and
     # a replay that treats such ties in another way than SMPI is off by a thousandth.
-    machine = parse_machine(
-        {
-            "nodes": 64,
-            "degree": 6,
-            "host_speed": "100Gf",
-            "link_bandwidth": "40Gbps",
-            "switch_latency": "60ns",
-            "switch_bandwidth": "10Pbps",
-        }
-    )
+    machine = parse_machine(designed(64, 6, switch_bandwidth="10Pbps"))
     resolved = resolve(
         Configuration.from_json({"topology": "random", "topology_seed": 1}), machine, 64
     )
