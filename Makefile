@@ -35,7 +35,7 @@ native:
 	ctest --test-dir build --output-on-failure --no-tests=error
 
 python:
-	$(PY) -m pytest -n 2 --dist loadgroup --durations=20
+	$(PY) -m pytest -n 2 --durations=20
 
 # The tests in C++, which check their own memory and arithmetic.
 sanitize:

@@ -23,6 +23,7 @@ from cli.options import data_option, example, json_option, print_json, say, targ
 from cli.text_charts import curve_text
 from searchspace.errors import HamtuneError
 from service.settings import Settings
+from tuner.search_process import start_server
 
 __all__ = ["COMMANDS"]
 
@@ -102,6 +103,7 @@ def _service(
             )
             yield client, lambda _job_id: None, time.sleep
         return
+    start_server()  # which imports OpenTuner while this process imports the service
     with loading():
         from service.runtime import Runtime
         from storage.notifications import Wakeup

@@ -75,7 +75,7 @@ def run_tests(copy: Path, tests: Sequence[str]) -> bool:
     compiler = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"]
     instrumented.build(copy, [*compiler, "-DHAMTUNE_COVERAGE=ON"], environment)
     native = ["ctest", "--test-dir", "build", "--output-on-failure", "--no-tests=error"]
-    python = [".venv/bin/python", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", *tests]
+    python = [".venv/bin/python", "-m", "pytest", "-q", "-n", "2", *tests]
     python += [f"--deselect={test}" for test in _DESELECTED]
     outcomes = [instrumented.holds(copy, each, environment) for each in (native, python)]
     return all(outcomes)

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from deploy import servers
 from storage import schema
@@ -31,6 +32,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _numbers = itertools.count(1)
+_PAGE = "tests/service/page/"
 
 
 @pytest.fixture(autouse=True)
@@ -124,9 +126,21 @@ def reserve_port() -> Iterator[Callable[[], int]]:
         yield lambda: reserved.enter_context(servers.ReservedPort()).number
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests that need a server in one process, so that each is started once."""
-    for item in items:
-        names = set(getattr(item, "fixturenames", ()))
-        if names & {"postgresql_url", "redis_url", "s3_environment"}:
-            item.add_marker(pytest.mark.xdist_group("servers"))
+class _ByFile(LoadFileScheduling):  # type: ignore[misc]
+    """Tests of a file stay in one process, as they share what is made for them once.
+
+    Those of the page are as one file: they share a browser and a service.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return _PAGE if file.startswith(_PAGE) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _ByFile:
+    """Which process a test runs in.
+
+    Not by xdist's groups, which pytest-xdist 3.8 leaves apart without a word under pytest 9.2.
+    """
+    return _ByFile(config, log)

@@ -31,6 +31,7 @@ from tuner.lease import LOOK_SECONDS, Lease
 from tuner.mapping_refiner import MappingRefiner, refiner_of
 from tuner.scripts import MeasuredByScripts, ProposedByScripts
 from tuner.search import Search
+from tuner.search_process import start_server
 from tuner.trial_loop import PAUSED, TrialLoop
 from tuner.wakeups import LookWakeup
 
@@ -115,6 +116,12 @@ class JobRun:
             LeaseLost: Another coordinator holds the job.
             HamtuneError: The job cannot go on.
         """
+        job = self._lease.job
+        if (
+            job.state in ("queued", "preparing", "running")
+            and job.spec.get("external") != "proposals"
+        ):
+            start_server()  # which is ready once the job is prepared
         try:
             if self._prepare():
                 self._tune()

@@ -1,7 +1,8 @@
 """The process in which OpenTuner searches, as a session holds it.
 
-It is a fork of `tuner.opentuner_server`, which this module starts with the first search: to import
-OpenTuner takes a second or two of CPU, as much as a search of a hundred trials.
+It is a fork of `tuner.opentuner_server`: to import OpenTuner takes a second or two of CPU, as much
+as a search of a hundred trials. That server is started with the first search, or ahead of it by who
+knows that there will be one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SearchProcess", "end_server"]
+__all__ = ["SearchProcess", "end_server", "start_server"]
 
 _ROOT = Path(__file__).resolve().parent.parent
 _AT_IMPORTS = 1.0
@@ -125,6 +126,7 @@ class _Server:
 
     def __init__(self) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
+        self._is_used = False
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -140,6 +142,13 @@ class _Server:
             )
 
     @classmethod
+    def start(cls) -> None:
+        """Start that of this process, unless it has one."""
+        with cls._lock:
+            if cls._one is None:
+                cls._one = _Server()
+
+    @classmethod
     def fork_with(cls, connection: int, complaints: int) -> None:
         """Have a process forked that converses over a socket and complains to a file."""
         with cls._lock:
@@ -153,6 +162,7 @@ class _Server:
             cls._one._fork_with(connection, complaints)
 
     def _fork_with(self, connection: int, complaints: int) -> None:
+        self._is_used = True
         socket.send_fds(self._control, [b"f"], [connection, complaints])
 
     @classmethod
@@ -168,6 +178,8 @@ class _Server:
     def close(self) -> None:
         """End it, and all searches with it."""
         self._control.close()
+        if not self._is_used:
+            self._process.kill()
         try:
             self._process.wait(_AT_IMPORTS)
         except subprocess.TimeoutExpired:
@@ -190,6 +202,11 @@ class _Server:
         if cls._one is not None:
             cls._one._control.close()
             cls._one = None
+
+
+def start_server() -> None:
+    """Start the server ahead of the first search, to import OpenTuner while other work is done."""
+    _Server.start()
 
 
 def end_server() -> None:

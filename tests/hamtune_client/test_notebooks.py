@@ -14,8 +14,6 @@ from tests.cli.conftest import Hamtune
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/notebooks"
-# One process runs them all, over one service.
-pytestmark = pytest.mark.xdist_group("notebooks")
 
 
 @pytest.fixture(scope="module")

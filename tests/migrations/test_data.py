@@ -30,9 +30,7 @@ REVISIONS = sorted(path.name.partition("_")[0] for path in VERSIONS.glob("[0-9]*
 SPECIAL = {"state": "completed", "kind": "search", "status": "completed", "project": "default"}
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.xdist_group("servers"))]
-)
+@pytest.fixture(params=["sqlite", "postgresql"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Database]]:
     """Makes empty databases."""
     made: list[Database] = []

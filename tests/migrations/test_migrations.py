@@ -15,9 +15,7 @@ from storage.errors import UnknownRevision
 from storage.models import Base
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.xdist_group("servers"))]
-)
+@pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """An empty database without tables."""
     if request.param == "sqlite":

@@ -25,9 +25,7 @@ def migrated_url(
     return url
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.xdist_group("servers"))]
-)
+@pytest.fixture(params=["sqlite", "postgresql"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     """An empty storage."""
     if request.param == "sqlite":

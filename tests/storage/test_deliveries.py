@@ -118,7 +118,6 @@ def test_what_is_under_way_is_counted_once_and_not_for_each_message(storage: Sto
     assert "SubPlan" not in told
 
 
-@pytest.mark.xdist_group("servers")
 def test_what_another_one_holds_is_forgotten_the_next_time(
     migrated_url: str, tmp_path: Path
 ) -> None:
@@ -142,7 +141,6 @@ def test_what_another_one_holds_is_forgotten_the_next_time(
     storage.close()
 
 
-@pytest.mark.xdist_group("servers")
 def test_claims_are_let_go_in_a_fixed_order(migrated_url: str, tmp_path: Path) -> None:
     """Whoever waits for one message holds those before it and none behind."""
     storage = Storage.open(migrated_url, str(tmp_path / "artifacts"))

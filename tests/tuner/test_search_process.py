@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from searchspace.space import EnumParameter, SearchSpace
 from tests.processes import is_alive
 from tests.tuner.driving import wait_until
 from tuner.opentuner_session import TunerSession
-from tuner.search_process import SearchProcess, end_server
+from tuner.search_process import SearchProcess, end_server, start_server
 
 ROOT = Path(__file__).parents[2]
 SPACE = SearchSpace([EnumParameter(name, tuple(range(9))) for name in "abc"])
@@ -37,6 +38,16 @@ def parent_of(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def children() -> set[int]:
+    """The numbers of the servers of searches that this process has started."""
+    listed = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()
+    return {
+        int(one)
+        for one in listed
+        if b"tuner.opentuner_server" in Path(f"/proc/{one}/cmdline").read_bytes()
+    }
+
+
 def test_searches_are_forks_of_one_server_and_alike() -> None:
     with TunerSession(SPACE, 5) as first, TunerSession(SPACE, 5) as beside:
         once, twice = proposals(first), proposals(beside)
@@ -48,6 +59,16 @@ def test_searches_are_forks_of_one_server_and_alike() -> None:
     with TunerSession(SPACE, 5) as anew:
         assert proposals(anew) == once
         assert parent_of(anew._process.pid) not in servers
+
+
+def test_a_server_that_was_started_ahead_is_that_of_the_first_search() -> None:
+    end_server()
+    start_server()
+    start_server()
+    (server,) = children()
+    with TunerSession(SPACE, 5) as session:
+        assert proposals(session)
+        assert parent_of(session._process.pid) == server
 
 
 def test_a_search_that_is_closed_is_killed_whatever_it_is_at() -> None:

@@ -146,7 +146,6 @@ def test_trials_are_evaluated_through_the_broker_of_this_process(
     assert len({value for _, state, value, *_ in outcomes if state == "completed"}) > 3
 
 
-@pytest.mark.xdist_group("servers")
 def test_redis_postgresql_and_a_worker_process_come_to_the_same(
     distributed: tuple[Storage, tuple[str, str]], redis_url: str, storage: Storage, trace: Path
 ) -> None:
@@ -163,7 +162,6 @@ def test_redis_postgresql_and_a_worker_process_come_to_the_same(
     assert apart == embedded
 
 
-@pytest.mark.xdist_group("servers")
 def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
     distributed: tuple[Storage, tuple[str, str]], redis_url: str, trace: Path, tmp_path: Path
 ) -> None:
@@ -183,7 +181,6 @@ def test_a_worker_process_that_is_told_to_end_hands_its_trial_to_another(
     assert storage.attempts.unfinished(job.id) == []
 
 
-@pytest.mark.xdist_group("servers")
 def test_a_trial_whose_worker_was_killed_comes_to_the_same_elsewhere(
     distributed: tuple[Storage, tuple[str, str]], redis_url: str, trace: Path
 ) -> None:
@@ -239,7 +236,6 @@ class Line:
             target.close()
 
 
-@pytest.mark.xdist_group("servers")
 def test_a_worker_process_ends_also_when_its_broker_has_gone_without_a_word(
     redis_url: str, tmp_path: Path
 ) -> None:

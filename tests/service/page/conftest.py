@@ -53,13 +53,6 @@ SPEC: dict[str, Any] = {
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these in one process: a browser and a service are started once."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("page"))
-
-
 @dataclass
 class Service:
     """A `hamtune up` that can be killed and started again where it was."""

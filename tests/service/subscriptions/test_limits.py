@@ -79,7 +79,6 @@ def servers(create_database: Callable[[], str], tmp_path: Path) -> Iterator[list
         yield clients
 
 
-@pytest.mark.xdist_group("servers")
 def test_several_servers_count_together(servers: list[TestClient], receiver: Hook) -> None:
     """What is sent through one of them is sent for all."""
     path = f"{HERE}/{servers[0].post(HERE, json={'target': receiver.url}).json()['id']}/test"

@@ -121,13 +121,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Built]:
     return built
 
 
-def each(*names: str) -> pytest.MarkDecorator:
-    """A parameter over programs, each in one process, so that it is built once."""
-    params = [pytest.param(name, marks=pytest.mark.xdist_group(f"exact-{name}")) for name in names]
-    return pytest.mark.parametrize("name", params)
-
-
-@each(*PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_a_replay_takes_as_long_as_the_program_under_smpirun(
     name: str, build: Callable[[str], Built]
 ) -> None:
@@ -234,7 +228,7 @@ def test_an_exported_trace_takes_as_long_where_bytes_stand_for_its_datatypes(
 
 
 # FT and MM call collectives on parts of the world, which stock replay takes for the whole.
-@each("cg", "is", "mg")
+@pytest.mark.parametrize("name", ["cg", "is", "mg"])
 def test_a_replay_takes_as_long_as_the_stock_replay_where_that_is_right(
     name: str, build: Callable[[str], Built]
 ) -> None:
