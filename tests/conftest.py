@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
-from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+from xdist.scheduler import LoadFileScheduling
 
 from deploy import servers
 from storage import schema
