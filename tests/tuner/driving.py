@@ -73,7 +73,7 @@ def held(storage: Storage, job: Job, passes: int) -> Iterator[tuple[Evaluators, 
     gate = Gate(passes)
     done = storage.jobs.get(job.id).evaluations + passes
     with Evaluators(storage, 2, gate) as evaluators:
-        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators.dispatch))
         driving.start()
         wait_until(lambda: storage.jobs.get(job.id).evaluations == done)
         try:

@@ -235,7 +235,7 @@ def test_a_job_is_cancelled_or_paused_while_it_is_prepared(storage: Storage) -> 
     for wish, end in (("cancelling", "cancelled"), ("pausing", "paused")):
         job = create_job(storage)
         with Evaluators(storage, 0) as evaluators:
-            driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+            driving = threading.Thread(target=drive, args=(storage, job, evaluators.dispatch))
             driving.start()
             wait_until(lambda: evaluators.sent != [])
             storage.jobs.transition(job.id, wish)  # type: ignore[arg-type]
@@ -247,7 +247,7 @@ def test_a_job_is_cancelled_or_paused_while_it_is_prepared(storage: Storage) -> 
 def test_a_job_that_cannot_be_prepared_is_left_as_failed(storage: Storage) -> None:
     job = create_job(storage)
     with Evaluators(storage, 0) as evaluators:
-        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators.dispatch))
         driving.start()
         wait_until(lambda: evaluators.sent != [])
         storage.jobs.transition(job.id, "failed", error="cg does not compile")

@@ -156,7 +156,7 @@ def test_a_quota_that_runs_out_pauses_a_job_which_goes_on_when_it_is_raised(
     allow(spent + 3)
     gate = Gate(3)
     with Evaluators(storage, 2, gate) as evaluators:
-        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators.dispatch))
         driving.start()
         while storage.jobs.get(job.id).state != "pausing":
             time.sleep(0.01)

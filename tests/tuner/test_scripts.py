@@ -283,7 +283,7 @@ def test_what_was_proposed_in_vain_has_no_trial(storage: Storage) -> None:
     job = create_job(storage, external="proposals", budget={"trials": 30}, batch=1)
     gate = Gate(0)
     with Evaluators(storage, 1, gate) as evaluators:
-        driving = threading.Thread(target=drive, args=(storage, job, evaluators))
+        driving = threading.Thread(target=drive, args=(storage, job, evaluators.dispatch))
         driving.start()
         wait_until(lambda: storage.jobs.get(job.id).space is not None)
         for key, point in enumerate(points(storage, job, 3)):
