@@ -11,10 +11,13 @@ import click
 from cli.client import connect
 from cli.options import example, json_option, print_json, say, server_option
 from searchspace.errors import InvalidInput
+from searchspace.terms import WEIGHED
 from searchspace.units import format_duration, parse_duration
 from service.settings import Settings
 
 __all__ = ["COMMANDS"]
+
+_UNITS = {"cost": "cost", "power": "W", "energy": "J"}
 
 
 @click.command(
@@ -28,7 +31,7 @@ __all__ = ["COMMANDS"]
 @click.argument("job", metavar="J")
 @click.option(
     "--by",
-    type=click.Choice(("cost", "power")),
+    type=click.Choice(WEIGHED),
     help="What time is weighed against: as the job does, else cost.",
 )
 @click.option(
@@ -56,7 +59,8 @@ def front(
     """Show the front of a job: what no other completed trial beats in both time and price.
 
     The price of a network is that of its switches, cables and adapters by machine.parts of the job,
-    or round figures. 'hamtune export J --trial N' writes any of these configurations.
+    or round figures; energy is what hosts and network draw during the run. 'hamtune export J
+    --trial N' writes any of these configurations.
     """
     if picture is not None and picture.suffix.lower() not in (".svg", ".png"):
         raise click.UsageError(f"--picture {picture}: pictures are .svg or .png files")
@@ -91,34 +95,38 @@ def front_table(answer: Mapping[str, Any]) -> list[str]:
     lines = []
     if answer["points"]:
         lines.append(
-            f"{'trial':>6} {'time':>10} {'cost':>12} {'watts':>8} {'switches':>8} {'cables':>7}"
-            f" {'diameter':>8}  network"
+            f"{'trial':>6} {'time':>10} {'cost':>12} {'watts':>8} {'joules':>9} {'switches':>8}"
+            f" {'cables':>7} {'diameter':>8}  network"
         )
     for one in answer["points"]:
         lines.append(
             f"{one['trial']:6} {format_duration(one['value']):>10} {one['cost']:12,.0f} "
-            f"{one['power']:8,.0f} {one['switches']:8} {one['cables']:7} {one['diameter']:8}  "
-            f"{one['network']}"
+            f"{one['power']:8,.0f} {one['energy']:9.4g} {one['switches']:8} {one['cables']:7} "
+            f"{one['diameter']:8}  {one['network']}"
         )
     for one in answer["baselines"]:
         lines.append(
             f"baseline {one['label']}: {format_duration(one['value'])}, {one['cost']:,.0f}, "
-            f"{one['power']:,.0f} W"
+            f"{one['power']:,.0f} W, {one['energy']:.4g} J"
         )
     if answer["hypervolume"] is not None:
-        corner, weighed = answer["reference"], "W" if answer["by"] == "power" else answer["by"]
+        corner, weighed = answer["reference"], _UNITS[answer["by"]]
         share = (
             "" if answer["share"] is None else f", {answer['share']:.1%} of what one point could"
         )
         lines.append(
             f"hypervolume {answer['hypervolume']:.6g} s x {weighed} up to "
-            f"{format_duration(corner['seconds'])} and {corner['price']:,.0f}{share}; "
+            f"{format_duration(corner['seconds'])} and {_price(corner['price'])}{share}; "
             f"{len(answer['points'])} of {len(answer['points']) + len(answer['others'])} networks "
             f"are on the front"
         )
     if answer["note"] is not None:
         lines.append(answer["note"])
     return lines
+
+
+def _price(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _draw(answer: Mapping[str, Any], name: str, path: Path) -> None:

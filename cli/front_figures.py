@@ -12,7 +12,11 @@ from cli.figures import COLOURS, QUIET, TEXT
 
 __all__ = ["front_figure"]
 
-_AXES = {"cost": "cost of the network", "power": "power of the network (W)"}
+_AXES = {
+    "cost": "cost of the network",
+    "power": "power of the network (W)",
+    "energy": "energy of a run (J)",
+}
 
 
 def front_figure(answer: Mapping[str, Any], name: str) -> Figure:

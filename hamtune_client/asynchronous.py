@@ -276,7 +276,7 @@ class AsyncJob(AsyncScripts):
 
     async def front(
         self,
-        by: Literal["cost", "power"] | None = None,
+        by: Literal["cost", "power", "energy"] | None = None,
         *,
         reference: tuple[float, float] | None = None,
     ) -> Front:

@@ -304,6 +304,8 @@ class FrontPoint(Answer):
     cost: float
     power: float
     """Watts."""
+    energy: float
+    """Joules of the run."""
     switches: int
     cables: int
     adapters: int
@@ -318,7 +320,7 @@ class Front(Answer):
     """What no other completed trial of a job beats in both time and price, the cheapest first."""
 
     by: str
-    """What time is weighed against: `cost` or `power`."""
+    """What time is weighed against: `cost`, `power` or `energy`."""
     points: list[FrontPoint]
     others: list[FrontPoint]
     """The fastest trial of each other network."""

@@ -269,7 +269,7 @@ class Job(Scripts):
 
     def front(
         self,
-        by: Literal["cost", "power"] | None = None,
+        by: Literal["cost", "power", "energy"] | None = None,
         *,
         reference: tuple[float, float] | None = None,
     ) -> Front:

@@ -50,6 +50,7 @@ class Bill:
         adapters: How many; none in a direct network.
         metres: Of all cables together.
         diameter: Cables between the two hosts that are farthest apart.
+        hosts: How many it connects.
         radixes: How many switches of which radix are bought.
         obstacle: Why it cannot be built of these parts, where it cannot.
     """
@@ -61,6 +62,7 @@ class Bill:
     adapters: int
     metres: float
     diameter: int
+    hosts: int
     radixes: Mapping[int, int]
     obstacle: str | None = None
 
@@ -95,6 +97,7 @@ def bill_of(network: Graph, parts: Parts) -> Bill:
         else 0,
         metres=sum(network.width(index) * metres for index, metres in enumerate(lengths)),
         diameter=measure(network).diameter if network.hosts > 1 else 0,
+        hosts=network.hosts,
         radixes=dict(sorted(radixes.items())),
         obstacle=obstacle,
     )

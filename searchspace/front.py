@@ -84,7 +84,3 @@ class StaircaseFront:
         left = [one for one in self.points if one[0] < point[0] or one[1] < point[1]]
         self.points = sorted([*left, point])
         return True
-
-    def least_second(self, first: float) -> float | None:
-        """The least second number of points whose first number is at most this; None: of none."""
-        return min((second for mine, second in self.points if mine <= first), default=None)

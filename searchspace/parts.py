@@ -15,7 +15,7 @@ from searchspace.topology.cost import SWITCHES, Prices, Switch
 from searchspace.topology.layout import Floor
 from searchspace.validation import Description
 
-__all__ = ["AdapterPart", "CablePart", "FloorPlan", "Parts", "SwitchPart"]
+__all__ = ["AdapterPart", "CablePart", "FloorPlan", "HostPart", "Parts", "SwitchPart"]
 
 MOST_RADIX = 65_536
 MOST_SWITCHES = 100
@@ -63,6 +63,20 @@ class AdapterPart(Description):
     """That it draws."""
 
 
+class HostPart(Description):
+    """What a host draws, without the adapter or the switch in it.
+
+    The model is that of SimGrid's plugin `host_energy` (Heinrich et al., "Predicting the energy
+    consumption of MPI applications at scale using a single node", IEEE Cluster 2017): what an idle
+    host draws, and more for each core that computes. A core that waits for a message is idle.
+    """
+
+    watts: Amount = 150.0
+    """With all its cores idle."""
+    core_watts: Amount = 5.0
+    """More for each core that computes."""
+
+
 class FloorPlan(Description):
     """Racks in a nearly square grid, filled row by row in the order of the nodes' numbers."""
 
@@ -94,6 +108,8 @@ class Parts(Description):
     """What cables cost and draw."""
     adapters: AdapterPart = AdapterPart()
     """What adapters cost and draw."""
+    hosts: HostPart = HostPart()
+    """What hosts draw. They are the same whatever the network, so only energy counts them."""
     floor: FloorPlan = FloorPlan()
     """Where the nodes stand, which decides how long cables are."""
 

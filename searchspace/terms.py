@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from searchspace.bills import Bill
+from searchspace.energy import drawn_watts
 from searchspace.parts import Parts
 from searchspace.validation import Description
 
-__all__ = ["Constraints", "Objective", "Objectives", "Terms", "asks_for_prices", "is_objective"]
+__all__ = [
+    "WEIGHED",
+    "Constraints",
+    "Objective",
+    "Objectives",
+    "Terms",
+    "Weighed",
+    "Weight",
+    "asks_for_prices",
+    "is_objective",
+]
 
-Objective = Literal["time", "cost", "power"]
+Weighed = Literal["cost", "power", "energy"]
+Objective = Literal["time"] | Weighed
 
-_OBJECTIVES = ("time", "cost", "power")
+WEIGHED: tuple[Weighed, ...] = get_args(Weighed)
+"""What may be weighed against time."""
+_OBJECTIVES = ("time", *WEIGHED)
 _AT_MOST = re.compile(
     r"(?:<=\s*)?"
     r"(\d{1,3}(?:(?:,\d{3})+|(?:_\d{3})+)(?:\.\d+)?|\d*\.?\d+(?:e\+?\d+)?)",
@@ -52,7 +67,8 @@ def _read_objectives(value: Any) -> Any:
     if not isinstance(objectives, list) or any(one not in _OBJECTIVES for one in objectives):
         raise ValueError(f"must list some of: {', '.join(_OBJECTIVES)}")
     if objectives[:1] != ["time"] or len(objectives) > 2 or len(set(objectives)) < len(objectives):
-        raise ValueError("must be time, [time, cost] or [time, power]")
+        pairs = [f"[time, {one}]" for one in WEIGHED]
+        raise ValueError(f"must be time, {', '.join(pairs[:-1])} or {pairs[-1]}")
     return objectives
 
 
@@ -63,7 +79,7 @@ Objectives = Annotated[
         {
             "anyOf": [
                 {"const": "time"},
-                {"enum": [["time"], ["time", "cost"], ["time", "power"]]},
+                {"enum": [["time"], *(["time", one] for one in WEIGHED)]},
             ]
         }
     ),
@@ -114,6 +130,29 @@ class Constraints(Description):
 
 
 @dataclass(frozen=True)
+class Weight:
+    """What is weighed against the time of a configuration, by that time.
+
+    Attributes:
+        fixed: What it is whatever the time: cost, or watts.
+        per_second: What each second adds: joules, where it is energy.
+    """
+
+    fixed: float
+    per_second: float = 0.0
+
+    def at(self, seconds: float) -> float:
+        """What it is for a run of so many seconds."""
+        return self.fixed + self.per_second * seconds
+
+    def seconds_to(self, weight: float) -> float:
+        """From how many seconds on it is no less than another one; infinite: never."""
+        if self.fixed >= weight:
+            return 0.0
+        return (weight - self.fixed) / self.per_second if self.per_second > 0 else math.inf
+
+
+@dataclass(frozen=True)
 class Terms:
     """What a job says of the price of its networks.
 
@@ -124,7 +163,7 @@ class Terms:
     """
 
     parts: Parts
-    second: Literal["cost", "power"] | None
+    second: Weighed | None
     limits: Mapping[str, float]
 
     def broken(self, bill: Bill) -> str | None:
@@ -150,9 +189,14 @@ class Terms:
                 )
         return None
 
-    def weighed(self, bill: Bill) -> float:
-        """What is weighed against the time of a configuration with this bill."""
-        return bill.power if self.second == "power" else bill.cost
+    def weight(self, bill: Bill) -> Weight:
+        """What is weighed against the time of a configuration with this bill.
+
+        Of energy, what computing draws is left out: it is the same for all configurations.
+        """
+        if self.second == "energy":
+            return Weight(0.0, drawn_watts(bill, self.parts))
+        return Weight(bill.power if self.second == "power" else bill.cost)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, to be sent to another process."""

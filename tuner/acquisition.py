@@ -1,10 +1,10 @@
 """Which candidate would widen a front most: the choice of a search with two objectives.
 
-The price of a candidate is known; of its time a model gives a lower confidence bound. Chosen is
-what would widen the hypervolume of the front most if it were as fast as that (Ponweiser, Wagner,
-Biermann, Vincze, "Multiobjective optimization on a limited budget of evaluations using
-model-assisted S-metric selection", PPSN X (2008)). Both are taken by their logarithms, so that
-halving either counts alike.
+The price of a candidate is known, or follows from its time where it is energy; of the time a model
+gives a lower confidence bound. Chosen is what would widen the hypervolume of the front most if it
+were as fast as that (Ponweiser, Wagner, Biermann, Vincze, "Multiobjective optimization on a limited
+budget of evaluations using model-assisted S-metric selection", PPSN X (2008)). Both are taken by
+their logarithms, so that halving either counts alike.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from searchspace.front import Point, hypervolume_gains, pareto_front
 
-__all__ = ["log_seconds", "widest"]
+__all__ = ["log_seconds", "prices_at", "widest"]
 
 _BEYOND = 0.1
 """By so much of what is between the least and the greatest the reference lies beyond these: what is
@@ -56,6 +56,17 @@ def log_seconds(seconds: Sequence[float]) -> NDArray[np.float64]:
     """The logarithms of seconds, shape (points,); a program that takes no time has one too."""
     logs: NDArray[np.float64] = np.log(np.maximum(seconds, _LEAST_SECONDS))
     return logs
+
+
+def prices_at(weights: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is weighed against times, shape (points,), nan where it is not known.
+
+    Args:
+        weights: What it is whatever the time, and what each second adds, shape (points, 2).
+        times: Logarithms of seconds, shape (points,).
+    """
+    prices: NDArray[np.float64] = weights[:, 0] + weights[:, 1] * np.exp(times)
+    return prices
 
 
 def _logs(prices: NDArray[np.float64], dearest: float) -> NDArray[np.float64]:

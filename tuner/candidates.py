@@ -54,7 +54,7 @@ class Candidates:
         self.points: list[Configuration] = []
         self._rows: list[NDArray[np.float32]] = []
         self._matrix: NDArray[np.float32] | None = None
-        self._prices: list[float] = []
+        self._weights: list[tuple[float, float]] = []
         for point in self._first():
             self.number_of(point, allow=self._structures)
 
@@ -66,13 +66,17 @@ class Candidates:
         return self._matrix
 
     @property
-    def prices(self) -> NDArray[np.float64]:
-        """What is weighed against time, of all candidates, shape (candidates,); nan: not known."""
+    def weights(self) -> NDArray[np.float64]:
+        """What is weighed against time, of all candidates, shape (candidates, 2).
+
+        What it is whatever the time, and what each second adds; nan: not known.
+        """
         known = self._known
-        for point in self.points[len(self._prices) :]:
-            price = None if known is None else known.price(point)
-            self._prices.append(np.nan if price is None else price)
-        return np.array(self._prices)
+        for point in self.points[len(self._weights) :]:
+            weight = None if known is None else known.weight(point)
+            told = (np.nan, np.nan) if weight is None else (weight.fixed, weight.per_second)
+            self._weights.append(told)
+        return np.array(self._weights)
 
     @property
     def weighed(self) -> bool:

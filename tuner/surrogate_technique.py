@@ -22,7 +22,7 @@ from searchspace.collectives.decision_table import WORTH
 from searchspace.configuration import Configuration, Value
 from searchspace.insight import Comparable, Experience, Insight
 from searchspace.space import SearchSpace
-from tuner.acquisition import log_seconds, widest
+from tuner.acquisition import log_seconds, prices_at, widest
 from tuner.candidates import Candidates
 from tuner.outlook import NOTABLE, SURE, Expectation, Outlook
 from tuner.parameters import complete_values
@@ -186,11 +186,12 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         rows = [row for row, _ in completed]
         logs = log_seconds([seconds for _, seconds in completed])
         open_rows = [n for n in self._proposed if n not in self._observed and n < len(mean)]
-        prices = candidates.prices
+        weights = candidates.weights
+        times = np.concatenate([logs, mean[open_rows]])
         return widest(
-            prices[[*rows, *open_rows]],
-            np.concatenate([logs, mean[open_rows]]),
-            prices[judged],
+            prices_at(weights[[*rows, *open_rows]], times),
+            times,
+            prices_at(weights[judged], bound),
             bound,
         )
 

@@ -13,7 +13,7 @@ from searchspace.collectives.by_size import PARAMETER, collective_of, range_name
 from searchspace.configuration import DEFAULTS, Value, canonical_json
 from searchspace.insight.structures import Structures
 from searchspace.platform import collective_obstacle
-from searchspace.terms import Terms
+from searchspace.terms import Terms, Weight
 
 __all__ = ["Known", "Probe", "Probes"]
 
@@ -156,7 +156,7 @@ class Known:
         alike = self.bills.expected(configuration)
         return None if alike is None else self.terms.broken_by_all_like(alike)
 
-    def price(self, configuration: Mapping[str, Value]) -> float | None:
+    def weight(self, configuration: Mapping[str, Value]) -> Weight | None:
         """What is weighed against the time of a configuration.
 
         Of networks that take long to build it is that of one like it; None where nothing is
@@ -165,7 +165,7 @@ class Known:
         if self.terms is None or self.terms.second is None or self.bills is None:
             return None
         bill = self.bills.expected(configuration)
-        return None if bill is None else self.terms.weighed(bill)
+        return None if bill is None else self.terms.weight(bill)
 
     def probed_seconds(self, configuration: Mapping[str, Value]) -> float:
         """What the collectives of a configuration took when they were probed, one after another."""

@@ -91,8 +91,8 @@ class JobDocument(Description):
     budget: Budget
     """When to stop."""
     objective: Objectives = _TIME_ALONE
-    """What is weighed: `time`; or `[time, cost]` or `[time, power]`, for networks of which none is
-    both faster and cheaper, by what `machine.parts` says."""
+    """What is weighed: `time`; or `[time, cost]`, `[time, power]` or `[time, energy]`, for
+    configurations of which none is both faster and cheaper, by what `machine.parts` says."""
     constraints: Constraints = Constraints()
     """What a network may come to at most: `{cost: "<= 90000"}`."""
     seed: int = Field(default=0, ge=0, lt=2**31)

@@ -30,7 +30,12 @@ Seconds = Annotated[
 ]
 Price = Annotated[
     float | None,
-    Query(gt=0, lt=1e15, allow_inf_nan=False, description="Cost or watts of another reference."),
+    Query(
+        gt=0,
+        lt=1e15,
+        allow_inf_nan=False,
+        description="Price of another reference, as `by` says.",
+    ),
 ]
 
 
@@ -51,8 +56,8 @@ def get_front(
 ) -> FrontView:
     """Which configurations no other completed one beats in both simulated time and price.
 
-    The price is that of switches, cables and adapters, by `machine.parts` of the job. The
-    hypervolume of two jobs may be compared where the reference is the same.
+    The price is that of switches, cables and adapters, by `machine.parts` of the job, or the energy
+    of a run. The hypervolume of two jobs may be compared where the reference is the same.
     """
     known = _KNOWN.answer(storage, job_id, lambda: priced(storage, job_id))
     return front_view(known, by, reference_seconds, reference_price)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from searchspace.bills import Bill, Bills, Key, decisive, named_network, shared_bills
 from searchspace.configuration import Configuration
+from searchspace.energy import computing_joules, drawn_watts
 from searchspace.errors import HamtuneError
 from searchspace.formats.trace_traffic import TracesTraffic
 from searchspace.front import Point, hypervolume, pareto_front
 from searchspace.machine import Machine
 from searchspace.parts import Parts
 from searchspace.platform import TrafficOf, complete
+from searchspace.terms import WEIGHED
 from service.fronts.schemas import By, FrontPoint, FrontView, Reference
 from service.jobs.yardsticks import machine_of
 from service.tables.columns import read_trials
@@ -29,6 +33,7 @@ __all__ = ["Priced", "front_view", "priced"]
 MOST_OTHERS = 500
 _MOST_NODES = 100_000
 """Of all networks together that are built for one answer: some seconds where they are small."""
+_EXTENT = ("value", *WEIGHED)
 _MOST_JOBS = 64
 _MOST_KNOWN = 4096
 """Bills that are remembered of a job, and jobs that they are remembered of."""
@@ -43,7 +48,9 @@ class Priced:
         trials: How many completed trials of the search space there are.
         networks: The fastest trial of each network of the search space.
         baselines: Completed baselines outside it.
-        extent: The greatest seconds, cost and watts of all trials of the space.
+        extent: The greatest seconds, cost, watts and joules of all trials of the space, by the name
+            of the field of a point.
+        uncounted: Why what computing draws is not in the energy; None where it is.
         unpriced: Trials whose network has no bill.
         obstacle: Why, of one of them.
     """
@@ -52,7 +59,8 @@ class Priced:
     trials: int
     networks: list[FrontPoint]
     baselines: list[FrontPoint]
-    extent: tuple[float, float, float]
+    extent: Mapping[str, float]
+    uncounted: str | None
     unpriced: int
     obstacle: str | None
 
@@ -68,9 +76,10 @@ def priced(storage: StorageView, job_id: str) -> Priced:
     trials = [one for one in read_trials(storage, job_id) if one.state == "completed"]
     trials = [one for one in trials if one.value is not None and (one.inside or _outside(one))]
     found = _Bills(machine, _own_bills(storage, job, machine))
+    energy = _Energy(storage, job, machine)
     fastest: dict[Key, FrontPoint] = {}
     baselines: list[FrontPoint] = []
-    extent = (0.0, 0.0, 0.0)
+    extent = dict.fromkeys(_EXTENT, 0.0)
     obstacles: list[str] = []
     for trial in sorted(trials, key=lambda one: (one.value or 0.0, one.number)):
         configuration = Configuration.from_json(trial.configuration)
@@ -79,12 +88,11 @@ def priced(storage: StorageView, job_id: str) -> Priced:
         if isinstance(bill, str):
             obstacles += [] if _outside(trial) else [bill]
             continue
-        point = _point(trial, configuration, bill)
+        point = _point(trial, configuration, bill, energy.of(bill, trial.value or 0.0))
         if _outside(trial):
             baselines.append(point)
             continue
-        slowest, dearest, hungriest = extent
-        extent = max(slowest, point.value), max(dearest, bill.cost), max(hungriest, bill.power)
+        extent = {name: max(most, getattr(point, name)) for name, most in extent.items()}
         fastest.setdefault(key, point)
     return Priced(
         objective=list(job.spec.get("objective", ["time"])),
@@ -92,6 +100,7 @@ def priced(storage: StorageView, job_id: str) -> Priced:
         networks=list(fastest.values()),
         baselines=sorted(baselines, key=lambda one: one.trial),
         extent=extent,
+        uncounted=energy.uncounted,
         unpriced=len(obstacles),
         obstacle=obstacles[0] if obstacles else None,
     )
@@ -100,6 +109,31 @@ def priced(storage: StorageView, job_id: str) -> Priced:
 def _outside(trial: Trial) -> bool:
     """Whether a trial is a baseline outside the search space."""
     return trial.kind == "baseline" and not trial.inside
+
+
+class _Energy:
+    """The energy of a job's trials: of hosts and network while they run, and of computing.
+
+    Attributes:
+        uncounted: Why computing is left out; None where it is not.
+    """
+
+    def __init__(self, storage: StorageView, job: Job, machine: Machine) -> None:
+        self._parts = machine.parts or Parts()
+        self.uncounted: str | None = None
+        summary: Mapping[str, Any] = {}
+        if job.application_id is not None:
+            summary = storage.applications.get(job.application_id).summary
+        if summary.get("truncated"):
+            self.uncounted = "the trace is truncated"
+        elif "flops" not in summary:
+            self.uncounted = "how much there is of it is not known"
+        flops = 0.0 if self.uncounted else float(summary["flops"])
+        self._computing = computing_joules(flops, machine, self._parts)
+
+    def of(self, bill: Bill, seconds: float) -> float:
+        """The joules of a run of so many seconds."""
+        return drawn_watts(bill, self._parts) * seconds + self._computing
 
 
 class _Bills:
@@ -173,12 +207,13 @@ def front_view(
         seconds: Of the reference; None for the slowest trial.
         price: Of the reference; None for the dearest trial.
     """
-    by = by or ("power" if "power" in known.objective else "cost")
-    networks = sorted(known.networks, key=lambda one: (getattr(one, by), one.value, one.trial))
-    places: list[Point] = [(getattr(one, by), one.value) for one in networks]
+    of_job = [one for one in WEIGHED if one in known.objective]
+    weighed: By = by or (of_job or ["cost"])[0]
+    networks = sorted(known.networks, key=lambda one: (getattr(one, weighed), one.value, one.trial))
+    places: list[Point] = [(getattr(one, weighed), one.value) for one in networks]
     chosen = pareto_front(places)
     on_front = set(chosen)
-    slowest, dearest = known.extent[0], known.extent[2 if by == "power" else 1]
+    slowest, dearest = known.extent["value"], known.extent[weighed]
     corner = (dearest if price is None else price, slowest if seconds is None else seconds)
     area = hypervolume(places, corner)
     ideal = min((p for p, _ in places), default=0.0), min((s for _, s in places), default=0.0)
@@ -186,7 +221,7 @@ def front_view(
     others = [one for index, one in enumerate(networks) if index not in on_front]
     return FrontView(
         objective=known.objective,
-        by=by,
+        by=weighed,
         points=[networks[index] for index in chosen],
         others=others[:MOST_OTHERS],
         baselines=known.baselines,
@@ -195,24 +230,27 @@ def front_view(
         share=area / box if places and box else None,
         trials=known.trials,
         unpriced=known.unpriced,
-        note=_note(known),
+        note=_note(known, weighed),
     )
 
 
-def _note(known: Priced) -> str | None:
+def _note(known: Priced, by: By) -> str | None:
     if not known.trials:
         return "no trial of the search space has completed yet"
     if known.unpriced:
         return f"{known.unpriced} of {known.trials} trials have no price: {known.obstacle}"
+    if by == "energy" and known.uncounted is not None:
+        return f"what cores draw more for computing is not counted: {known.uncounted}"
     return None
 
 
-def _point(trial: Trial, configuration: Configuration, bill: Bill) -> FrontPoint:
+def _point(trial: Trial, configuration: Configuration, bill: Bill, energy: float) -> FrontPoint:
     return FrontPoint(
         trial=trial.number,
         label=trial.label,
         value=trial.value or 0.0,
         network=named_network(configuration),
         configuration=trial.configuration,
+        energy=energy,
         **dataclasses.asdict(bill),
     )

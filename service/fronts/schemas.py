@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
+from searchspace.terms import Weighed
+
 __all__ = ["EXAMPLE", "FrontPoint", "FrontView", "Reference"]
 
-By = Literal["cost", "power"]
+By = Weighed
 
 _POINT: dict[str, Any] = {
     "trial": 17,
@@ -16,6 +18,7 @@ _POINT: dict[str, Any] = {
     "value": 0.0712,
     "cost": 61400.0,
     "power": 980.0,
+    "energy": 753.2,
     "switches": 16,
     "radixes": {"8": 16},
     "cables": 96,
@@ -51,6 +54,9 @@ class FrontPoint(BaseModel):
     value: float = Field(description="Simulated seconds.")
     cost: float = Field(description="Price of the network, in the currency of the prices.")
     power: float = Field(description="Watts that it draws.")
+    energy: float = Field(
+        description="Joules of the run: what network and hosts draw meanwhile, and computing."
+    )
     switches: int = Field(description="Where every host is a switch, as many as hosts.")
     radixes: dict[int, int] = Field(description="How many switches of which radix are bought.")
     cables: int
@@ -65,7 +71,7 @@ class Reference(BaseModel):
     """Up to where the hypervolume is counted."""
 
     seconds: float
-    price: float = Field(description="Cost or watts, as `by` says.")
+    price: float = Field(description="Cost, watts or joules, as `by` says.")
 
 
 class FrontView(BaseModel):
@@ -82,7 +88,7 @@ class FrontView(BaseModel):
         description="By default the slowest and the dearest trial; null where none is known."
     )
     hypervolume: float | None = Field(
-        description="The area between front and reference: seconds times cost or watts."
+        description="The area between front and reference: seconds times cost, watts or joules."
     )
     share: float | None = Field(
         description="That area over the one of a single trial as fast as the fastest and as cheap "

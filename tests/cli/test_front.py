@@ -92,6 +92,26 @@ def test_the_front_is_that_of_all_trials(
     assert front["points"][0]["network"] in said
 
 
+def test_the_front_of_time_and_energy(ran: Hamtune, finished: dict[str, Any]) -> None:
+    assert finished["best"]["trial"]
+    by = ran.json("front", "fair", "--by", "energy")
+    assert by["by"] == "energy"
+    assert by["points"][-1]["trial"] == finished["best"]["trial"]
+    said = ran("front", "fair", "--by", "energy").stdout
+    assert "joules" in said
+    assert "s x J up to" in said
+    job = {**JOB, "name": "frugal", "objective": ["time", "energy"]}
+    assert "objective     time and energy\n" in (
+        ran("check", ran.job_file(job), "--no-evaluation").stdout
+    )
+    ran.json("run", ran.job_file(job))
+    found = ran.json("front", "frugal")
+    assert found["by"] == "energy"
+    energies = [one["energy"] for one in found["points"]]
+    assert energies == sorted(energies)
+    assert all(one["energy"] > 0 for one in (*found["points"], *found["others"]))
+
+
 def _inside(trial: dict[str, Any]) -> bool:
     return trial["configuration"]["topology"] in ("random", "torus-3d")
 

@@ -33,6 +33,7 @@ PARTS = Parts.model_validate(
             "optical_watts": 3,
         },
         "adapters": {"price": 30, "watts": 7},
+        "hosts": {"watts": 100, "core_watts": 4},
         "floor": {"rack_nodes": 2, "width": 1, "depth": 5, "inside": 1, "overhead": 2},
     }
 )  # fmt: skip
@@ -47,6 +48,7 @@ def test_a_ring_of_hosts_that_are_switches() -> None:
     assert bill.radixes == {2: 4}
     assert bill.cost == 4 * 100 + 2 * (5 + 1) + 2 * (5 + 3)
     assert bill.power == 4 * 10
+    assert bill.hosts == 4
 
 
 def test_a_fat_tree_has_switches_adapters_and_long_cables() -> None:

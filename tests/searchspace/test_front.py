@@ -72,17 +72,6 @@ def test_points_that_come_one_by_one_make_the_same_front(points: list[tuple[int,
     assert front.points == [points[index] for index in pareto_front(points)]
 
 
-@given(POINTS, st.integers(0, SIDE))
-def test_what_has_to_be_beaten_is_the_fastest_that_costs_no_more(
-    points: list[tuple[int, int]], price: int
-) -> None:
-    front = StaircaseFront()
-    for point in points:
-        front.add(point)
-    times = [time for cost, time in points if cost <= price]
-    assert front.least_second(price) == (min(times) if times else None)
-
-
 def test_a_reference_that_nothing_reaches_leaves_no_area() -> None:
     assert hypervolume([(5.0, 5.0)], (5.0, 9.0)) == 0.0
     assert hypervolume_gains([], np.array([[9.0, 0.0]]), (5.0, 9.0)).tolist() == [0.0]

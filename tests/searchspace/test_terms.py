@@ -72,6 +72,8 @@ def test_objectives_and_limits_are_read() -> None:
         ({"objective": "cost"}, "objective"),
         ({"objective": ["cost", "time"]}, "objective"),
         ({"objective": ["time", "cost", "power"]}, "objective"),
+        ({"objective": "energy"}, "objective"),
+        ({"constraints": {"energy": 5}}, "constraints.energy"),
         ({"objective": ["time", "beauty"]}, "objective"),
         ({"constraints": {"cost": ">= 5"}}, "constraints.cost"),
         ({"constraints": {"cost": "cheap"}}, "constraints.cost"),

@@ -83,6 +83,46 @@ def test_power_and_another_reference(
     assert front(client, job, by="cost")["by"] == "cost"
 
 
+def test_the_energy_of_a_run_is_that_of_network_hosts_and_computing(
+    client: TestClient, create_job: Create, add_trials: Add, storage: Storage
+) -> None:
+    parts = {"hosts": {"watts": 100, "core_watts": 8}}
+    machine = {**SPEC["machine"], "parts": parts}
+    job = create_job(machine=machine, objective=["time", "energy"])
+    add_trials(job, *OUTCOMES[1:3])
+    found = front(client, job)
+    assert found["by"] == "energy"
+    assert "computing is not counted: how much there is of it is not known" in found["note"]
+    assert found["points"][0]["energy"] == drawn(found["points"][0])
+
+    flops = 4e11  # of all ranks, at 100 Gflop/s a core
+    for summary, computing in (
+        ({"flops": flops, "truncated": False}, 4 * 8),
+        ({"flops": flops, "truncated": True}, 0),
+    ):
+        application = storage.applications.add(
+            name="cg",
+            kind="trace",
+            key=str(summary),
+            trace_sha256="0" * 64,
+            ranks=16,
+            summary=summary,
+        )
+        storage.jobs.set_application(job, application.id)
+        settle(storage, job, {"topology": "random", "topology_seed": 8 + computing}, 6.0)
+        found = front(client, job)
+        points = (*found["points"], *found["others"])
+        for one in points:
+            assert one["energy"] == pytest.approx(drawn(one) + computing)
+        assert found["reference"]["price"] == max(one["energy"] for one in points)
+        assert (found["note"] is None) != summary["truncated"]
+
+
+def drawn(point: Mapping[str, Any]) -> float:
+    """What the network and 16 hosts of 100 W draw during a trial."""
+    return float((point["power"] + 16 * 100) * point["value"])
+
+
 def test_before_a_trial_has_completed_there_is_a_note(
     client: TestClient, create_job: Create
 ) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from searchspace.bills import Bills
 from searchspace.configuration import Configuration
+from searchspace.energy import drawn_watts
 from searchspace.front import hypervolume, pareto_front
 from searchspace.insight import Insight, Probes
 from searchspace.insight.known import Known
@@ -112,8 +113,13 @@ def told_terms(tmp_path: Path, spec: JobSpec) -> Insight:
     return Insight(machine, 8, plain.called, plain.traces, Probes(), spec.terms)
 
 
-def test_a_search_finds_the_front_and_asks_for_nothing_beyond_a_limit(tmp_path: Path) -> None:
-    spec = load_job(JOB)
+@pytest.mark.parametrize(("second", "least"), [("cost", 3), ("energy", 2)])
+def test_a_search_finds_the_front_and_asks_for_nothing_beyond_a_limit(
+    tmp_path: Path, second: str, least: int
+) -> None:
+    # Where hosts draw nothing, what the network draws weighs as much as it can.
+    machine = {**JOB["machine"], "parts": {"hosts": {"watts": 0}}}
+    spec = load_job({**JOB, "machine": machine, "objective": ["time", second]})
     built = build_space(spec, 8)
     everything = [p for p in built.space.enumerate() if built.space.infeasible(p) is None]
     told = told_terms(tmp_path, spec)
@@ -121,14 +127,19 @@ def test_a_search_finds_the_front_and_asks_for_nothing_beyond_a_limit(tmp_path: 
 
     def places(points: list[Configuration]) -> list[tuple[float, float]]:
         found = [bills.of(point) for point in points]
-        return [(b.cost, seconds(p)) for b, p in zip(found, points, strict=True) if b is not None]
+        assert spec.terms is not None
+        return [
+            (spec.terms.weight(bill).at(seconds(point)), seconds(point))
+            for bill, point in zip(found, points, strict=True)
+            if bill is not None
+        ]
 
     assert all(built.space.infeasible(point.configuration) is None for point in asked)
     whole, mine = places(everything), places([point.configuration for point in asked])
     assert len(everything) > 2 * len(asked)
     corner = max(p for p, _ in whole) * 1.1, max(t for _, t in whole) * 1.1
     assert hypervolume(mine, corner) > 0.99 * hypervolume(whole, corner)
-    assert len(pareto_front(mine)) >= 3
+    assert len(pareto_front(mine)) >= least
     again, _ = searched(spec, Insight.from_json(told.to_json()), 24)
     assert again == asked
 
@@ -157,7 +168,7 @@ def test_beyond_the_networks_that_are_built_what_is_known_of_others_like_them_co
         assert known.infeasible(network(3, seed)) is None
         assert known.infeasible(network(4, seed)) is not None
     assert bills.of(network(4, 4)) is None
-    assert known.price(network(3, 4)) == known.price(network(3, 3))
+    assert known.weight(network(3, 4)) == known.weight(network(3, 3))
 
 
 def test_a_trial_has_to_beat_what_costs_no_more() -> None:
@@ -177,5 +188,31 @@ def test_a_trial_has_to_beat_what_costs_no_more() -> None:
     assert tradeoff.tell(ring, 9.0)
     assert (tradeoff.rival(ring), tradeoff.rival(dense)) == (9.0, 1.0)
     assert not tradeoff.tell(ring, 9.5)
+    assert tradeoff.tell(ring, 0.5)
+    assert tradeoff.rival(dense) == 0.5
+
+
+def test_what_draws_less_may_be_slower_by_as_much_where_energy_is_weighed() -> None:
+    spec = load_job({**JOB, "objective": ["time", "energy"]})
+    built = build_space(spec, 8)
+    assert spec.terms is not None
+    assert built.bills is not None
+    tradeoff = Tradeoff(spec.terms, built.bills)
+    ring, dense = (
+        Configuration({"topology": "ring", "ordering": "original"}),
+        Configuration({"topology": "random", "random.degree": 5, "topology_seed": 3}),
+    )
+    bills = [built.bills.of(one) for one in (ring, dense)]
+    low, high = (drawn_watts(bill, spec.terms.parts) for bill in bills if bill is not None)
+    assert low < high
+    assert tradeoff.tell(dense, 1.0)
+    assert tradeoff.rival(dense) == 1.0
+    # As much energy as the dense network the ring takes when it is slower by as much.
+    assert tradeoff.rival(ring) == pytest.approx(high / low)
+    assert not tradeoff.tell(ring, 1.01 * high / low)
+    assert tradeoff.tell(ring, 0.99 * high / low)
+    # Whatever is quicker on either also takes less.
+    assert tradeoff.rival(ring) == pytest.approx(0.99 * high / low)
+    assert tradeoff.rival(dense) == 1.0
     assert tradeoff.tell(ring, 0.5)
     assert tradeoff.rival(dense) == 0.5

@@ -72,12 +72,12 @@ def test_the_best_is_shown_by_both_network_models(
     expect(drawer.get_by_text("by the fluid model")).to_be_visible()
 
 
-def test_time_is_shown_over_cost_and_power(
+def test_time_is_shown_over_cost_power_and_energy(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:
     page = open_page(f"{service.url}/#/jobs/{ended['id']}/best").page
     rows = page.get_by_role("region", name="Trials that no other one beats").locator("tbody tr")
-    for by, title in (("cost", "Time and cost"), ("power", "Time and power")):
+    for by, title in _TITLES.items():
         front = service.get(f"/jobs/{ended['id']}/front?by={by}")
         page.get_by_label("Time against").select_option(by)
         expect(page.get_by_role("heading", name=title)).to_be_visible()
@@ -90,7 +90,8 @@ def test_time_is_shown_over_cost_and_power(
     expect(page.get_by_role("complementary", name=f"Trial {numbers[0]}")).to_be_visible()
 
 
-_WEIGHED = {"cost": "cost", "power": "watts"}
+_TITLES = {"cost": "Time and cost", "power": "Time and power", "energy": "Time and energy"}
+_WEIGHED = {"cost": "cost", "power": "watts", "energy": "joules"}
 
 
 def test_what_was_measured_is_shown_over_what_was_simulated(

@@ -7,7 +7,7 @@ import type { Figure } from "../charts/figure.ts";
 import { Plot } from "../charts/plot.tsx";
 import { replot } from "../charts/replot.ts";
 import { css } from "../lib/colours.ts";
-import { count, duration, sentence } from "../lib/format.ts";
+import { count, duration, price, sentence } from "../lib/format.ts";
 import { useResource } from "../lib/hooks.ts";
 import { href } from "../lib/router.ts";
 import { staircase } from "../lib/staircase.ts";
@@ -16,29 +16,33 @@ import { Section } from "../ui/parts.tsx";
 import { Saving } from "../ui/saving.tsx";
 
 const HEIGHT = 320;
-const NAMES = { cost: "Cost", power: "Watts" } as const;
+type By = Front["by"];
+
+const NAMES: Record<By, string> = { cost: "Cost", power: "Watts", energy: "Joules" };
+const TITLES: Record<By, string> = { cost: "Time and cost", power: "Time and power", energy: "Time and energy" };
+const AXES: Record<By, string> = { cost: "cost of the network", power: "power of the network (W)", energy: "energy of a run (J)" };
 
 /** Nothing where the job has one network: there is nothing to weigh then. */
 export function TimeAndCost({ job }: { job: Job }) {
-  const [by, setBy] = useState<"cost" | "power" | null>(null);
+  const [by, setBy] = useState<By | null>(null);
   const found = useResource<Front>(`/jobs/${job.id}/front${by === null ? "" : `?by=${by}`}`);
   const front = found.data;
   if (!front || front.points.length + front.others.length < 2) return null;
   return (
-    <Section title={front.by === "cost" ? "Time and cost" : "Time and power"}>
-      <p><label>Time against <select value={front.by} onChange={(event) => setBy(event.currentTarget.value as "cost" | "power")}>
-        <option value="cost">cost</option><option value="power">power</option>
+    <Section title={TITLES[front.by]}>
+      <p><label>Time against <select value={front.by} onChange={(event) => setBy(event.currentTarget.value as By)}>
+        <option value="cost">cost</option><option value="power">power</option><option value="energy">energy</option>
       </select></label></p>
       <Picture job={job} front={front} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Trials that no other one beats"><table>
-        <thead><tr><th scope="col">Trial</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col">Watts</th><th scope="col">Switches</th><th scope="col">Cables</th><th scope="col">Diameter</th><th scope="col">Network</th></tr></thead>
+        <thead><tr><th scope="col">Trial</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col">Watts</th><th scope="col">Joules</th><th scope="col">Switches</th><th scope="col">Cables</th><th scope="col">Diameter</th><th scope="col">Network</th></tr></thead>
         <tbody>{front.points.map((one) => (
           <tr key={one.trial}><th scope="row"><a href={href(["jobs", job.id, "best"], { trial: String(one.trial) })}>{one.trial}</a></th>
-            <td>{duration(one.value)}</td><td>{count(Math.round(one.cost))}</td><td>{count(Math.round(one.power))}</td>
+            <td>{duration(one.value)}</td><td>{count(Math.round(one.cost))}</td><td>{count(Math.round(one.power))}</td><td>{price(one.energy)}</td>
             <td>{count(one.switches)}</td><td>{count(one.cables)}</td><td>{one.diameter}</td><td>{one.network}</td></tr>
         ))}</tbody>
       </table></div>
-      <p class="quiet">Prices and watts are those of the machine’s parts, or round figures where it lists none. To export a trial, click its number.{front.note && ` ${sentence(front.note)}.`}</p>
+      <p class="quiet">Prices and watts are those of the machine’s parts, or round figures where it lists none. Joules are what network and hosts draw during the run. To export a trial, click its number.{front.note && ` ${sentence(front.note)}.`}</p>
     </Section>
   );
 }
@@ -51,7 +55,7 @@ function Picture({ job, front }: { job: Job; front: Front }) {
     scales: { x: { time: false }, y: { distr: 3 as const } },
     legend: { show: false },
     cursor: { show: false },
-    axes: [axis(front.by === "cost" ? "cost of the network" : "power of the network (W)", (_u, splits) => splits.map((n) => count(n)), 44), timeAxis("simulated", true)],
+    axes: [axis(AXES[front.by], (_u, splits) => splits.map((n) => price(n)), 44), timeAxis("simulated", true)],
     series: [
       {},
       dots("ink-2", 5),
@@ -70,7 +74,7 @@ function Picture({ job, front }: { job: Job; front: Front }) {
     ],
     paint: (pen) => { if (plot.current) replot(pen, plot.current, options); },
   });
-  const place = (one: FrontPoint) => `trial ${one.trial} ${duration(one.value)} for ${count(Math.round(one[front.by]))}`;
+  const place = (one: FrontPoint) => `trial ${one.trial} ${duration(one.value)} for ${price(one[front.by])}`;
   const label = `Simulated time over ${NAMES[front.by].toLowerCase()}: ${front.points.map(place).join("; ")}`;
   return (
     <>
@@ -83,10 +87,10 @@ function Picture({ job, front }: { job: Job; front: Front }) {
 
 function table(front: Front): Cell[][] {
   const row = (kind: string) => (one: FrontPoint): Cell[] => [
-    kind, one.trial, one.label, one.value, one.cost, one.power, one.switches, one.cables, one.adapters, one.metres, one.diameter, one.network,
+    kind, one.trial, one.label, one.value, one.cost, one.power, one.energy, one.switches, one.cables, one.adapters, one.metres, one.diameter, one.network,
   ];
   return [
-    ["kind", "trial", "label", "seconds", "cost", "watts", "switches", "cables", "adapters", "metres", "diameter", "network"],
+    ["kind", "trial", "label", "seconds", "cost", "watts", "joules", "switches", "cables", "adapters", "metres", "diameter", "network"],
     ...front.points.map(row("front")), ...front.others.map(row("other network")), ...front.baselines.map(row("baseline")),
   ];
 }

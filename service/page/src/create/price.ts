@@ -3,7 +3,9 @@ import type { Json } from "../lib/types.ts";
 import { given, isDocument, taken, type Document } from "./document.ts";
 
 /** What is weighed against time; empty where time alone counts. */
-export type Weighed = "" | "cost" | "power";
+export type Weighed = "" | (typeof SECOND)[number];
+
+const SECOND = ["cost", "power", "energy"] as const;
 
 export const LIMITS = ["cost", "power", "switches", "cables", "diameter"] as const;
 export const SWITCH = ["radix", "price", "watts"] as const;
@@ -11,6 +13,7 @@ export const SWITCH = ["radix", "price", "watts"] as const;
 export const DETAILS = {
   cables: ["reach", "copper", "copper_metre", "optical", "optical_metre", "optical_watts"],
   adapters: ["price", "watts"],
+  hosts: ["watts", "core_watts"],
   floor: ["rack_nodes", "width", "depth", "inside", "overhead"],
 } as const;
 
@@ -56,7 +59,8 @@ export function takeTerms(file: Document): Pick<PriceFields, "weighed" | "limits
   const { objective, constraints } = file;
   const several: Json[] = Array.isArray(objective) ? objective : objective === "time" ? ["time"] : [];
   const second = several[1];
-  const known = several[0] === "time" && several.length <= 2 && (second === undefined || second === "cost" || second === "power");
+  const weighed = SECOND.find((one) => one === second) ?? "";
+  const known = several[0] === "time" && several.length <= 2 && (second === undefined || weighed !== "");
   if (known) delete file["objective"];
   const limits: Record<string, string> = {};
   if (isDocument(constraints)) {
@@ -65,7 +69,7 @@ export function takeTerms(file: Document): Pick<PriceFields, "weighed" | "limits
       if (limit !== null) limits[name] = limit;
     }
   }
-  return { weighed: known && (second === "cost" || second === "power") ? second : "", limits };
+  return { weighed: known ? weighed : "", limits };
 }
 
 /** The same of the parts of a machine. */

@@ -13,18 +13,20 @@ const OBJECTIVES: readonly (readonly [Weighed, string, string])[] = [
   ["", "time alone", "The search looks for the fastest configuration."],
   ["cost", "time and cost", "The search looks for configurations that no other one beats in both."],
   ["power", "time and power", "The search looks for configurations that no other one beats in both."],
+  ["energy", "time and energy", "The search looks for configurations that no other one beats in both: joules that network and hosts draw during the run."],
 ];
 
 const LIMIT_FIELDS: Record<(typeof LIMITS)[number], string> = {
   cost: "Highest cost", power: "Highest power", switches: "Most switches", cables: "Most cables", diameter: "Largest diameter",
 };
 
-const GROUPS: readonly (readonly [keyof typeof DETAILS, string])[] = [["cables", "Cables"], ["adapters", "Adapters"], ["floor", "Floor"]];
+const GROUPS: readonly (readonly [keyof typeof DETAILS, string])[] = [["cables", "Cables"], ["adapters", "Adapters"], ["hosts", "Hosts"], ["floor", "Floor"]];
 
 const DETAIL_FIELDS: Record<string, string> = {
   "cables.reach": "Reach of copper", "cables.copper": "Copper cable", "cables.copper_metre": "Metre of copper",
   "cables.optical": "Optical cable", "cables.optical_metre": "Metre of optical cable", "cables.optical_watts": "Watts of an optical cable",
   "adapters.price": "Adapter", "adapters.watts": "Watts of an adapter",
+  "hosts.watts": "Watts of an idle host", "hosts.core_watts": "Watts of a computing core",
   "floor.rack_nodes": "Nodes in a rack", "floor.width": "Width of a rack", "floor.depth": "Depth of a row",
   "floor.inside": "Cable inside a rack", "floor.overhead": "Extra length between racks",
 };

@@ -40,6 +40,11 @@ export function count(number: number): string {
   return number < 1e15 ? number.toLocaleString("en") : number.toExponential(2);
 }
 
+/** Cost, watts or joules: whole from 1,000 on, of four digits below. */
+export function price(value: number): string {
+  return value >= 1000 ? count(Math.round(value)) : String(Number(value.toPrecision(4)));
+}
+
 /** How much faster: a baseline's time over the best's, as a percentage gained. */
 export function gain(ratio: number | null | undefined): string {
   if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return "–";

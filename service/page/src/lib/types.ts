@@ -260,6 +260,8 @@ export interface FrontPoint {
   cost: number;
   /** Watts. */
   power: number;
+  /** Joules of the run. */
+  energy: number;
   switches: number;
   cables: number;
   adapters: number;
@@ -270,7 +272,7 @@ export interface FrontPoint {
 
 /** What no other completed trial beats in both time and price, the cheapest first. */
 export interface Front {
-  by: "cost" | "power";
+  by: "cost" | "power" | "energy";
   points: FrontPoint[];
   others: FrontPoint[];
   baselines: FrontPoint[];
@@ -368,7 +370,7 @@ export interface Catalogue {
   targets: (Named & { format: string })[];
   tables: Named[];
   /** What networks are built of where a machine says nothing of it. */
-  parts: { switches: { radix: number; price: number; watts: number }[] } & Record<"cables" | "adapters" | "floor", Record<string, number>>;
+  parts: { switches: { radix: number; price: number; watts: number }[] } & Record<"cables" | "adapters" | "hosts" | "floor", Record<string, number>>;
   /** Bytes of the largest files that the service takes. */
   limits: { job_file: number; program: number; machine: number; xml: number };
   example: { [name: string]: Json };
