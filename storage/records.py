@@ -37,7 +37,6 @@ __all__ = [
     "Process",
     "ProcessKind",
     "Project",
-    "Proposal",
     "ProposedConfiguration",
     "Quotas",
     "Role",
@@ -355,31 +354,6 @@ class OutlookPoint(NamedTuple):
     number: int  # of the trial that was asked then
     probability: float  # that something is faster than the best by more than 1%
     gain: float  # expected, as a part of the best
-
-
-@dataclass(frozen=True, kw_only=True)
-class Proposal:
-    """A trial to be stored and evaluated.
-
-    Attributes:
-        number: 1, 2, ... in ask order.
-        kind: A baseline, or a trial of the search.
-        label: The name of a baseline.
-        inside: Whether it may be the best: see `Trial.inside`.
-        configuration: What to evaluate.
-        configuration_sha256: Its identity.
-        technique: Whose idea it was.
-        cutoff: Simulated seconds at which it may be stopped.
-    """
-
-    number: int
-    kind: TrialKind
-    label: str | None = None
-    inside: bool = True
-    configuration: dict[str, Any]
-    configuration_sha256: str
-    technique: str | None = None
-    cutoff: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ from storage.job_rows import charge, hold_lease
 from storage.outlooks import add_outlooks
 from storage.project_rows import spend
 from storage.project_trials import ProjectTrials
+from storage.proposal import Proposal
 from storage.records import (
     FINAL_TRIAL_STATES,
     Outcome,
     OutlookPoint,
-    Proposal,
     Trial,
 )
 from storage.repository import ForAllProjects

@@ -18,7 +18,8 @@ from typing import Protocol
 from storage.errors import Conflict
 from storage.identifiers import attempt_id
 from storage.messages import EVALUATE
-from storage.records import Attempt, OutlookPoint, Proposal, Trial
+from storage.proposal import Proposal
+from storage.records import Attempt, OutlookPoint, Trial
 from storage.storage import Storage
 from tuner.lease import Lease
 from tuner.lost_attempts import LostAttempts

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from searchspace.configuration import Configuration
 from searchspace.space import SearchSpace
-from storage.records import OutlookPoint, Proposal, ProposedConfiguration, Trial
+from storage.proposal import Proposal
+from storage.records import OutlookPoint, ProposedConfiguration, Trial
 from storage.storage import Storage
 from tuner.lease import Lease
 from tuner.objective import TrialResult

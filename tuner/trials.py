@@ -7,7 +7,14 @@ import time
 from searchspace.configuration import Configuration
 from searchspace.job import BuiltSpace, JobSpec
 from storage.errors import ReplayDiverged
-from storage.records import FINAL_TRIAL_STATES, Outcome, OutlookPoint, Proposal, Trial, TrialKind
+from storage.proposal import Proposal
+from storage.records import (
+    FINAL_TRIAL_STATES,
+    Outcome,
+    OutlookPoint,
+    Trial,
+    TrialKind,
+)
 from storage.storage import Storage
 from tuner.evaluations import Evaluator
 from tuner.lease import Lease
@@ -78,13 +85,12 @@ class Trials:
                 self._settled[number] = stored
                 return
         broken = self._broken(kind, configuration)
-        proposal = Proposal(
+        proposal = Proposal.of(
+            configuration,
             number=number,
             kind=kind,
             label=label,
             inside=inside,
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
             technique=technique,
             cutoff=bound,
         )

@@ -16,7 +16,8 @@ from searchspace.job import load_job
 from service.runtime import Runtime
 from service.settings import Settings
 from service.tables.files import FILES
-from storage.records import Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 
@@ -33,11 +34,10 @@ def data(tmp_path: Path) -> Path:
         trial = storage.trials.propose(
             job.id,
             leased.lease_token,
-            Proposal(
+            Proposal.of(
+                configuration,
                 number=1,
                 kind="search",
-                configuration=configuration.to_dict(),
-                configuration_sha256=configuration.sha256,
                 technique="PureRandom",
             ),
         )
@@ -83,12 +83,11 @@ def add(storage: Storage, job_id: str, token: int, number: int, outcome: Outcome
     trial = storage.trials.propose(
         job_id,
         token,
-        Proposal(
+        Proposal.of(
+            configuration,
             number=number,
             kind="baseline" if number == 1 else "search",
             label="given" if number == 1 else None,
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
             technique=None if number == 1 else "PureRandom",
         ),
     )

@@ -21,7 +21,8 @@ from searchspace.formats.trace import TraceHeader, write_trace
 from service.app import attach, create_app
 from service.runtime import Runtime
 from service.settings import Settings
-from storage.records import Outcome, OutlookPoint, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome, OutlookPoint
 from storage.storage import Storage
 
 SPEC: dict[str, Any] = {
@@ -101,13 +102,12 @@ def add_trials(storage: Storage) -> Callable[..., None]:
             trial = storage.trials.propose(
                 job_id,
                 job.lease_token,
-                Proposal(
+                Proposal.of(
+                    configuration,
                     number=number,
                     kind="search" if label is None else "baseline",
                     label=label,
                     inside=label != "mesh-2d" and not truncated,
-                    configuration=configuration.to_dict(),
-                    configuration_sha256=configuration.sha256,
                     technique=None if label else "PureRandom",
                 ),
             )

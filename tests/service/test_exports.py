@@ -9,7 +9,8 @@ from fastapi.testclient import TestClient
 
 from searchspace.configuration import Configuration
 from service.exports.registry import EXPORTERS
-from storage.records import Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome
 from storage.storage import Storage
 
 URL = "/api/v1/jobs"
@@ -48,11 +49,10 @@ def settle(storage: Storage, job_with_best: str) -> Callable[[Outcome], int]:
         trial = storage.trials.propose(
             job_with_best,
             job.lease_token,
-            Proposal(
+            Proposal.of(
+                configuration,
                 number=number,
                 kind="search",
-                configuration=configuration.to_dict(),
-                configuration_sha256=configuration.sha256,
                 technique="PureRandom",
             ),
         )

@@ -16,7 +16,8 @@ from searchspace.platform import network_of
 from searchspace.topology import generate
 from service.fronts.model import priced
 from storage.networks import ProjectNetworks
-from storage.records import Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 
@@ -179,11 +180,10 @@ def settle(storage: Storage, job_id: str, values: Mapping[str, Any], seconds: fl
     trial = storage.trials.propose(
         job_id,
         job.lease_token,
-        Proposal(
+        Proposal.of(
+            configuration,
             number=len(storage.trials.of_job(job_id)) + 1,
             kind="search",
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
             technique="Surrogate",
         ),
     )

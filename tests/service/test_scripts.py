@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from storage.records import Proposal
+from storage.proposal import Proposal
 from storage.storage import Storage
 from tests.tuner.analytic import prepare
 

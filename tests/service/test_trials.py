@@ -6,7 +6,8 @@ from fastapi.testclient import TestClient
 
 from service.trials.pages import Pages
 from service.trials.schemas import TrialPage
-from storage.records import Headway, Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Headway, Outcome
 from storage.storage import Storage
 
 URL = "/api/v1/jobs"

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from storage.models import Base
-from storage.records import Proposal, Trial
+from storage.proposal import Proposal
+from storage.records import Trial
 from storage.storage import Storage
 
 

@@ -8,7 +8,13 @@ from itertools import accumulate
 
 import pytest
 
-from storage.records import ConvergencePoint, Outcome, Proposal, TrialKind, TrialPoint
+from storage.proposal import Proposal
+from storage.records import (
+    ConvergencePoint,
+    Outcome,
+    TrialKind,
+    TrialPoint,
+)
 from storage.storage import Storage
 
 KINDS: tuple[TrialKind, ...] = ("search", "search", "search", "refinement", "verification")

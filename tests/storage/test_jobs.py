@@ -8,7 +8,8 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from storage.errors import Conflict, LeaseLost, NotFound
-from storage.records import Job, Proposal
+from storage.proposal import Proposal
+from storage.records import Job
 from storage.storage import Storage
 
 SPEC = {"name": "cg-64", "budget": {"trials": 100}}

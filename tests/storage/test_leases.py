@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from storage.errors import LeaseLost
-from storage.records import Proposal
+from storage.proposal import Proposal
 from storage.storage import Storage
 
 

@@ -13,7 +13,15 @@ from storage.attempts import Finished
 from storage.errors import Conflict, NotFound, QuotaExceeded, Throttled
 from storage.measured_records import MeasuredOutcome, NewMeasured
 from storage.project_storage import ProjectStorage
-from storage.records import Application, Outcome, OutlookPoint, Page, Proposal, Quotas, TrialKind
+from storage.proposal import Proposal
+from storage.records import (
+    Application,
+    Outcome,
+    OutlookPoint,
+    Page,
+    Quotas,
+    TrialKind,
+)
 from storage.storage import Storage
 from storage.view import StorageView
 

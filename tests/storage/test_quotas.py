@@ -4,7 +4,8 @@ import pytest
 
 from storage.errors import QuotaExceeded
 from storage.project_storage import ProjectStorage
-from storage.records import Outcome, Proposal, Quotas
+from storage.proposal import Proposal
+from storage.records import Outcome, Quotas
 from storage.storage import Storage
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from searchspace.configuration import Configuration
 from storage.errors import Conflict, NotFound
-from storage.records import Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome
 from storage.scripts import MOST_OPEN
 from storage.storage import Storage
 
@@ -27,11 +28,10 @@ def point(seed: int) -> Configuration:
 def proposed(number: int) -> Proposal:
     """Of a trial."""
     configuration = point(number)
-    return Proposal(
+    return Proposal.of(
+        configuration,
         number=number,
         kind="search",
-        configuration=configuration.to_dict(),
-        configuration_sha256=configuration.sha256,
     )
 
 

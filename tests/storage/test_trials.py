@@ -6,7 +6,8 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from storage.errors import NotFound, ReplayDiverged
-from storage.records import Outcome, Proposal, Trial
+from storage.proposal import Proposal
+from storage.records import Outcome, Trial
 from storage.storage import Storage
 
 Propose = Callable[..., Trial]

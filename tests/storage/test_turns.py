@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from storage.records import Outcome, Priority, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome, Priority
 from storage.storage import Storage
 
 CHEAP, DEAR = 1.0, 10.0

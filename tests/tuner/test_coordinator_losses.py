@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from storage.messages import EVALUATE, PREPARE
-from storage.records import Proposal
+from storage.proposal import Proposal
 from storage.storage import Storage
 from tests.tuner.analytic import Evaluators, Gate, create_job, prepare
 from tests.tuner.driving import (

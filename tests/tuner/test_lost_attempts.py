@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from storage.records import Attempt, Proposal, Trial
+from storage.proposal import Proposal
+from storage.records import Attempt, Trial
 from storage.storage import Storage
 from tests.tuner.analytic import create_job, prepare
 from tests.tuner.driving import LEASE_SECONDS, let_an_hour_pass

@@ -14,7 +14,8 @@ from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankFile, TraceHeader, write_trace
 from searchspace.job import load_job
-from storage.records import Job, Proposal, Trial, TrialKind
+from storage.proposal import Proposal
+from storage.records import Job, Trial, TrialKind
 from storage.storage import Storage
 from workers.evaluator import Evaluator
 from workers.prepare import prepare_job
@@ -57,11 +58,10 @@ class RunningJob:
         return self.storage.trials.propose(
             self.id,
             self.token,
-            Proposal(
+            Proposal.of(
+                configuration,
                 number=number,
                 kind=kind,
-                configuration=configuration.to_dict(),
-                configuration_sha256=configuration.sha256,
                 cutoff=cutoff,
             ),
         )

@@ -15,7 +15,8 @@ from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.insight import Experience
 from searchspace.job import load_job
 from searchspace.space import SearchSpace
-from storage.records import DEFAULT_PROJECT, Job, Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import DEFAULT_PROJECT, Job, Outcome
 from storage.storage import Storage
 from tests.tuner.analytic import SPEC, Evaluators, create_job
 from tests.tuner.driving import drive
@@ -153,11 +154,10 @@ def test_a_job_with_algorithms_by_size_teaches(storage: Storage, tmp_path: Path)
     trial = storage.trials.propose(
         job.id,
         leased.lease_token,
-        Proposal(
+        Proposal.of(
+            chosen,
             number=1,
             kind="search",
-            configuration=chosen.to_dict(),
-            configuration_sha256=chosen.sha256,
             technique="Surrogate",
         ),
     )

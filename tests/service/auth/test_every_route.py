@@ -14,7 +14,8 @@ from starlette.routing import BaseRoute, Route
 
 from searchspace.configuration import Configuration
 from service.auth import tokens
-from storage.records import Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
 
@@ -73,11 +74,10 @@ def their_things(storage: Any) -> dict[str, str]:
     trial = storage.trials.propose(
         job.id,
         leased.lease_token,
-        Proposal(
+        Proposal.of(
+            configuration,
             number=1,
             kind="search",
-            configuration=configuration.to_dict(),
-            configuration_sha256=configuration.sha256,
         ),
     )
     storage.trials.settle(trial.id, leased.lease_token, Outcome(status="completed", value=1.0))

@@ -17,7 +17,8 @@ from service.problems import ProblemError
 from service.projects.endpoints import change_project
 from service.runtime import Runtime
 from service.settings import Settings
-from storage.records import Outcome, Proposal, TrialKind
+from storage.proposal import Proposal
+from storage.records import Outcome, TrialKind
 from tests.service.auth.conftest import Guarded
 from tests.service.conftest import SPEC
 

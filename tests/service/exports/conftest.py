@@ -16,7 +16,8 @@ from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.kernels import trace_summary
 from service.exports.registry import ExportFile, ExportOptions, export_job
-from storage.records import Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome
 from storage.storage import Storage
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -108,11 +109,10 @@ def solve(storage: Storage, create_job: Callable[..., str], tmp_path: Path) -> S
         trial = storage.trials.propose(
             job_id,
             job.lease_token,
-            Proposal(
+            Proposal.of(
+                chosen,
                 number=1,
                 kind="search",
-                configuration=chosen.to_dict(),
-                configuration_sha256=chosen.sha256,
                 technique="PureRandom",
             ),
         )

@@ -17,7 +17,8 @@ from service.auth.service import create
 from service.runtime import Runtime
 from service.settings import Settings
 from storage.errors import NotFound
-from storage.records import JobState, Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import JobState, Outcome
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 from tests.service.live import started
@@ -62,12 +63,11 @@ def make_job(storage: Storage, state: JobState) -> str:
                 trial = storage.trials.propose(
                     job.id,
                     leased.lease_token,
-                    Proposal(
+                    Proposal.of(
+                        configuration,
                         number=number,
                         kind="baseline" if number == 1 else "search",
                         label="torus-2d" if number == 1 else None,
-                        configuration=configuration.to_dict(),
-                        configuration_sha256=configuration.sha256,
                         technique=None if number == 1 else "PureRandom",
                     ),
                 )

@@ -12,7 +12,8 @@ from searchspace.configuration import Configuration
 from searchspace.job import load_job
 from service.runtime import Runtime
 from service.settings import Settings
-from storage.records import Outcome, Proposal
+from storage.proposal import Proposal
+from storage.records import Outcome
 from storage.storage import Storage
 from tests.service.conftest import SPEC
 from tests.service.live import started
@@ -55,12 +56,11 @@ def make_job(storage: Storage, name: str, outcomes: list[Outcome], *, error: str
         trial = storage.trials.propose(
             job.id,
             leased.lease_token,
-            Proposal(
+            Proposal.of(
+                configuration,
                 number=number,
                 kind="baseline" if baseline else "search",
                 label="torus-3d" if baseline else None,
-                configuration=configuration.to_dict(),
-                configuration_sha256=configuration.sha256,
                 technique=None if baseline else "PureRandom",
                 inside=not baseline,
             ),
