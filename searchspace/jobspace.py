@@ -105,9 +105,10 @@ def build_space(
     """
     machine = spec.described_machine
     if not 1 <= ranks <= machine.cores:
+        each = "a core" if machine.cores_per_host == 1 else f"{machine.cores_per_host} cores"
         raise InvalidInput(
-            f"{ranks} ranks do not fit on {machine.nodes} hosts with {machine.cores_per_host} "
-            f"cores each (1 to {machine.cores} ranks do)",
+            f"{ranks} ranks do not fit on {machine.nodes} hosts with {each} each "
+            f"(1 to {machine.cores} ranks do)",
             field="application.ranks"
             if isinstance(spec.application, BuiltinApplication)
             else "application",
