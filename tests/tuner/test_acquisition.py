@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchspace.bills import Bills
+from searchspace.bills import Bill, Bills
 from searchspace.configuration import Configuration
 from searchspace.energy import drawn_watts
 from searchspace.front import hypervolume, pareto_front
 from searchspace.insight import Insight, Probes
 from searchspace.insight.known import Known
 from searchspace.job import JobSpec, build_space, load_job
+from searchspace.parts import Parts
 from tests.tuner.analytic import SPEC
 from tests.tuner.test_insight import insight
 from tuner.acquisition import log_seconds, widest
@@ -171,48 +172,45 @@ def test_beyond_the_networks_that_are_built_what_is_known_of_others_like_them_co
     assert known.weight(network(3, 4)) == known.weight(network(3, 3))
 
 
-def test_a_trial_has_to_beat_what_costs_no_more() -> None:
-    spec = load_job({**JOB, "constraints": {}})
-    built = build_space(spec, 8)
+RING = Configuration({"topology": "ring", "ordering": "original"})
+DENSE = Configuration({"topology": "random", "random.degree": 5, "topology_seed": 3})
+
+
+def weighing(second: str) -> tuple[Tradeoff, dict[Configuration, Bill | None], Parts]:
+    """Of a job without limits, with the bills of the two networks and what they are built of."""
+    spec = load_job({**JOB, "objective": ["time", second], "constraints": {}})
+    bills = build_space(spec, 8).bills
     assert spec.terms is not None
-    assert built.bills is not None
-    tradeoff = Tradeoff(spec.terms, built.bills)
-    ring, dense = (
-        Configuration({"topology": "ring", "ordering": "original"}),
-        Configuration({"topology": "random", "random.degree": 5, "topology_seed": 3}),
-    )
-    assert tradeoff.rival(ring) is None
-    assert tradeoff.tell(dense, 1.0)
-    assert tradeoff.rival(dense) == 1.0
-    assert tradeoff.rival(ring) is None  # nothing that costs as little is known
-    assert tradeoff.tell(ring, 9.0)
-    assert (tradeoff.rival(ring), tradeoff.rival(dense)) == (9.0, 1.0)
-    assert not tradeoff.tell(ring, 9.5)
-    assert tradeoff.tell(ring, 0.5)
-    assert tradeoff.rival(dense) == 0.5
+    assert bills is not None
+    known = {one: bills.of(one) for one in (RING, DENSE)}
+    return Tradeoff(spec.terms, bills), known, spec.terms.parts
+
+
+def test_a_trial_has_to_beat_what_costs_no_more() -> None:
+    tradeoff, _, _ = weighing("cost")
+    assert tradeoff.rival(RING) is None
+    assert tradeoff.tell(DENSE, 1.0)
+    assert tradeoff.rival(DENSE) == 1.0
+    assert tradeoff.rival(RING) is None  # nothing that costs as little is known
+    assert tradeoff.tell(RING, 9.0)
+    assert (tradeoff.rival(RING), tradeoff.rival(DENSE)) == (9.0, 1.0)
+    assert not tradeoff.tell(RING, 9.5)
+    assert tradeoff.tell(RING, 0.5)
+    assert tradeoff.rival(DENSE) == 0.5
 
 
 def test_what_draws_less_may_be_slower_by_as_much_where_energy_is_weighed() -> None:
-    spec = load_job({**JOB, "objective": ["time", "energy"]})
-    built = build_space(spec, 8)
-    assert spec.terms is not None
-    assert built.bills is not None
-    tradeoff = Tradeoff(spec.terms, built.bills)
-    ring, dense = (
-        Configuration({"topology": "ring", "ordering": "original"}),
-        Configuration({"topology": "random", "random.degree": 5, "topology_seed": 3}),
-    )
-    bills = [built.bills.of(one) for one in (ring, dense)]
-    low, high = (drawn_watts(bill, spec.terms.parts) for bill in bills if bill is not None)
+    tradeoff, bills, parts = weighing("energy")
+    low, high = (drawn_watts(bill, parts) for bill in bills.values() if bill is not None)
     assert low < high
-    assert tradeoff.tell(dense, 1.0)
-    assert tradeoff.rival(dense) == 1.0
+    assert tradeoff.tell(DENSE, 1.0)
+    assert tradeoff.rival(DENSE) == 1.0
     # As much energy as the dense network the ring takes when it is slower by as much.
-    assert tradeoff.rival(ring) == pytest.approx(high / low)
-    assert not tradeoff.tell(ring, 1.01 * high / low)
-    assert tradeoff.tell(ring, 0.99 * high / low)
+    assert tradeoff.rival(RING) == pytest.approx(high / low)
+    assert not tradeoff.tell(RING, 1.01 * high / low)
+    assert tradeoff.tell(RING, 0.99 * high / low)
     # Whatever is quicker on either also takes less.
-    assert tradeoff.rival(ring) == pytest.approx(0.99 * high / low)
-    assert tradeoff.rival(dense) == 1.0
-    assert tradeoff.tell(ring, 0.5)
-    assert tradeoff.rival(dense) == 0.5
+    assert tradeoff.rival(RING) == pytest.approx(0.99 * high / low)
+    assert tradeoff.rival(DENSE) == 1.0
+    assert tradeoff.tell(RING, 0.5)
+    assert tradeoff.rival(DENSE) == 0.5
