@@ -33,7 +33,7 @@ __all__ = ["Priced", "front_view", "priced"]
 MOST_OTHERS = 500
 _MOST_NODES = 100_000
 """Of all networks together that are built for one answer: some seconds where they are small."""
-_EXTENT = ("value", *WEIGHED)
+_EXTENT = ("value", "cost", "power", "energy")
 _MOST_JOBS = 64
 _MOST_KNOWN = 4096
 """Bills that are remembered of a job, and jobs that they are remembered of."""
@@ -75,6 +75,7 @@ def priced(storage: StorageView, job_id: str) -> Priced:
     machine = machine_of(storage, job)
     trials = [one for one in read_trials(storage, job_id) if one.state == "completed"]
     trials = [one for one in trials if one.value is not None and (one.inside or _outside(one))]
+    networks = _Networks(machine)
     found = _Bills(machine, _own_bills(storage, job, machine))
     energy = _Energy(storage, job, machine)
     fastest: dict[Key, FrontPoint] = {}
@@ -82,18 +83,19 @@ def priced(storage: StorageView, job_id: str) -> Priced:
     extent = dict.fromkeys(_EXTENT, 0.0)
     obstacles: list[str] = []
     for trial in sorted(trials, key=lambda one: (one.value or 0.0, one.number)):
-        configuration = Configuration.from_json(trial.configuration)
-        key = decisive(complete(configuration, machine))
+        key, seconds = networks.of(trial.configuration), trial.value or 0.0
         bill = found.of(key)
         if isinstance(bill, str):
             obstacles += [] if _outside(trial) else [bill]
             continue
-        point = _point(trial, configuration, bill, energy.of(bill, trial.value or 0.0))
+        joules = energy.of(bill, seconds)
         if _outside(trial):
-            baselines.append(point)
+            baselines.append(_point(trial, bill, joules))
             continue
-        extent = {name: max(most, getattr(point, name)) for name, most in extent.items()}
-        fastest.setdefault(key, point)
+        reached = (seconds, bill.cost, bill.power, joules)
+        extent = {name: max(extent[name], one) for name, one in zip(_EXTENT, reached, strict=True)}
+        if key not in fastest:
+            fastest[key] = _point(trial, bill, joules)
     return Priced(
         objective=list(job.spec.get("objective", ["time"])),
         trials=sum(not _outside(trial) for trial in trials),
@@ -109,6 +111,27 @@ def priced(storage: StorageView, job_id: str) -> Priced:
 def _outside(trial: Trial) -> bool:
     """Whether a trial is a baseline outside the search space."""
     return trial.kind == "baseline" and not trial.inside
+
+
+class _Networks:
+    """Which network each trial has: of thousands of trials most have one that others have, too."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._known: dict[str, Key] = {}  # by how a configuration says it
+
+    def of(self, configuration: Mapping[str, Any]) -> Key:
+        """What decides on the network of a configuration, as stored."""
+        groups = ("topology", "topology_seed", "ordering", configuration.get("topology"))
+        said = {
+            name: value for name, value in configuration.items() if name.partition(".")[0] in groups
+        }
+        text = repr(sorted(said.items()))
+        key = self._known.get(text)
+        if key is None:
+            whole = complete(Configuration.from_json(said), self._machine)
+            key = self._known[text] = decisive(whole)
+        return key
 
 
 class _Energy:
@@ -143,13 +166,17 @@ class _Bills:
         self._shared = shared_bills(machine, machine.parts or Parts())
         self._own = own
         self._most = max(1, _MOST_NODES // machine.nodes)
-        self._seen: set[Key] = set()
+        self._known: dict[Key, Bill | str] = {}
 
     def of(self, key: Key) -> Bill | str:
         """The bill of what decides on a network, or why there is none."""
-        if key not in self._seen and len(self._seen) == self._most:
-            return f"only the {self._most:,} fastest networks are added up"
-        self._seen.add(key)
+        if key not in self._known:
+            if len(self._known) == self._most:
+                return f"only the {self._most:,} fastest networks are added up"
+            self._known[key] = self._made(key)
+        return self._known[key]
+
+    def _made(self, key: Key) -> Bill | str:
         chosen = dict(key)
         try:
             bill = self._shared.of(chosen) or self._own.of(chosen)
@@ -244,12 +271,12 @@ def _note(known: Priced, by: By) -> str | None:
     return None
 
 
-def _point(trial: Trial, configuration: Configuration, bill: Bill, energy: float) -> FrontPoint:
+def _point(trial: Trial, bill: Bill, energy: float) -> FrontPoint:
     return FrontPoint(
         trial=trial.number,
         label=trial.label,
         value=trial.value or 0.0,
-        network=named_network(configuration),
+        network=named_network(Configuration.from_json(trial.configuration)),
         configuration=trial.configuration,
         energy=energy,
         **dataclasses.asdict(bill),
