@@ -202,6 +202,33 @@ def test_the_configuration_is_told_where_the_mouse_is(
     expect(tip).to_contain_text(re.compile("alltoall [a-z]"))
 
 
+def test_the_tip_stays_at_its_trial_when_the_chart_is_zoomed(
+    service: Service, drawn: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    page = open_page(f"{service.url}/#/jobs/{drawn['id']}/convergence").page
+    chart = page.get_by_role("application", name=re.compile("Convergence"))
+    ring = chart.locator(".ring-mark")
+
+    def place() -> float:
+        page.evaluate("new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)))")
+        box = ring.bounding_box()
+        assert box is not None
+        return box["x"]
+
+    chart.focus()
+    for key in ("Home", "+", "+", "+", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(ring).to_be_visible()
+    near = place()
+    page.keyboard.press("0")
+    expect(page.get_by_role("button", name="Show all: the convergence")).to_be_disabled()
+    far = place()
+    assert far < near
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert place() == pytest.approx(far, abs=0.5)
+
+
 @pytest.mark.parametrize(
     ("tab", "whats"),
     [
@@ -292,6 +319,27 @@ def test_the_front_and_the_proximity_are_saved(
     _, table = saved(page, group, "CSV")
     rows = list(csv.DictReader(table.decode().splitlines()))
     assert float(rows[-1]["proximity"]) == 1.0
+
+
+def test_of_networks_that_cost_the_same_the_fastest_is_drawn(
+    service: Service, drawn: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    address = f"/jobs/{drawn['id']}/front"
+    front = service.get(address)
+    best = min(front["points"], key=lambda one: one["value"])
+    dear = {**best, "cost": 2 * max(one["cost"] for one in front["points"])}
+    slower = [{**dear, "trial": 100 + n, "value": (2 + n) * dear["value"]} for n in range(3)]
+    cheap = {**dear, "trial": 200, "cost": best["cost"], "value": 9 * dear["value"]}
+    told = {**front, "points": [dear], "others": slower, "baselines": [cheap]}
+    window = open_page(f"{service.url}/#/jobs")
+    window.page.route(f"**/api/v1{address}*", lambda route: route.fulfill(json=told))
+    window.page.goto(f"{service.url}/#/jobs/{drawn['id']}/best")
+    expect(window.page.get_by_text("Large point: the trial that no other")).to_be_visible()
+    group = window.page.get_by_role("group", name=f"Save {drawn['id']}-front")
+    _, drawing = saved(window.page, group, "SVG")
+    dots = re.findall(r"A(\d) \1 0 0 1 [\d.]+ [\d.]+A", drawing.decode())
+    # Each is a circle, filled and stroked: the large one of the front, those of others, a baseline.
+    assert {size: dots.count(size) for size in "423"} == {"4": 2, "2": 6, "3": 2}
 
 
 def test_what_more_trials_would_bring_stands_below_the_convergence(

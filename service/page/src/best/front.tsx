@@ -80,7 +80,7 @@ function Picture({ job, front }: { job: Job; front: Front }) {
     <>
       <Plot data={drawn as uPlot.AlignedData} height={HEIGHT} options={options} when={`${front.by} ${JSON.stringify(front.points.map((one) => one.trial))}`} label={label} onPlot={(made) => { plot.current = made; }} />
       <Saving name={`${job.id}-front`} figure={figure} table={() => table(front)} />
-      <p class="quiet">Line: the trials that no other trial beats in both. Small points: the fastest trial of every other network.{front.baselines.length > 0 && " Medium points: baselines outside the search space."}</p>
+      <p class="quiet">{front.points.length > 1 ? "Line and large points: the trials" : "Large point: the trial"} that no other trial beats in both. Small points: the fastest trial of every other network.{front.baselines.length > 0 && " Medium points: baselines outside the search space."}</p>
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { useScheme, useWidth } from "../lib/hooks.ts";
+import { toTheLastRow } from "./ends.ts";
 import { renew } from "./moving.ts";
 import type { PlotOptions } from "./replot.ts";
 
@@ -25,7 +26,7 @@ export function Plot({ data, height, options, when, label, onPlot }: PlotProps) 
   latest.current = data;
   useEffect(() => {
     if (!holder.current || !width) return;
-    const made = new uPlot({ ...options(scheme), width, height }, latest.current, holder.current);
+    const made = new uPlot({ ...toTheLastRow(options(scheme)), width, height }, latest.current, holder.current);
     plot.current = made;
     onPlot?.(made);
     return () => {

@@ -1,5 +1,6 @@
 // A plot of uPlot once more, painted with another pen: as large, as far zoomed, in light.
 import uPlot from "uplot";
+import { toTheLastRow } from "./ends.ts";
 import { redirect, type Pen } from "./pen.ts";
 import { SvgDrawing, SvgPath } from "./svg.ts";
 
@@ -12,7 +13,7 @@ export function replot(pen: Pen, plot: uPlot, options: (scheme: string) => PlotO
   if (pen instanceof SvgDrawing) globalThis.Path2D = SvgPath as unknown as typeof Path2D;
   pen.save();
   pen.scale(1 / devicePixelRatio, 1 / devicePixelRatio);
-  const twin = new uPlot({ ...options("light"), width: plot.width, height: plot.height }, plot.data, document.createElement("div"));
+  const twin = new uPlot({ ...toTheLastRow(options("light")), width: plot.width, height: plot.height }, plot.data, document.createElement("div"));
   redirect(twin.ctx, pen);
   try {
     const { min, max } = plot.scales["x"] ?? {};

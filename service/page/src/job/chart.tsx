@@ -28,6 +28,8 @@ function along(kind: XAxis): (row: Row) => number {
   return (row) => row.number;
 }
 
+type Pointed = Hovered & { row: Row };
+
 export function ConvergenceChart({ name, convergence, statistics, pick, picked }: {
   /** Of the job. */
   name: string;
@@ -53,6 +55,7 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
   // What the hooks of the chart paint: they are made once, and look here each time.
   const shown = useRef({ rows, x, baselines, techniques, mark: null as Row | null, places: new Float32Array() as Float32Array });
   const overlay = useRef<(at: Hovered | null) => void>(() => undefined);
+  const told = useRef<Row | null>(null);
   const mark = rows.find((row) => row.number === (marked ?? picked)) ?? null;
   shown.current = { ...shown.current, rows, x, baselines, techniques, mark };
   const data = useMemo<uPlot.AlignedData>(
@@ -60,9 +63,20 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
     [rows, kind],
   );
 
+  function tell(at: Pointed | null) {
+    told.current = at?.row ?? null;
+    overlay.current(at);
+  }
+  /** Have the tip where its trial is once the scale has moved; none where it is out of view. */
+  function follow() {
+    requestAnimationFrame(() => {
+      if (plot.current && told.current) tell(placed(plot.current, told.current, x(told.current)));
+    });
+  }
+
   function options(colours: string): PlotOptions {
     return {
-      plugins: [moving(setZoomed)],
+      plugins: [moving((zoomed) => { setZoomed(zoomed); follow(); })],
       scales: {
         x: { time: false },
         y: { distr: scale === "log" ? 3 : 1, range: (u) => bounds(u, shown.current.rows, shown.current.baselines, x, scale === "log") },
@@ -93,9 +107,9 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
           let frame = 0;
           u.over.addEventListener("mousemove", (event) => {
             cancelAnimationFrame(frame);
-            frame = requestAnimationFrame(() => overlay.current(nearest(u, shown.current, event)));
+            frame = requestAnimationFrame(() => tell(nearest(u, shown.current, event)));
           });
-          u.over.addEventListener("mouseleave", () => { cancelAnimationFrame(frame); overlay.current(null); });
+          u.over.addEventListener("mouseleave", () => { cancelAnimationFrame(frame); tell(null); });
           onSingleClick(u, (event) => nearest(u, shown.current, event), (found) => pick(found.row.number));
         }],
       },
@@ -115,11 +129,8 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
     const drawn = plot.current;
     if (!drawn) return;
     reveal(drawn, x(row));
-    // Once the scale has moved there.
-    requestAnimationFrame(() => {
-      const [left, top] = place(drawn, row, x(row));
-      overlay.current({ row, left: left / devicePixelRatio, top: top / devicePixelRatio });
-    });
+    told.current = row;
+    follow();
   }
   function key(event: KeyboardEvent) {
     const at = rows.findIndex((row) => row.number === (marked ?? picked));
@@ -131,7 +142,7 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
     else if (event.key === "End") next = rows.length - 1;
     else if (plot.current && ["+", "-"].includes(event.key)) zoom(plot.current, event.key === "+" ? 0.8 : 1.25, rows[at] && x(rows[at]));
     else if (plot.current && event.key === "0") showAll(plot.current);
-    else if (event.key === "Escape") overlay.current(null);
+    else if (event.key === "Escape") tell(null);
     else if (event.key === "Enter" && at >= 0) { pick(rows[at]!.number); event.preventDefault(); }
     const row = next === null ? undefined : rows[next];
     if (row) { visit(row); event.preventDefault(); }
@@ -166,7 +177,7 @@ export function ConvergenceChart({ name, convergence, statistics, pick, picked }
         <Moving />
       </div>
       {/* The arrows walk along the trials; Enter opens one. */}
-      <div class="chart" tabIndex={0} role="application" onKeyDown={key} onBlur={() => overlay.current(null)}
+      <div class="chart" tabIndex={0} role="application" onKeyDown={key} onBlur={() => tell(null)}
         aria-label={`Convergence over ${plural(convergence.total, "trial")}${best ? `, best ${duration(best.value)} at trial ${best.trial}` : ""}. Arrow keys walk along the trials, Enter opens one, plus and minus zoom, 0 shows all.`}>
         <Plot data={data} height={360} options={options} when={`${kind} ${scale}`}
           label="Best simulated time so far" onPlot={(made) => { plot.current = made; }} />
@@ -187,7 +198,7 @@ function cells(row: Row): Cell[] {
   return [row.number, row.kind, row.state, row.cached, row.technique, row.label, row.value, row.best, row.wall, row.cpu];
 }
 
-function nearest(u: uPlot, { rows, places }: { rows: Row[]; places: Float32Array }, event: MouseEvent): (Hovered & { row: Row }) | null {
+function nearest(u: uPlot, { rows, places }: { rows: Row[]; places: Float32Array }, event: MouseEvent): Pointed | null {
   const left = event.offsetX * devicePixelRatio + u.bbox.left;
   const top = event.offsetY * devicePixelRatio + u.bbox.top;
   let found = -1;
@@ -198,6 +209,14 @@ function nearest(u: uPlot, { rows, places }: { rows: Row[]; places: Float32Array
   }
   const row = rows[found / 2];
   return row ? { row, left: (places[found] ?? 0) / devicePixelRatio, top: (places[found + 1] ?? 0) / devicePixelRatio } : null;
+}
+
+/** The place of a trial; null where it is out of view. */
+function placed(u: uPlot, row: Row, x: number): Pointed | null {
+  const [left, top] = place(u, row, x);
+  const { left: low, width } = u.bbox;
+  // The ends of the scale are sums: a trial at one of them may lie a hair beyond.
+  return left < low - 1 || left > low + width + 1 ? null : { row, left: left / devicePixelRatio, top: top / devicePixelRatio };
 }
 
 /** The times to show: of the trials in view and of the baselines, with a little room. */
