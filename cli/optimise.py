@@ -70,7 +70,7 @@ _CLOSE_VERIFIERS = ("local-search", "metis")  # the thorough KaHIP takes ten sec
     type=click.IntRange(1),
     metavar="K",
     help="Turning the ring of hosts by a K-th part maps the network onto itself; 1: no symmetry. "
-    "By default several compete.",
+    "By default several compete; with --traffic there is none.",
 )
 @click.option(
     "--ring",

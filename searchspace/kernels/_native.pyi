@@ -52,6 +52,7 @@ class TrafficAnnealing:
     def __init__(
         self,
         nodes: int,
+        symmetry: int,
         cables: NDArray[np.uint32],
         one: NDArray[np.uint32],
         other: NDArray[np.uint32],

@@ -7,7 +7,7 @@ currency; they are there to compare networks and are meant to be replaced by one
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,27 +163,35 @@ def cost(graph: Graph, lengths: Sequence[float], prices: Prices) -> Mapping[str,
     Raises:
         InvalidInput: None of the switches of `prices` has ports enough.
     """
-    parts = {
-        "ports": sum(
-            count * prices.switch(needed).price for needed, count in switch_ports(graph).items()
-        ),
-        "adapters": _adapters(graph) * prices.adapter,
-        "cables": sum(
-            graph.width(index) * prices.cable(metres) for index, metres in enumerate(lengths)
-        ),
-    }
-    return parts | {"total": sum(parts.values())}
+    return _sum(
+        graph, lengths, lambda ports: prices.switch(ports).price, prices.adapter, prices.cable
+    )
 
 
 def power(graph: Graph, lengths: Sequence[float], prices: Prices) -> Mapping[str, float]:
     """Adds up the watts of a network, with the arguments, parts and errors of `cost`."""
+    return _sum(
+        graph,
+        lengths,
+        lambda ports: prices.switch(ports).watts,
+        prices.adapter_watts,
+        prices.cable_watts,
+    )
+
+
+def _sum(
+    graph: Graph,
+    lengths: Sequence[float],
+    of_switch: Callable[[int], float],
+    adapter: float,
+    of_cable: Callable[[float], float],
+) -> Mapping[str, float]:
+    """Adds up what switches of so many ports, adapters and cables of so many metres count for."""
     parts = {
-        "ports": sum(
-            count * prices.switch(needed).watts for needed, count in switch_ports(graph).items()
-        ),
-        "adapters": _adapters(graph) * prices.adapter_watts,
+        "ports": sum(count * of_switch(needed) for needed, count in switch_ports(graph).items()),
+        "adapters": _adapters(graph) * adapter,
         "cables": sum(
-            graph.width(index) * prices.cable_watts(metres) for index, metres in enumerate(lengths)
+            graph.width(index) * of_cable(metres) for index, metres in enumerate(lengths)
         ),
     }
     return parts | {"total": sum(parts.values())}

@@ -79,7 +79,7 @@ OPTIMISED = Family(
         Choice("objective", "least ASPL or greatest bisection width", get_args(_Goal)),
         Choice("method", "the optimiser; auto: that of the objective", (_AUTO, *_METHODS)),
         Whole("iterations", "moves that it may propose", 1, 100_000_000, default=100_000),
-        Whole("symmetry", "rotations that map the network onto itself; chosen if not given", 1),
+        Whole("symmetry", "rotations that map the network onto itself", 1),
         Choice("ring", "whether the ring 0, 1, 2, ... has to stay", get_args(Ring)[::-1]),
     ),
 )

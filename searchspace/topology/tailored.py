@@ -9,7 +9,7 @@ from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.optimise import optimise
 from searchspace.topology.optimise.heaviest_pairs import join_heaviest
 from searchspace.topology.optimise.search import check_size
-from searchspace.topology.optimise.traffic import MOST_NODES, usual_moves
+from searchspace.topology.optimise.traffic import MOST_NODES, too_symmetric, usual_moves
 
 __all__ = ["TAILORED"]
 
@@ -23,13 +23,33 @@ def _obstacle(spec: NetworkSpec) -> str | None:
         check_size(spec.nodes, spec.degree)
     except InvalidInput as error:
         return error.message
+    return _asymmetry(spec, spec.degree)
+
+
+def _asymmetry(spec: NetworkSpec, degree: int) -> str | None:
+    """Why the rotation cannot be had that is asked for."""
+    symmetry = _symmetry(spec)
+    if spec.nodes % symmetry:
+        return f"a symmetry of {symmetry} does not divide {spec.nodes} nodes"
+    if too_symmetric(spec.nodes, degree, symmetry):
+        return f"a symmetry of {symmetry} leaves no cables to exchange; use a smaller one"
+    if symmetry > 1 and not _moves(spec):
+        return "so large a network is annealed, and has a symmetry, with iterations alone"
     return None
+
+
+def _symmetry(spec: NetworkSpec) -> int:
+    return spec.whole("symmetry") or 1
+
+
+def _moves(spec: NetworkSpec) -> int:
+    return spec.whole("iterations") or usual_moves(spec.nodes)
 
 
 def _generate(spec: NetworkSpec) -> Graph:
     if spec.degree is None or spec.traffic is None:
         raise ValueError(_obstacle(spec))
-    moves = spec.whole("iterations") or usual_moves(spec.nodes)
+    moves = _moves(spec)
     if moves == 0:
         return join_heaviest(spec.traffic, spec.degree, spec.seed)
     return optimise(
@@ -39,6 +59,7 @@ def _generate(spec: NetworkSpec) -> Graph:
         method="traffic",
         iterations=moves,
         seed=spec.seed,
+        symmetry=_symmetry(spec),
         traffic=spec.traffic,
     )
 
@@ -59,5 +80,6 @@ TAILORED = Family(
             1,
             100_000_000,
         ),
+        Whole("symmetry", "rotations that map the network onto itself", 1, default=1),
     ),
 )

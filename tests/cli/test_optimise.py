@@ -13,6 +13,7 @@ import pytest
 from cli.__main__ import main
 from searchspace.formats.edge_list import read_edge_list
 from searchspace.topology.metrics import measure
+from searchspace.topology.rotation import orbits_of
 from tests.cli.conftest import SECONDS
 
 COMMAND = [sys.executable, "-m", "cli", "topology", "optimize"]
@@ -84,6 +85,15 @@ def test_a_network_for_traffic_is_told_by_what_it_does_to_it(
     assert {tuple(sorted((r, (r + 1) % 16))) for r in range(16)} <= edges
     assert here("--resume", state, "--json", "-o", tmp_path / "H.edges") == 0
     assert json.loads(capsys.readouterr().out)["traffic"] == found["traffic"]
+
+    assert here(*asked, "--symmetry", 4, "--state", state) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["symmetry"] == 4
+    assert orbits_of(read_edge_list(output.read_text()), 4)
+    again = tmp_path / "H.edges"
+    assert here("--resume", state, "--json", "-o", again) == 0
+    assert json.loads(capsys.readouterr().out)["symmetry"] == 4
+    assert again.read_text() == output.read_text()
 
 
 @pytest.mark.parametrize(

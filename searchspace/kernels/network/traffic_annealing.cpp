@@ -36,16 +36,16 @@ void bind_traffic_annealing(nb::module_& module) {
   nb::class_<TrafficAnnealing>(module, "TrafficAnnealing")
       .def(
           "__init__",
-          [](TrafficAnnealing* self, std::size_t nodes, const hamtune::EdgeArray& cables, const Numbers& one,
-             const Numbers& other, const Volumes& volume, double background, std::uint64_t iterations,
-             std::uint64_t seed) {
+          [](TrafficAnnealing* self, std::size_t nodes, std::size_t symmetry, const hamtune::EdgeArray& cables,
+             const Numbers& one, const Numbers& other, const Volumes& volume, double background,
+             std::uint64_t iterations, std::uint64_t seed) {
             const std::vector<hamtune::Edge> edges = hamtune::to_edges(cables);
             const std::vector<hamtune::Demand> demands = to_demands(one, other, volume);
             const nb::gil_scoped_release released;
-            new (self) TrafficAnnealing(nodes, edges, demands, background, iterations, seed);
+            new (self) TrafficAnnealing(nodes, symmetry, edges, demands, background, iterations, seed);
           },
-          nb::arg("nodes"), nb::arg("cables"), nb::arg("one"), nb::arg("other"), nb::arg("volume"),
-          nb::arg("background"), nb::arg("iterations"), nb::arg("seed"))
+          nb::arg("nodes"), nb::arg("symmetry"), nb::arg("cables"), nb::arg("one"), nb::arg("other"),
+          nb::arg("volume"), nb::arg("background"), nb::arg("iterations"), nb::arg("seed"))
       .def(
           "resume",
           [](TrafficAnnealing& self, std::uint64_t epoch, const hamtune::EdgeArray& cables,

@@ -34,17 +34,24 @@ struct TrafficCost {
 /// two hosts that exchange something, drawn by volume; all others are drawn evenly. The temperature falls
 /// geometrically. Random numbers begin anew every kEpoch moves, which makes the state between epochs small: the
 /// cables, the best cables and the number of the epoch.
+///
+/// A symmetry of K turns every exchange K times, so that a turn by nodes / K goes on mapping the network onto itself.
+/// Two cables of one orbit are not exchanged, nor are cables that half a turn maps onto themselves.
 class TrafficAnnealing {
  public:
   static constexpr std::uint64_t kEpoch = 32;
 
   /// Hosts are the nodes. `background` is the share of all volume that is added evenly to all pairs, so that hosts
   /// which exchange nothing are not left far apart. Throws std::invalid_argument where the network is not connected
-  /// or a demand is not between two of its nodes.
-  TrafficAnnealing(std::size_t nodes, const std::vector<Edge>& cables, const std::vector<Demand>& demands,
-                   double background, std::uint64_t iterations, std::uint64_t seed)
+  /// or has not the symmetry, or a demand is not between two of its nodes.
+  TrafficAnnealing(std::size_t nodes, std::size_t symmetry, const std::vector<Edge>& cables,
+                   const std::vector<Demand>& demands, double background, std::uint64_t iterations,
+                   std::uint64_t seed)
       : nodes_(nodes),
+        symmetry_(symmetry),
         cables_(cables),
+        orbit_(cables.size()),
+        turn_(cables.size()),
         first_(nodes + 1, 0),
         neighbors_(2 * cables.size()),
         row_(nodes + 1, 0),
@@ -56,6 +63,8 @@ class TrafficAnnealing {
         queue_(nodes),
         below_(nodes),
         load_(cables.size()) {
+    if (symmetry == 0 || nodes % symmetry != 0)
+      throw std::invalid_argument("the symmetry does not divide the number of nodes");
     take(demands, background);
     begin_at(cables);
     best_ = cables_;
@@ -132,8 +141,46 @@ class TrafficAnnealing {
     if (cables.size() != load_.size()) throw std::invalid_argument("the network has another number of cables");
     cables_ = cables;
     lay_out();
+    find_orbits();
     cost_ = evaluate(std::numeric_limits<double>::infinity());
     if (!std::isfinite(cost_)) throw std::invalid_argument("the network is not connected");
+  }
+
+  /// Finds the cables that turns make of each other; those that half a turn maps onto themselves are in no orbit.
+  void find_orbits() {
+    members_.clear();
+    std::fill(orbit_.begin(), orbit_.end(), kUnseen);
+    std::vector<bool> known(cables_.size(), false);
+    for (std::uint32_t cable = 0; cable < cables_.size(); ++cable) {
+      if (known[cable]) continue;
+      std::vector<std::uint32_t> turned;
+      for (std::size_t turn = 0; turn < symmetry_; ++turn) {
+        const std::uint32_t found = cable_between(turned_by(cables_[cable].u, turn), turned_by(cables_[cable].v, turn));
+        if (found == kUnseen) throw std::invalid_argument("the network has not that symmetry");
+        if (!known[found]) turned.push_back(found);
+        known[found] = true;
+      }
+      if (turned.size() < symmetry_) continue;
+      const auto orbit = static_cast<std::uint32_t>(members_.size() / symmetry_);
+      for (std::uint32_t turn = 0; turn < symmetry_; ++turn) {
+        orbit_[turned[turn]] = orbit;
+        turn_[turned[turn]] = turn;
+      }
+      members_.insert(members_.end(), turned.begin(), turned.end());
+    }
+  }
+
+  Node turned_by(Node node, std::size_t turns) const {
+    return static_cast<Node>((node + turns * (nodes_ / symmetry_)) % nodes_);
+  }
+
+  /// What becomes of an exchange after some turns.
+  Exchange turned_by(const Exchange& change, std::size_t turns) const {
+    const auto cable = [this, turns](std::uint32_t at) {
+      return members_[orbit_[at] * symmetry_ + (turn_[at] + turns) % symmetry_];
+    };
+    return {cable(change.one),          cable(change.other),        turned_by(change.a, turns),
+            turned_by(change.b, turns), turned_by(change.c, turns), turned_by(change.d, turns)};
   }
 
   void take(const std::vector<Demand>& demands, double background) {
@@ -271,8 +318,27 @@ class TrafficAnnealing {
     }
     const Node b = cables_[one].u ^ cables_[one].v ^ a;
     const Node d = cables_[other].u ^ cables_[other].v ^ c;
-    if (one == other || a == c || b == d || a == d || b == c || joined(a, c) || joined(b, d)) return false;
+    if (orbit_[one] == kUnseen || orbit_[other] == kUnseen || orbit_[one] == orbit_[other]) return false;
     change = {one, other, a, b, c, d};
+    for (std::size_t turns = 0; turns < symmetry_; ++turns) {
+      if (exchange(turned_by(change, turns))) continue;
+      undo(change, turns);
+      return false;
+    }
+    return true;
+  }
+
+  void undo(const Exchange& change) { undo(change, symmetry_); }
+
+  /// Takes the first turns of an exchange back, the last one first.
+  void undo(const Exchange& change, std::size_t turns) {
+    while (turns-- > 0) take_back(turned_by(change, turns));
+  }
+
+  /// False, and nothing changed, where that would join nodes that are joined, or a node with itself.
+  bool exchange(const Exchange& change) {
+    const auto [one, other, a, b, c, d] = change;
+    if (a == c || b == d || a == d || b == c || joined(a, c) || joined(b, d)) return false;
     cables_[one] = {std::min(a, c), std::max(a, c)};
     cables_[other] = {std::min(b, d), std::max(b, d)};
     replace(a, one, {c, one});
@@ -282,7 +348,7 @@ class TrafficAnnealing {
     return true;
   }
 
-  void undo(const Exchange& change) {
+  void take_back(const Exchange& change) {
     const auto [one, other, a, b, c, d] = change;
     cables_[one] = {std::min(a, b), std::max(a, b)};
     cables_[other] = {std::min(c, d), std::max(c, d)};
@@ -308,14 +374,22 @@ class TrafficAnnealing {
     return neighbors_[first_[node] + random.below(count)].edge;
   }
 
-  bool joined(Node one, Node other) const {
+  bool joined(Node one, Node other) const { return cable_between(one, other) != kUnseen; }
+
+  /// Its number, or kUnseen where two nodes are not joined.
+  std::uint32_t cable_between(Node one, Node other) const {
     const auto begin = neighbors_.begin() + static_cast<std::ptrdiff_t>(first_[one]);
     const auto end = neighbors_.begin() + static_cast<std::ptrdiff_t>(first_[one + 1]);
-    return std::any_of(begin, end, [other](const Neighbor& next) { return next.node == other; });
+    const auto found = std::find_if(begin, end, [other](const Neighbor& next) { return next.node == other; });
+    return found == end ? kUnseen : found->edge;
   }
 
   std::size_t nodes_;
+  std::size_t symmetry_;
   std::vector<Edge> cables_;
+  std::vector<std::uint32_t> orbit_;  // of each cable; kUnseen where it has none
+  std::vector<std::uint32_t> turn_;   // by which the first of the orbit becomes it
+  std::vector<std::uint32_t> members_;  // of each orbit, by turn
   std::vector<std::size_t> first_;    // where the neighbours of each node begin
   std::vector<Neighbor> neighbors_;   // in increasing number
   std::vector<std::size_t> row_;      // where the partners of larger number of each node begin

@@ -24,7 +24,13 @@ from searchspace.topology.optimise.portfolio import (
     evaluation_seconds,
     rounds,
 )
-from searchspace.topology.optimise.search import Optimiser, Point, Problem, check_size
+from searchspace.topology.optimise.search import (
+    Optimiser,
+    Point,
+    Problem,
+    check_size,
+    check_symmetry,
+)
 from searchspace.topology.rotation import (
     Orbit,
     circulant_orbits,
@@ -34,7 +40,7 @@ from searchspace.topology.rotation import (
     unroll,
 )
 
-__all__ = ["SA", "AnnealingSearch"]
+__all__ = ["SA", "AnnealingSearch", "starting_orbits", "temperatures"]
 
 _LOAD_PER_DEGREE, _COOLING = 40.0, 8.0
 
@@ -335,13 +341,8 @@ def _check(problem: Problem) -> None:
                 "the network to start from does not hold the ring 0, 1, 2, ...; use --ring free",
                 field="ring",
             )
-    if problem.symmetry is not None and (problem.symmetry < 1 or problem.nodes % problem.symmetry):
-        divisors = [k for k in range(1, problem.nodes + 1) if problem.nodes % k == 0]
-        raise InvalidInput(
-            f"a symmetry of {problem.symmetry} does not divide {problem.nodes} nodes; use one of "
-            + ", ".join(map(str, divisors)),
-            field="symmetry",
-        )
+    if problem.symmetry is not None:
+        check_symmetry(problem.nodes, problem.symmetry)
     least = min(candidate.symmetry for candidate in candidates(problem))
     if problem.nodes // least * problem.nodes // 8 > _MOST_BYTES:
         raise InvalidInput(

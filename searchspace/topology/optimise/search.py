@@ -20,6 +20,7 @@ __all__ = [
     "Search",
     "check_exchanges_suffice",
     "check_size",
+    "check_symmetry",
 ]
 
 Objective = Literal["aspl", "bisection", "traffic"]
@@ -104,6 +105,21 @@ def check_size(nodes: int, degree: int) -> None:
     if degree == 1 and nodes > 2:
         raise InvalidInput(
             f"no connected network of {nodes} nodes has degree 1; use 2 or more", field="degree"
+        )
+
+
+def check_symmetry(nodes: int, symmetry: int) -> None:
+    """Check that networks of that size can have a rotation.
+
+    Raises:
+        InvalidInput: They cannot.
+    """
+    if symmetry < 1 or nodes % symmetry:
+        divisors = [number for number in range(1, nodes + 1) if nodes % number == 0]
+        raise InvalidInput(
+            f"a symmetry of {symmetry} does not divide {nodes} nodes; use one of "
+            f"{', '.join(map(str, divisors))}",
+            field="symmetry",
         )
 
 

@@ -27,7 +27,13 @@ from searchspace.graph import Graph
 from searchspace.kernels import _native, aspl_diameter
 from searchspace.topology.bisection import VERIFIERS, Effort, narrowest_cut
 from searchspace.topology.optimise.sa import starting_orbits, temperatures
-from searchspace.topology.optimise.search import Optimiser, Point, Problem, check_size
+from searchspace.topology.optimise.search import (
+    Optimiser,
+    Point,
+    Problem,
+    check_size,
+    check_symmetry,
+)
 from searchspace.topology.rotation import Orbit, orbit_array, orbits_of, ring_orbits, unroll
 
 __all__ = ["SYMMETRIC", "SymmetricSearch"]
@@ -452,13 +458,8 @@ def _check(problem: Problem) -> None:
         )
     if problem.diameter_first:
         raise InvalidInput("--diameter-first belongs to method sa", field="method")
-    if problem.symmetry is not None and (problem.symmetry < 1 or problem.nodes % problem.symmetry):
-        divisors = [k for k in range(1, problem.nodes + 1) if problem.nodes % k == 0]
-        raise InvalidInput(
-            f"a symmetry of {problem.symmetry} does not divide {problem.nodes} nodes; use one of "
-            + ", ".join(map(str, divisors)),
-            field="symmetry",
-        )
+    if problem.symmetry is not None:
+        check_symmetry(problem.nodes, problem.symmetry)
     if problem.start is not None:
         orbits_of(problem.start, problem.symmetry or 1)
 

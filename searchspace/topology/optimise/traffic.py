@@ -6,7 +6,9 @@ them carries. The second punishes busy cables; it equals the first where all car
 hundredth of all volume is added evenly to all pairs, since start-up and barriers reach everyone.
 
 The start joins the pairs that exchange most (`join_heaviest`); moves exchange the ends of two
-cables, half of them so that two hosts which exchange something become neighbours.
+cables, half of them so that two hosts which exchange something become neighbours. With a rotational
+symmetry, as in Deng et al. (2019, section 3.1), the start is the densest circulant network, and
+every exchange is made at all turns.
 """
 
 from __future__ import annotations
@@ -21,15 +23,17 @@ from searchspace.graph import Graph
 from searchspace.kernels import edge_array
 from searchspace.kernels._native import TrafficAnnealing
 from searchspace.topology.optimise.heaviest_pairs import join_heaviest
+from searchspace.topology.optimise.sa import starting_orbits
 from searchspace.topology.optimise.search import (
     Optimiser,
     Point,
     Problem,
-    check_exchanges_suffice,
     check_size,
+    check_symmetry,
 )
+from searchspace.topology.rotation import orbits_of, unroll
 
-__all__ = ["BY_TRAFFIC", "MOST_NODES", "TrafficSearch", "usual_moves"]
+__all__ = ["BY_TRAFFIC", "MOST_NODES", "TrafficSearch", "too_symmetric", "usual_moves"]
 
 MOST_NODES = 4096
 """Of an annealing: every move looks at the routes between all pairs."""
@@ -46,6 +50,11 @@ def usual_moves(nodes: int) -> int:
     return moves if moves >= _FEWEST else 0
 
 
+def too_symmetric(nodes: int, degree: int, symmetry: int) -> bool:
+    """Whether turns make all cables of each other, so that there is nothing to exchange."""
+    return symmetry > 1 and degree // 2 * (nodes // symmetry) < 2
+
+
 class TrafficSearch:
     """One annealing after the other, each as long as the problem says. Implements `Search`.
 
@@ -56,9 +65,21 @@ class TrafficSearch:
         traffic = problem.traffic
         if traffic is None:
             raise InvalidInput("a network for traffic needs the traffic", field="traffic")
-        check_exchanges_suffice(problem)
+        if problem.ring == "keep" or problem.diameter_first:
+            raise InvalidInput(
+                "--ring keep and --diameter-first belong to method sa", field="method"
+            )
+        self._symmetry = 1 if problem.symmetry is None else problem.symmetry
         if problem.start is None:
             check_size(problem.nodes, problem.degree)
+            check_symmetry(problem.nodes, self._symmetry)
+        else:
+            orbits_of(problem.start, self._symmetry)
+        if too_symmetric(problem.nodes, problem.degree, self._symmetry):
+            raise InvalidInput(
+                f"a symmetry of {self._symmetry} leaves no cables to exchange; use a smaller one",
+                field="symmetry",
+            )
         if problem.nodes > MOST_NODES:
             raise InvalidInput(
                 f"a network for traffic has at most {MOST_NODES} nodes, not {problem.nodes}",
@@ -96,7 +117,8 @@ class TrafficSearch:
         """The best network of all annealings; `note` says what it does to the traffic."""
         cables, (distance, loaded) = self._best_of_all()
         note = f"{distance:.4f} hops a byte, {loaded:.4f} with the weight of busy cables"
-        return Point(Graph.from_edges(self._problem.nodes, cables), note=note)
+        graph = Graph.from_edges(self._problem.nodes, cables)
+        return Point(graph, symmetry=self._symmetry, note=note)
 
     @property
     def moves(self) -> int:
@@ -135,10 +157,11 @@ class TrafficSearch:
     def _begin(self) -> TrafficAnnealing:
         problem, seed = self._problem, self._problem.seed + self._round
         planned = max(_FEWEST, usual_moves(problem.nodes)) << min(self._round, 30)
-        start = problem.start or join_heaviest(self._traffic, problem.degree, seed)
+        start = problem.start or self._start(seed)
         one, other, size = self._traffic.pairs
         return TrafficAnnealing(
             problem.nodes,
+            self._symmetry,
             edge_array(start.edges),
             one.astype(np.uint32),
             other.astype(np.uint32),
@@ -147,6 +170,12 @@ class TrafficSearch:
             problem.iterations or planned,
             seed % 2**64,
         )
+
+    def _start(self, seed: int) -> Graph:
+        nodes, degree = self._problem.nodes, self._problem.degree
+        if self._symmetry == 1:
+            return join_heaviest(self._traffic, degree, seed)
+        return unroll(nodes, self._symmetry, starting_orbits(nodes, degree, self._symmetry))
 
 
 BY_TRAFFIC = Optimiser(

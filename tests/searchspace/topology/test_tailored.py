@@ -12,6 +12,7 @@ from searchspace.graph import Graph
 from searchspace.hop_machine import HopMachine, Network
 from searchspace.mapping.metrics import MappingMetrics, metrics_of
 from searchspace.topology import generate, obstacle
+from searchspace.topology.rotation import orbits_of
 from searchspace.traffic import Traffic
 
 
@@ -65,6 +66,22 @@ def test_is_regular_connected_and_the_same_again(
     assert made[0] == made[1]
 
 
+def test_looks_the_same_after_each_turn() -> None:
+    traffic = grid(8)
+    network = generate("tailored", 64, degree=4, seed=1, symmetry=8, traffic=traffic)
+    assert orbits_of(network, 8)
+    found = judged(traffic, network)
+    assert found.hop_bytes < judged(traffic, generate("random", 64, degree=4, seed=1)).hop_bytes
+
+
+def test_switches_look_the_same_after_each_turn() -> None:
+    network = generate(
+        "tailored", 64, degree=4, seed=1, symmetry=4, hosts_per_switch=4, traffic=grid(8)
+    )
+    between = Graph.from_edges(16, [(u - 64, v - 64) for u, v in network.edges if u >= 64])
+    assert orbits_of(between, 4)
+
+
 def test_large_networks_join_the_heaviest_pairs_without_an_annealing() -> None:
     traffic = grid(64)
     network = generate("tailored", 4096, degree=4, seed=1, traffic=traffic)
@@ -87,6 +104,9 @@ def test_ranks_are_on_hosts_in_equal_blocks_and_hosts_on_their_switches() -> Non
         (15, 3, {}, "nodes x degree must be even"),
         (16, None, {}, "needs the machine's degree"),
         (16, 3, {"iterations": 0}, "iterations: must be a whole number from 1"),
+        (16, 3, {"symmetry": 16}, "a symmetry of 16 leaves no cables to exchange"),
+        (16, 4, {"symmetry": 3}, "a symmetry of 3 does not divide 16 nodes"),
+        (4096, 4, {"symmetry": 2}, "with iterations alone"),
         (8192, 4, {"iterations": 10}, "more than 4096 nodes is not annealed"),
     ],
 )

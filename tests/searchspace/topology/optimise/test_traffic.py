@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from searchspace.errors import InvalidInput
+from searchspace.graph import Graph
 from searchspace.topology.optimise import OPTIMISERS, begin, optimise
-from searchspace.topology.optimise.search import Problem
-from searchspace.topology.optimise.traffic import usual_moves
+from searchspace.topology.optimise.search import Problem, Search
+from searchspace.topology.optimise.traffic import too_symmetric, usual_moves
+from searchspace.topology.rotation import orbits_of, unroll
 from searchspace.traffic import Traffic
 
 TRAFFIC = Traffic.from_pairs(24, range(24), [(7 * rank + 3) % 24 for rank in range(24)], [5] * 24)
@@ -20,9 +24,12 @@ def problem(**other: object) -> Problem:
     return Problem(24, 3, **fields)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("symmetry", [None, 4])
 @pytest.mark.parametrize("iterations", [None, 5000])
-def test_a_search_taken_up_again_goes_on_the_same(iterations: int | None) -> None:
-    asked = problem(iterations=iterations)
+def test_a_search_taken_up_again_goes_on_the_same(
+    iterations: int | None, symmetry: int | None
+) -> None:
+    asked = problem(iterations=iterations, symmetry=symmetry)
     search = begin("traffic", asked)
     search.step()
     resumed = OPTIMISERS["traffic"].resume(asked, json.loads(json.dumps(search.state())))
@@ -40,10 +47,52 @@ def test_one_annealing_follows_the_other_and_the_best_of_all_stays() -> None:
     found = []
     while search.state()["round"] < 2:
         search.step()
-        found.append(float(search.best.note.split()[0]) + float(search.best.note.split()[4]))
+        found.append(hops(search))
     assert found == sorted(found, reverse=True)
     assert search.moves > usual_moves(24)
     assert not search.finished
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 5), st.integers(2, 8), st.integers(2, 6), st.integers(0, 9))
+def test_a_rotation_is_kept_by_every_exchange(
+    bases: int, symmetry: int, degree: int, seed: int
+) -> None:
+    nodes = bases * symmetry
+    assume(degree < nodes and nodes * degree % 2 == 0)
+    assume(not too_symmetric(nodes, degree, symmetry))
+    rank = range(nodes)
+    traffic = Traffic.from_pairs(nodes, rank, [(3 * one + 1) % nodes for one in rank], [5] * nodes)
+    found = begin(
+        "traffic",
+        Problem(nodes, degree, "traffic", seed, iterations=256, symmetry=symmetry, traffic=traffic),
+    )
+    while not found.finished:
+        found.step()
+    assert found.best.symmetry == symmetry
+    cables = found.state()["annealing"]["cables"]
+    for network in (found.best.graph, Graph.from_edges(nodes, [(u, v) for u, v in cables])):
+        assert set(network.degrees) == {degree}
+        assert network.connected
+        assert unroll(nodes, symmetry, orbits_of(network, symmetry)) == network
+
+
+def test_a_rotation_finds_what_the_free_search_finds_where_the_traffic_has_it() -> None:
+    ring = Traffic.from_pairs(24, range(24), [(rank + 5) % 24 for rank in range(24)], [5] * 24)
+    turned, free = (
+        begin("traffic", problem(traffic=ring, iterations=20_000, symmetry=symmetry))
+        for symmetry in (8, None)
+    )
+    for search in (turned, free):
+        while not search.finished:
+            search.step()
+    assert hops(turned) <= 1.1 * hops(free)
+
+
+def hops(search: Search) -> float:
+    """What the best network costs: both numbers of hops."""
+    words = search.best.note.split()
+    return float(words[0]) + float(words[4])
 
 
 def test_begins_at_a_given_network() -> None:
@@ -58,6 +107,13 @@ def test_begins_at_a_given_network() -> None:
     [
         ("traffic", {"traffic": None}, "needs the traffic"),
         ("traffic", {"ring": "keep"}, "belong to method sa"),
+        ("traffic", {"symmetry": 5}, "a symmetry of 5 does not divide 24 nodes; use one of 1, 2"),
+        (
+            "traffic",
+            {"symmetry": 4, "start": Graph.from_edges(24, [(0, 1), (1, 2)])},
+            "the network has no symmetry of 4",
+        ),
+        ("traffic", {"symmetry": 24}, "a symmetry of 24 leaves no cables to exchange"),
         ("traffic", {"threads": 2}, "searches in one thread"),
         ("sa", {"objective": "aspl"}, "--traffic belongs to method traffic"),
         ("sa", {}, "method 'sa' does not optimise 'traffic'; use traffic"),
