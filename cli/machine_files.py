@@ -57,7 +57,8 @@ def _refuse_network(text: str | bytes, name: str, of: str) -> None:
 def with_network(machine: Any, folder: Path) -> Any:
     """Puts the network and the cores of a machine's files in the place of their names.
 
-    `nodes` may be left out where the network is in a file.
+    `nodes` may be left out where the network is in a file, and `link_bandwidth` where that tells
+    the rates of links, as `ibnetdiscover` does.
 
     Args:
         machine: The description, as it was read; anything without such files is returned as it is.
@@ -87,8 +88,21 @@ def with_network(machine: Any, folder: Path) -> Any:
     hosts = fabric.graph.hosts
     if machine.get("nodes", hosts) != hosts:
         raise InvalidInput(f"{path} has {hosts} hosts, not {machine['nodes']}", field="nodes")
+    if "link_bandwidth" not in machine:
+        machine = {**_bandwidths(path, form), **machine}
     described = NetworkDescription.of(fabric.graph, fabric.host_names)
     return {**machine, "nodes": hosts, "topology": described}
+
+
+def _bandwidths(path: Path, form: str | None) -> dict[str, float]:
+    """Those that the file of a network tells, by the field of a machine."""
+    from cli.files import read_text
+    from searchspace.formats.ib_discover import IB_DISCOVER, prevailing_bandwidths
+    from searchspace.formats.network_files import format_of
+
+    text = read_text(path)
+    form = form or format_of(str(path), text)
+    return prevailing_bandwidths(text) if form == IB_DISCOVER else {}
 
 
 def _file_of(machine: Any, field: str, *, allowed: tuple[str, ...]) -> Mapping[str, Any] | None:

@@ -13,14 +13,19 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric
 
 __all__ = [
+    "IB_DISCOVER",
     "Guids",
     "LinkRate",
+    "prevailing_bandwidths",
     "prevailing_rates",
     "read_ib_discover",
     "read_ib_guids",
     "read_ib_ports",
     "read_ib_rates",
 ]
+
+IB_DISCOVER = "ibnetdiscover"
+"""The name of the format, a key of `FORMATS`."""
 
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?')
 _PORT = re.compile(r'\[(\d+)\](?:\[\w+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\]')
@@ -213,6 +218,16 @@ def prevailing_rates(text: str) -> dict[str, Counter[LinkRate]]:
     if of_hosts and of_hosts.most_common(1)[0][0] != told.most_common(1)[0][0]:
         found["host_link_bandwidth"] = of_hosts
     return found
+
+
+def prevailing_bandwidths(text: str) -> dict[str, float]:
+    """Bytes/s, each way, of the links of `prevailing_rates`, by the field of a machine.
+
+    Raises:
+        InvalidInput: As `read_ib_discover`.
+    """
+    rates = prevailing_rates(text)
+    return {field: links.most_common(1)[0][0].bandwidth for field, links in rates.items()}
 
 
 def _fabric(found: _Found) -> Fabric:

@@ -8,14 +8,13 @@ from typing import Any
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric
 from searchspace.formats.hwloc_xml import read_arity
-from searchspace.formats.ib_discover import prevailing_rates
+from searchspace.formats.ib_discover import IB_DISCOVER, prevailing_bandwidths
 from searchspace.formats.network_files import format_of, read_network
 from searchspace.machine import MAX_NODES, MAX_SWITCHES, NetworkDescription
 
 __all__ = ["HostInside", "NetworkFile", "read_host_file", "read_network_file"]
 
 _HWLOC = "hwloc"
-_INFINIBAND = "ibnetdiscover"
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,8 @@ def read_network_file(text: str, name: str) -> NetworkFile:
         "topology": NetworkDescription.of(graph, fabric.host_names),
         "tie_rule": "spread" if graph.switches and graph.has_equal_paths else "lowest-id",
     }
-    if form == _INFINIBAND:
-        rates = prevailing_rates(text)
-        told |= {field: links.most_common(1)[0][0].bandwidth for field, links in rates.items()}
-        told["protocol"] = "verbs"
+    if form == IB_DISCOVER:
+        told |= {**prevailing_bandwidths(text), "protocol": "verbs"}
     return NetworkFile(form, fabric, told)
 
 

@@ -15,7 +15,7 @@ from searchspace.formats.fabric import Fabric, check_size
 from searchspace.formats.graph_golf import read_graph_golf, write_graph_golf
 from searchspace.formats.graphml import read_graphml, write_graphml
 from searchspace.formats.hwloc_xml import read_hwloc
-from searchspace.formats.ib_discover import read_ib_discover
+from searchspace.formats.ib_discover import IB_DISCOVER, read_ib_discover
 from searchspace.formats.metis_graph import read_metis, write_metis
 from searchspace.formats.simgrid_platform import read_simgrid
 from searchspace.formats.simgrid_xml import write_simgrid
@@ -95,7 +95,7 @@ FORMATS: dict[str, NetworkFormat] = {
         NetworkFormat(
             "simgrid", "SimGrid platform (cluster or zone)", (".xml",), read_simgrid, write_simgrid
         ),
-        NetworkFormat("ibnetdiscover", "output of ibnetdiscover", (), read_ib_discover),
+        NetworkFormat(IB_DISCOVER, "output of ibnetdiscover", (), read_ib_discover),
         NetworkFormat("slurm", "Slurm's topology.conf", (".conf",), read_slurm_topology),
         NetworkFormat("hwloc", "hwloc's XML: the inside of a host", (), read_hwloc),
     )

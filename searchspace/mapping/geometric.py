@@ -13,7 +13,7 @@ import numpy as np
 from searchspace.errors import InvalidInput
 from searchspace.hop_machine import Grid, HopMachine
 from searchspace.mapping.curves import CURVES, along
-from searchspace.mapping.mapper import Mapper, Places
+from searchspace.mapping.mapper import Mapper, Places, laid_over
 from searchspace.options import Choice, Numbers
 from searchspace.traffic import Traffic
 
@@ -57,12 +57,7 @@ def _place(traffic: Traffic, machine: HopMachine, *, seed: int, grid: str, curve
     points = np.stack(np.unravel_index(np.arange(traffic.ranks), dims), axis=-1)
     ranks = along(curve, points.astype(np.int64))
     hosts = along(curve, machine.shape.coordinates(np.arange(machine.hosts, dtype=np.uint32)))
-    turn = np.empty(machine.hosts, dtype=np.int64)
-    turn[hosts] = np.arange(machine.hosts)
-    order = np.argsort(turn[machine.place_hosts], kind="stable")
-    places = np.empty(traffic.ranks, dtype=np.uint32)
-    places[ranks] = order[: traffic.ranks]
-    return places
+    return laid_over(machine, ranks, hosts)
 
 
 GEOMETRIC = Mapper(

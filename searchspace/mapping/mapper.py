@@ -14,7 +14,7 @@ from searchspace.hop_machine import HopMachine
 from searchspace.options import Choice, Option
 from searchspace.traffic import Traffic
 
-__all__ = ["SCOPE", "Mapper", "Places", "Proceed", "kernel_seed"]
+__all__ = ["SCOPE", "Mapper", "Places", "Proceed", "kernel_seed", "laid_over"]
 
 Places = NDArray[np.uint32]
 """The place (usable core of a machine) of each rank."""
@@ -35,6 +35,22 @@ _MOST_COST = 2**62
 def kernel_seed(seed: int) -> int:
     """A seed as METIS and Scotch take it: 31 bits."""
     return seed % (2**31 - 1)
+
+
+def laid_over(machine: HopMachine, ranks: NDArray[np.int64], nodes: NDArray[np.int64]) -> Places:
+    """The place of each rank where both follow each other in an order of their own.
+
+    Args:
+        machine: Whose usable cores are the places; those of one host go in their own order.
+        ranks: All of them, in the order in which they are placed.
+        nodes: Of the network, or its hosts, in the order in which places are taken.
+    """
+    turn = np.empty(len(nodes), dtype=np.int64)
+    turn[nodes] = np.arange(len(nodes))
+    order = np.argsort(turn[machine.place_hosts], kind="stable")
+    places = np.empty(len(ranks), dtype=np.uint32)
+    places[ranks] = order[: len(ranks)]
+    return places
 
 
 def _any_machine(_machine: HopMachine) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from searchspace.hop_machine import HopMachine
-from searchspace.mapping.mapper import Mapper, Places
+from searchspace.mapping.mapper import Mapper, Places, laid_over
 from searchspace.traffic import Traffic
 
 __all__ = ["RCM"]
@@ -29,17 +29,10 @@ def _order(first: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.in
 
 def _place(traffic: Traffic, machine: HopMachine, *, seed: int) -> Places:
     ranks = _order(traffic.first, traffic.partner.astype(np.int64))
-    network = machine.network
-    near = network.neighbors
+    near = machine.network.neighbors
     first = np.concatenate(([0], np.cumsum([len(nodes) for nodes in near])))
     target = np.fromiter((node for nodes in near for node in nodes), dtype=np.int64)
-    nodes = _order(first, target)
-    position = np.empty(network.nodes, dtype=np.int64)
-    position[nodes] = np.arange(network.nodes)
-    places = np.argsort(position[machine.place_hosts], kind="stable")
-    mapping = np.empty(traffic.ranks, dtype=np.uint32)
-    mapping[ranks] = places[: traffic.ranks]
-    return mapping
+    return laid_over(machine, ranks, _order(first, target))
 
 
 RCM = Mapper(

@@ -33,7 +33,7 @@ __all__ = ["Priced", "front_view", "priced"]
 MOST_OTHERS = 500
 _MOST_NODES = 100_000
 """Of all networks together that are built for one answer: some seconds where they are small."""
-_EXTENT = ("value", "cost", "power", "energy")
+_EXTENT = ("value", *WEIGHED)
 _MOST_JOBS = 64
 _MOST_KNOWN = 4096
 """Bills that are remembered of a job, and jobs that they are remembered of."""

@@ -116,6 +116,45 @@ def test_an_infiniband_cluster_is_tuned_from_its_files_to_an_export(tmp_path: Pa
     assert all(host in text for host in ("gpu01", "gpu02", "gpu03"))
 
 
+RATED = """\
+Switch 4 "S-1" # "leaf"
+[1] "H-a"[1] # "n1 HCA-1" lid 3 4xEDR
+[3] "S-2"[3] # "spine" lid 2 4xFDR
+Switch 4 "S-2" # "spine"
+[1] "H-b"[1] # "n2 HCA-1" lid 4 4xEDR
+[3] "S-1"[3] # "leaf" lid 1 4xFDR
+Ca 1 "H-a" # "n1 HCA-1"
+[1] "S-1"[1] # lid 3 lmc 0 "leaf" lid 1 4xEDR
+Ca 1 "H-b" # "n2 HCA-1"
+[1] "S-2"[1] # lid 4 lmc 0 "spine" lid 2 4xEDR
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "bandwidths"),
+    [
+        ({}, (54.54545e9 / 8, 12.5e9)),
+        ({"host_link_bandwidth": "10Gbps"}, (54.54545e9 / 8, 1.25e9)),
+        ({"link_bandwidth": "40Gbps"}, (5e9, None)),
+    ],
+)
+def test_the_rates_of_a_fabric_are_those_of_the_machine_unless_it_says_its_own(
+    tmp_path: Path, given: dict[str, str], bandwidths: tuple[float, float | None]
+) -> None:
+    (tmp_path / "fabric.txt").write_text(RATED)
+    path = tmp_path / "job.yaml"
+    document = {
+        "name": "rated",
+        "application": {"builtin": "is", "class": "S", "ranks": 2},
+        "machine": {"host_speed": "100Gf", "topology": {"file": "fabric.txt"}, **given},
+        "search": {"ordering": ["original", "hamorder"]},
+        "budget": {"trials": 5},
+    }
+    path.write_text(yaml.safe_dump(document))
+    read = read_job(path).described_machine
+    assert (read.link_bandwidth, read.host_link_bandwidth) == pytest.approx(bandwidths)
+
+
 def test_hosts_keep_their_names_when_they_are_ordered() -> None:
     edges = [[0, 2], [2, 1], [1, 3]]
     machine = parse_machine(
