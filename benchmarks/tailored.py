@@ -29,7 +29,7 @@ from benchmarks.tables_in_docs import write_table
 from searchspace.graph import Graph
 from searchspace.topology import generate
 from studies.hu_programs import NODES, hu_programs
-from studies.laboratory import HU, Laboratory
+from studies.laboratory import HU, Laboratory, as_packets
 from studies.recordings import Program
 from workers.simulator_client import simulator_version
 
@@ -41,8 +41,7 @@ DEGREE = 4
 RANDOM_SEEDS = (1, 2, 3)
 LEAST_WON, LEAST_GAIN = 7, 0.10
 
-_PACKETS = {name: value for name, value in HU.items() if name != "model"} | {"network": "packets"}
-MODELS: Mapping[str, Mapping[str, Any]] = {"packets": _PACKETS, "fluid": HU}
+MODELS: Mapping[str, Mapping[str, Any]] = {"packets": as_packets(HU), "fluid": HU}
 
 
 def measure(name: str, program: Program) -> dict[str, Any]:

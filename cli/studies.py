@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import get_args
 
 import click
 from rich.table import Table as Grid
 
 from cli.console import table_console
 from cli.options import data_option, example, json_option, print_json, say, seed_option
+from searchspace.machine import NetworkModel
 from service.settings import Settings
 from studies import STUDIES
-from studies.laboratory import Laboratory
+from studies.laboratory import ON_PACKETS, Laboratory
 from studies.report import claims_table, files
 from studies.study import Findings
 
@@ -38,6 +40,7 @@ the whole study takes on one core stands in brackets; --quick takes minutes at m
     epilog=example(
         "hamtune study deng-table-1",
         "hamtune study hu-figure-5 --quick -o figure-5",
+        "hamtune study hu-table-2 --quick --network packets",
         "hamtune study trust --measured docs/studies -o docs/studies",
     ),
 )
@@ -52,6 +55,14 @@ the whole study takes on one core stands in brackets; --quick takes minutes at m
     help="Directory with files of an earlier run, whose measurements are taken: only what is not "
     "among them is measured.",
 )
+@click.option(
+    "--network",
+    type=click.Choice(get_args(NetworkModel)),
+    default="fluid",
+    show_default=True,
+    help="Model of messages, of studies that simulate networks of Hu and of Deng: SimGrid's, or "
+    "packets that queue for cables, which is many times as fast and names files NAME-packets.",
+)
 @seed_option
 @json_option
 @data_option
@@ -60,23 +71,33 @@ def study_command(
     quick: bool,
     output: Path | None,
     measured: Path | None,
+    network: NetworkModel,
     seed: int,
     as_json: bool,
     settings: Settings,
 ) -> None:
-    if measured is not None and not STUDIES[name].measures:
+    study = STUDIES[name]
+    if measured is not None and not study.measures:
         named = ", ".join(study.name for study in STUDIES.values() if study.measures)
         raise click.UsageError(f"{name} measures nothing; --measured is for {named}")
+    if network != "fluid" and not study.network_chosen:
+        named = ", ".join(study.name for study in STUDIES.values() if study.network_chosen)
+        raise click.UsageError(f"{name} leaves no choice of it; --network is for {named}")
     directory = settings.data / "studies"
-    with Laboratory(directory, quick=quick, seed=seed, say=say, measured=measured) as laboratory:
-        findings = STUDIES[name].run(laboratory)
+    with Laboratory(
+        directory, quick=quick, seed=seed, say=say, network=network, measured=measured
+    ) as laboratory:
+        findings = study.run(laboratory)
+    if network == "packets":
+        findings = dataclasses.replace(findings, remarks=(*findings.remarks, ON_PACKETS))
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        for file_name, content in files(STUDIES[name], findings, quick=quick):
+        for file_name, content in files(study, findings, quick=quick, network=network):
             (output / file_name).write_bytes(content)
             say(f"wrote {output / file_name}")
     if as_json:
-        print_json({"study": name, "source": STUDIES[name].source, **dataclasses.asdict(findings)})
+        told = {"study": name, "source": study.source, **dataclasses.asdict(findings)}
+        print_json({**told, "network": network} if study.network_chosen else told)
     else:
         _show(findings)
 

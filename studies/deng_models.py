@@ -19,7 +19,7 @@ from studies.deng_benchmarks import (
     npb_benchmark,
 )
 from studies.deng_networks import TABLES, Row
-from studies.laboratory import DENG, Laboratory
+from studies.laboratory import DENG, Laboratory, as_packets
 from studies.study import Cell, Findings, Study, Table
 
 __all__ = ["DENG_MODELS"]
@@ -40,10 +40,7 @@ _MPICH = {
 
 
 def _models() -> dict[str, Mapping[str, Any]]:
-    packets = {key: value for key, value in DENG.items() if key != "model"} | {
-        "network": "packets",
-        "protocol": _MPICH,
-    }
+    packets = {**as_packets(DENG), "protocol": _MPICH}
     start, slope = (seconds / 2 for seconds in _ROUND_TRIP)
     frame = _BYTES + 22 + 52 + 14  # headers of MPI, of TCP/IP, of Ethernet
     per_hop = slope - frame / 125e6

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from service.jobs.service import create
@@ -12,6 +13,7 @@ from service.results.service import best, convergence_view
 from service.runtime import Runtime
 from service.settings import Settings
 from storage.records import FINAL_JOB_STATES
+from storage.view import StorageView
 from studies.hu_programs import NODES
 from studies.laboratory import HU, Laboratory
 from studies.recordings import StudyFailed
@@ -22,6 +24,8 @@ __all__ = ["HU_TUNING"]
 
 _DEGREE = 6
 _TRIALS, _TRIALS_QUICK = 100, 12
+_DRAWN, _DRAWN_QUICK = 30, 5
+"""Configurations drawn at random, any of which the paper's first trial may have been."""
 _POLL_SECONDS = 0.5
 
 _PROGRAMS: Mapping[str, Mapping[str, Any]] = {
@@ -70,28 +74,31 @@ def _run(laboratory: Laboratory) -> Findings:
     for name, parameters in programs.items():
         laboratory.say(f"tuning {name}")
         found, converged = _tune(laboratory, name, parameters)
+        drawn = _drawn(laboratory, name, parameters)
         searched = [p for p in converged.points if p.kind == "search"]
         numbers = tuple(float(i) for i in range(1, len(searched) + 1))
         grids = {label: converged.baselines[key] for key, label in _GRIDS.items()}
         plots.append(_progress(name, numbers, [p.best for p in searched], grids))
         closeness.append(_points(name.upper(), numbers, converged.proximity))
-        gains[name] = converged.speedup or 1.0
+        gains[name] = geometric_mean([seconds / found.value for seconds in drawn])
         over_grids[name] = min(grids.values()) / found.value
         rows.append(
             (
                 name.upper(),
                 round(gains[name], 3),
                 _PAPER_SPEEDUP.get(name),
+                round(converged.speedup or 1.0, 3),
                 None if converged.share is None else round(100 * converged.share, 1),
                 _PAPER_SHARE[name],
                 round(over_grids[name], 3),
             )
         )
     mean = geometric_mean(list(gains.values()))
-    rows.append(("mean", round(mean, 3), _PAPER_MEAN, None, None, None))
+    over = geometric_mean(list(over_grids.values()))
+    rows.append(("mean", round(mean, 3), _PAPER_MEAN, None, None, None, round(over, 3)))
     table = Table(
-        "Speed-up I = first / best, trials to reach 90% proximity, and gain over the best grid",
-        ("program", "I", "paper", "% of trials", "paper", "best grid / best"),
+        "Speed-up I = random / best, trials to reach 90% proximity, and gain over the best grid",
+        ("program", "I", "paper", "first / best", "% of trials", "paper", "best grid / best"),
         tuple(rows),
     )
     speedups = Points("I", tuple(float(i) for i in range(len(gains))), tuple(gains.values()))
@@ -103,9 +110,11 @@ def _run(laboratory: Laboratory) -> Findings:
 
 
 _REMARK = (
-    "I compares the best with the first trial of the search, which is drawn at random, so it says "
-    "as much of that draw as of the search; the last column compares the best with the best of 2-D "
-    "and 3-D mesh and torus in original order under the first MPI implementation's own choices."
+    "The paper's I compares the best with the first trial, drawn at random. Here it is the "
+    "geometric mean over such draws, and `first / best` the same with the first trial of our "
+    "search, which knows the networks and the baselines before it asks. The last column compares "
+    "with the best of 2-D and 3-D mesh and torus in original order under the first MPI "
+    "implementation's own choices; they are not in the space, which is the paper's."
 )
 
 
@@ -134,7 +143,7 @@ def _claims(
             "MG gains most, 2.29",
             f"{most.upper()} gains most, {gains[most]:.2f}",
             most == "mg",
-            "" if most == "mg" else "I depends on the first trial, which is drawn at random",
+            "" if most == "mg" else f"MG gains {gains['mg']:.2f}",
         ),
         Claim(
             "every tuned program beats the 2-D and 3-D meshes and tori",
@@ -154,15 +163,56 @@ def _points(label: str, x: Sequence[float], y: Sequence[float | None]) -> Points
 def _tune(
     laboratory: Laboratory, name: str, parameters: Mapping[str, Any]
 ) -> tuple[BestView, ConvergenceView]:
-    """Runs a job to its end in the laboratory's own data directory."""
-    document = {
+    """Tunes a program, as the paper does."""
+    trials = _TRIALS_QUICK if laboratory.quick else _TRIALS
+    job = _job(laboratory, name, parameters, {"budget": {"trials": trials}})
+    with _ended(laboratory, name, job) as (storage, job_id):
+        return best(storage, job_id), convergence_view(storage, job_id)
+
+
+def _drawn(laboratory: Laboratory, name: str, parameters: Mapping[str, Any]) -> list[float]:
+    """Simulated seconds of configurations of the space that are drawn at random."""
+    random = {
+        "techniques": ["PureRandom"],
+        "budget": {"trials": _DRAWN_QUICK if laboratory.quick else _DRAWN},
+        "cutoff_factor": None,
+    }
+    with _ended(laboratory, name, _job(laboratory, name, parameters, random)) as (storage, job_id):
+        points = convergence_view(storage, job_id).points
+        return [
+            p.value
+            for p in points
+            if p.kind == "search" and p.state == "completed" and p.value is not None
+        ]
+
+
+def _job(
+    laboratory: Laboratory, name: str, parameters: Mapping[str, Any], other: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
         "name": f"hu-{name}",
         "application": {"builtin": name, **parameters, "ranks": NODES},
-        "machine": {"nodes": NODES, "degree": _DEGREE, **HU, "network": "fluid"},
+        "machine": {
+            "nodes": NODES,
+            "degree": _DEGREE,
+            **laboratory.machine(HU),
+            "network": laboratory.network,
+        },
         "search": _SEARCH,
-        "budget": {"trials": _TRIALS_QUICK if laboratory.quick else _TRIALS},
         "seed": laboratory.seed,
+        **other,
     }
+
+
+@contextmanager
+def _ended(
+    laboratory: Laboratory, name: str, document: dict[str, Any]
+) -> Iterator[tuple[StorageView, str]]:
+    """Runs a job to its end in the laboratory's own data directory.
+
+    Raises:
+        StudyFailed: It did not complete.
+    """
     settings = Settings.under(laboratory.directory / "tuning")
     with Runtime(settings, run=True, only_asked=True) as runtime:
         job = create(runtime.storage, document, None)
@@ -172,7 +222,7 @@ def _tune(
             job = runtime.storage.jobs.get(job.id)
         if job.state != "completed":
             raise StudyFailed(f"tuning {name} ended {job.state}: {job.error}")
-        return best(runtime.storage, job.id), convergence_view(runtime.storage, job.id)
+        yield runtime.storage, job.id
 
 
 HU_TUNING = Study(
@@ -181,4 +231,5 @@ HU_TUNING = Study(
     "progress, speed-up and proximity of tuning five applications",
     _run,
     "an hour",
+    network_chosen=True,
 )

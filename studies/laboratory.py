@@ -12,12 +12,14 @@ from searchspace.formats.edge_list import read_edge_list, write_edge_list
 from searchspace.formats.matrix_market import write_traffic
 from searchspace.formats.patterns import Pattern, matrix_trace, pattern_trace
 from searchspace.graph import Graph
+from searchspace.machine import NetworkModel
+from searchspace.protocol import DEFAULT_PROTOCOL
 from searchspace.topology.optimise import optimise
 from searchspace.traffic import Traffic
 from studies.known_times import KnownTimes
 from studies.recordings import Program, Recording, Workload
 
-__all__ = ["DENG", "HU", "Laboratory"]
+__all__ = ["DENG", "HU", "ON_PACKETS", "Laboratory", "as_packets"]
 
 HU: Mapping[str, Any] = {
     "host_speed": "100Gf",
@@ -38,6 +40,18 @@ DENG: Mapping[str, Any] = {
 """The machine of Deng et al. (2019), section 4.4.2, without its network."""
 
 
+def as_packets(machine: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A machine whose messages travel as packets: SMPI's factors are of the fluid model."""
+    return {key: value for key, value in machine.items() if key != "model"} | {"network": "packets"}
+
+
+ON_PACKETS = (
+    f"Messages are packets of the protocol `{DEFAULT_PROTOCOL}`, as on a machine that names none; "
+    "the paper's own simulations, and its machine here by default, share bandwidth as a fluid."
+)
+"""What a reader of a study must know that was made with messages as packets."""
+
+
 class Laboratory:
     """What a study works with.
 
@@ -46,6 +60,7 @@ class Laboratory:
         quick: Whether smaller sizes and fewer repetitions are wanted.
         seed: Of every random choice.
         say: Told what is being done.
+        network: The model of messages, where a study has both.
         measured: Files of an earlier run whose measurements are taken instead of new ones; only
             for studies that measure.
     """
@@ -57,6 +72,7 @@ class Laboratory:
         quick: bool,
         seed: int,
         say: Callable[[str], None],
+        network: NetworkModel = "fluid",
         measured: Path | None = None,
     ) -> None:
         self.directory = directory
@@ -64,10 +80,15 @@ class Laboratory:
         self.quick = quick
         self.seed = seed
         self.say = say
+        self.network = network
         self._programs: dict[tuple[str, bool], Program] = {}
         self._others: dict[str, Recording] = {}
         self._workloads: list[Workload] = []
         self._known = KnownTimes(directory / "times.jsonl")
+
+    def machine(self, described: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A machine, as `HU`, under this laboratory's model of messages."""
+        return described if self.network == "fluid" else as_packets(described)
 
     def program(
         self, name: str, ranks: int, *, short: bool = False, **parameters: str | int

@@ -12,6 +12,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
+from searchspace.machine import NetworkModel
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 
 __all__ = ["claims_table", "figure", "files", "table_csv"]
@@ -39,13 +40,15 @@ def claims_table(claims: Sequence[Claim]) -> Table:
     )
 
 
-def files(study: Study, findings: Findings, *, quick: bool) -> Iterator[tuple[str, bytes]]:
+def files(
+    study: Study, findings: Findings, *, quick: bool, network: NetworkModel = "fluid"
+) -> Iterator[tuple[str, bytes]]:
     """Yields file names and contents.
 
     All tables (`NAME-1.csv`, ..., `NAME-claims.csv`), plots (`NAME-PLOT.svg`), data, and `NAME.md`
-    that shows the former.
+    that shows the former. NAME is that of the study, with `-packets` under that model.
     """
-    name = study.name
+    name = study.name if network == "fluid" else f"{study.name}-{network}"
     for number, table in enumerate(findings.tables, start=1):
         yield f"{name}-{number}.csv", table_csv(table).encode()
     if findings.claims:
@@ -54,7 +57,10 @@ def files(study: Study, findings: Findings, *, quick: bool) -> Iterator[tuple[st
         yield f"{name}-{plot.name}.svg", _svg(plot)
     for file, content in findings.data:
         yield f"{name}-{file}", content.encode()
-    yield f"{name}.md", _markdown(study, findings, quick=quick).encode()
+    command = f"hamtune study {study.name}{' --quick' if quick else ''}"
+    if network != "fluid":
+        command += f" --network {network}"
+    yield f"{name}.md", _markdown(study, findings, name, command).encode()
 
 
 def figure(plot: Plot) -> Figure:
@@ -125,14 +131,13 @@ def _svg(plot: Plot) -> bytes:
     return buffer.getvalue()
 
 
-def _markdown(study: Study, findings: Findings, *, quick: bool) -> str:
-    command = f"hamtune study {study.name}{' --quick' if quick else ''}"
+def _markdown(study: Study, findings: Findings, name: str, command: str) -> str:
     parts = [
         f"# {study.source}\n",
         f"{study.description[0].upper()}{study.description[1:]}: `{command}`.\n",
     ]
     parts += [_markdown_table(table) for table in findings.tables]
-    parts += [f"![{plot.title}]({study.name}-{plot.name}.svg)\n" for plot in findings.plots]
+    parts += [f"![{plot.title}]({name}-{plot.name}.svg)\n" for plot in findings.plots]
     if findings.claims:
         parts.append(_markdown_table(claims_table(findings.claims)))
     parts += [f"{remark}\n" for remark in findings.remarks]

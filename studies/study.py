@@ -119,6 +119,7 @@ class Study:
         run: Makes it. A laboratory that is `quick` gets smaller sizes and fewer repetitions.
         takes: What the whole study takes on one core, roughly, in words.
         measures: Whether it measures real programs, and can take what an earlier run measured.
+        network_chosen: Whether it is made under the laboratory's model of messages.
     """
 
     name: str
@@ -127,3 +128,4 @@ class Study:
     run: Callable[[Laboratory], Findings]
     takes: str = field(default="minutes")
     measures: bool = False
+    network_chosen: bool = False

@@ -67,6 +67,38 @@ def test_a_study_from_outside(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert len(written.splitlines()) == 1 + len(TABLES[1])
 
 
+def test_a_study_is_made_under_either_model_of_messages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["study", "deng-figure-2", "--quick", "--json", "--data", str(tmp_path / "data")]
+    assert main([*asked, "-o", str(tmp_path / "out")]) == 0
+    fluid = json.loads(capsys.readouterr().out)
+    assert main([*asked, "-o", str(tmp_path / "out"), "--network", "packets"]) == 0
+    packets = json.loads(capsys.readouterr().out)
+
+    assert (fluid["network"], packets["network"]) == ("fluid", "packets")
+    slope = 2
+    for one, other in zip(
+        fluid["tables"][0]["rows"][:-1], packets["tables"][0]["rows"], strict=False
+    ):
+        assert one[0] == other[0]
+        # A packet of 1,024 bytes waits at each of the 30 us cables, there and back.
+        assert other[slope] > 60
+        assert other[slope] != one[slope]
+    page = (tmp_path / "out" / "deng-figure-2-packets.md").read_text()
+    assert "`hamtune study deng-figure-2 --quick --network packets`" in page
+    assert "(deng-figure-2-packets-latency.svg)" in page
+    assert (tmp_path / "out" / "deng-figure-2-packets-latency.svg").exists()
+    assert (tmp_path / "out" / "deng-figure-2.md").exists()
+
+
+def test_a_study_without_messages_has_no_model_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "deng-table-1", "--network", "packets"]) == 2
+    said = capsys.readouterr().err
+    assert "deng-table-1 leaves no choice of it; --network is for" in said
+    assert "hu-table-2" in said
+
+
 def test_an_unknown_study_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study", "deng-table-9"]) == 2
     assert "deng-table-1" in capsys.readouterr().err
