@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 
-__all__ = ["Orbit", "circulant_orbits", "orbit_array", "orbits_of", "ring_orbits", "unroll"]
+__all__ = [
+    "Orbit",
+    "circulant_orbits",
+    "free_orbits",
+    "orbit_array",
+    "orbits_of",
+    "ring_orbits",
+    "unroll",
+]
 
 Orbit = tuple[int, int, int]
 
@@ -75,6 +83,29 @@ def circulant_orbits(nodes: int, symmetry: int, offsets: Iterable[int]) -> list[
             for v in range(nodes // symmetry)
         }
     )
+
+
+def free_orbits(nodes: int, degree: int, symmetry: int) -> list[Orbit]:
+    """A connected regular network of which as many cables as can be may be exchanged.
+
+    Those that half a turn maps onto themselves may not. Of an odd degree they join every node of
+    the densest circulant network with the one opposite; here base nodes are joined in pairs
+    instead, as long as two are not joined at all turns, and only an odd one out has such cables.
+    """
+    orbits = circulant_orbits(nodes, symmetry, range(1, degree // 2 + 1))
+    if degree % 2 == 0:
+        return orbits
+    bases, taken = nodes // symmetry, set(orbits)
+    for base in range(0, bases - 1, 2):
+        # From the far side on, so that the network is not only a thicker ring.
+        turns = ((symmetry // 2 + turn) % symmetry for turn in range(symmetry))
+        free = [(base, base + 1, turn) for turn in turns if (base, base + 1, turn) not in taken]
+        if not free:
+            return circulant_orbits(nodes, symmetry, [*range(1, degree // 2 + 1), nodes // 2])
+        orbits.append(free[0])
+    if bases % 2:
+        orbits.append((bases - 1, bases - 1, symmetry // 2))
+    return sorted(orbits)
 
 
 def ring_orbits(nodes: int, symmetry: int) -> list[Orbit]:

@@ -7,8 +7,8 @@ hundredth of all volume is added evenly to all pairs, since start-up and barrier
 
 The start joins the pairs that exchange most (`join_heaviest`); moves exchange the ends of two
 cables, half of them so that two hosts which exchange something become neighbours. With a rotational
-symmetry, as in Deng et al. (2019, section 3.1), the start is the densest circulant network, and
-every exchange is made at all turns.
+symmetry, as in Deng et al. (2019, section 3.1), the start is a dense circulant network, and every
+exchange is made at all turns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from searchspace.graph import Graph
 from searchspace.kernels import edge_array
 from searchspace.kernels._native import TrafficAnnealing
 from searchspace.topology.optimise.heaviest_pairs import join_heaviest
-from searchspace.topology.optimise.sa import starting_orbits
 from searchspace.topology.optimise.search import (
     Optimiser,
     Point,
@@ -31,7 +30,7 @@ from searchspace.topology.optimise.search import (
     check_size,
     check_symmetry,
 )
-from searchspace.topology.rotation import orbits_of, unroll
+from searchspace.topology.rotation import free_orbits, orbits_of, unroll
 
 __all__ = ["BY_TRAFFIC", "MOST_NODES", "TrafficSearch", "too_symmetric", "usual_moves"]
 
@@ -52,7 +51,8 @@ def usual_moves(nodes: int) -> int:
 
 def too_symmetric(nodes: int, degree: int, symmetry: int) -> bool:
     """Whether turns make all cables of each other, so that there is nothing to exchange."""
-    return symmetry > 1 and degree // 2 * (nodes // symmetry) < 2
+    bases = nodes // symmetry
+    return symmetry > 1 and degree // 2 * bases + degree % 2 * (bases // 2) < 2
 
 
 class TrafficSearch:
@@ -175,7 +175,7 @@ class TrafficSearch:
         nodes, degree = self._problem.nodes, self._problem.degree
         if self._symmetry == 1:
             return join_heaviest(self._traffic, degree, seed)
-        return unroll(nodes, self._symmetry, starting_orbits(nodes, degree, self._symmetry))
+        return unroll(nodes, self._symmetry, free_orbits(nodes, degree, self._symmetry))
 
 
 BY_TRAFFIC = Optimiser(

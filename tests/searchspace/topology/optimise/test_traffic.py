@@ -77,11 +77,15 @@ def test_a_rotation_is_kept_by_every_exchange(
         assert unroll(nodes, symmetry, orbits_of(network, symmetry)) == network
 
 
-def test_a_rotation_finds_what_the_free_search_finds_where_the_traffic_has_it() -> None:
+@pytest.mark.parametrize("degree", [3, 4])
+def test_a_rotation_finds_what_the_free_search_finds_where_the_traffic_has_it(degree: int) -> None:
     ring = Traffic.from_pairs(24, range(24), [(rank + 5) % 24 for rank in range(24)], [5] * 24)
     turned, free = (
-        begin("traffic", problem(traffic=ring, iterations=20_000, symmetry=symmetry))
-        for symmetry in (8, None)
+        begin(
+            "traffic",
+            Problem(24, degree, "traffic", 1, iterations=20_000, symmetry=symmetry, traffic=ring),
+        )
+        for symmetry in (6, None)
     )
     for search in (turned, free):
         while not search.finished:
