@@ -37,7 +37,6 @@ class Benchmark:
         program: A built-in program; empty for the mean ping-pong latency of all pairs.
         parameters: Of the program.
         rooted: Whether it has a root, over which the paper takes the mean.
-        short: Whether a few iterations stand for all.
         paper: What the paper's text says of it: performance of (16,4)- and (32,4)-Optimal relative
             to the ring.
     """
@@ -46,7 +45,6 @@ class Benchmark:
     program: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rooted: bool = False
-    short: bool = False
     paper: Mapping[int, float] = field(default_factory=dict)
 
 
@@ -63,10 +61,8 @@ def collective_benchmark(
 
 def npb_benchmark(name: str, class_: str, paper: Mapping[int, float] | None = None) -> Benchmark:
     """A program of the NAS parallel benchmarks."""
-    # Those with many iterations: LU.A alone would take hours.
-    short = name in ("cg", "lu")
     label = f"{name.upper()}.{class_}"
-    return Benchmark(label, name, {"class": class_}, short=short, paper=paper or {})
+    return Benchmark(label, name, {"class": class_}, paper=paper or {})
 
 
 _OPERATIONS = ("bcast", "reduce", "scatter", "alltoall")
@@ -140,9 +136,7 @@ def benchmark_time(
     machine = laboratory.machine(DENG) if machine is None else machine
     if not benchmark.program:
         return mean_latency(laboratory, graph)
-    program = laboratory.program(
-        benchmark.program, row.nodes, short=benchmark.short, **benchmark.parameters
-    )
+    program = laboratory.program(benchmark.program, row.nodes, **benchmark.parameters)
     if not benchmark.rooted:
         return program.time(graph, machine, configuration=configuration)
     roots = min(row.nodes, _ROOTS_QUICK if laboratory.quick else _ROOTS)
@@ -174,10 +168,9 @@ def _over_ring(laboratory: Laboratory, nodes: tuple[int, ...], number: int) -> F
 
 _REMARKS = (
     "Performance is the reciprocal of the simulated makespan, also of b_eff (whose own figure is a "
-    "mean of bandwidths). Broadcast, reduction and scatter: mean over roots. CG and LU: a few of "
-    "their iterations, which stand for all. The paper's figures in the row `paper` are "
-    "measurements of its cluster, for (N,4)-Optimal, those of IS, FT and Graph500 with other sizes "
-    "too (class A; scale 27); it gives the rest as plots only.",
+    "mean of bandwidths). Broadcast, reduction and scatter: mean over roots. The paper's figures "
+    "in the row `paper` are measurements of its cluster, for (N,4)-Optimal, those of IS, FT and "
+    "Graph500 with other sizes too (class A; scale 27); it gives the rest as plots only.",
 )
 
 

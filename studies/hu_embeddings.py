@@ -103,8 +103,8 @@ _REMARKS = (
     "not say which virtual topology is embedded; here consecutive ranks are joined in a ring.",
     "`optimised` is a network of degree 6 and small mean path length, numbered along a Hamiltonian "
     "cycle as dilation 1 is; the paper's table has none.",
-    "CG, BT and SP: a few of their iterations stand for all. Absolute times differ since the "
-    "paper's computation was timed on its host, ours is declared; compare columns.",
+    "Absolute times differ since the paper's computation was timed on its host, ours is declared; "
+    "compare columns.",
 )
 
 

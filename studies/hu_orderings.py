@@ -84,8 +84,8 @@ _REMARKS = (
     "Mean over the networks of the time relative to the original order, with half its 95% "
     "confidence interval; `mean` is that of each network's geometric mean over the programs. The "
     "paper shows one network for each degree and gives means over its programs only.",
-    "CG, BT, SP and LU: a few of their iterations stand for all. On regular networks `dbg`, "
-    "`hubsort` and `degree` keep the original order, since all nodes have the same degree.",
+    "On regular networks `dbg`, `hubsort` and `degree` keep the original order, since all nodes "
+    "have the same degree.",
     "Routes: of several shortest ones messages take that of the least ids, or one by the number of "
     "the host at its end (`tie_rule`).",
     "Hops of a byte: point-to-point messages, mean over the programs that send any.",

@@ -8,12 +8,9 @@ from typing import Any
 from studies.laboratory import Laboratory
 from studies.recordings import Program
 
-__all__ = ["NODES", "SHORT", "hu_programs"]
+__all__ = ["NODES", "hu_programs"]
 
 NODES = 64
-
-SHORT = ("cg", "bt", "sp", "lu")
-"""Programs of many iterations, of which a few stand for all: whole, they would take days."""
 
 _CLASSES = ("ft", "is", "cg", "bt", "sp", "mg", "lu")
 
@@ -26,6 +23,4 @@ def hu_programs(laboratory: Laboratory, names: Sequence[str]) -> dict[str, Progr
         "mm": {"n": 250 if quick else 1000},
         "graph500": {"scale": 8, "searches": 4} if quick else {"scale": 12},
     }
-    return {
-        name: laboratory.program(name, NODES, short=name in SHORT, **sizes[name]) for name in names
-    }
+    return {name: laboratory.program(name, NODES, **sizes[name]) for name in names}

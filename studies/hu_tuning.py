@@ -199,6 +199,7 @@ def _job(
             "network": laboratory.network,
         },
         "search": _SEARCH,
+        "fidelity": "full",
         "seed": laboratory.seed,
         **other,
     }

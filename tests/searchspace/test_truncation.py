@@ -92,6 +92,34 @@ def test_it_pays_for_many_calls_and_trials(calls: int, trials: int | None, expec
     assert pays(calls, trials) is expected
 
 
+def passing(rank: int, ranks: int, *, around: bool) -> bytes:
+    """A message to the next rank after one from that before; around: from the last to the first."""
+    step = encode("compute", flops=1e6)
+    if around or rank > 0:
+        step += encode("recv", peer=(rank - 1) % ranks, count=10, size=8)
+    if around or rank < ranks - 1:
+        step += encode("send", peer=(rank + 1) % ranks, count=10, size=8)
+    return step
+
+
+@pytest.mark.parametrize(("around", "kept"), [(False, 40), (True, 4)], ids=["wavefront", "ring"])
+def test_within_iterations_loops_are_cut_that_hold_the_ranks_together(
+    tmp_path: Path, around: bool, kept: int
+) -> None:
+    ranks, short = 4, tmp_path / "short.ht"
+    blocks = []
+    for rank in range(ranks):
+        planes = passing(rank, ranks, around=around) * 20
+        step = encode("pcontrol", level=1) + planes + encode("allreduce", count=1, size=8)
+        blocks.append(encode("barrier") + step * 30 + encode("finalize"))
+    write_trace(tmp_path / "whole.ht", TraceHeader(ranks=ranks, program="p"), blocks)
+    truncate(tmp_path / "whole.ht", short)
+    for rank in range(1, ranks):
+        names = [operation.name for operation in decode(read_operations(short, rank))]
+        assert names.count("recv") == kept
+        assert names.count("allreduce") == 2
+
+
 def test_a_truncated_trace_is_not_truncated_again(tmp_path: Path) -> None:
     short = tmp_path / "short.ht"
     truncate(looping(tmp_path, 30), short)

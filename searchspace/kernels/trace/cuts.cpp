@@ -203,7 +203,7 @@ void AllCalls::match_messages() {
       if (sends) {
         const std::uint32_t peer = (*context)[static_cast<std::size_t>(trace.party(operation.party))];
         channel_of({context, rank, peer, operation.tag}).sent.push_back(number);
-        calls.messages.push_back({call, peer, 0});
+        calls.messages.push_back({call, peer, 0, true});
       }
       if (!is_receive(operation.code)) continue;
       const bool both = operation.code == Code::sendrecv;
@@ -216,7 +216,7 @@ void AllCalls::match_messages() {
       const std::uint32_t peer = (*context)[static_cast<std::size_t>(source)];
       channel_of({context, peer, rank, tag})
           .received.push_back(static_cast<std::uint32_t>(calls.messages.size()));
-      calls.messages.push_back({call, peer, 0});
+      calls.messages.push_back({call, peer, 0, false});
     }
   }
   for (const Channel& channel : channels) {

@@ -29,6 +29,7 @@ struct MessageEnd {
   std::uint32_t call;
   std::uint32_t peer;  // rank of the world
   std::uint32_t partner;
+  bool sends;
 };
 
 /// A call in which all members of a communicator take part.

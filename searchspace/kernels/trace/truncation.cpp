@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "searchspace/kernels/trace/rank_decoder.hpp"
+#include "searchspace/kernels/trace/synchrony.hpp"
 #include "searchspace/kernels/trace/trace_reader.hpp"
 
 namespace hamtune {
@@ -85,10 +86,21 @@ class Planner {
         of_this[estimate] *= iterations_meant(place, chosen.size(), loop.iterations(), estimate);
       const Cut& first = loop.cuts[chosen[place]];
       const Cut& last = loop.cuts[chosen[place] + 1];
-      const std::vector<Loop> inner =
-          depth < kDeepest ? find_loops(all_, first, last, kept_ + 1) : std::vector<Loop>();
-      stretch(first, last, inner, of_this, even && is_even(loop), more, depth + 1);
+      stretch(first, last, depth < kDeepest ? loops_within(first, last) : std::vector<Loop>(), of_this,
+              even && is_even(loop), more, depth + 1);
     }
+  }
+
+  /// Of loops within an iteration those that hold the ranks together. In others, such as the planes of a wavefront,
+  /// what the ranks take for the kept iterations is how far they can run ahead and not what an iteration takes.
+  std::vector<Loop> loops_within(const Cut& first, const Cut& last) const {
+    std::vector<Loop> found = find_loops(all_, first, last, kept_ + 1);
+    found.erase(std::remove_if(found.begin(), found.end(),
+                               [this](const Loop& loop) {
+                                 return !synchronises(all_, loop.cuts[0], loop.cuts[1]);
+                               }),
+                found.end());
+    return found;
   }
 
   /// How many iterations of the whole loop a kept one stands for, by one of the estimates.
