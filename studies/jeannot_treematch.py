@@ -156,7 +156,7 @@ def nas_programs(laboratory: Laboratory) -> Iterator[tuple[str, Program]]:
         parameters: dict[str, str | int] = {"class": class_}
         if name in _ITERATED:
             parameters["iterations"] = 3
-        program = laboratory.program(name, ranks, **parameters)
+        program = laboratory.program(name, ranks, short=False, **parameters)
         yield f"{name}.{class_}.{ranks}", program
 
 
