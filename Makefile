@@ -16,7 +16,7 @@ test:
 
 # What needs no server, no capture and no browser.
 test-fast:
-	$(PY) -m pytest -q -n 2 $(FAST)
+	$(PY) -m pytest -q -n 3 $(FAST)
 
 FAST := $(wildcard tests/searchspace/test_*.py) tests/searchspace/ordering tests/searchspace/formats \
   tests/measuring/trust tests/docs
@@ -35,7 +35,7 @@ native:
 	ctest --test-dir build --output-on-failure --no-tests=error
 
 python:
-	$(PY) -m pytest -n 2 --durations=20
+	$(PY) -m pytest -n 3 --durations=20
 
 # The tests in C++, which check their own memory and arithmetic.
 sanitize:

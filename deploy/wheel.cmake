@@ -20,6 +20,8 @@ install(PROGRAMS ${built}/workers/system_calls/hamtune-program-filter DESTINATIO
 install(FILES ${built}/workers/recorder/hamtune_recorder.o ${built}/workers/recorder/libhamtune_random.a
   DESTINATION ${rooms}/build/workers/recorder)
 install(PROGRAMS ${built}/workers/recorder/hamtune-host-speed DESTINATION ${rooms}/build/workers/recorder)
+install(DIRECTORY ${built}/applications/ DESTINATION ${rooms}/build/applications USE_SOURCE_PERMISSIONS
+  PATTERN CMakeFiles EXCLUDE PATTERN "*.cmake" EXCLUDE)
 # The recorder for a cluster is built there, from these.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/service/page/dist DESTINATION ${rooms}/service/page)
 install(FILES ${CMAKE_SOURCE_DIR}/alembic.ini DESTINATION ${rooms})

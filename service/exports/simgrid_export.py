@@ -43,6 +43,9 @@ echo "simulated time: $simulated s"
 {found}
 """
 
+_NAMED_BEFORE = {"exchange": "graph500"}
+"""Programs that traces captured by earlier versions call by another name."""
+
 _NO_SETTINGS = "They are settings of the transport, which mean nothing to the fluid model."
 
 HERE = 'here=$(cd "$(dirname "$0")" && pwd)'
@@ -208,6 +211,9 @@ two ranks, and go by a protocol. Compare times of one model only.
 
 def _application(result: Result) -> _Application:
     header = read_header(result.trace)
+    if result.application.kind == "builtin":
+        named = _NAMED_BEFORE.get(header.program, header.program)
+        header = header.model_copy(update={"program": named})
     # What a program reads from a file is in its trace.
     if result.application.kind == "builtin" and not BUILTINS[header.program].files:
         return _builtin(header)

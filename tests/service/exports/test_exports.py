@@ -15,16 +15,17 @@ import pytest
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import encode
-from searchspace.formats.trace import TraceHeader, write_trace
+from searchspace.formats.trace import TraceHeader, read_operations, write_trace
 from searchspace.kernels import trace_summary
 from searchspace.machine import parse_machine
 from searchspace.platform import resolve
 from service.exports.registry import EXPORTERS, ExportFile, archive, export_job
 from service.exports.simgrid_export import smpi_options
 from storage.errors import Conflict, NotFound
-from storage.records import Outcome
+from storage.records import ApplicationKind, Outcome
 from storage.storage import Storage
 from tests.service.conftest import SPEC
+from workers.capture import capture_builtin
 
 SPLIT = encode("comm_split", color=1) + encode("barrier", comm=2)
 
@@ -32,14 +33,14 @@ SPLIT = encode("comm_split", color=1) + encode("barrier", comm=2)
 @pytest.fixture
 def finished(
     storage: Storage, create_job: Callable[..., str], add_trials: Callable[..., None]
-) -> Callable[[Path], str]:
+) -> Callable[..., str]:
     """Makes a job that replayed a trace in three trials, the second one best; returns its id."""
 
-    def finish(trace: Path) -> str:
+    def finish(trace: Path, kind: ApplicationKind = "trace") -> str:
         summary = trace_summary(trace)
         application = storage.applications.add(
             name="pair",
-            kind="trace",
+            kind=kind,
             key=str(trace),
             trace_sha256=storage.artifacts.put(trace),
             ranks=summary["ranks"],
@@ -104,6 +105,20 @@ def test_a_trace_is_exported_as_stock_trace_and_reruns(
     # A million flops at 100 Gf, and a message there and back.
     assert 1e-5 < float(first.removeprefix("simulated time: ").removesuffix(" s")) < 2e-5
     assert second == "found by Hamtune: 1.5 s"
+
+
+@pytest.mark.parametrize("named", ["graph500", "exchange"], ids=["now", "before"])
+def test_a_program_of_several_files_is_exported_with_its_sources(
+    storage: Storage, finished: Callable[..., str], tmp_path: Path, named: str
+) -> None:
+    """Traces captured before bore the name of its first file."""
+    captured, trace = tmp_path / "captured.ht", tmp_path / "trace.ht"
+    header = capture_builtin("graph500", None, 2, {"scale": 6, "searches": 1}, captured)
+    blocks = [read_operations(captured, rank) for rank in range(2)]
+    write_trace(trace, header.model_copy(update={"program": named}), blocks)
+    unpack(files_of(storage, finished(trace, "builtin"), "simgrid"), tmp_path / "export")
+    done = subprocess.run([tmp_path / "export/run.sh"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("simulated time: ")
 
 
 def test_an_algorithm_by_another_name_is_exported_by_that_of_smpi() -> None:
