@@ -2,10 +2,14 @@
 
     .venv/bin/python -m benchmarks.fidelity [--quick] [--only programs|jobs] [--programs NAME ...]
         [--jobs NAME ...] [--iterations 3] [--configurations 30] [--alternate] [--trials 100]
-        [--output FILE.json]
+        [--output benchmarks/fidelity.json]
+    .venv/bin/python -m benchmarks.fidelity --only table
 
-On two quiet cores: `--quick` about 3 minutes; whole, the programs about 25 minutes (a third of
-them captures of class A) and the jobs about 20. `--only`, `--programs` and `--jobs` run parts.
+The first measures, on two quiet cores, `--quick` in about 3 minutes, all in about half an hour; a
+name is a program and its class, on 16 ranks under the fluid model or as it says:
+`cg.A@64+packets`.
+`--only`, `--programs` and `--jobs` run parts. The second writes the tables of docs/benchmarks.md of
+`benchmarks/fidelity.json`.
 
 For each program, random configurations of one search space are evaluated on the whole and on the
 truncated trace; configurations that do not complete are left out. Each trace is measured as a job
@@ -35,6 +39,8 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +49,8 @@ from scipy.stats import kendalltau
 
 from benchmarks.job import hamtune
 from benchmarks.machines import designed
+from benchmarks.packets.bars import Bars
+from benchmarks.tables_in_docs import write_table
 from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
@@ -80,39 +88,44 @@ ITERATIONS = {
     **{name: parameters[key] for name, parameters in COMMUNICATION.items()
        for key in ("iterations", "repeats", "searches") if key in parameters},
 }  # fmt: skip
-PROGRAMS = {
-    "cg.A": 64, "mg.A": 64, "ft.A": 64, "is.A": 64, "mm": 16,
-    "bt.W": 16, "sp.A": 16, "lu.A": 16, "ep.A": 16,
-    **dict.fromkeys(COMMUNICATION, 16),
-}  # fmt: skip
-"""Programs, classes and ranks."""
-QUICK = {
-    "cg.S": 16, "mg.S": 16, "ft.S": 16, "is.S": 16, "mm": 16,
-    "bt.S": 16, "sp.S": 16, "lu.S": 16, "lu.W": 16, "ep.S": 16,
-    **dict.fromkeys(COMMUNICATION, 16),
-}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program and its class, on so many ranks, under a model of messages."""
+
+    program: str
+    ranks: int = 16
+    network: str = "fluid"
+
+    @property
+    def name(self) -> str:
+        """What it is called where it is chosen."""
+        ranks = "" if self.ranks == 16 else f"@{self.ranks}"
+        return self.program + ranks + ("" if self.network == "fluid" else f"+{self.network}")
+
+
+QUICK = (
+    *map(Case, ("cg.S", "mg.S", "ft.S", "is.S", "mm")),
+    *map(Case, ("bt.S", "sp.S", "lu.S", "lu.W", "ep.S")),
+    *map(Case, COMMUNICATION),
+)
+CASES = (
+    *QUICK,
+    *(Case(name, 64) for name in ("cg.A", "mg.A", "ft.A", "is.A")),
+    *map(Case, ("bt.W", "sp.A", "lu.A", "ep.A")),
+    *(Case(name, 16, "packets") for name in ("cg.A", "bt.W", "sp.A", "lu.A", "stencil3d")),
+    Case("cg.A", 64, "packets"),
+)
 JOBS = {"cg.A": 64, "bt.W": 16, "sp.A": 16, "lu.A": 16}
 QUICK_JOBS = {"cg.S": 16}
 CONFIGURATIONS = 30
 TRIALS = 100
 MOST_WALL_SECONDS = 120  # of an evaluation, here
+PAGE = "benchmarks.md"
+RESULTS = Path(__file__).with_suffix(".json")
 BARS = {"cost": 20.0, "tau": 0.9, "share": 0.2, "best": 1.01}
 MANY_ITERATIONS = 100  # from here on the bar of the cost holds
-
-
-class Verdicts:
-    """Prints and counts whether bars are met."""
-
-    def __init__(self) -> None:
-        self.missed: list[str] = []
-
-    def judge(self, what: str, value: float, bar: float, *, at_least: bool) -> None:
-        """Compare a figure with its bar."""
-        met = value >= bar if at_least else value <= bar
-        line = f"{what} {value:.3f} (bar: {'at least' if at_least else 'at most'} {bar:g})"
-        print(f"{'':10}{'MET' if met else 'MISSED':7} {line}", flush=True)
-        if not met:
-            self.missed.append(line)
 
 
 def iterations_of(name: str) -> int:
@@ -121,7 +134,7 @@ def iterations_of(name: str) -> int:
     return ITERATIONS_OF_CLASS[program][class_] if class_ else ITERATIONS[program]
 
 
-def job_of(name: str, ranks: int, trials: int) -> dict[str, Any]:
+def job_of(name: str, ranks: int, trials: int, network: str = "fluid") -> dict[str, Any]:
     """A job over networks, orderings, MPI implementations and algorithms, Hu's machine."""
     program, _, class_ = name.partition(".")
     return {
@@ -132,7 +145,7 @@ def job_of(name: str, ranks: int, trials: int) -> dict[str, Any]:
             **({"class": class_} if class_ else COMMUNICATION.get(name, {})),
         },
         "machine": designed(
-            ranks, 6 if ranks >= 64 else 4, switch_bandwidth="10Pbps", network="fluid"
+            ranks, 6 if ranks >= 64 else 4, switch_bandwidth="10Pbps", network=network
         ),
         "search": {
             "topology": [{"family": "random", "instances": 8}, "torus-2d", "mesh-2d"],
@@ -183,11 +196,10 @@ def in_turns(
     return answers
 
 
-def measure_program(
-    name: str, ranks: int, count: int, iterations: int, *, alternate: bool
-) -> dict[str, Any]:
+def measure_program(case: Case, count: int, iterations: int, *, alternate: bool) -> dict[str, Any]:
     """Whole and truncated trace of one program side by side."""
-    spec = load_job(job_of(name, ranks, 1))
+    name, ranks = case.program, case.ranks
+    spec = load_job(job_of(name, ranks, 1, case.network))
     program, _, class_ = name.partition(".")
     with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:
         whole, short = Path(scratch) / "whole.ht", Path(scratch) / "short.ht"
@@ -197,7 +209,7 @@ def measure_program(
         try:
             truncation = truncate(whole, short, iterations)
         except InvalidInput as reason:
-            return {"obstacle": str(reason)}
+            return {"program": name, "obstacle": str(reason)}
         requests = [
             resolve(point, spec.described_machine, ranks, collectives=called).simulator_request()
             for point in random_configurations(spec, ranks, called, count)
@@ -214,7 +226,9 @@ def measure_program(
     errors = [abs(time / exact - 1) for exact, time in zip(exact_times, times, strict=True)]
     costs = [sum(answer["cpu_seconds"] for answer in column) for column in zip(*pairs, strict=True)]
     return {
+        "program": name,
         "ranks": ranks,
+        "network": case.network,
         "configurations": len(pairs),
         "of": len(requests),
         "iterations": iterations_of(name),
@@ -231,7 +245,7 @@ def measure_program(
 
 def measure_job(name: str, ranks: int, trials: int) -> dict[str, Any]:
     """The same job with `fidelity: full` and `auto`."""
-    row: dict[str, Any] = {}
+    row: dict[str, Any] = {"program": name, "ranks": ranks}
     for fidelity in ("full", "auto"):
         with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:
             data = Path(scratch)
@@ -251,96 +265,145 @@ def measure_job(name: str, ranks: int, trials: int) -> dict[str, Any]:
     return row
 
 
+def fidelity_tables() -> dict[str, str]:
+    """The tables of the documentation, by name, as the results have them."""
+    figures = json.loads(RESULTS.read_text())
+    programs = [row for row in figures["programs"] if "obstacle" not in row]
+    return {
+        "truncated traces": _table(
+            f"{figures['date']}, {figures['simulator']} | ranks | messages | iterations | ms whole"
+            " | ms truncated | times cheaper | median error | largest | reported | Kendall tau",
+            [
+                [
+                    row["program"],
+                    str(row["ranks"]),
+                    row["network"],
+                    str(row["iterations"]),
+                    f"{1000 * row['cpu_seconds_whole']:.3g}",
+                    f"{1000 * row['cpu_seconds_truncated']:.3g}",
+                    f"{row['cost_ratio']:.1f}{_verdict(row)}",
+                    *(f"{row[f'{which}_error']:.1e}" for which in ("median", "largest")),
+                    f"{row['median_reported_error']:.1e}",
+                    f"{row['tau']:.3f}",
+                ]
+                for row in programs
+            ],
+        ),
+        "jobs on truncated traces": _table(
+            "program | ranks | CPU s full | CPU s auto | share | verified best, auto / full",
+            [
+                [
+                    row["program"],
+                    str(row["ranks"]),
+                    *(f"{row[fidelity]['cpu_seconds']:.1f}" for fidelity in ("full", "auto")),
+                    f"{row['share']:.3f}",
+                    f"{row['best']:.4f}",
+                ]
+                for row in figures["jobs"]
+            ],
+        ),
+    }
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    if row["iterations"] < MANY_ITERATIONS:
+        return ""
+    return " (MET)" if row["cost_ratio"] >= BARS["cost"] else " (MISSED)"
+
+
+def _table(heads: str, rows: list[list[str]]) -> str:
+    rule = "|---" * (heads.count(" | ") + 1)
+    lines = [heads, *(" | ".join(row) for row in rows)]
+    first, *others = (f"| {line.lstrip()} |\n" for line in lines)
+    return first + f"{rule}|\n" + "".join(others)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="Small classes.")
-    parser.add_argument("--only", choices=("programs", "jobs"), help="One of the two parts.")
+    parser.add_argument("--only", choices=("programs", "jobs", "table"), help="One of the parts.")
     parser.add_argument("--programs", nargs="*", metavar="NAME")
     parser.add_argument("--jobs", nargs="*", metavar="NAME")
     parser.add_argument("--iterations", type=int, default=KEPT_ITERATIONS)
-    parser.add_argument("--configurations", type=int)
+    parser.add_argument("--configurations", type=int, default=CONFIGURATIONS)
     parser.add_argument("--alternate", action="store_true", help="Traces by turns, one by one.")
-    parser.add_argument("--trials", type=int, help="Search trials of each job.")
+    parser.add_argument("--trials", type=int, default=TRIALS, help="Search trials of each job.")
     parser.add_argument("--output", type=Path)
     return parser
 
 
-def _judge_program(name: str, row: dict[str, Any], verdicts: Verdicts) -> None:
+def _show_program(case: Case, row: dict[str, Any], bars: Bars) -> None:
     """Prints the row of a program and holds it against the bars."""
+    if "obstacle" in row:
+        print(f"{case.name:20} {row['obstacle']}", flush=True)
+        return
     print(
-        f"{name:10}{row['configurations']:3}/{row['of']:<3}"
+        f"{case.name:20}{row['configurations']:3}/{row['of']:<3}"
         f"{row['iterations']:11}{row['cpu_seconds_whole']:13.3f}{row['cpu_seconds_truncated']:11.3f}"
         f"{row['cost_ratio']:7.1f}{row['median_error']:15.1e}{row['largest_error']:9.1e}"
         f"{row['median_reported_error']:10.1e}{row['tau']:7.3f}",
         flush=True,
     )
-    verdicts.judge(f"{name}: tau", row["tau"], BARS["tau"], at_least=True)
+    bars.at_least(f"{case.name}: tau", row["tau"], BARS["tau"])
     if row["iterations"] >= MANY_ITERATIONS:
-        verdicts.judge(f"{name}: times cheaper", row["cost_ratio"], BARS["cost"], at_least=True)
-    else:
-        print(f"{'':10}no bar  {name}: times cheaper: fewer than {MANY_ITERATIONS} iterations")
+        bars.at_least(f"{case.name}: times cheaper", row["cost_ratio"], BARS["cost"])
 
 
-def _judge_job(name: str, row: dict[str, Any], verdicts: Verdicts) -> None:
-    """Prints the row of a job and holds it against the bars."""
-    print(
-        f"{name:10}{row['full']['cpu_seconds']:13.1f}{row['auto']['cpu_seconds']:9.1f}"
-        f"{row['share']:8.2f}{row['best']:18.4f}",
-        flush=True,
-    )
-    verdicts.judge(f"job {name}: share of CPU", row["share"], BARS["share"], at_least=False)
-    verdicts.judge(f"job {name}: best, auto / full", row["best"], BARS["best"], at_least=False)
+def _chosen(parser: argparse.ArgumentParser, named: list[str] | None, known: dict[str, Any],
+            usual: Sequence[str]) -> list[str]:  # fmt: skip
+    for name in named or ():
+        if name not in known:
+            parser.error(f"{name} is none of {', '.join(known)}")
+    return list(usual) if named is None else named
 
 
 def main() -> int:
     """Measure, print tables and write JSON; bars that are missed are named, and make it fail."""
     parser = _parser()
     options = parser.parse_args()
-    programs, jobs = (QUICK, QUICK_JOBS) if options.quick else (PROGRAMS, JOBS)
-    all_programs, all_jobs = {**QUICK, **PROGRAMS}, {**QUICK_JOBS, **JOBS}
-    count = options.configurations or CONFIGURATIONS
-    trials = options.trials or TRIALS
+    if options.only == "table":
+        for name, table in fidelity_tables().items():
+            write_table(PAGE, name, table)
+        return 0
+    cases = {case.name: case for case in CASES}
+    chosen = _chosen(
+        parser,
+        options.programs,
+        cases,
+        [case.name for case in QUICK] if options.quick else [*cases],
+    )
+    jobs = _chosen(
+        parser, options.jobs, {**QUICK_JOBS, **JOBS}, [*(QUICK_JOBS if options.quick else JOBS)]
+    )
+    bars = Bars()
     report: dict[str, Any] = {
+        "date": datetime.now(UTC).date().isoformat(),
         "simulator": simulator_version(),
         "alternate": options.alternate,
-        "programs": {},
-        "jobs": {},
+        "programs": [],
+        "jobs": [],
     }
-    verdicts = Verdicts()
-    if options.only == "jobs":
-        programs = {}
-    if options.only == "programs":
-        jobs = {}
-
     print(
-        f"{'':10} configs  iterations  CPU s whole  truncated  ratio  error: median  largest"
+        f"{'':20} configs  iterations  CPU s whole  truncated  ratio  error: median  largest"
         "  reported    tau"
     )
-    for name in programs if options.programs is None else options.programs:
-        if name not in all_programs:
-            parser.error(f"{name} is none of {', '.join(all_programs)}")
+    for name in [] if options.only == "jobs" else chosen:
         row = measure_program(
-            name, all_programs[name], count, options.iterations, alternate=options.alternate
+            cases[name], options.configurations, options.iterations, alternate=options.alternate
         )
-        report["programs"][name] = row
-        if "obstacle" in row:
-            print(f"{name:10} {row['obstacle']}")
-            continue
-        _judge_program(name, row, verdicts)
-    print(f"\n{'':10}   CPU s full     auto   share   best auto / best full")
-    for name in jobs if options.jobs is None else options.jobs:
-        if name not in all_jobs:
-            parser.error(f"{name} is none of {', '.join(all_jobs)}")
-        row = measure_job(name, all_jobs[name], trials)
-        report["jobs"][name] = row
-        _judge_job(name, row, verdicts)
-    missed = verdicts.missed
-    print("all bars MET" if not missed else f"{len(missed)} MISSED: " + "; ".join(missed))
+        report["programs"].append(row)
+        _show_program(cases[name], row, bars)
+    for name in [] if options.only == "programs" else jobs:
+        row = measure_job(name, {**QUICK_JOBS, **JOBS}[name], options.trials)
+        report["jobs"].append(row)
+        print(f"{name:20}{row['full']['cpu_seconds']:9.1f}{row['auto']['cpu_seconds']:9.1f} CPU s")
+        bars.at_most(f"job {name}: share of CPU", row["share"], BARS["share"])
+        bars.at_most(f"job {name}: best, auto / full", row["best"], BARS["best"])
     if options.output:
-        options.output.write_text(json.dumps(report, indent=2) + "\n")
-    return 1 if missed else 0
+        options.output.write_text(json.dumps(report, indent=1) + "\n")
+    return 1 if bars.missed else 0
 
 
 if __name__ == "__main__":

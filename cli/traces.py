@@ -267,7 +267,7 @@ def info(
     type=click.IntRange(2),
     default=ITERATIONS,
     show_default=True,
-    help="Iterations to keep of every loop.",
+    help="Iterations to keep of every loop; one more of loops within iterations.",
 )
 @json_option
 def truncate(trace_file: Path, output: Path, iterations: int, as_json: bool) -> None:

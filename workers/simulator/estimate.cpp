@@ -23,7 +23,7 @@ bool Estimate::takes_part(std::size_t rank, std::size_t stretch) const {
 /// Whether the rank adds what it took itself.
 bool Estimate::counts(std::size_t rank, std::size_t stretch) const {
   return takes_part(rank, stretch) &&
-         trace_.ranks[rank].marks[stretch].level != kUnevenStretch;
+         trace_.ranks[rank].marks[stretch].level != kMeanStretch;
 }
 
 /// The share in the mean of the stretch that the rank is in.

@@ -13,9 +13,9 @@ namespace hamtune {
 /// Each rank adds what it takes for the stretches in which it does something, times their weights;
 /// of those that it passes in no time, while it waits elsewhere, the mean of what the others take.
 /// The rank that adds most decides: once a loop has settled all add the same, and until then ranks
-/// at the head of a pipeline run ahead of those that set its pace. Where iterations are not alike
-/// it is chance which rank is late in those that are kept: of such stretches all add the mean. A
-/// whole trace has no stretches and adds nothing.
+/// at the head of a pipeline run ahead of those that set its pace. Where iterations are not alike, or
+/// lie within others and hold the ranks together, it is chance which rank is late in those that are
+/// kept: of such stretches all add the mean. A whole trace has no stretches and adds nothing.
 class Estimate {
  public:
   explicit Estimate(const Trace& trace);

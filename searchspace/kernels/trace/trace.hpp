@@ -67,8 +67,8 @@ constexpr std::int32_t kAnyTag = -1;     // MPI_ANY_TAG
 constexpr std::int32_t kNoColor = -1;    // MPI_UNDEFINED
 
 /// Levels of the marks of a truncated trace: what the stretch behind a mark stands for.
-constexpr std::int32_t kEvenStretch = 1;    // iterations that are alike
-constexpr std::int32_t kUnevenStretch = 2;  // others
+constexpr std::int32_t kOwnStretch = 1;   // each rank adds what it took itself
+constexpr std::int32_t kMeanStretch = 2;  // all add what they took in the mean
 
 /// Numbers that several ranks may share, and that nobody changes.
 template <typename Item>

@@ -15,13 +15,14 @@ namespace hamtune {
 namespace {
 
 constexpr std::size_t kDeepest = 3;       // loops within each other
+constexpr std::size_t kMoreWithin = 1;    // iterations kept of a loop within iterations, whose ranks meet it unevenly
 constexpr std::size_t kLeastListed = 3;   // iterations
 constexpr std::size_t kLeastUnlike = 6;   // iterations kept where they differ
 constexpr std::uint64_t kMostCalls = 100'000'000;  // some 3 GB
 constexpr double kSameFlops = 1e-9;       // relative difference that sums of equal numbers may have
 constexpr std::uint8_t kPcontrol = static_cast<std::uint8_t>(Code::pcontrol);
-constexpr std::uint8_t kEvenLevel = 2 * kEvenStretch;      // zigzag
-constexpr std::uint8_t kUnevenLevel = 2 * kUnevenStretch;
+constexpr std::uint8_t kOwnLevel = 2 * kOwnStretch;      // zigzag
+constexpr std::uint8_t kMeanLevel = 2 * kMeanStretch;
 
 /// How often what is played once counts: by the estimate, by the first and by the last of the
 /// settled iterations alone.
@@ -32,7 +33,7 @@ struct Piece {
   Cut first;
   Cut last;
   Times times;
-  bool even;                       // of loops whose iterations are alike
+  bool own;                        // whether each rank adds what it took itself, and not what all took in the mean
   std::vector<double> more_flops;  // of each rank, what its computations are multiplied by
 };
 
@@ -61,22 +62,22 @@ class Planner {
 
  private:
   void stretch(const Cut& first, const Cut& last, const std::vector<Loop>& loops,
-               const Times& times, bool even, const std::vector<double>& more_flops,
+               const Times& times, bool own, const std::vector<double>& more_flops,
                std::size_t depth) {
     Cut at = first;
     for (const Loop& loop : loops) {
-      pieces_.push_back({at, loop.cuts.front(), times, even, more_flops});
-      add(loop, times, even, more_flops, depth);
+      pieces_.push_back({at, loop.cuts.front(), times, own, more_flops});
+      add(loop, times, own, more_flops, depth);
       at = loop.cuts.back();
     }
-    pieces_.push_back({at, last, times, even, more_flops});
+    pieces_.push_back({at, last, times, own, more_flops});
   }
 
-  void add(const Loop& loop, const Times& times, bool even, const std::vector<double>& more_flops,
+  void add(const Loop& loop, const Times& times, bool own, const std::vector<double>& more_flops,
            std::size_t depth) {
-    const std::vector<std::size_t> chosen = choose(loop);
+    const std::vector<std::size_t> chosen = choose(loop, depth == 1 ? kept_ : kept_ + kMoreWithin);
     if (chosen.size() >= loop.iterations()) {
-      stretch(loop.cuts.front(), loop.cuts.back(), {}, times, even, more_flops, kDeepest);
+      stretch(loop.cuts.front(), loop.cuts.back(), {}, times, own, more_flops, kDeepest);
       return;
     }
     const std::vector<double> more = balance(loop, chosen, more_flops);
@@ -87,14 +88,16 @@ class Planner {
       const Cut& first = loop.cuts[chosen[place]];
       const Cut& last = loop.cuts[chosen[place] + 1];
       stretch(first, last, depth < kDeepest ? loops_within(first, last) : std::vector<Loop>(), of_this,
-              even && is_even(loop), more, depth + 1);
+              own && depth == 1 && is_even(loop), more, depth + 1);
     }
   }
 
   /// Of loops within an iteration those that hold the ranks together. In others, such as the planes of a wavefront,
   /// what the ranks take for the kept iterations is how far they can run ahead and not what an iteration takes.
+  /// No rank can run ahead for long in those that are cut: who takes longer in one iteration takes less in another, so
+  /// that all add the mean.
   std::vector<Loop> loops_within(const Cut& first, const Cut& last) const {
-    std::vector<Loop> found = find_loops(all_, first, last, kept_ + 1);
+    std::vector<Loop> found = find_loops(all_, first, last, kept_ + kMoreWithin + 1);
     found.erase(std::remove_if(found.begin(), found.end(),
                                [this](const Loop& loop) {
                                  return !synchronises(all_, loop.cuts[0], loop.cuts[1]);
@@ -119,9 +122,9 @@ class Planner {
 
   /// The iterations to keep: the first ones where all are the same, else spread over the loop, and
   /// more where not even peers are the same.
-  std::vector<std::size_t> choose(const Loop& loop) const {
+  static std::vector<std::size_t> choose(const Loop& loop, std::size_t kept) {
     const std::size_t count =
-        std::min(is_even(loop) ? kept_ : std::max(2 * kept_, kLeastUnlike), loop.iterations());
+        std::min(is_even(loop) ? kept : std::max(2 * kept, kLeastUnlike), loop.iterations());
     std::vector<std::size_t> chosen;
     for (std::size_t place = 0; place < count; ++place)
       chosen.push_back(loop.regularity == Regularity::exact
@@ -164,10 +167,10 @@ class Marker {
  public:
   /// Whether a mark stands before the piece.
   bool before(const Piece& piece) {
-    if (piece.times == times_ && piece.even == even_) return false;
+    if (piece.times == times_ && piece.own == own_) return false;
     if (marks_ > 0) add_weights();
     times_ = piece.times;
-    even_ = piece.even;
+    own_ = piece.own;
     ++marks_;
     return true;
   }
@@ -189,7 +192,7 @@ class Marker {
   }
 
   Times times_ = {1, 1, 1};
-  bool even_ = true;
+  bool own_ = true;
   std::size_t marks_ = 0;
   std::vector<std::vector<double>> weights_;
 };
@@ -277,7 +280,7 @@ Truncated truncate_trace(const std::string& path, std::size_t kept) {
       const Piece& piece = pieces[index];
       if (marked[index])
         kept_block.insert(kept_block.end(),
-                          {kPcontrol, piece.even ? kEvenLevel : kUnevenLevel});
+                          {kPcontrol, piece.own ? kOwnLevel : kMeanLevel});
       const bool whole = piece.last[rank] == calls.size();
       copy(block, decoded, calls.first_operation(piece.first[rank]),
            whole ? decoded.offsets.size() : calls.first_operation(piece.last[rank]),
