@@ -11,8 +11,8 @@ from searchspace.kernels import truncate_blocks
 
 __all__ = ["ITERATIONS", "Truncation", "pays", "truncate"]
 
-ITERATIONS = 2
-"""Iterations kept of a loop: the first, and one that stands for all others.
+ITERATIONS = 3
+"""Iterations kept of a loop: the first, and two that stand for all others.
 
 Of a loop within iterations one more is kept."""
 

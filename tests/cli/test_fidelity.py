@@ -45,4 +45,4 @@ def test_a_program_without_loops_is_searched_whole(hamtune: Hamtune) -> None:
     assert best["trial"] <= len(hamtune.trials(job["id"]))
     with hamtune.service():
         shown = hamtune("show", job["id"]).stdout
-    assert "searches on the whole trace: 54% of the trace would remain" in shown
+    assert "searches on the whole trace: 68% of the trace would remain" in shown

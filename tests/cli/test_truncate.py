@@ -79,4 +79,4 @@ def test_a_trace_without_a_loop_is_refused_in_one_line(hamtune: Hamtune, tmp_pat
     trace = looping(tmp_path / "t.ht", 1)
     assert "no loop that could be cut short" in hamtune("trace", "info", trace).stdout
     line = hamtune.refused("trace", "truncate", trace, "-o", tmp_path / "s.ht")
-    assert "cannot be cut short: it has no loop of more than 2 iterations" in line
+    assert "cannot be cut short: it has no loop of more than 3 iterations" in line

@@ -66,9 +66,12 @@ constexpr std::int32_t kAnySource = -2;  // MPI_ANY_SOURCE
 constexpr std::int32_t kAnyTag = -1;     // MPI_ANY_TAG
 constexpr std::int32_t kNoColor = -1;    // MPI_UNDEFINED
 
-/// Levels of the marks of a truncated trace: what the stretch behind a mark stands for.
-constexpr std::int32_t kOwnStretch = 1;   // each rank adds what it took itself
-constexpr std::int32_t kMeanStretch = 2;  // all add what they took in the mean
+/// Levels of the marks of a truncated trace: what the stretch behind a mark stands for. Of odd ones each rank adds
+/// what it took itself, of even ones all add what they took in the mean. From the third on, two levels at a time
+/// belong to one group: stretches of one group are the same part of different iterations.
+constexpr std::int32_t kOwnStretch = 1;
+constexpr std::int32_t kMeanStretch = 2;
+constexpr std::int32_t kLevelsOfGroup = 2;
 
 /// Numbers that several ranks may share, and that nobody changes.
 template <typename Item>

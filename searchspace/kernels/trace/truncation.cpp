@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "searchspace/kernels/trace/call_sharing.hpp"
 #include "searchspace/kernels/trace/rank_decoder.hpp"
 #include "searchspace/kernels/trace/synchrony.hpp"
 #include "searchspace/kernels/trace/trace_reader.hpp"
@@ -21,8 +22,6 @@ constexpr std::size_t kLeastUnlike = 6;   // iterations kept where they differ
 constexpr std::uint64_t kMostCalls = 100'000'000;  // some 3 GB
 constexpr double kSameFlops = 1e-9;       // relative difference that sums of equal numbers may have
 constexpr std::uint8_t kPcontrol = static_cast<std::uint8_t>(Code::pcontrol);
-constexpr std::uint8_t kOwnLevel = 2 * kOwnStretch;      // zigzag
-constexpr std::uint8_t kMeanLevel = 2 * kMeanStretch;
 
 /// How often what is played once counts: by the estimate, by the first and by the last of the
 /// settled iterations alone.
@@ -34,7 +33,18 @@ struct Piece {
   Cut last;
   Times times;
   bool own;                        // whether each rank adds what it took itself, and not what all took in the mean
+  std::int32_t group;              // of the same part of different iterations; 0 of a part by itself
   std::vector<double> more_flops;  // of each rank, what its computations are multiplied by
+
+  std::int32_t level() const { return (own ? kOwnStretch : kMeanStretch) + kLevelsOfGroup * group; }
+};
+
+/// How what lies in an iteration counts.
+struct Counting {
+  Times times;
+  bool own;
+  std::int32_t first_group;        // of its parts, one after the other; 0: each by itself
+  std::vector<double> more_flops;
 };
 
 class Planner {
@@ -55,41 +65,55 @@ class Planner {
                                        " iterations that all ranks go through together");
     Cut end;
     for (std::size_t rank = 0; rank < all_.ranks(); ++rank) end.push_back(all_.of(rank).size());
-    stretch(beginning(all_), end, loops, {1, 1, 1}, true, std::vector<double>(all_.ranks(), 1.0),
-            1);
+    stretch(beginning(all_), end, loops, {{1, 1, 1}, true, 0, std::vector<double>(all_.ranks(), 1.0)}, 1);
     return std::move(pieces_);
   }
 
  private:
-  void stretch(const Cut& first, const Cut& last, const std::vector<Loop>& loops,
-               const Times& times, bool own, const std::vector<double>& more_flops,
+  void stretch(const Cut& first, const Cut& last, const std::vector<Loop>& loops, const Counting& counting,
                std::size_t depth) {
     Cut at = first;
+    std::int32_t group = counting.first_group;
+    const auto keep = [&](const Cut& to) {
+      pieces_.push_back({at, to, counting.times, counting.own, group, counting.more_flops});
+      if (group != 0) ++group;
+    };
     for (const Loop& loop : loops) {
-      pieces_.push_back({at, loop.cuts.front(), times, own, more_flops});
-      add(loop, times, own, more_flops, depth);
+      keep(loop.cuts.front());
+      add(loop, counting, depth);
       at = loop.cuts.back();
     }
-    pieces_.push_back({at, last, times, own, more_flops});
+    keep(last);
   }
 
-  void add(const Loop& loop, const Times& times, bool own, const std::vector<double>& more_flops,
-           std::size_t depth) {
+  void add(const Loop& loop, const Counting& counting, std::size_t depth) {
     const std::vector<std::size_t> chosen = choose(loop, depth == 1 ? kept_ : kept_ + kMoreWithin);
     if (chosen.size() >= loop.iterations()) {
-      stretch(loop.cuts.front(), loop.cuts.back(), {}, times, own, more_flops, kDeepest);
+      Counting whole = counting;
+      whole.first_group = 0;
+      stretch(loop.cuts.front(), loop.cuts.back(), {}, whole, kDeepest);
       return;
     }
-    const std::vector<double> more = balance(loop, chosen, more_flops);
+    std::vector<std::vector<Loop>> within;
+    for (const std::size_t place : chosen)
+      within.push_back(depth < kDeepest ? loops_within(loop.cuts[place], loop.cuts[place + 1]) : std::vector<Loop>());
+    const std::int32_t first_group = new_groups(loop, within);
+    const std::vector<double> more = balance(loop, chosen, counting.more_flops);
     for (std::size_t place = 0; place < chosen.size(); ++place) {
-      Times of_this = times;
-      for (std::size_t estimate = 0; estimate < times.size(); ++estimate)
-        of_this[estimate] *= iterations_meant(place, chosen.size(), loop.iterations(), estimate);
-      const Cut& first = loop.cuts[chosen[place]];
-      const Cut& last = loop.cuts[chosen[place] + 1];
-      stretch(first, last, depth < kDeepest ? loops_within(first, last) : std::vector<Loop>(), of_this,
-              own && depth == 1 && is_even(loop), more, depth + 1);
+      Counting of_this{counting.times, counting.own && depth == 1 && is_even(loop), place == 0 ? 0 : first_group, more};
+      for (std::size_t estimate = 0; estimate < of_this.times.size(); ++estimate)
+        of_this.times[estimate] *= iterations_meant(place, chosen.size(), loop.iterations(), estimate);
+      stretch(loop.cuts[chosen[place]], loop.cuts[chosen[place] + 1], within[place], of_this, depth + 1);
     }
+  }
+
+  /// A group for every part of an iteration, where several iterations count and have the same parts; the first, or 0.
+  std::int32_t new_groups(const Loop& loop, const std::vector<std::vector<Loop>>& within) {
+    const auto differs = [&](const std::vector<Loop>& loops) { return loops.size() != within[1].size(); };
+    if (!is_even(loop) || within.size() < 3 || std::any_of(within.begin() + 1, within.end(), differs)) return 0;
+    const std::int32_t first = groups_ + 1;
+    groups_ += static_cast<std::int32_t>(within[1].size() + 1);
+    return first;
   }
 
   /// Of loops within an iteration those that hold the ranks together. In others, such as the planes of a wavefront,
@@ -160,17 +184,19 @@ class Planner {
   const std::size_t kept_;
   std::vector<std::vector<double>> flops_;  // sums over the operations of each rank
   std::vector<Piece> pieces_;
+  std::int32_t groups_ = 0;
 };
 
-/// Joins neighbours that count alike, in time though not in the trace, into stretches between marks.
+/// Joins neighbours that count alike, in time though not in the trace, into stretches between marks; parts of different
+/// iterations, which are compared, stay apart.
 class Marker {
  public:
   /// Whether a mark stands before the piece.
   bool before(const Piece& piece) {
-    if (piece.times == times_ && piece.own == own_) return false;
+    if (piece.times == times_ && piece.level() == level_ && piece.group == 0) return false;
     if (marks_ > 0) add_weights();
     times_ = piece.times;
-    own_ = piece.own;
+    level_ = piece.level();
     ++marks_;
     return true;
   }
@@ -192,7 +218,7 @@ class Marker {
   }
 
   Times times_ = {1, 1, 1};
-  bool own_ = true;
+  std::int32_t level_ = kOwnStretch;
   std::size_t marks_ = 0;
   std::vector<std::vector<double>> weights_;
 };
@@ -278,9 +304,10 @@ Truncated truncate_trace(const std::string& path, std::size_t kept) {
     std::vector<std::uint8_t> kept_block;
     for (std::size_t index = 0; index < pieces.size(); ++index) {
       const Piece& piece = pieces[index];
-      if (marked[index])
-        kept_block.insert(kept_block.end(),
-                          {kPcontrol, piece.own ? kOwnLevel : kMeanLevel});
+      if (marked[index]) {
+        kept_block.push_back(kPcontrol);
+        append_signed(piece.level(), kept_block);
+      }
       const bool whole = piece.last[rank] == calls.size();
       copy(block, decoded, calls.first_operation(piece.first[rank]),
            whole ? decoded.offsets.size() : calls.first_operation(piece.last[rank]),

@@ -73,6 +73,44 @@ def test_the_slowest_rank_sets_the_pace_of_a_pipeline(tmp_path: Path, kept: int)
     assert 0.5 < answer["estimate"]["error"] < 0.8
 
 
+def swaps(rank: int, ranks: int) -> bytes:
+    """A round in a ring: compute, send to the right, receive from the left."""
+    return (
+        encode("compute", flops=1e5)
+        + encode("irecv", slot=0, peer=(rank - 1) % ranks, count=500, size=8)
+        + encode("isend", slot=1, peer=(rank + 1) % ranks, count=500, size=8)
+        + encode("waitall", slots=[0, 1])
+    )
+
+
+def test_a_rank_that_comes_late_does_not_set_the_pace(tmp_path: Path) -> None:
+    """Its neighbours wait for it in one round, and theirs in the next: each of them once."""
+    ranks = [
+        [encode("compute", flops=1e6 * (1 + 40 * (rank == 3))), *[swaps(rank, 8)] * 1000]
+        for rank in range(8)
+    ]
+    whole = write_program(tmp_path / "p.ht", ranks)
+    truncate(whole, tmp_path / "short.ht")
+    exact = answer_of(whole, on_a_line(*range(8)))["simulated_time"]
+    estimated = answer_of(tmp_path / "short.ht", on_a_line(*range(8)))
+    assert estimated["simulated_time"] == pytest.approx(exact, rel=1e-3)
+    assert estimated["estimate"]["error"] > 1  # what one of the rounds alone says
+
+
+def test_a_rank_that_comes_late_to_rounds_within_steps_counts_once_a_step(tmp_path: Path) -> None:
+    ranks = []
+    for rank in range(8):
+        late = encode("compute", flops=1e6 * (1 + 40 * (rank == 3)))
+        step = encode("pcontrol", level=1) + encode("barrier") + late + swaps(rank, 8) * 50
+        ranks.append([*[step] * 40, encode("barrier")])
+    whole = write_program(tmp_path / "p.ht", ranks)
+    truncate(whole, tmp_path / "short.ht")
+    exact = answer_of(whole, on_a_line(*range(8)))["simulated_time"]
+    estimated = answer_of(tmp_path / "short.ht", on_a_line(*range(8)))
+    assert estimated["estimate"]["played"] < exact / 10
+    assert estimated["simulated_time"] == pytest.approx(exact, rel=0.25)
+
+
 def test_ranks_that_only_wait_for_a_loop_of_others_do_not_count(tmp_path: Path) -> None:
     """One pair after the other plays 40 rounds; a token goes from pair to pair."""
     token = {"tag": 9, "count": 0, "size": 1}
