@@ -267,7 +267,7 @@ def info(
     type=click.IntRange(2),
     default=ITERATIONS,
     show_default=True,
-    help="Iterations to keep of every loop; one more of loops within iterations.",
+    help="Iterations to keep of every loop; with 2, what waits for a late rank counts as its pace.",
 )
 @json_option
 def truncate(trace_file: Path, output: Path, iterations: int, as_json: bool) -> None:

@@ -12,9 +12,7 @@ from searchspace.kernels import truncate_blocks
 __all__ = ["ITERATIONS", "Truncation", "pays", "truncate"]
 
 ITERATIONS = 3
-"""Iterations kept of a loop: the first, and two that stand for all others.
-
-Of a loop within iterations one more is kept."""
+"""Iterations kept of a loop: the first, and two that stand for all others."""
 
 _MANY_CALLS = 1_000_000
 """Of MPI, by all ranks together: from here on one evaluation takes about a second and more."""
@@ -59,7 +57,7 @@ def truncate(trace: Path, output: Path, iterations: int = ITERATIONS) -> Truncat
     Args:
         trace: A whole trace.
         output: The truncated one; the same bytes whenever it is made.
-        iterations: From 2 on; of loops within iterations one more is kept.
+        iterations: From 2 on.
 
     Raises:
         CannotCut: There is no loop that can be cut short.

@@ -16,7 +16,6 @@ namespace hamtune {
 namespace {
 
 constexpr std::size_t kDeepest = 3;       // loops within each other
-constexpr std::size_t kMoreWithin = 1;    // iterations kept of a loop within iterations, whose ranks meet it unevenly
 constexpr std::size_t kLeastListed = 3;   // iterations
 constexpr std::size_t kLeastUnlike = 6;   // iterations kept where they differ
 constexpr std::uint64_t kMostCalls = 100'000'000;  // some 3 GB
@@ -87,7 +86,7 @@ class Planner {
   }
 
   void add(const Loop& loop, const Counting& counting, std::size_t depth) {
-    const std::vector<std::size_t> chosen = choose(loop, depth == 1 ? kept_ : kept_ + kMoreWithin);
+    const std::vector<std::size_t> chosen = choose(loop);
     if (chosen.size() >= loop.iterations()) {
       Counting whole = counting;
       whole.first_group = 0;
@@ -121,7 +120,7 @@ class Planner {
   /// No rank can run ahead for long in those that are cut: who takes longer in one iteration takes less in another, so
   /// that all add the mean.
   std::vector<Loop> loops_within(const Cut& first, const Cut& last) const {
-    std::vector<Loop> found = find_loops(all_, first, last, kept_ + kMoreWithin + 1);
+    std::vector<Loop> found = find_loops(all_, first, last, kept_ + 1);
     found.erase(std::remove_if(found.begin(), found.end(),
                                [this](const Loop& loop) {
                                  return !synchronises(all_, loop.cuts[0], loop.cuts[1]);
@@ -146,9 +145,9 @@ class Planner {
 
   /// The iterations to keep: the first ones where all are the same, else spread over the loop, and
   /// more where not even peers are the same.
-  static std::vector<std::size_t> choose(const Loop& loop, std::size_t kept) {
+  std::vector<std::size_t> choose(const Loop& loop) const {
     const std::size_t count =
-        std::min(is_even(loop) ? kept : std::max(2 * kept, kLeastUnlike), loop.iterations());
+        std::min(is_even(loop) ? kept_ : std::max(2 * kept_, kLeastUnlike), loop.iterations());
     std::vector<std::size_t> chosen;
     for (std::size_t place = 0; place < count; ++place)
       chosen.push_back(loop.regularity == Regularity::exact
