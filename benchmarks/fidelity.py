@@ -284,7 +284,7 @@ def fidelity_tables() -> dict[str, str]:
                     f"{row['cost_ratio']:.1f}{_verdict(row)}",
                     *(f"{row[f'{which}_error']:.1e}" for which in ("median", "largest")),
                     f"{row['median_reported_error']:.1e}",
-                    f"{row['tau']:.3f}",
+                    f"{row['tau']:.3f}{'' if row['tau'] >= BARS['tau'] else ' (MISSED)'}",
                 ]
                 for row in programs
             ],

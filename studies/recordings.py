@@ -26,7 +26,7 @@ from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 from searchspace.truncation import truncate
 from studies.known_times import KnownTimes
-from workers.capture import Limits, builtin_sources_sha256, capture_builtin
+from workers.capture import Limits, builtin_sha256, capture_builtin
 from workers.simulator_client import Simulator
 
 __all__ = ["Program", "Recording", "StudyFailed", "Workload"]
@@ -174,7 +174,7 @@ class Program(Recording):
         self, run: BuiltinRun, directory: Path, known: KnownTimes, *, short: bool = False
     ) -> None:
         self.run = run
-        made_from = builtin_sources_sha256(run.program)[:12]
+        made_from = builtin_sha256(run.program)[:12]
         trace = directory / f"{run.key.replace(':', '-')}-{made_from}.ht"
         if not trace.exists():
             directory.mkdir(parents=True, exist_ok=True)

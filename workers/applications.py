@@ -33,7 +33,7 @@ from searchspace.workload import communicators
 from storage.records import Application, ApplicationKind
 from storage.traces import traces_of
 from storage.view import StorageView
-from workers.capture import builtin_sources_sha256, capture_builtin
+from workers.capture import builtin_sha256, capture_builtin
 from workers.capture_source import check_run
 from workers.extrapolating import extrapolate_within
 
@@ -180,7 +180,7 @@ def builtin_application(
 
     Raises:
         InvalidInput: The program refuses its parameters or ranks.
-        CaptureFailed: It could not be compiled or run.
+        CaptureFailed: It could not be run.
     """
     run = named.run
 
@@ -191,7 +191,7 @@ def builtin_application(
         capture_builtin(run.program, size, run.ranks, parameters, trace, stop=stop)
         return _Made(run.key)
 
-    key = f"{run.key}:sources={builtin_sources_sha256(run.program)}"
+    key = f"{run.key}:program={builtin_sha256(run.program)}"
     return _made_once(storage, "builtin", key, capture)
 
 

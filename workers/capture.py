@@ -23,16 +23,14 @@ __all__ = [
     "APPLICATIONS",
     "CaptureFailed",
     "Limits",
+    "builtin_sha256",
     "builtin_sources",
-    "builtin_sources_sha256",
     "capture",
     "capture_builtin",
 ]
 
 APPLICATIONS = Path(__file__).resolve().parent.parent / "applications"
 """The built-in programs, a directory each."""
-_BUILT = APPLICATIONS.parent / "build/applications"
-"""Where CMake leaves them, with the recorder in them."""
 _SHARED = {"bt": ("cfd",), "lu": ("cfd",), "sp": ("cfd",)}
 """Directories of `common` that only some programs are built with."""
 
@@ -136,12 +134,12 @@ def capture_builtin(
         parameters: Its other values, in the order of its arguments; the text of those that are
             files.
         output: The trace to write.
-        limits: What each compilation and the run may use.
+        limits: What the run may use.
         stop: Ends the capture when set.
 
     Raises:
         InvalidInput: No such program, or one that refuses its class, parameters or ranks.
-        CaptureFailed: It could not be run.
+        CaptureFailed: It was not built, or could not be run.
     """
     if program not in BUILTINS:
         raise InvalidInput(
@@ -160,7 +158,7 @@ def capture_builtin(
                 else:
                     arguments.append(str(value))
             return capture(
-                [str(_BUILT / program), *arguments],
+                [str(_built(program)), *arguments],
                 ranks,
                 output,
                 declared_flops=True,
@@ -179,13 +177,20 @@ def capture_builtin(
         raise
 
 
-def builtin_sources_sha256(program: str) -> str:
-    """What a built-in program is made from, as a hash: another source leaves another trace."""
-    digest = hashlib.sha256()
-    for path in (*builtin_sources(program), *sorted(APPLICATIONS.glob("**/*.h"))):
-        digest.update(path.relative_to(APPLICATIONS).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+def builtin_sha256(program: str) -> str:
+    """A built-in program as it was built, as a hash: another one leaves another trace.
+
+    Raises:
+        CaptureFailed: It was not built.
+    """
+    return hashlib.sha256(_built(program).read_bytes()).hexdigest()
+
+
+def _built(program: str) -> Path:
+    path = APPLICATIONS.parent / "build/applications" / program
+    if not path.is_file():
+        raise CaptureFailed(f"the built-in program {program} is not built; run ./setup.sh", "")
+    return path
 
 
 def _copy_program(program: Path, workspace: Path) -> Path:

@@ -72,6 +72,7 @@ def test_all_that_runs_is_inside(wheels: dict[str, Path]) -> None:
         "workers/recorder/generate.py",
         "workers/recorder/calls.txt",
         "workers/recorder/wrappers/toolchain.cmake",
+        "build/applications/cg",
         "build/workers/recorder/hamtune_recorder.o",
         "build/workers/recorder/libhamtune_random.a",
         "build/workers/simulator/hamtune-simulator-plain",

@@ -263,6 +263,14 @@ def test_a_builtin_program_says_what_it_cannot_do(tmp_path: Path) -> None:
         capture_builtin("cg", "S", 3, {}, tmp_path / "t.ht")
 
 
+def test_a_builtin_program_that_is_not_built_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.capture.APPLICATIONS", tmp_path / "applications")
+    with pytest.raises(CaptureFailed, match=r"program cg is not built; run \./setup\.sh"):
+        capture_builtin("cg", "S", 4, {}, tmp_path / "t.ht")
+
+
 def test_the_recorder_does_not_change_simulated_time(tmp_path: Path) -> None:
     hosts = [f"h{rank}" for rank in range(4)]
     (tmp_path / "hosts").write_text("\n".join(hosts))

@@ -347,7 +347,7 @@ def test_the_capture_of_a_dead_worker_is_taken_over(
     assert not storage.applications.report_capture(application.id, "dead", state="failed")
 
 
-def test_another_source_of_a_built_in_program_is_another_application(
+def test_another_build_of_a_built_in_program_is_another_application(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = job_document(Path("unused"))
@@ -356,5 +356,5 @@ def test_another_source_of_a_built_in_program_is_another_application(
     spec = load_job(document)
     first = applications.stored_application(storage, spec.application)
     assert applications.stored_application(storage, spec.application) == first
-    monkeypatch.setattr(applications, "builtin_sources_sha256", lambda _: "another")
+    monkeypatch.setattr(applications, "builtin_sha256", lambda _: "another")
     assert applications.stored_application(storage, spec.application).id != first.id

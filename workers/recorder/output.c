@@ -138,14 +138,19 @@ void hamtune_refuse(const char *format, ...)
   vsnprintf(reason, sizeof reason, format, arguments);
   va_end(arguments);
   fprintf(stderr, "hamtune-recorder: %s\n", reason);
+  /* Ranks refuse at the same time, and the first one that aborts ends the others: whatever is there has to be whole. */
   char file[4200];
+  char begun[4260];
   snprintf(file, sizeof file, "%s/refused", folder);
-  const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  snprintf(begun, sizeof begun, "%s.%ld.%p", file, (long)getpid(), (void *)reason); /* ranks may share a process */
+  const int fd = open(begun, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd >= 0) {
     /* The capture falls back on the line above when even this cannot be written. */
-    const ssize_t written = write(fd, reason, strlen(reason));
-    (void)written;
+    const ssize_t length = (ssize_t)strlen(reason);
+    const int whole = write(fd, reason, (size_t)length) == length;
     close(fd);
+    if (!whole || rename(begun, file) != 0)
+      unlink(begun);
   }
   hamtune_abort();
 }

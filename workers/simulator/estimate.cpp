@@ -24,39 +24,45 @@ double usual(std::vector<double> values) {
 
 Estimate::Estimate(const Trace& trace)
     : trace_(trace),
-      taking_part_(trace.weights.empty() ? 0 : trace.weights.front().size(), 0.0),
+      stretches_(trace.weights.empty() ? 0 : trace.weights.front().size()),
       places_(trace.ranks.size()),
-      taken_(trace.ranks.size(), std::vector<double>(taking_part_.size(), 0.0)) {
+      taken_(trace.ranks.size(), std::vector<double>(stretches_, 0.0)) {
   std::map<std::int32_t, std::size_t> numbers;
-  for (std::size_t stretch = 0; stretch < taking_part_.size(); ++stretch) {
-    for (std::size_t rank = 0; rank < places_.size(); ++rank)
-      if (takes_part(rank, stretch)) ++taking_part_[stretch];
+  for (std::size_t stretch = 0; stretch < stretches_; ++stretch) {
     const std::int32_t level = trace.ranks.front().marks[stretch].level;
     const bool alone = level <= kLevelsOfGroup;
     const auto [number, is_new] = numbers.try_emplace(level, groups_.size());
     if (alone || is_new) groups_.emplace_back();
     group_of_.push_back(alone ? groups_.size() - 1 : number->second);
-    groups_[group_of_.back()].push_back(stretch);
+    groups_[group_of_.back()].stretches.push_back(stretch);
   }
+  for (Group& group : groups_)
+    for (std::size_t rank = 0; rank < places_.size(); ++rank)
+      if (takes_part(rank, group)) ++group.taking_part;
 }
 
 bool Estimate::takes_part(std::size_t rank, std::size_t stretch) const {
   const SharedList<Mark>& marks = trace_.ranks[rank].marks;
-  return stretch + 1 < marks.size() && marks[stretch].before < marks[stretch + 1].before;
+  return marks[stretch].before < marks[stretch + 1].before;
+}
+
+bool Estimate::takes_part(std::size_t rank, const Group& group) const {
+  return std::any_of(group.stretches.begin(), group.stretches.end(),
+                     [&](std::size_t stretch) { return takes_part(rank, stretch); });
 }
 
 /// Whether each rank adds what it took itself.
 bool Estimate::is_own(const Group& group) const {
-  const std::int32_t level = trace_.ranks.front().marks[group.front()].level;
+  const std::int32_t level = trace_.ranks.front().marks[group.stretches.front()].level;
   return level < kOwnStretch || (level - kOwnStretch) % kLevelsOfGroup == 0;
 }
 
 /// The share in the mean of the stretch that the rank is in: of one by itself, which never counts for less.
 double Estimate::mean_weight(std::size_t rank) const {
   const std::size_t marks = places_[rank].marks;
-  if (marks == 0 || marks > taking_part_.size() || !takes_part(rank, marks - 1)) return 0;
-  if (groups_[group_of_[marks - 1]].size() > 1) return 0;
-  return trace_.weights.front()[marks - 1] / taking_part_[marks - 1];
+  if (marks == 0 || marks > stretches_ || !takes_part(rank, marks - 1)) return 0;
+  const Group& group = groups_[group_of_[marks - 1]];
+  return group.stretches.size() > 1 ? 0 : trace_.weights.front()[marks - 1] / group.taking_part;
 }
 
 void Estimate::pass(std::size_t rank, double now) {
@@ -65,12 +71,12 @@ void Estimate::pass(std::size_t rank, double now) {
   left_behind_ += weight * (now - place.at);
   open_weight_ -= weight;
   open_since_ -= weight * place.at;
-  if (place.marks > 0 && place.marks <= taking_part_.size()) {
+  if (place.marks > 0 && place.marks <= stretches_) {
     const std::size_t stretch = place.marks - 1;
     taken_[rank][stretch] = now - place.at;
     const Group& group = groups_[group_of_[stretch]];
-    if (group.size() > 1 && group.back() == stretch && taking_part_[stretch] > 0)
-      left_behind_ += adds(rank, group, 0).value_or(0) / taking_part_[stretch];
+    if (group.stretches.size() > 1 && group.stretches.back() == stretch && takes_part(rank, group))
+      left_behind_ += *adds(rank, group, 0) / group.taking_part;
   }
   ++place.marks;
   place.at = now;
@@ -87,7 +93,7 @@ double Estimate::added(double now) const {
 std::optional<double> Estimate::adds(std::size_t rank, const Group& group, std::size_t estimate) const {
   std::vector<double> taken;
   double weight = 0;
-  for (const std::size_t stretch : group) {
+  for (const std::size_t stretch : group.stretches) {
     if (!takes_part(rank, stretch)) continue;
     taken.push_back(taken_[rank][stretch]);
     weight += trace_.weights[estimate][stretch];
@@ -117,7 +123,7 @@ std::vector<double> Estimate::by_rank(std::size_t estimate) const {
     if (estimate == 0)
       count(group);
     else
-      for (const std::size_t stretch : group) count({stretch});
+      for (const std::size_t stretch : group.stretches) count({{stretch}});
   return sums;
 }
 

@@ -13,9 +13,9 @@ namespace hamtune {
 ///
 /// Each rank adds what it takes for the stretches in which it does something, times their weights;
 /// of those that it passes in no time, while it waits elsewhere, the mean of what the others take.
-/// Of the same part of several iterations (a group) it takes the median, of two the lesser: one that
-/// is late makes its neighbours wait in one iteration, theirs in the next, and that is no pace. The
-/// rank that adds most decides: once a loop has settled all add the same, and until then ranks at
+/// Of the same part of several iterations (a group) the mean counts, or where one of them is out of
+/// all proportion the middle one, of two the lesser: a rank that comes late makes its neighbours wait
+/// in one iteration, theirs in the next, and that is no pace. The rank that adds most decides: once a loop has settled all add the same, and until then ranks at
 /// the head of a pipeline run ahead of those that set its pace. Where iterations are not alike, or
 /// lie within others and hold the ranks together, it is chance which rank is late in those that are
 /// kept: of such stretches all add the mean. A whole trace has no stretches and adds nothing.
@@ -40,16 +40,20 @@ class Estimate {
     std::size_t marks = 0;  // passed
     double at = 0;          // time of the last
   };
-  using Group = std::vector<std::size_t>;  // stretches
+  struct Group {
+    std::vector<std::size_t> stretches;
+    double taking_part = 0;  // ranks, in any of them
+  };
 
   bool takes_part(std::size_t rank, std::size_t stretch) const;
+  bool takes_part(std::size_t rank, const Group& group) const;
   bool is_own(const Group& group) const;
   double mean_weight(std::size_t rank) const;
   std::optional<double> adds(std::size_t rank, const Group& group, std::size_t estimate) const;
   std::vector<double> by_rank(std::size_t estimate) const;
 
   const Trace& trace_;
-  std::vector<double> taking_part_;  // ranks, by stretch
+  std::size_t stretches_;
   std::vector<Group> groups_;
   std::vector<std::size_t> group_of_;       // by stretch
   std::vector<Place> places_;               // of each rank

@@ -385,16 +385,19 @@ bool Simulation::is_estimate() const {
 /// estimates, and what the rank that adds least has seen, lie from the one used.
 void Simulation::report_times(Json& result) const {
   std::size_t estimates = 1;
-  for (const Running& application : applications_)
-    estimates = std::max(estimates, application.estimate->all().size());
+  std::vector<std::vector<double>> added;
+  for (const Running& application : applications_) {
+    added.push_back(application.estimate->all());
+    estimates = std::max(estimates, added.back().size());
+  }
   std::vector<double> objectives;
   std::vector<double> played;
   std::vector<double> least;
   for (std::size_t estimate = 0; estimate < estimates; ++estimate) {
     std::vector<double> times;
-    for (const Running& application : applications_) {
-      const std::vector<double> added = application.estimate->all();
-      times.push_back(application.last + (estimate < added.size() ? added[estimate] : 0));
+    for (std::size_t index = 0; index < applications_.size(); ++index) {
+      const Running& application = applications_[index];
+      times.push_back(application.last + (estimate < added[index].size() ? added[index][estimate] : 0));
       if (estimate > 0) continue;
       played.push_back(application.last);
       least.push_back(application.last + application.estimate->least());

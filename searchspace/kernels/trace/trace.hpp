@@ -174,7 +174,7 @@ struct Trace {
   std::string captured_by;
   std::optional<double> host_speed;  // flop/s
   /// Of a truncated trace: how many times more each stretch between two marks counts than it is
-  /// played; the estimate first, then others that tell how good it is (-1 leaves it out). Every rank has one mark more
+  /// played, or the usual one of its group; the estimate first, then others that tell how good it is (-1 leaves it out). Every rank has one mark more
   /// than there are stretches.
   std::vector<std::vector<double>> weights;
   std::vector<RankTrace> ranks;

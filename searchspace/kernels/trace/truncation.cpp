@@ -19,6 +19,7 @@ constexpr std::size_t kDeepest = 3;       // loops within each other
 constexpr std::size_t kLeastListed = 3;   // iterations
 constexpr std::size_t kLeastUnlike = 6;   // iterations kept where they differ
 constexpr std::uint64_t kMostCalls = 100'000'000;  // some 3 GB
+constexpr double kLikeFlops = 1.5;        // times as many as in another iteration, where both are compared
 constexpr double kSameFlops = 1e-9;       // relative difference that sums of equal numbers may have
 constexpr std::uint8_t kPcontrol = static_cast<std::uint8_t>(Code::pcontrol);
 
@@ -96,7 +97,7 @@ class Planner {
     std::vector<std::vector<Loop>> within;
     for (const std::size_t place : chosen)
       within.push_back(depth < kDeepest ? loops_within(loop.cuts[place], loop.cuts[place + 1]) : std::vector<Loop>());
-    const std::int32_t first_group = new_groups(loop, within);
+    const std::int32_t first_group = new_groups(loop, chosen, within);
     const std::vector<double> more = balance(loop, chosen, counting.more_flops);
     for (std::size_t place = 0; place < chosen.size(); ++place) {
       Counting of_this{counting.times, counting.own && depth == 1 && is_even(loop), place == 0 ? 0 : first_group, more};
@@ -106,13 +107,42 @@ class Planner {
     }
   }
 
-  /// A group for every part of an iteration, where several iterations count and have the same parts; the first, or 0.
-  std::int32_t new_groups(const Loop& loop, const std::vector<std::vector<Loop>>& within) {
-    const auto differs = [&](const std::vector<Loop>& loops) { return loops.size() != within[1].size(); };
-    if (!is_even(loop) || within.size() < 3 || std::any_of(within.begin() + 1, within.end(), differs)) return 0;
+  /// A group for every part of an iteration, where several iterations count that are the same; the first, or 0.
+  std::int32_t new_groups(const Loop& loop, const std::vector<std::size_t>& chosen,
+                          const std::vector<std::vector<Loop>>& within) {
+    if (!is_even(loop) || chosen.size() < 3) return 0;
+    for (std::size_t place = 2; place < chosen.size(); ++place)
+      if (!has_same_parts(loop, chosen[1], within[1], chosen[place], within[place]) ||
+          !computes_alike(loop, chosen[1], chosen[place]))
+        return 0;
     const std::int32_t first = groups_ + 1;
     groups_ += static_cast<std::int32_t>(within[1].size() + 1);
     return first;
+  }
+
+  /// Whether the loops within two iterations lie at the same calls of these, in every rank.
+  bool has_same_parts(const Loop& loop, std::size_t one, const std::vector<Loop>& within_one, std::size_t other,
+                      const std::vector<Loop>& within_other) const {
+    if (within_one.size() != within_other.size()) return false;
+    for (std::size_t part = 0; part < within_one.size(); ++part)
+      for (std::size_t rank = 0; rank < all_.ranks(); ++rank) {
+        const auto at = [&](const Cut& cut, std::size_t iteration) { return cut[rank] - loop.cuts[iteration][rank]; };
+        if (at(within_one[part].cuts.front(), one) != at(within_other[part].cuts.front(), other) ||
+            at(within_one[part].cuts.back(), one) != at(within_other[part].cuts.back(), other))
+          return false;
+      }
+    return true;
+  }
+
+  /// Whether no rank computes far more in one of two iterations: the one that takes longer may not count, and what is
+  /// computed has to.
+  bool computes_alike(const Loop& loop, std::size_t one, std::size_t other) const {
+    for (std::size_t rank = 0; rank < all_.ranks(); ++rank) {
+      const auto [less, more] = std::minmax({flops_between(rank, loop.cuts[one], loop.cuts[one + 1]),
+                                             flops_between(rank, loop.cuts[other], loop.cuts[other + 1])});
+      if (more > kLikeFlops * less) return false;
+    }
+    return true;
   }
 
   /// Of loops within an iteration those that hold the ranks together. In others, such as the planes of a wavefront,

@@ -57,6 +57,23 @@ def test_the_error_tells_how_uneven_the_iterations_are(tmp_path: Path) -> None:
     assert 0.1 < answer["estimate"]["error"] < 0.5
 
 
+@pytest.mark.parametrize("flops", [(1e6, 3e6), (3e6, 1e6), (1e6, 1e6, 1e6, 9e6)])
+def test_what_is_computed_counts_however_it_is_shared_out(
+    tmp_path: Path, flops: tuple[float, ...]
+) -> None:
+    """The longer of two iterations is only left out where it computes no more than the other."""
+    steps = [
+        encode("pcontrol", level=1) + encode("compute", flops=flops[step % len(flops)])
+        + encode("allreduce", count=1000, size=8)
+        for step in range(48)
+    ]  # fmt: skip
+    whole = write_program(tmp_path / "p.ht", [steps] * 2)
+    truncate(whole, tmp_path / "short.ht")
+    exact = answer_of(whole, on_a_line(0, 1))["simulated_time"]
+    answer = answer_of(tmp_path / "short.ht", on_a_line(0, 1))
+    assert answer["simulated_time"] == pytest.approx(exact, rel=0.03)
+
+
 @pytest.mark.parametrize("kept", [2, 3])
 def test_the_slowest_rank_sets_the_pace_of_a_pipeline(tmp_path: Path, kept: int) -> None:
     """The first ranks run ahead: what they take for an iteration is not what the loop takes."""
@@ -100,7 +117,7 @@ def test_a_rank_that_comes_late_does_not_set_the_pace(tmp_path: Path) -> None:
 def test_a_rank_that_comes_late_to_rounds_within_steps_counts_once_a_step(tmp_path: Path) -> None:
     ranks = []
     for rank in range(8):
-        late = encode("compute", flops=1e6 * (1 + 40 * (rank == 3)))
+        late = encode("compute", flops=1e6 * (1 + 5 * (rank == 3)))
         step = encode("pcontrol", level=1) + encode("barrier") + late + swaps(rank, 8) * 50
         ranks.append([*[step] * 40, encode("barrier")])
     whole = write_program(tmp_path / "p.ht", ranks)
