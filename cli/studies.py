@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
@@ -13,10 +14,12 @@ from cli.console import table_console
 from cli.options import data_option, example, json_option, print_json, say, seed_option
 from searchspace.machine import NetworkModel
 from service.settings import Settings
+from service.version import VERSION
 from studies import STUDIES
 from studies.laboratory import ON_PACKETS, Laboratory
 from studies.report import claims_table, files
 from studies.study import Findings
+from workers.simulator_client import simulator_version
 
 __all__ = ["COMMANDS"]
 
@@ -92,17 +95,24 @@ def study_command(
         findings = dataclasses.replace(findings, remarks=(*findings.remarks, ON_PACKETS))
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        for file_name, content in files(study, findings, quick=quick, network=network):
+        told = files(study, findings, quick=quick, made=_made(), network=network)
+        for file_name, content in told:
             (output / file_name).write_bytes(content)
             say(f"wrote {output / file_name}")
     if as_json:
-        told = {"study": name, "source": study.source, **dataclasses.asdict(findings)}
-        print_json({**told, "network": network} if study.network_chosen else told)
+        found = {"study": name, "source": study.source, **dataclasses.asdict(findings)}
+        print_json({**found, "network": network} if study.network_chosen else found)
     else:
         _show(findings)
 
 
 COMMANDS = [study_command]
+
+
+def _made() -> str:
+    """The day, and what simulated."""
+    day = datetime.now(UTC).date().isoformat()
+    return f"{day}, Hamtune {VERSION}, simulator {simulator_version()}"
 
 
 def _show(findings: Findings) -> None:

@@ -41,12 +41,24 @@ def claims_table(claims: Sequence[Claim]) -> Table:
 
 
 def files(
-    study: Study, findings: Findings, *, quick: bool, network: NetworkModel = "fluid"
+    study: Study,
+    findings: Findings,
+    *,
+    quick: bool,
+    made: str,
+    network: NetworkModel = "fluid",
 ) -> Iterator[tuple[str, bytes]]:
     """Yields file names and contents.
 
     All tables (`NAME-1.csv`, ..., `NAME-claims.csv`), plots (`NAME-PLOT.svg`), data, and `NAME.md`
     that shows the former. NAME is that of the study, with `-packets` under that model.
+
+    Args:
+        study: What was studied.
+        findings: What was found.
+        quick: Whether in small sizes.
+        made: When and by which versions, for the page.
+        network: The model of messages.
     """
     name = study.name if network == "fluid" else f"{study.name}-{network}"
     for number, table in enumerate(findings.tables, start=1):
@@ -60,7 +72,7 @@ def files(
     command = f"hamtune study {study.name}{' --quick' if quick else ''}"
     if network != "fluid":
         command += f" --network {network}"
-    yield f"{name}.md", _markdown(study, findings, name, command).encode()
+    yield f"{name}.md", _markdown(study, findings, name, f"`{command}`, {made}").encode()
 
 
 def figure(plot: Plot) -> Figure:
@@ -131,10 +143,10 @@ def _svg(plot: Plot) -> bytes:
     return buffer.getvalue()
 
 
-def _markdown(study: Study, findings: Findings, name: str, command: str) -> str:
+def _markdown(study: Study, findings: Findings, name: str, origin: str) -> str:
     parts = [
         f"# {study.source}\n",
-        f"{study.description[0].upper()}{study.description[1:]}: `{command}`.\n",
+        f"{study.description[0].upper()}{study.description[1:]}: {origin}.\n",
     ]
     parts += [_markdown_table(table) for table in findings.tables]
     parts += [f"![{plot.title}]({name}-{plot.name}.svg)\n" for plot in findings.plots]

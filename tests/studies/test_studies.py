@@ -167,16 +167,18 @@ def test_tables_become_csv_and_plots_become_the_same_picture_each_time() -> None
         ["z", ""],
     ]
     study = Study("s", "A paper, table 1", "what it is", lambda _: FINDINGS)
-    written = dict(files(study, FINDINGS, quick=True))
+    made = "2026-11-28, by us"
+    written = dict(files(study, FINDINGS, quick=True, made=made))
     assert sorted(written) == ["s-1.csv", "s-claims.csv", "s-p.svg", "s-q.svg", "s.md"]
     assert written["s-p.svg"].startswith(b"<?xml")
     assert written["s-claims.csv"].splitlines()[1] == b"up,down,NO,for a reason"
     page = written["s.md"].decode()
-    assert page.startswith("# A paper, table 1\n\nWhat it is: `hamtune study s --quick`.\n")
+    told = f"What it is: `hamtune study s --quick`, {made}."
+    assert page.startswith(f"# A paper, table 1\n\n{told}\n")
     assert "| x, y | 1.5 |\n| z |  |" in page
     assert "![t](s-q.svg)" in page
     assert page.endswith("A remark.\n")
-    assert dict(files(study, FINDINGS, quick=True)) == written
+    assert dict(files(study, FINDINGS, quick=True, made=made)) == written
 
 
 def test_lines_are_straight_unless_each_value_is_held_up_to_the_next() -> None:
