@@ -73,6 +73,8 @@ class Mapper:
         anytime: Whether it goes on improving a mapping that it could return; `method` then takes
             what `place` got as `proceed` after the machine.
         obstacle: Says why it cannot be used on a machine, or returns None.
+        version: Raised when the same traffic, machine and seed come to mean another mapping, so
+            that results stored before are not taken for those of the new one.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Mapper:
     uses_seed: bool = False
     anytime: bool = False
     obstacle: Callable[[HopMachine], str | None] = _any_machine
+    version: int = 1
 
     def read(self, options: dict[str, Scalar]) -> dict[str, Scalar]:
         """Brings options into their one form, the missing ones at their defaults.

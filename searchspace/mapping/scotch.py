@@ -84,4 +84,5 @@ SCOTCH = Mapper(
     options=(Choice("strategy", "a strategy of libscotch", tuple(_STRATEGIES)),),
     uses_seed=True,
     obstacle=_obstacle,
+    version=2,
 )

@@ -49,6 +49,8 @@ def evaluation_key(
     if family is not None and family.version > 1:
         parts["family_version"] = canonical_json(family.version)
     mapper = MAPPERS.get(str(chosen["mapping"]))
+    if mapper is not None and mapper.version > 1:
+        parts["mapper_version"] = canonical_json(mapper.version)
     looks = (mapper is not None and mapper.uses_traffic, family is not None and family.uses_traffic)
     if any(looks):
         parts["traffic_version"] = canonical_json(_TRAFFIC_VERSION)

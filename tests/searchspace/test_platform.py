@@ -13,6 +13,7 @@ from searchspace.collectives import WORLD
 from searchspace.configuration import Configuration, sha256_of
 from searchspace.errors import InvalidInput
 from searchspace.machine import SMPI_DEFAULT, Machine, parse_machine
+from searchspace.mapping import MAPPERS
 from searchspace.ordering import order
 from searchspace.platform import Infeasible, complete, evaluation_key, resolve
 from searchspace.topology import FAMILIES, generate
@@ -283,6 +284,20 @@ def test_a_family_that_builds_other_networks_now_has_other_keys(
     before = key()
     changed = dataclasses.replace(FAMILIES["random"], version=7)
     monkeypatch.setitem(FAMILIES, "random", changed)
+    assert key() != before
+
+
+def test_a_mapper_that_places_ranks_otherwise_now_has_other_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def key() -> str:
+        return evaluation_key(
+            "t", machine(), configuration(topology="random", mapping="greedy"), "1"
+        )
+
+    before = key()
+    changed = dataclasses.replace(MAPPERS["greedy"], version=7)
+    monkeypatch.setitem(MAPPERS, "greedy", changed)
     assert key() != before
 
 

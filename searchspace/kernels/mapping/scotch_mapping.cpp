@@ -92,6 +92,12 @@ std::vector<std::uint32_t> scotch_mapping(const TrafficView& traffic, const Scot
     for (const std::size_t held : target.holds) places += held;
     arrays.first.resize(places + 1, arrays.first.back());
   }
+  // Where a graph has no context, Scotch takes as many threads as there are cores, and a state of
+  // random numbers that all graphs share: another mapping each time. So both graphs have this one.
+  Context context;
+  SCOTCH_contextRandomSeed(context.get(), seed);
+  check(SCOTCH_contextThreadSpawn(context.get(), 1, nullptr));
+
   Graph graph;
   arrays.build(graph.get());
 
@@ -99,6 +105,7 @@ std::vector<std::uint32_t> scotch_mapping(const TrafficView& traffic, const Scot
   std::vector<std::uint32_t> name;
   Arrays cables;
   Graph network;
+  Graph bound_network;
   Architecture architecture;
   const auto axes = static_cast<SCOTCH_Num>(target.extents.size());
   switch (target.kind) {
@@ -133,15 +140,13 @@ std::vector<std::uint32_t> scotch_mapping(const TrafficView& traffic, const Scot
           name.push_back(host);
           hosts.push_back(static_cast<SCOTCH_Num>(host));
         }
-      check(SCOTCH_archBuild2(architecture.get(), network.get(),
+      check(SCOTCH_contextBindGraph(context.get(), network.get(), bound_network.get()));
+      check(SCOTCH_archBuild2(architecture.get(), bound_network.get(),
                               static_cast<SCOTCH_Num>(hosts.size()), hosts.data()));
       break;
     }
   }
 
-  Context context;
-  SCOTCH_contextRandomSeed(context.get(), seed);
-  check(SCOTCH_contextThreadSpawn(context.get(), 1, nullptr));
   Graph bound;
   check(SCOTCH_contextBindGraph(context.get(), graph.get(), bound.get()));
   Strategy how;
