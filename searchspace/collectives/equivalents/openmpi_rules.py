@@ -45,6 +45,9 @@ It asks the arguments of sending, which mean nothing at the root of a gather in 
 root of a scatter in place: ranks would take different lines, and wait for each other for ever.
 """
 
+_CHAINS = 4
+"""Of the algorithm `chain`: as many as where it is forced. None named in a line would mean one."""
+
 Rule: TypeAlias = tuple[int, int]
 """The number of an algorithm, 0 for the library's own choice, and the bytes of a segment."""
 Rules: TypeAlias = Mapping[str, Mapping[int, Sequence[tuple[int, Rule]]]]
@@ -67,8 +70,9 @@ def dynamic_rules(rules: Rules) -> str:
         for ranks, block in whole:
             lines += [f"{ranks} # ranks", f"{len(block)} # message sizes"]
             for at, (least, (algorithm, segment)) in enumerate(block):
-                meaning = "" if at else " # bytes, algorithm, tree's degree, bytes of a segment"
-                lines.append(f"{least} {algorithm} 0 {segment}{meaning}")
+                meaning = "" if at else " # bytes, algorithm, chains, bytes of a segment"
+                chains = _CHAINS if ALGORITHM_IDS[collective][algorithm] == "chain" else 0
+                lines.append(f"{least} {algorithm} {chains} {segment}{meaning}")
     return "\n".join(lines) + "\n"
 
 

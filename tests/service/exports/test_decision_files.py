@@ -86,6 +86,26 @@ def test_a_line_begins_at_its_bytes(compiled: Callable[[str], Path], tmp_path: P
             assert np.abs(found - alone[one]).sum() < 0.05 * unlike, (name, begin)
 
 
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [
+        ("allreduce", "ompi_ring_segmented"),
+        ("bcast", "ompi_binary_tree_segmented"),
+        ("bcast", "ompi_four_chains"),
+        ("bcast", "NTSL"),
+        ("reduce", "ompi_binary"),
+        ("reduce", "ompi_chain_segmented"),
+        ("reduce", "ompi_four_chains"),
+    ],
+)
+def test_a_line_says_all_that_the_algorithm_takes(
+    collective: str, algorithm: str, compiled: Callable[[str], Path], tmp_path: Path
+) -> None:
+    program = compiled("mpicc.openmpi")
+    found = open_mpi({collective: (Line(0, algorithm),)}, program, tmp_path / "ruled")
+    assert equal(found, simulated({collective: algorithm}, RANKS, tmp_path / "alone"))
+
+
 def in_order(ranks: int, collective: str, algorithm: str, compiled: Callable[..., Path]) -> bool:
     """Whether Open MPI reduces rightly by an operation that does not commute."""
     target = TARGETS["openmpi-4.1"]

@@ -107,9 +107,10 @@ def test_open_mpi_reads_what_the_table_says(table: DecisionTable, ranks: int, si
         assert ALGORITHM_IDS[name][algorithm] == meant
 
 
-def test_segments_are_told() -> None:
+def test_segments_and_chains_are_told() -> None:
     text = dynamic_rules_of({"bcast": (Row(2, (Line(0, "ompi_four_chains"),)),)}, OPENMPI)
     assert read(text)["bcast"] == [(1, [(0, 0, 0)]), (2, [(0, 2, 8192)])]
+    assert "\n0 2 4 8192 #" in text
 
 
 def test_intel_mpi_has_ranges_and_none_where_it_chooses() -> None:
