@@ -9,21 +9,19 @@ would widen the front most (`tuner.acquisition`). Imported only by the OpenTuner
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from opentuner.search.technique import SearchTechnique
 
-from searchspace.collectives.by_size import names_algorithms
-from searchspace.collectives.decision_table import WORTH
-from searchspace.configuration import Configuration, Value
 from searchspace.insight import Comparable, Experience, Insight
 from searchspace.space import SearchSpace
 from tuner.acquisition import log_seconds, prices_at, widest
 from tuner.candidates import Candidates
+from tuner.first_proposals import FirstProposals
 from tuner.outlook import NOTABLE, SURE, Expectation, Outlook
 from tuner.parameters import complete_values
 from tuner.surrogate import Forest, Observation, expected_gain, probability_of_improvement
@@ -33,15 +31,34 @@ __all__ = ["Surrogate"]
 
 _ENOUGH = 4
 """Trials that a model needs to be better than probes alone."""
+_FIRST = 8
+"""Proposals that do without a model, however many results are known: the baselines are alike, and
+a model that knows little else than them looks for the best only around them."""
 _SPREADS = (1.0, 0.5, 2.0, 0.0)
 """How much of the trees' spread is taken off, in turn."""
 _NEWS = 24
 """A model is made anew when its trials have grown by one in so many."""
-_EQUAL = 1e-9
-"""Logarithms of seconds that differ by less are the same."""
+_FIRST_SHARE = 0.5
+"""How often other jobs have a say in the first proposals, when nothing is known of them yet."""
 _SHAPE = 0.5
 _AROUND = 3
 """Of the best points, how many have their neighbours join the candidates."""
+
+
+@dataclass
+class _Model:
+    """A model of what candidates take.
+
+    Attributes:
+        forest: What it is made of.
+        learned: Observations that it knows.
+        predicted: The mean and the spread of the logarithm of each candidate's seconds; None before
+            it has learned.
+    """
+
+    forest: Forest
+    learned: int = 0
+    predicted: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
 class Surrogate(SearchTechnique):  # type: ignore[misc]
@@ -68,17 +85,17 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         self._insight = insight
         self._seed = seed
         self._outlook = outlook or Outlook()
-        self._forest = Forest(seed)
+        self._own = _Model(Forest(seed))
+        self._helped = _Model(Forest(seed))  # by what other jobs expect
+        self._model = self._own  # that of the last proposal
         self._candidates: Candidates | None = None
         self._experiences = experiences
         self._sources: Sources | None = None
+        self._credit = 1.0  # of the sources: a whole one is a proposal
+        self._first = FirstProposals()
         self._read = 0  # of the driver's history
         self._observed: dict[int, Observation] = {}
         self._proposed: set[int] = set()
-        self._structures: set[str] = set()  # of what was proposed by probes
-        self._probed: Counter[tuple[str, Value]] = Counter()  # algorithms in that
-        self._learned = 0  # observations that the model knows
-        self._predicted: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._asked = 0
         self._best: float | None = None  # seconds of what completed
         self._claims: dict[int, float] = {}  # probability of a gain, of what was proposed
@@ -143,29 +160,52 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         return _SHAPE / (_SHAPE + self._vain)
 
     def _choose(self, candidates: Candidates, left: NDArray[np.int64]) -> int:
-        if len(self._observed) < _ENOUGH:
-            found = self._by_sources(candidates, left)
-            return self._by_probes(candidates, left) if found is None else found
-        fresh = len(self._observed) - self._learned
-        if self._predicted is None or fresh >= max(1, self._learned // _NEWS):
-            self._learn(candidates)
-            assert self._predicted is not None
-        mean, spread = self._predicted
+        guess = self._guess_in_turn(candidates)
+        spreads = _SPREADS[self._asked % len(_SPREADS)]
+        if self._asked < _FIRST or len(self._observed) < _ENOUGH:
+            if guess is None:
+                return self._first.by_probes(candidates, left)
+            expected = guess.mean[left] - spreads * guess.spread[left]
+            return self._first.by_expectation(candidates, left, expected)
+        model = self._model = self._own if guess is None else self._helped
+        fresh = len(self._observed) - model.learned
+        if model.predicted is None or fresh >= max(1, model.learned // _NEWS):
+            self._learn(candidates, model)
+        assert model.predicted is not None
+        mean, spread = model.predicted
         # Candidates that joined since are judged when the model is made anew.
         judged = left[left < len(mean)]
         if not len(judged):
-            self._learned = 0
+            model.learned = 0
             return int(left[0])
-        bound = mean[judged] - _SPREADS[self._asked % len(_SPREADS)] * spread[judged]
+        bound = mean[judged] - spreads * spread[judged]
         if candidates.weighed:
             return int(judged[self._widest(candidates, judged, bound)])
         return int(judged[np.argmin(bound)])
 
+    def _guess_in_turn(self, candidates: Candidates) -> Guess | None:
+        """What other jobs expect, as often as they count; None in the turns of this job alone.
+
+        So a job that another one misleads still finds what it would have found by itself.
+        """
+        guess = self._guess(candidates)
+        if guess is None:
+            return None
+        assert self._sources is not None, "they have guessed"
+        share = max(self._sources.weights)
+        if self._asked:
+            self._credit += share if self._asked >= _FIRST else share * _FIRST_SHARE
+        if self._credit < 1.0:
+            return None
+        self._credit -= 1.0
+        return guess
+
     def _claimed(self, number: int) -> float:
         """The probability that a candidate is better than the best by more than `NOTABLE`."""
-        if self._predicted is None or self._best is None or number >= len(self._predicted[0]):
+        predicted = self._model.predicted
+        if predicted is None or self._best is None or number >= len(predicted[0]):
             return 0.0
-        mean, spread = (of[[number]] for of in self._predicted)
+        mean, spread = (of[[number]] for of in predicted)
         return probability_of_improvement(self._best, NOTABLE, mean, spread)
 
     def _widest(
@@ -176,8 +216,8 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         What was proposed and is not known yet is taken to be as the model says, so that the next
         proposal is for another part of the front.
         """
-        assert self._predicted is not None, "it has learned"
-        mean, _ = self._predicted
+        assert self._model.predicted is not None, "it has learned"
+        mean, _ = self._model.predicted
         completed = [
             (one.row, one.seconds)
             for one in self._observed.values()
@@ -195,7 +235,7 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
             bound,
         )
 
-    def _learn(self, candidates: Candidates) -> None:
+    def _learn(self, candidates: Candidates, model: _Model) -> None:
         best = sorted(
             (one for one in self._observed.values() if one.completed),
             key=lambda one: (one.seconds, one.row),
@@ -204,13 +244,13 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
             if not candidates.whole:
                 candidates.look_around(one.row)
         features = candidates.features
-        guess = self._guess(candidates)
+        guess = self._guess(candidates) if model is self._helped else None
         expected = None if guess is None else guess.mean
-        self._forest.fit(features, list(self._observed.values()), expected)
-        said = self._forest.predict(features)
+        model.forest.fit(features, list(self._observed.values()), expected)
+        said = model.forest.predict(features)
         mean = said.mean(axis=0)
-        self._predicted = mean if expected is None else mean + expected, said.std(axis=0)
-        self._learned = len(self._observed)
+        model.predicted = mean if expected is None else mean + expected, said.std(axis=0)
+        model.learned = len(self._observed)
         self._look_out(best[0].seconds if best else None)
 
     def _look_out(self, best: float | None) -> None:
@@ -221,8 +261,8 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         results = sum(one.seconds is not None for one in self._observed.values())
         if best is None or results < SURE:
             return
-        assert self._predicted is not None, "it has just learned"
-        mean, spread = self._predicted
+        assert self._model.predicted is not None, "it has just learned"
+        mean, spread = self._model.predicted
         left = np.ones(len(mean), dtype=bool)
         left[[number for number in self._observed if number < len(mean)]] = False
         mean, spread = mean[left], spread[left]
@@ -242,41 +282,3 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         self._sources.weigh(list(self._observed.values()))
         self._outlook.weights = tuple(self._sources.weights)
         return self._sources.guess()
-
-    def _by_sources(self, candidates: Candidates, left: NDArray[np.int64]) -> int | None:
-        """The candidate that other jobs hold best; None where nothing is learned from any."""
-        guess = self._guess(candidates)
-        if guess is None:
-            return None
-        bound = guess.mean[left] - _SPREADS[self._asked % len(_SPREADS)] * guess.spread[left]
-        # Choices that the other jobs did not have make no difference to them; probes know more.
-        equal = left[bound <= bound.min() + _EQUAL]
-        return min(
-            map(int, equal), key=lambda one: (candidates.seconds(one), candidates.busiest(one))
-        )
-
-    def _by_probes(self, candidates: Candidates, left: NDArray[np.int64]) -> int:
-        """The candidate whose collectives were quickest, on a structure not proposed so before.
-
-        Among those that are about as quick, one of algorithms that were proposed least so: what a
-        collective takes by itself says little of what it takes between computations, and a model
-        learns nothing of an algorithm that all of the first trials have. Of structures under these
-        algorithms, the one whose busiest cable carries least.
-        """
-        free = list(map(int, left))
-        fresh = [one for one in free if candidates.structure(one) not in self._structures] or free
-        within = min(map(candidates.seconds, fresh)) * (1 + WORTH)
-
-        def rank(number: int) -> tuple[int, float, float]:
-            chosen = _algorithms(candidates.points[number])
-            used = sum(self._probed[one] for one in chosen)
-            return used, candidates.seconds(number), candidates.busiest(number)
-
-        found = min((one for one in fresh if candidates.seconds(one) <= within), key=rank)
-        self._structures.add(candidates.structure(found))
-        self._probed.update(_algorithms(candidates.points[found]))
-        return found
-
-
-def _algorithms(point: Configuration) -> list[tuple[str, Value]]:
-    return [one for one in point.items() if names_algorithms(one[0])]

@@ -148,7 +148,7 @@ def test_a_useless_source_counts_nothing_from_twenty_trials_on(tau: float) -> No
 
 def test_a_job_on_another_machine_tells_where_to_begin() -> None:
     taught, _ = searched(seconds, 11, [taught_by(scaled)], trials=4)
-    alone, _ = searched(seconds, 11, trials=12)
+    alone, _ = searched(seconds, 11, trials=8)
     assert min(one.seconds for one in taught) < min(one.seconds for one in alone)
 
 
