@@ -15,7 +15,7 @@ from tuner.outlook import Expectation
 from tuner.search_process import SearchProcess
 from tuner.techniques import choose
 
-__all__ = ["Proposal", "Status", "TunerSession", "opening_of"]
+__all__ = ["Proposal", "Status", "TunerSession", "opening_of", "proposal_of"]
 
 Status = Literal["completed", "censored", "failed", "infeasible"]
 
@@ -41,6 +41,24 @@ class Proposal:
     probability: float | None
     expectation: Expectation | None = None
     weights: tuple[float, ...] | None = None
+
+
+def proposal_of(answer: Mapping[str, Any], constants: Mapping[str, Any]) -> Proposal:
+    """A proposal as the conversation tells it.
+
+    Args:
+        answer: With an id.
+        constants: Values of the parameters that OpenTuner does not know of.
+    """
+    told, weights = answer["expectation"], answer["weights"]
+    return Proposal(
+        id=answer["id"],
+        values={**constants, **answer["values"]},
+        technique=answer["technique"],
+        probability=answer["probability"],
+        expectation=None if told is None else Expectation(**told),
+        weights=None if weights is None else tuple(weights),
+    )
 
 
 def opening_of(
@@ -117,12 +135,7 @@ class TunerSession:
         answer = self._answer()
         if answer["id"] is None:
             return None
-        values = {**self._constants, **answer["values"]}
-        told = answer["expectation"]
-        expectation = None if told is None else Expectation(**told)
-        technique, probability = answer["technique"], answer["probability"]
-        weights = None if answer["weights"] is None else tuple(answer["weights"])
-        return Proposal(answer["id"], values, technique, probability, expectation, weights)
+        return proposal_of(answer, self._constants)
 
     def tell(
         self,

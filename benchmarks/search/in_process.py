@@ -14,7 +14,7 @@ from searchspace.insight import Experience, Insight
 from searchspace.space import SearchSpace
 from tuner import opentuner_patches, parameters
 from tuner.opentuner_conversation import Conversation
-from tuner.opentuner_session import Proposal, Status, opening_of
+from tuner.opentuner_session import Proposal, Status, opening_of, proposal_of
 
 __all__ = ["in_process"]
 
@@ -39,10 +39,7 @@ class _Session:
         answer = self._conversation.ask()
         if answer["id"] is None:
             return None
-        values = {**self._constants, **answer["values"]}
-        return Proposal(
-            answer["id"], values, answer["technique"], answer["probability"], answer["weights"]
-        )
+        return proposal_of(answer, self._constants)
 
     def tell(
         self, proposal_id: int, value: float | None, status: Status, bound: float | None = None
