@@ -1,7 +1,8 @@
 """Decision files of collectives: what they cost, and what programs gain by them.
 
     .venv/bin/python -m benchmarks.rules cost [--output benchmarks/rules.json]
-    .venv/bin/python -m benchmarks.rules programs [--repeats 7] [--output benchmarks/rules.json]
+    .venv/bin/python -m benchmarks.rules programs [--repeats 7] [--only panels,ensemble]
+        [--output benchmarks/rules.json]
     .venv/bin/python -m benchmarks.rules table
 
 `cost` decides 8 collectives at 15 sizes in 6 communicators of 64 hosts, with both network models.
@@ -13,7 +14,8 @@ collective, and under rules; both are found by simulation alone. The fourth are 
 `hamtune rules --testbed` keeps, which has run the program before. Runs take turns, and the median
 counts. The bars: the rules that are kept are never slower than the library's choice or a forced
 algorithm by more than 2%, and faster than both in 3 of 5. As root, while the machine does nothing
-else. `table` writes that of docs/rules.md anew.
+else; with `--only` the others' rows stay as they are in the file. `table` writes that of
+docs/rules.md anew.
 """
 
 from __future__ import annotations
@@ -93,8 +95,8 @@ def cost() -> dict[str, Any]:
     return found
 
 
-def programs(repeats: int) -> list[dict[str, Any]]:
-    """Seconds of five programs on an emulated cluster, by how algorithms are chosen."""
+def programs(names: Sequence[str], repeats: int) -> list[dict[str, Any]]:
+    """Seconds of programs on an emulated cluster, by how algorithms are chosen."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="hamtune-rules-") as folder:
         here = Path(folder)
@@ -105,8 +107,8 @@ def programs(repeats: int) -> list[dict[str, Any]]:
         testbed, _ = bring_up(NETWORKS[NETWORK].machine(), cluster_name, scale=SCALE)
         try:
             cluster = TestbedCluster(testbed)
-            for name, rounds in PROGRAMS.items():
-                command = [str(binary), name, str(rounds)]
+            for name in names:
+                command = [str(binary), name, str(PROGRAMS[name])]
                 found = _decided(name, command, cluster_name, here)
                 rows.append(_measured(cluster, name, command, found, repeats))
                 print(json.dumps(rows[-1]), flush=True)
@@ -165,7 +167,8 @@ def _measured(
             times.append(float(ran.output))
             doubts += ran.doubts
     told = {key: found[key] for key in ("simulated", "measured")}
-    return {"program": name, **told, "seconds": seconds, "doubts": doubts}
+    row = {"program": name, "date": _today(), **told}
+    return {**row, "seconds": seconds, "doubts": doubts}
 
 
 def rules_table() -> str:
@@ -207,24 +210,41 @@ def main() -> int:
     )
     parser.add_argument("what", choices=("cost", "programs", "table"))
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument(
+        "--only", type=_names, default=tuple(PROGRAMS), help="programs, separated by commas"
+    )
     parser.add_argument("--output", type=Path)
     given = parser.parse_args()
     if given.what == "table":
         write_table(PAGE, TABLE, rules_table())
         return 0
+    exists = given.output is not None and given.output.exists()
+    known = json.loads(given.output.read_text()) if exists else {}
     bars = Bars()
     if given.what == "cost":
         found: dict[str, Any] = cost()
         for model, one in found.items():
             bars.at_most(f"{model}: CPU seconds", one["cpu_seconds"], MOST_CPU_SECONDS)
     else:
-        found = {"rows": programs(given.repeats)}
+        rows = {row["program"]: row for row in known.get("programs", {}).get("rows", ())}
+        rows |= {row["program"]: row for row in programs(given.only, given.repeats)}
+        found = {"rows": [rows[name] for name in PROGRAMS if name in rows]}
         judge(found["rows"], bars)
     if given.output:
-        known = json.loads(given.output.read_text()) if given.output.exists() else {}
-        known[given.what] = {"date": datetime.now(UTC).date().isoformat(), **found}
+        known[given.what] = {"date": _today(), **found}
         given.output.write_text(json.dumps(known, indent=1) + "\n")
     return 1 if bars.missed else 0
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if not set(names) <= set(PROGRAMS):
+        raise argparse.ArgumentTypeError(f"known programs: {', '.join(PROGRAMS)}")
+    return names
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _children() -> float:

@@ -29,7 +29,7 @@ from tuner.objective import TrialResult, cutoff
 from tuner.parameters import point_of
 from tuner.search import Search
 
-__all__ = ["PLAYERS", "Board", "Played", "insight_of", "ours"]
+__all__ = ["OURS", "PLAYERS", "Board", "Played", "insight_of", "is_ours", "ours"]
 
 _BATCH = 8
 _PENALTY = 10.0
@@ -374,3 +374,10 @@ PLAYERS: dict[str, Callable[[Board, int], object]] = {
     "random": _random,
 }
 """By name: ours first."""
+OURS = ("hamtune", "hamtune one in flight")
+"""Those of ours that are held against others: as a job is by default, and as others ask."""
+
+
+def is_ours(player: str) -> bool:
+    """Whether a player is our search, however it is set."""
+    return player.startswith("hamtune") or player == "ensemble"

@@ -24,29 +24,36 @@ MOST_REGRET = (2.0, 0.3, 0.1)
 """The bars, in per cent, after each of `MARKS`."""
 MOST_AT_THE_END = 0.5
 """The bar of the 90th percentile after the last."""
+LEAST_SHARE = 0.95
+"""The bar of the pairs in which ours is ahead or level, after each of `MARKS`."""
+MOST_BEHIND = 0.2
+"""The bar of the mean regret, in per cent, by which another is better on any space."""
 _LEVEL = 0.1
 """Per cent of regret within which two players are level."""
+_MET = {True: "met", False: "missed"}
 _RESAMPLES = 2_000
 _PACKAGES = ("opentuner", "scikit-learn", "optuna", "smac", "torch")
 
 
-def standings_of(games: Sequence[Game], us: str) -> dict[str, Any]:
+def standings_of(games: Sequence[Game], ours: Sequence[str]) -> dict[str, Any]:
     """Each player by itself and by space, then ours beside every other, on equal spaces and seeds.
 
     Args:
         games: Of any players.
-        us: The player whose lead is told.
+        ours: The players whose leads over the others are told.
     """
-    players = list(dict.fromkeys(game.player for game in games))
+    played = dict.fromkeys(game.player for game in games)
+    players = [*(us for us in ours if us in played), *(one for one in played if one not in ours)]
     spaces = sorted({game.space for game in games})
+    others = [player for player in players if player not in ours]
     return {
-        "us": us,
+        "ours": list(ours),
         "tables": {game.space: game.table for game in games},
         "players": {
             player: _alone([game for game in games if game.player == player], spaces)
             for player in players
         },
-        "beside": {player: _beside(games, us, player) for player in players if player != us},
+        "beside": {us: {other: _beside(games, us, other) for other in others} for us in ours},
     }
 
 
@@ -56,41 +63,54 @@ def table(found: Mapping[str, Any]) -> str:
     heads = " | ".join(f"ours ahead or level at {mark}" for mark in MARKS)
     lines = [
         f"| player | games | {marks} | 90th percentile at {MARKS[-1]}, % | infeasible | repeats | "
-        "CPU ms a trial |",
-        "|---|" + "---|" * (len(MARKS) + 5),
+        "CPU ms a trial | bar of regret |",
+        "|---|" + "---|" * (len(MARKS) + 6),
     ]
     for player, own in found["players"].items():
         means = " | ".join(f"{mean:.2f}" for mean in own["regret"])
         lines.append(
             f"| {player} | {own['games']} | {means} | {own['percentile_90']:.2f} | "
-            f"{own['infeasible']:.1f} | {own['repeats']:.1f} | {own['cpu_ms']:.0f} |"
+            f"{own['infeasible']:.1f} | {own['repeats']:.1f} | {own['cpu_ms']:.0f} | "
+            f"{_MET[_regrets_little(own)]} |"
         )
     lines += [
         "",
-        f"| other player | pairs | {heads} | our mean lead at {MARKS[-1]}, % (95% interval) |",
-        "|---|" + "---|" * (len(MARKS) + 2),
+        f"| ours | other | pairs | {heads} | our mean lead at {MARKS[-1]}, % (95% interval) | "
+        "mean lead on the worst space, % | bar |",
+        "|---|---|" + "---|" * (len(MARKS) + 4),
     ]
-    for player, one in found["beside"].items():
-        if one["pairs"]:
-            shares = " | ".join(f"{share:.0%}" for share in one["ahead_or_level"])
-            lead, low, high = one["lead"]
-            told = f"{shares} | {lead:.2f} ({low:.2f} to {high:.2f})"
-        else:
-            told = " | ".join("-" for _ in range(len(MARKS) + 1))
-        lines.append(f"| {player} | {one['pairs']} | {told} |")
+    for us, others in found["beside"].items():
+        lines += [f"| {us} | {other} | {_cells(one)} |" for other, one in others.items()]
     return "\n".join(lines) + "\n"
 
 
-def keep(games: Sequence[Game], us: str) -> None:
+def _regrets_little(own: Mapping[str, Any]) -> bool:
+    means = all(mean <= most for mean, most in zip(own["regret"], MOST_REGRET, strict=True))
+    return means and own["percentile_90"] <= MOST_AT_THE_END
+
+
+def _cells(beside: Mapping[str, Any]) -> str:
+    """Pairs, shares and lead of one of ours beside another."""
+    if not beside["pairs"]:
+        return " | ".join(["0", *"-" * (len(MARKS) + 3)])
+    shares = " | ".join(f"{share:.0%}" for share in beside["ahead_or_level"])
+    lead, low, high = beside["lead"]
+    worst = beside["worst_space"]
+    met = min(beside["ahead_or_level"]) >= LEAST_SHARE and worst >= -MOST_BEHIND
+    interval = f"{lead:.2f} ({low:.2f} to {high:.2f})"
+    return f"{beside['pairs']} | {shares} | {interval} | {worst:.2f} | {_MET[met]}"
+
+
+def keep(games: Sequence[Game], ours: Sequence[str]) -> None:
     """Write the standings to `RESULTS`, and their table into the documentation."""
     found = {
         "date": datetime.now(UTC).date().isoformat(),
         "simulator": simulator_version(),
         "python": platform.python_version(),
         "packages": {name: told for name in _PACKAGES if (told := _version(name))},
-        **standings_of(games, us),
+        **standings_of(games, ours),
     }
-    RESULTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
     write_table(PAGE, TABLE, table(json.loads(RESULTS.read_text())))
 
 
@@ -135,17 +155,9 @@ def _beside(games: Sequence[Game], us: str, player: str) -> dict[str, Any]:
         "ahead_or_level": _rounded((leads >= -_LEVEL).mean(axis=0)),
         "lead": _rounded(np.array([leads[:, -1].mean(), low, high])),
         "worst_space": round(
-            float(
-                min(
-                    np.mean(
-                        [
-                            one[-1]
-                            for pair, one in zip(pairs, leads, strict=True)
-                            if pair[0] == space
-                        ]
-                    )
-                    for space, _ in pairs
-                )
+            min(
+                float(leads[[p[0] == space for p in pairs]].mean(axis=0).min())
+                for space, _ in pairs
             ),
             3,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from benchmarks.search.players import PLAYERS
+from benchmarks.search.players import OURS
 from benchmarks.search.spaces import SPACES
 from benchmarks.search.standings import PAGE, RESULTS, TABLE, standings_of, table
 from benchmarks.search.tournament import Game
@@ -19,11 +19,14 @@ def test_games_of_the_same_seed_are_set_side_by_side() -> None:
         Game("random", "a", 1, "", (1.0, 4.0, 4.0), 3, 1, 1.0),
         Game("late", "b", 0, "", (1.0, 4.0, 4.0), 3, 1, 1.0),
     ]
-    found = standings_of(games, "hamtune")
+    found = standings_of(games, ["hamtune"])
     lines = table(found).splitlines()
-    assert "| hamtune | 2 | 2.00 | 0.50 | 0.00 | 0.00 | 0.0 | 0.0 | 10 |" in lines
-    assert "| random | 2 | 50% | 100% | 100% | 3.00 (2.00 to 4.00) |" in lines
-    assert "| late | 0 | - | - | - | - |" in lines
+    assert "| hamtune | 2 | 2.00 | 0.50 | 0.00 | 0.00 | 0.0 | 0.0 | 10 | missed |" in lines
+    assert (
+        "| hamtune | random | 2 | 50% | 100% | 100% | 3.00 (2.00 to 4.00) | 1.77 | missed |"
+        in lines
+    )
+    assert "| hamtune | late | 0 | - | - | - | - | - | - |" in lines
     assert found["players"]["random"]["spaces"] == {"a": [5.0, 2.275, 3.0]}
 
 
@@ -33,7 +36,8 @@ def test_the_table_is_that_of_the_results() -> None:
 
 def test_ours_played_every_space_with_twenty_seeds() -> None:
     found = json.loads(RESULTS.read_text())
-    assert found["us"] == next(iter(PLAYERS))
-    ours = found["players"][found["us"]]
-    assert ours["games"] == 20 * len(SPACES)
-    assert ours["spaces"].keys() == SPACES.keys()
+    assert found["ours"] == list(OURS)
+    for player in OURS:
+        ours = found["players"][player]
+        assert ours["games"] == 20 * len(SPACES)
+        assert ours["spaces"].keys() == SPACES.keys()
