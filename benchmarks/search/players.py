@@ -353,7 +353,7 @@ def _stock(board: Board, seed: int) -> None:
 
 PLAYERS: dict[str, Callable[[Board, int], object]] = {
     "hamtune": ours,
-    "hamtune one in flight": lambda board, seed: ours(board, seed, in_flight=1),
+    "hamtune-one-in-flight": lambda board, seed: ours(board, seed, in_flight=1),
     "hamtune without insight": lambda board, seed: ours(board, seed, informed=False),
     "hamtune mutations": lambda board, seed: ours(
         board,
@@ -374,7 +374,7 @@ PLAYERS: dict[str, Callable[[Board, int], object]] = {
     "random": _random,
 }
 """By name: ours first."""
-OURS = ("hamtune", "hamtune one in flight")
+OURS = ("hamtune", "hamtune-one-in-flight")
 """Those of ours that are held against others: as a job is by default, and as others ask."""
 
 
