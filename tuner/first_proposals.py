@@ -49,7 +49,8 @@ class FirstProposals:
         Args:
             candidates: All of them.
             left: The numbers of those that may be proposed, at least one.
-            expected: Logarithms of their seconds, shape (left,).
+            expected: Lower bounds of the logarithms of their seconds, but for a constant, shape
+                (left,).
         """
         quick = expected <= expected.min() + np.log1p(WORTH)
         known = dict(zip(map(int, left[quick]), map(float, expected[quick]), strict=True))
@@ -66,7 +67,11 @@ class FirstProposals:
         numbers: Sequence[int],
         expected: Mapping[int, float] = MappingProxyType({}),
     ) -> int:
-        """Of structures under the least used algorithms, the one with the least busy cable."""
+        """One of the least used algorithms.
+
+        Of these the quickest when probed, then the one with the least busy cable, then the one that
+        is expected to be quickest.
+        """
 
         def rank(number: int) -> tuple[int, float, float, float]:
             used = sum(self._algorithms[one] for one in _algorithms(candidates.points[number]))

@@ -40,6 +40,8 @@ _NEWS = 24
 """A model is made anew when its trials have grown by one in so many."""
 _FIRST_SHARE = 0.5
 """How often other jobs have a say in the first proposals, when nothing is known of them yet."""
+_MOST_SHARE = 0.9
+"""How often at most later on: the outlook is that of the job's own model, made in its own turns."""
 _SHAPE = 0.5
 _AROUND = 3
 """Of the best points, how many have their neighbours join the candidates."""
@@ -92,6 +94,7 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         self._experiences = experiences
         self._sources: Sources | None = None
         self._credit = 1.0  # of the sources: a whole one is a proposal
+        self._turns = 0  # that were theirs
         self._first = FirstProposals()
         self._read = 0  # of the driver's history
         self._observed: dict[int, Observation] = {}
@@ -161,7 +164,9 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
 
     def _choose(self, candidates: Candidates, left: NDArray[np.int64]) -> int:
         guess = self._guess_in_turn(candidates)
-        spreads = _SPREADS[self._asked % len(_SPREADS)]
+        # Counted apart: turns come at intervals, and each side is to have all of them.
+        turn = self._asked - self._turns if guess is None else self._turns - 1
+        spreads = _SPREADS[turn % len(_SPREADS)]
         if self._asked < _FIRST or len(self._observed) < _ENOUGH:
             if guess is None:
                 return self._first.by_probes(candidates, left)
@@ -184,9 +189,9 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         return int(judged[np.argmin(bound)])
 
     def _guess_in_turn(self, candidates: Candidates) -> Guess | None:
-        """What other jobs expect, as often as they count; None in the turns of this job alone.
+        """What other jobs expect, as often as they count; None in the job's own turns.
 
-        So a job that another one misleads still finds what it would have found by itself.
+        So what misleads takes some of the proposals, and not all.
         """
         guess = self._guess(candidates)
         if guess is None:
@@ -194,10 +199,12 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         assert self._sources is not None, "they have guessed"
         share = max(self._sources.weights)
         if self._asked:
-            self._credit += share if self._asked >= _FIRST else share * _FIRST_SHARE
+            first = self._asked < _FIRST
+            self._credit += share * _FIRST_SHARE if first else min(share, _MOST_SHARE)
         if self._credit < 1.0:
             return None
         self._credit -= 1.0
+        self._turns += 1
         return guess
 
     def _claimed(self, number: int) -> float:
@@ -251,7 +258,8 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         mean = said.mean(axis=0)
         model.predicted = mean if expected is None else mean + expected, said.std(axis=0)
         model.learned = len(self._observed)
-        self._look_out(best[0].seconds if best else None)
+        if model is self._own:
+            self._look_out(best[0].seconds if best else None)
 
     def _look_out(self, best: float | None) -> None:
         """Write down what may still be gained by the candidates without a result."""
@@ -261,8 +269,8 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         results = sum(one.seconds is not None for one in self._observed.values())
         if best is None or results < SURE:
             return
-        assert self._model.predicted is not None, "it has just learned"
-        mean, spread = self._model.predicted
+        assert self._own.predicted is not None, "it has just learned"
+        mean, spread = self._own.predicted
         left = np.ones(len(mean), dtype=bool)
         left[[number for number in self._observed if number < len(mean)]] = False
         mean, spread = mean[left], spread[left]

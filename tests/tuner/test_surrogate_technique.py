@@ -24,3 +24,27 @@ def test_nothing_is_foretold_from_a_handful_of_results(completed: int, foretold:
                 point.configuration, told if number < completed else TrialResult(None, "failed")
             )
     assert any(one is not None for one in said) == foretold
+
+
+def test_the_first_eight_try_every_algorithm_however_many_results_are_known() -> None:
+    algorithms = ("flattree", "binomial_tree", "ompi_pipeline", "NTSL", "ompi_binomial")
+    space = SearchSpace(
+        [
+            EnumParameter("collectives.bcast", algorithms),
+            EnumParameter("topology", tuple(f"network-{number}" for number in range(12))),
+        ]
+    )
+    with Search(space, 1, techniques=["Surrogate"]) as search:
+        for number in range(6):  # all alike, as baselines are
+            known = space.canonicalise(
+                {"collectives.bcast": "flattree", "topology": f"network-{number}"}
+            )
+            assert search.add(known)
+            search.tell(known, TrialResult(1.0 + number, "completed"))
+        asked = []
+        for _ in range(8):
+            point = search.ask()
+            assert point is not None
+            asked.append(point.configuration["collectives.bcast"])
+            search.tell(point.configuration, TrialResult(5.0, "completed"))
+    assert set(asked) == set(algorithms)

@@ -147,9 +147,22 @@ def test_a_useless_source_counts_nothing_from_twenty_trials_on(tau: float) -> No
 
 
 def test_a_job_on_another_machine_tells_where_to_begin() -> None:
-    taught, _ = searched(seconds, 11, [taught_by(scaled)], trials=4)
-    alone, _ = searched(seconds, 11, trials=8)
-    assert min(one.seconds for one in taught) < min(one.seconds for one in alone)
+    def best(seed: int, trials: int, experiences: list[Experience] | None = None) -> float:
+        found, _ = searched(seconds, seed, experiences, trials)
+        return min(one.seconds for one in found)
+
+    seeds = range(11, 19)
+    taught = [best(seed, 4, [taught_by(scaled)]) for seed in seeds]
+    alone = [best(seed, 12) for seed in seeds]
+    assert np.mean(np.log(taught)) < np.mean(np.log(alone))
+    assert sum(one <= other for one, other in zip(taught, alone, strict=True)) >= 7
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13, 14])
+def test_half_of_the_first_proposals_are_those_of_a_job_that_learns_from_none(seed: int) -> None:
+    misled, _ = searched(seconds, seed, [taught_by(upside_down)], trials=8)
+    alone, _ = searched(seconds, seed, trials=8)
+    assert len({one.configuration for one in misled} & {one.configuration for one in alone}) >= 4
 
 
 def test_a_job_whose_order_is_upside_down_comes_to_count_nothing() -> None:
