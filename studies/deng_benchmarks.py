@@ -295,6 +295,7 @@ def _over_dragonfly(laboratory: Laboratory, number: int) -> Findings:
         paper = dict.fromkeys(paper, (None,))
     rows: list[tuple[Cell, ...]] = []
     alltoall: list[float] = []
+    behind: list[str] = []
     for (nodes, degree), theirs in paper.items():
         pair = [row for row in TABLES[number] if (row.nodes, row.degree) == (nodes, degree)]
         for benchmark, reported in zip(benchmarks, theirs, strict=True):
@@ -303,11 +304,14 @@ def _over_dragonfly(laboratory: Laboratory, number: int) -> Findings:
             rows.append((f"({nodes},{degree})", benchmark.label, round(ours, 2), reported))
             if benchmark.label.startswith("alltoall"):
                 alltoall.append(ours)
+                if round(ours, 2) <= 1:  # as the figure is told
+                    behind.append(f"({nodes},{degree}), {benchmark.label}")
     title = "Performance of the optimal network relative to the dragonfly"
     claim = Claim(
         "all-to-all is faster on the optimal network than on the dragonfly",
         f"{min(alltoall):.2f} to {max(alltoall):.2f} times as fast",
-        min(alltoall) > 1,
+        not behind,
+        f"not faster: {'; '.join(behind)}" if behind else "",
     )
     table = Table(title, ("network", "benchmark", "ours", "paper"), tuple(rows))
     return Findings((table,), claims=(claim,))
@@ -321,7 +325,7 @@ DENG_BENCHMARKS = (
         "Deng et al. 2019, figures 3 to 8",
         _DESCRIPTION,
         partial(_over_ring, nodes=(16, 32), number=1),
-        "10 minutes",
+        "3 minutes",
         network_chosen=True,
     ),
     Study(
@@ -337,7 +341,7 @@ DENG_BENCHMARKS = (
         "Deng et al. 2019, table 3",
         "optimal networks of 20 to 36 nodes relative to dragonflies",
         partial(_over_dragonfly, number=2),
-        "10 minutes",
+        "2 minutes",
         network_chosen=True,
     ),
     Study(

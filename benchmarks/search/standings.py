@@ -28,6 +28,8 @@ LEAST_SHARE = 0.95
 """The bar of the pairs in which ours is ahead or level, after each of `MARKS`."""
 MOST_BEHIND = 0.2
 """The bar of the mean regret, in per cent, by which another is better on any space."""
+LEAST_GAMES = 5
+"""On each space, fewer tell nothing of the bars that hold for pairs."""
 _LEVEL = 0.1
 """Per cent of regret within which two players are level."""
 _MET = {True: "met", False: "missed"}
@@ -79,8 +81,9 @@ def table(found: Mapping[str, Any]) -> str:
         "mean lead on the worst space, % | bar |",
         "|---|---|" + "---|" * (len(MARKS) + 4),
     ]
+    spaces = len(found["tables"])
     for us, others in found["beside"].items():
-        lines += [f"| {us} | {other} | {_cells(one)} |" for other, one in others.items()]
+        lines += [f"| {us} | {other} | {_cells(one, spaces)} |" for other, one in others.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -89,16 +92,17 @@ def _regrets_little(own: Mapping[str, Any]) -> bool:
     return means and own["percentile_90"] <= MOST_AT_THE_END
 
 
-def _cells(beside: Mapping[str, Any]) -> str:
+def _cells(beside: Mapping[str, Any], spaces: int) -> str:
     """Pairs, shares and lead of one of ours beside another."""
     if not beside["pairs"]:
         return " | ".join(["0", *"-" * (len(MARKS) + 3)])
-    shares = " | ".join(f"{share:.0%}" for share in beside["ahead_or_level"])
+    shares = " | ".join(f"{share:.1%}" for share in beside["ahead_or_level"])
     lead, low, high = beside["lead"]
     worst = beside["worst_space"]
     met = min(beside["ahead_or_level"]) >= LEAST_SHARE and worst >= -MOST_BEHIND
     interval = f"{lead:.2f} ({low:.2f} to {high:.2f})"
-    return f"{beside['pairs']} | {shares} | {interval} | {worst:.2f} | {_MET[met]}"
+    bar = _MET[met] if beside["pairs"] >= LEAST_GAMES * spaces else "-"
+    return f"{beside['pairs']} | {shares} | {interval} | {worst:.2f} | {bar}"
 
 
 def keep(games: Sequence[Game], ours: Sequence[str]) -> None:
