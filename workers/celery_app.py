@@ -10,6 +10,7 @@ from kombu.entity import Exchange, Queue
 
 from storage.identifiers import new_id
 from storage.messages import PREPARE, PREPARE_QUEUE, QUEUE
+from workers.redis_broker import use_for_redis
 
 __all__ = ["SILENCE_SECONDS", "await_broker", "make_app", "waiting_messages"]
 
@@ -60,6 +61,7 @@ def make_app(broker_url: str) -> Celery:
             broker_transport="workers.memory_broker:Transport",
         )
     else:
+        use_for_redis()
         app.conf.update(
             task_queues=[Queue(QUEUE), Queue(PREPARE_QUEUE)],
             task_routes={PREPARE: {"queue": PREPARE_QUEUE}},
