@@ -57,9 +57,11 @@ class Configuration(Mapping[str, Value]):
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = {name: _checked(name, values[name]) for name in sorted(values)}
         for name in self._values:
-            for other in self._values:
-                if other.startswith(f"{name}."):
-                    raise InvalidInput(f"'{name}' is both a value and a group", field=name)
+            group, dot, _ = name.rpartition(".")
+            while dot:
+                if group in self._values:
+                    raise InvalidInput(f"'{group}' is both a value and a group", field=group)
+                group, dot, _ = group.rpartition(".")
 
     @classmethod
     def from_json(cls, obj: Any) -> Configuration:

@@ -55,6 +55,9 @@ class Candidates:
         self._rows: list[NDArray[np.float32]] = []
         self._matrix: NDArray[np.float32] | None = None
         self._weights: list[tuple[float, float]] = []
+        self._seconds: dict[int, float] = {}
+        self._busiest: dict[int, float] = {}
+        self._marks: dict[int, str] = {}
         for point in self._first():
             self.number_of(point, allow=self._structures)
 
@@ -120,17 +123,24 @@ class Candidates:
 
     def seconds(self, number: int) -> float:
         """What the collectives of a candidate took when they were probed; 0.0: not known."""
-        return 0.0 if self._known is None else self._known.probed_seconds(self.points[number])
+        if number not in self._seconds:
+            known, point = self._known, self.points[number]
+            self._seconds[number] = 0.0 if known is None else known.probed_seconds(point)
+        return self._seconds[number]
 
     def busiest(self, number: int) -> float:
         """Bytes that the busiest cable carries under a candidate; infinite: not known."""
-        if self._known is None:
-            return math.inf
-        return self._known.structures.busiest(self.points[number])
+        if number not in self._busiest:
+            known, point = self._known, self.points[number]
+            self._busiest[number] = math.inf if known is None else known.structures.busiest(point)
+        return self._busiest[number]
 
     def structure(self, number: int) -> str:
         """Which structure a candidate has."""
-        return "" if self._known is None else self._known.structures.of(self.points[number]).mark
+        if number not in self._marks:
+            known, point = self._known, self.points[number]
+            self._marks[number] = "" if known is None else known.structures.of(point).mark
+        return self._marks[number]
 
     @property
     def whole(self) -> bool:

@@ -7,10 +7,10 @@ import threading
 
 from celery import Celery
 from kombu.entity import Exchange, Queue
+from kombu.transport import TRANSPORT_ALIASES
 
 from storage.identifiers import new_id
 from storage.messages import PREPARE, PREPARE_QUEUE, QUEUE
-from workers.redis_broker import use_for_redis
 
 __all__ = ["SILENCE_SECONDS", "await_broker", "make_app", "waiting_messages"]
 
@@ -19,6 +19,7 @@ SILENCE_SECONDS = 30.0
 
 _RETRY_SECONDS = 1.0
 _CONNECT_SECONDS = 3.0
+_REDIS = "workers.redis_broker:Transport"  # imported where there is Redis
 
 log = logging.getLogger("hamtune.broker")
 
@@ -61,7 +62,8 @@ def make_app(broker_url: str) -> Celery:
             broker_transport="workers.memory_broker:Transport",
         )
     else:
-        use_for_redis()
+        # By the scheme of their URL, so that connections still tell it.
+        TRANSPORT_ALIASES.update(redis=_REDIS, rediss=_REDIS)
         app.conf.update(
             task_queues=[Queue(QUEUE), Queue(PREPARE_QUEUE)],
             task_routes={PREPARE: {"queue": PREPARE_QUEUE}},

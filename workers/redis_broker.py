@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kombu.transport import TRANSPORT_ALIASES, redis, virtual
+from kombu.transport import redis, virtual
 
-__all__ = ["Transport", "use_for_redis"]
+__all__ = ["Transport"]
 
 
 class _QoS(redis.QoS):
@@ -41,14 +41,6 @@ class _Channel(redis.Channel):
 
 
 class Transport(redis.Transport):
-    """For connections to `redis://` and `rediss://`, once `use_for_redis` was called."""
+    """For connections to `redis://` and `rediss://` (`workers.celery_app`)."""
 
     Channel = _Channel
-
-
-def use_for_redis() -> None:
-    """Let all connections of this process to Redis be of this transport.
-
-    By the scheme of their URL, so that they still tell it.
-    """
-    TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), f"{__name__}:Transport"))

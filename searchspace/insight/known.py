@@ -11,7 +11,7 @@ from searchspace.bills import Bills
 from searchspace.collectives import COLLECTIVES, DEFAULT, Groups
 from searchspace.collectives.by_size import PARAMETER, collective_of, range_name
 from searchspace.configuration import DEFAULTS, Value, canonical_json
-from searchspace.insight.structures import Structures
+from searchspace.insight.structures import Structure, Structures
 from searchspace.platform import collective_obstacle
 from searchspace.terms import Terms, Weight
 
@@ -104,6 +104,9 @@ class Known:
     structures: Structures
     terms: Terms | None = None
     bills: Bills | None = None
+    _obstacles: dict[tuple[str, str, str, str], str | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @functools.cached_property
     def _ranges(self) -> tuple[tuple[str, ...], ...]:
@@ -135,16 +138,8 @@ class Known:
         broken = self._too_dear(configuration)
         if broken is not None:
             return broken
-        hosts = structure.rank_hosts
-        for name, algorithm, mpi in self.algorithms(configuration):
-            reason = self._collective_obstacle(name, algorithm, mpi, hosts)
-            if reason is not None:
-                return f"collectives.{name}: {reason}"
-            probe = self.probes.of(name, algorithm, mpi)
-            if probe is not None and probe.stops is not None:
-                under = "" if mpi == DEFAULT else f" under mpi = {mpi}"
-                return f"collectives.{name} = {algorithm}{under} stops the program: {probe.stops}"
-        return None
+        reasons = (self._obstacle(structure, *one) for one in self.algorithms(configuration))
+        return next((reason for reason in reasons if reason is not None), None)
 
     def _too_dear(self, configuration: Mapping[str, Value]) -> str | None:
         """Why a network cannot be had on the job's terms, by its bill or that of one like it."""
@@ -172,14 +167,27 @@ class Known:
         probes = (self.probes.of(*one) for one in self.algorithms(configuration))
         return sum(probe.seconds or 0.0 for probe in probes if probe is not None)
 
-    def _collective_obstacle(
-        self, name: str, algorithm: str, mpi: str, hosts: tuple[int, ...] | None
+    def _obstacle(self, structure: Structure, name: str, algorithm: str, mpi: str) -> str | None:
+        """Why an algorithm cannot be used on a structure; asked for points by the thousand."""
+        key = (structure.mark, name, algorithm, mpi)
+        if key not in self._obstacles:
+            self._obstacles[key] = self._obstacle_found(structure.rank_hosts, name, algorithm, mpi)
+        return self._obstacles[key]
+
+    def _obstacle_found(
+        self, hosts: tuple[int, ...] | None, name: str, algorithm: str, mpi: str
     ) -> str | None:
-        if hosts is None:
+        if hosts is not None:
+            collective = collective_of(name)
+            groups = self.called[collective]
+            reason = collective_obstacle(collective, algorithm, mpi, len(hosts), hosts, groups)
+            if reason is not None:
+                return f"collectives.{name}: {reason}"
+        probe = self.probes.of(name, algorithm, mpi)
+        if probe is None or probe.stops is None:
             return None
-        collective = collective_of(name)
-        groups = self.called[collective]
-        return collective_obstacle(collective, algorithm, mpi, len(hosts), hosts, groups)
+        under = "" if mpi == DEFAULT else f" under mpi = {mpi}"
+        return f"collectives.{name} = {algorithm}{under} stops the program: {probe.stops}"
 
     def identity(self, configuration: Mapping[str, Value]) -> str:
         """Equal for configurations that are the same run, as far as is known.

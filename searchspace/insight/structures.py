@@ -103,6 +103,7 @@ class Structures:
         self.ranges = ranges_of(parameter.name for parameter in space.parameters)
         self._known: dict[str, Structure] = {}
         self._counts: dict[str, _Counts] = {}  # by the mark of a structure
+        self._last: tuple[Configuration, str] | None = None  # and its key: asked several times
 
     def of(self, configuration: Mapping[str, Value]) -> Structure:
         """The structure of a configuration."""
@@ -173,6 +174,13 @@ class Structures:
 
     def _key(self, configuration: Mapping[str, Value]) -> str:
         """What decides on the network and the places of ranks in it."""
+        if not isinstance(configuration, Configuration):
+            return self._made_key(configuration)
+        if self._last is None or self._last[0] is not configuration:
+            self._last = configuration, self._made_key(configuration)
+        return self._last[1]
+
+    def _made_key(self, configuration: Mapping[str, Value]) -> str:
         chosen = {
             name: value
             for name, value in configuration.items()
